@@ -1,0 +1,115 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+extension Target.Dependency {
+  static let nioCore = product(name: "NIOCore", package: "swift-nio")
+  static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+  static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+  static let nioTestUtils = product(name: "NIOTestUtils", package: "swift-nio")
+  static let logging = product(name: "Logging", package: "swift-log")
+  static let crypto = product(name: "Crypto", package: "swift-crypto")
+  static let lifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+  static let arguments = product(name: "ArgumentParser", package: "swift-argument-parser")
+  static let deque = product(name: "DequeModule", package: "swift-collections")
+  static let heap = product(name: "HeapModule", package: "swift-collections")
+  static let grdb = product(name: "GRDB", package: "GRDB.swift")
+  static let httpClient = product(name: "AsyncHTTPClient", package: "async-http-client")
+  static let jwt = product(name: "JWTKit", package: "jwt-kit")
+  static let toml = product(name: "TOMLKit", package: "TOMLKit")
+  static let subprocess = product(name: "Subprocess", package: "swift-subprocess")
+  static let flyingFox = product(name: "FlyingFox", package: "FlyingFox")
+}
+
+/// A module and, where it has one, its test target of the same name.
+func module(
+  _ name: String, _ dependencies: [Target.Dependency] = [], executable: Bool = false,
+  tests: [Target.Dependency]? = nil, resources: [Resource] = []
+) -> [Target] {
+  let target: Target =
+    executable
+    ? .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+    : .target(name: name, dependencies: dependencies, swiftSettings: settings)
+  guard let tests else { return [target] }
+  return [
+    target,
+    .testTarget(
+      name: "\(name)Tests", dependencies: [.byName(name: name)] + tests, path: "Tests/\(name)",
+      resources: resources, swiftSettings: settings),
+  ]
+}
+
+let package = Package(
+  name: "sdkd",
+  products: [
+    .executable(name: "sdkd", targets: ["sdkd"]),
+    .executable(name: "sdkctl", targets: ["sdkctl"]),
+    .executable(name: "sdk-sandbox", targets: ["sdk-sandbox"]),
+    .library(name: "SDKClient", targets: ["SDKClient"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+    .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit.git", from: "0.6.0"),
+    .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.0"),
+    .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess.git", from: "1.0.2", traits: []),
+    .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .target(name: "CLinux"),
+  ]
+    + module("Systemd", ["CSystemd", "CLinux", .logging, .deque], tests: ["CLinux", .logging])
+    + module("JSONRPC", [], tests: [])
+    + module(
+      "JSONRPCTransport", ["JSONRPC", "CLinux", .nioCore, .nioPosix, .deque],
+      tests: ["JSONRPC", .nioCore, .nioPosix, .nioEmbedded, .nioTestUtils])
+    + module("SDKProtocol", ["JSONRPC", .crypto], tests: ["JSONRPC"])
+    + module(
+      "SDKClient", ["JSONRPC", "JSONRPCTransport", "SDKProtocol"],
+      tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol"])
+    + module(
+      "StateStore", ["JSONRPC", "SDKProtocol", "CLinux", .crypto, .grdb, .logging],
+      tests: ["JSONRPC", "SDKProtocol", .crypto, .grdb, .logging])
+    + module(
+      "DelegateBridge", ["JSONRPC", "SDKProtocol", "CLinux", .subprocess, .logging, .deque],
+      tests: ["JSONRPC", "SDKProtocol", .logging])
+    + module(
+      "SDKInstances",
+      ["JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging, .heap, .crypto],
+      tests: ["JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging])
+    + module(
+      "SDKKinds",
+      [
+        "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .httpClient, .jwt,
+        .nioCore, .logging, .crypto,
+      ],
+      tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .jwt])
+    + module("SandboxServer", ["JSONRPC", .flyingFox, .jwt, .crypto], tests: ["JSONRPC", .jwt])
+    + module("sdk-sandbox", ["SandboxServer", .arguments], executable: true)
+    + module(
+      "sdkd",
+      [
+        "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKInstances", "SDKKinds", "StateStore",
+        "DelegateBridge", "Systemd", "CLinux", .toml, .lifecycle, .arguments, .logging, .nioCore,
+        .nioPosix,
+      ], executable: true, tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds"])
+    + module(
+      "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", .arguments], executable: true,
+      tests: ["JSONRPC", "SDKProtocol"]),
+  swiftLanguageModes: [.v6]
+)
