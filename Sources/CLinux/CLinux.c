@@ -1,1 +1,187 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+// The headers of Debian 12 are older than some kernels that the daemon runs on.
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+
+static int result(long value) { return value < 0 ? -errno : (int)value; }
+
+static int require_unix_socket(int fd) {
+  int domain = 0;
+  socklen_t length = sizeof(domain);
+  if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) < 0) return -errno;
+  return domain == AF_UNIX ? 0 : -EAFNOSUPPORT;
+}
+
+int cl_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
+  int checked = require_unix_socket(fd);
+  if (checked < 0) return checked;
+  struct ucred credentials;
+  memset(&credentials, 0, sizeof(credentials));
+  socklen_t length = sizeof(credentials);
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) < 0) return -errno;
+  if (length != sizeof(credentials)) return -EPROTO;
+  if (credentials.uid == (uid_t)-1 || credentials.gid == (gid_t)-1) return -ENOTCONN;
+  *pid = credentials.pid;
+  *uid = credentials.uid;
+  *gid = credentials.gid;
+  return 0;
+}
+
+int cl_peer_groups(int fd, gid_t *groups, size_t *count) {
+  int checked = require_unix_socket(fd);
+  if (checked < 0) return checked;
+  // NGROUPS_MAX is 65536: more room than that only makes the length overflow.
+  size_t room = groups == NULL ? 0 : *count;
+  if (room > 65536) room = 65536;
+  socklen_t length = (socklen_t)(room * sizeof(gid_t));
+  gid_t none;
+  int status = getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups == NULL ? &none : groups, &length);
+  if (status < 0 && errno != ERANGE) return -errno;
+  *count = length / sizeof(gid_t);
+  return status < 0 ? -ERANGE : 0;
+}
+
+int cl_peer_pidfd(int fd) {
+  int checked = require_unix_socket(fd);
+  if (checked < 0) return checked;
+  int pidfd = -1;
+  socklen_t length = sizeof(pidfd);
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) < 0) return -errno;
+  return pidfd < 0 ? -ESRCH : pidfd;
+}
+
+int cl_set_dumpable(int dumpable) { return result(prctl(PR_SET_DUMPABLE, dumpable ? 1UL : 0UL, 0UL, 0UL, 0UL)); }
+
+int cl_get_dumpable(void) { return result(prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL)); }
+
+int cl_set_child_subreaper(void) { return result(prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL)); }
+
+int cl_set_parent_death_signal(int signal) {
+  return result(prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0UL, 0UL, 0UL));
+}
+
+int cl_close_range(unsigned int first, unsigned int last) {
+  return result(syscall(SYS_close_range, first, last, 0U));
+}
+
+int cl_cloexec_range(unsigned int first, unsigned int last) {
+  return result(syscall(SYS_close_range, first, last, CLOSE_RANGE_CLOEXEC));
+}
+
+int cl_set_cloexec(int fd) {
+  int flags = fcntl(fd, F_GETFD);
+  if (flags < 0) return -errno;
+  return result(fcntl(fd, F_SETFD, flags | FD_CLOEXEC));
+}
+
+int cl_set_nonblocking(int fd, int nonblocking) {
+  int flags = fcntl(fd, F_GETFL);
+  if (flags < 0) return -errno;
+  return result(fcntl(fd, F_SETFL, nonblocking ? flags | O_NONBLOCK : flags & ~O_NONBLOCK));
+}
+
+int cl_flock_exclusive_nonblocking(int fd) {
+  int status;
+  do status = flock(fd, LOCK_EX | LOCK_NB);
+  while (status < 0 && errno == EINTR);
+  return result(status);
+}
+
+int cl_statfs_type(int fd, unsigned long *type) {
+  struct statfs information;
+  int status;
+  do status = fstatfs(fd, &information);
+  while (status < 0 && errno == EINTR);
+  if (status < 0) return -errno;
+  // Some magic numbers have the top bit of 32 set, and f_type is signed.
+  *type = (unsigned long)(uint32_t)information.f_type;
+  return 0;
+}
+
+int cl_pidfd_open(pid_t pid) { return result(syscall(SYS_pidfd_open, pid, 0U)); }
+
+int cl_pidfd_send_signal(int pidfd, int signal) {
+  return result(syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0U));
+}
+
+int cl_kill_group(pid_t group, int signal) {
+  if (group <= 1) return -EINVAL;
+  return result(kill(-group, signal));
+}
+
+int cl_timerfd_realtime_create(void) { return result(timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK)); }
+
+int cl_timerfd_set_realtime(int fd, int64_t seconds, int64_t nanoseconds) {
+  if (nanoseconds < 0 || nanoseconds >= 1000000000) return -EINVAL;
+  // All zero means "disarm" to the kernel, and before 1970 means an error: both are simply past.
+  if (seconds < 0 || (seconds == 0 && nanoseconds == 0)) {
+    seconds = 0;
+    nanoseconds = 1;
+  }
+  struct itimerspec when;
+  memset(&when, 0, sizeof(when));
+  when.it_value.tv_sec = (time_t)seconds;
+  when.it_value.tv_nsec = (long)nanoseconds;
+  return result(timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL));
+}
+
+int cl_timerfd_disarm(int fd) {
+  struct itimerspec never;
+  memset(&never, 0, sizeof(never));
+  return result(timerfd_settime(fd, 0, &never, NULL));
+}
+
+int cl_timerfd_read(int fd) {
+  uint64_t expirations = 0;
+  ssize_t count;
+  do count = read(fd, &expirations, sizeof(expirations));
+  while (count < 0 && errno == EINTR);
+  if (count < 0) return -errno;
+  return count == (ssize_t)sizeof(expirations) ? 0 : -EIO;
+}
+
+int cl_mlock_secret_page(size_t size, void **page) {
+  *page = NULL;
+  if (size == 0) return -EINVAL;
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return -errno;
+  if (madvise(memory, size, MADV_DONTDUMP) < 0 || madvise(memory, size, MADV_WIPEONFORK) < 0) {
+    int error = errno;
+    munmap(memory, size);
+    return -error;
+  }
+  *page = memory;
+  return mlock(memory, size) < 0 ? 1 : 0;
+}
+
+int cl_erase_secret_page(void *page, size_t size) {
+  if (page == NULL) return 0;
+  explicit_bzero(page, size);
+  return result(munmap(page, size));
+}
+
+void cl_erase(void *bytes, size_t size) {
+  if (bytes != NULL && size > 0) explicit_bzero(bytes, size);
+}

@@ -1,1 +1,109 @@
+// What Linux offers and Swift's Glibc module hides: behind _GNU_SOURCE, newer than the C library, or variadic.
+//
+// Every function answers 0 (or a descriptor, where it says so) on success and -errno on failure. None of them
+// aborts, prints or sets errno for the caller. Descriptors they make have O_CLOEXEC.
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma clang assume_nonnull begin
+
+// MARK: Peers of a unix socket
+
+/// Credentials of the process that connected, as they were when it did (SO_PEERCRED).
+/// -EAFNOSUPPORT if `fd` is no unix socket, where the kernel would answer with made-up values;
+/// -ENOTCONN if nobody is connected. `pid` is 0 for a peer of another pid namespace.
+int cl_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid);
+
+/// Supplementary groups of the peer (SO_PEERGROUPS). `*count` is the room in `groups` and becomes the number
+/// of groups. -ERANGE: too little room, `*count` says how many there are: grow and ask again.
+int cl_peer_groups(int fd, gid_t *_Nullable groups, size_t *count);
+
+/// A new pidfd of the peer (SO_PEERPIDFD), or -errno: -ENOPROTOOPT from kernels before 6.5,
+/// -ESRCH or -EINVAL from some when the peer is gone already.
+int cl_peer_pidfd(int fd);
+
+// MARK: The process itself
+
+/// 0: no core dumps, no ptrace by the same user; 1: as usual (PR_SET_DUMPABLE).
+int cl_set_dumpable(int dumpable);
+
+/// 0, 1 or 2 (PR_GET_DUMPABLE), or -errno.
+int cl_get_dumpable(void);
+
+/// Orphans below this process become its children rather than those of pid 1 (PR_SET_CHILD_SUBREAPER).
+int cl_set_child_subreaper(void);
+
+/// SIGKILL, or another signal, for this process when the thread that made it ends (PR_SET_PDEATHSIG).
+int cl_set_parent_death_signal(int signal);
+
+// MARK: Descriptors
+
+/// Closes every descriptor from `first` to `last`, both included.
+int cl_close_range(unsigned int first, unsigned int last);
+
+/// Marks every open descriptor from `first` to `last`, both included, to be closed by exec.
+int cl_cloexec_range(unsigned int first, unsigned int last);
+
+/// Marks one descriptor to be closed by exec.
+int cl_set_cloexec(int fd);
+
+/// Switches O_NONBLOCK on or off.
+int cl_set_nonblocking(int fd, int nonblocking);
+
+/// Takes an exclusive flock without waiting: -EWOULDBLOCK if somebody else holds it.
+int cl_flock_exclusive_nonblocking(int fd);
+
+/// The magic number of the file system that holds `fd` (`f_type` of statfs(2), see linux/magic.h).
+int cl_statfs_type(int fd, unsigned long *type);
+
+// MARK: Processes
+
+/// A pidfd for `pid`, or -errno.
+int cl_pidfd_open(pid_t pid);
+
+/// Sends a signal to the process behind a pidfd; 0 only asks whether it lives.
+int cl_pidfd_send_signal(int pidfd, int signal);
+
+/// Sends a signal to a process group. -EINVAL for 0, 1 and negative numbers, which would mean "mine" or "all".
+int cl_kill_group(pid_t group, int signal);
+
+// MARK: Timers on the wall clock
+
+/// A non-blocking timerfd on CLOCK_REALTIME, or -errno.
+int cl_timerfd_realtime_create(void);
+
+/// Arms the timer for a time since 1970 that may be past, and cancels it when somebody sets the clock.
+/// -ECANCELED: it is armed, and the clock was set since the last time it was armed or read.
+int cl_timerfd_set_realtime(int fd, int64_t seconds, int64_t nanoseconds);
+
+/// Disarms the timer; it doesn't report a set clock either.
+int cl_timerfd_disarm(int fd);
+
+/// 0: it fired; -EAGAIN: not yet; -ECANCELED: the clock was set. Any other -errno is a failure.
+int cl_timerfd_read(int fd);
+
+// MARK: Memory for secrets
+
+/// Maps zeroed memory that is not swapped, not in core dumps and empty in a forked child.
+/// 0: as said; 1: mapped, but RLIMIT_MEMLOCK or the kernel refused to lock it, so it could be swapped.
+/// In both cases `*page` is to be given to cl_erase_secret_page.
+int cl_mlock_secret_page(size_t size, void *_Nullable *_Nonnull page);
+
+/// Overwrites, unlocks and unmaps what cl_mlock_secret_page made, with the same size. NULL is ignored.
+int cl_erase_secret_page(void *_Nullable page, size_t size);
+
+/// memset to zero that the optimiser does not remove.
+void cl_erase(void *_Nullable bytes, size_t size);
+
+#pragma clang assume_nonnull end
+
+#ifdef __cplusplus
+}
+#endif
