@@ -1,0 +1,265 @@
+/// Why a text is not JSON that we take, and where.
+public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong, in a few words.
+  public let problem: String
+  /// The byte at which it was seen, from 0.
+  public let offset: Int
+
+  public var description: String { "\(problem) at byte \(offset)" }
+}
+
+/// A strict parser of RFC 8259 JSON over bytes.
+///
+/// It refuses what `Foundation`'s takes in silence and a peer could hurt us with: names that stand twice,
+/// nesting beyond a limit, invalid UTF-8, lone surrogates, text after the value.
+public struct JSONParser {
+  /// How deep arrays and objects may nest.
+  public static let maximumDepth = 32
+
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var position = 0
+  private var depth = 0
+
+  /// The value that the whole of `bytes` spells.
+  ///
+  /// - Throws: `JSONSyntaxError`.
+  public static func parse(_ bytes: some Sequence<UInt8>) throws(JSONSyntaxError) -> JSON {
+    let result: Result<JSON, JSONSyntaxError>
+    if let parsed = bytes.withContiguousStorageIfAvailable({ parseResult($0) }) {
+      result = parsed
+    } else {
+      result = Array(bytes).withUnsafeBufferPointer { parseResult($0) }
+    }
+    return try result.get()
+  }
+
+  /// The value that a string spells.
+  public static func parse(_ text: String) throws(JSONSyntaxError) -> JSON { try parse(text.utf8) }
+
+  private static func parseResult(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSON, JSONSyntaxError> {
+    do throws(JSONSyntaxError) {
+      var parser = JSONParser(bytes: bytes)
+      let value = try parser.value()
+      parser.skipSpace()
+      guard parser.position == bytes.count else { throw parser.error("text after the value") }
+      return .success(value)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  private func error(_ problem: String) -> JSONSyntaxError {
+    JSONSyntaxError(problem: problem, offset: position)
+  }
+
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func skipSpace() {
+    while position < bytes.count {
+      switch bytes[position] {
+      case 0x20, 0x09, 0x0A, 0x0D: position += 1
+      default: return
+      }
+    }
+  }
+
+  private mutating func value() throws(JSONSyntaxError) -> JSON {
+    skipSpace()
+    guard let next else { throw error("the text ends where a value is expected") }
+    switch next {
+    case UInt8(ascii: "{"): return try nested { parser throws(JSONSyntaxError) in try parser.object() }
+    case UInt8(ascii: "["): return try nested { parser throws(JSONSyntaxError) in try parser.array() }
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try literal("true", .bool(true))
+    case UInt8(ascii: "f"): return try literal("false", .bool(false))
+    case UInt8(ascii: "n"): return try literal("null", .null)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
+    default: throw error("no JSON value begins here")
+    }
+  }
+
+  private mutating func nested(
+    _ body: (inout JSONParser) throws(JSONSyntaxError) -> JSON
+  ) throws(JSONSyntaxError) -> JSON {
+    guard depth < Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth)") }
+    depth += 1
+    position += 1
+    let value = try body(&self)
+    depth -= 1
+    return value
+  }
+
+  private mutating func literal(_ text: StaticString, _ value: JSON) throws(JSONSyntaxError) -> JSON {
+    let end = position + text.utf8CodeUnitCount
+    guard end <= bytes.count else { throw error("no JSON value begins here") }
+    for index in 0..<text.utf8CodeUnitCount where bytes[position + index] != text.utf8Start[index] {
+      throw error("no JSON value begins here")
+    }
+    position = end
+    return value
+  }
+
+  private mutating func array() throws(JSONSyntaxError) -> JSON {
+    var elements: [JSON] = []
+    skipSpace()
+    if next == UInt8(ascii: "]") {
+      position += 1
+      return .array(elements)
+    }
+    while true {
+      elements.append(try value())
+      skipSpace()
+      switch next {
+      case UInt8(ascii: ","): position += 1
+      case UInt8(ascii: "]"):
+        position += 1
+        return .array(elements)
+      default: throw error("a comma or ] is expected")
+      }
+    }
+  }
+
+  private mutating func object() throws(JSONSyntaxError) -> JSON {
+    var members: [JSONObject.Member] = []
+    var seen = Set<String>()
+    skipSpace()
+    if next == UInt8(ascii: "}") {
+      position += 1
+      return .object(JSONObject(unique: members))
+    }
+    while true {
+      skipSpace()
+      guard next == UInt8(ascii: "\"") else { throw error("a member's name is expected") }
+      let key = try string()
+      // Most objects are small: a set only once comparing would cost more.
+      let isDuplicate = seen.isEmpty ? members.contains { $0.key == key } : !seen.insert(key).inserted
+      if isDuplicate { throw error("the member \(key.prefix(64).debugDescription) stands twice") }
+      skipSpace()
+      guard next == UInt8(ascii: ":") else { throw error("a colon is expected") }
+      position += 1
+      members.append(JSONObject.Member(key: key, value: try value()))
+      if members.count == 16 { seen = Set(members.map(\.key)) }
+      skipSpace()
+      switch next {
+      case UInt8(ascii: ","): position += 1
+      case UInt8(ascii: "}"):
+        position += 1
+        return .object(JSONObject(unique: members))
+      default: throw error("a comma or } is expected")
+      }
+    }
+  }
+
+  private mutating func digits() throws(JSONSyntaxError) {
+    let start = position
+    while let byte = next, byte >= 0x30, byte <= 0x39 { position += 1 }
+    if position == start { throw error("a digit is expected") }
+  }
+
+  private mutating func number() throws(JSONSyntaxError) -> JSONNumber {
+    let start = position
+    if next == UInt8(ascii: "-") { position += 1 }
+    if next == UInt8(ascii: "0") { position += 1 } else { try digits() }
+    if next == UInt8(ascii: ".") {
+      position += 1
+      try digits()
+    }
+    if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+      position += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
+      try digits()
+    }
+    return JSONNumber(checked: String(decoding: bytes[start..<position], as: UTF8.self))
+  }
+
+  private mutating func string() throws(JSONSyntaxError) -> String {
+    position += 1
+    let start = position
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        let text = try text(bytes[start..<position])
+        position += 1
+        return text
+      case UInt8(ascii: "\\"): return try escapedString(from: start)
+      case 0..<0x20: throw error("a control character stands in a string")
+      default: position += 1
+      }
+    }
+    throw error("a string does not end")
+  }
+
+  private func text(_ slice: Slice<UnsafeBufferPointer<UInt8>>) throws(JSONSyntaxError) -> String {
+    guard let text = String(validating: slice, as: UTF8.self) else {
+      throw JSONSyntaxError(problem: "a string is not UTF-8", offset: slice.startIndex)
+    }
+    return text
+  }
+
+  private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
+    var collected = Array(bytes[start..<position])
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        guard let text = String(validating: collected, as: UTF8.self) else { throw error("a string is not UTF-8") }
+        position += 1
+        return text
+      case UInt8(ascii: "\\"):
+        position += 1
+        try escape(into: &collected)
+      case 0..<0x20: throw error("a control character stands in a string")
+      default:
+        collected.append(byte)
+        position += 1
+      }
+    }
+    throw error("a string does not end")
+  }
+
+  private mutating func escape(into collected: inout [UInt8]) throws(JSONSyntaxError) {
+    guard let byte = next else { throw error("a string does not end") }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): collected.append(byte)
+    case UInt8(ascii: "b"): collected.append(0x08)
+    case UInt8(ascii: "f"): collected.append(0x0C)
+    case UInt8(ascii: "n"): collected.append(0x0A)
+    case UInt8(ascii: "r"): collected.append(0x0D)
+    case UInt8(ascii: "t"): collected.append(0x09)
+    case UInt8(ascii: "u"):
+      let scalar = try unicodeEscape()
+      collected.append(contentsOf: Array(String(Character(scalar)).utf8))
+    default:
+      position -= 1
+      throw error("an unknown escape")
+    }
+  }
+
+  private mutating func unicodeEscape() throws(JSONSyntaxError) -> Unicode.Scalar {
+    let first = try hexUnit()
+    if let scalar = Unicode.Scalar(first) { return scalar }
+    guard first < 0xDC00, next == UInt8(ascii: "\\") else { throw error("a lone surrogate") }
+    position += 1
+    guard next == UInt8(ascii: "u") else { throw error("a lone surrogate") }
+    position += 1
+    let second = try hexUnit()
+    guard second >= 0xDC00, second <= 0xDFFF,
+      let scalar = Unicode.Scalar(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+    else { throw error("a lone surrogate") }
+    return scalar
+  }
+
+  private mutating func hexUnit() throws(JSONSyntaxError) -> UInt32 {
+    var unit: UInt32 = 0
+    for _ in 0..<4 {
+      guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
+        throw error("four hexadecimal digits are expected")
+      }
+      unit = unit << 4 | UInt32(digit)
+      position += 1
+    }
+    return unit
+  }
+}

@@ -1,0 +1,61 @@
+extension JSONSchema {
+  /// This shape in JSON Schema's (draft 7) words; named shapes become references.
+  public var document: JSON {
+    switch self {
+    case .any: return .object(JSONObject())
+    case .boolean: return ["type": "boolean"]
+    case .integer(let minimum, let maximum):
+      var object: JSONObject = ["type": "integer"]
+      if let minimum { object["minimum"] = JSON(minimum) }
+      if let maximum { object["maximum"] = JSON(maximum) }
+      return .object(object)
+    case .number: return ["type": "number"]
+    case .string(let format):
+      var object: JSONObject = ["type": "string"]
+      if let format { object["format"] = .string(format) }
+      return .object(object)
+    case .enumeration(let words): return ["type": "string", "enum": .array(words.map(JSON.string))]
+    case .array(let element): return ["type": "array", "items": element.document]
+    case .map(let element): return ["type": "object", "additionalProperties": element.document]
+    case .object(let members): return Self.document(of: members)
+    case .oneOf(let schemas): return ["oneOf": .array(schemas.map(\.document))]
+    case .named(let name, _): return ["$ref": .string("#/components/schemas/\(name)")]
+    }
+  }
+
+  private static func document(of members: [JSONMember]) -> JSON {
+    var properties = JSONObject()
+    for member in members {
+      var property = member.schema.document.objectValue ?? JSONObject()
+      // JSON Schema draft 7 ignores what stands beside a reference.
+      if property["$ref"] != nil { property = ["allOf": .array([.object(property)])] }
+      property["description"] = .string(member.summary)
+      properties[member.name] = .object(property)
+    }
+    var object: JSONObject = ["type": "object", "properties": .object(properties)]
+    let required = members.filter(\.isRequired).map { JSON.string($0.name) }
+    if !required.isEmpty { object["required"] = .array(required) }
+    object["additionalProperties"] = false
+    return .object(object)
+  }
+
+  /// Every named shape in here, itself and the ones within, by name.
+  public var namedSchemas: [String: JSONSchema] {
+    var found: [String: JSONSchema] = [:]
+    collect(into: &found)
+    return found
+  }
+
+  private func collect(into found: inout [String: JSONSchema]) {
+    switch self {
+    case .named(let name, let schema):
+      guard found[name] == nil else { return }
+      found[name] = schema
+      schema.collect(into: &found)
+    case .array(let schema), .map(let schema): schema.collect(into: &found)
+    case .object(let members): for member in members { member.schema.collect(into: &found) }
+    case .oneOf(let schemas): for schema in schemas { schema.collect(into: &found) }
+    default: return
+    }
+  }
+}

@@ -1,0 +1,125 @@
+/// What is wrong with a value, and where.
+public struct JSONSchemaViolation: Error, Sendable, Hashable {
+  /// What is wrong.
+  public enum Problem: Sendable, Hashable {
+    /// The member is not known; the nearest known name, if one is near.
+    case unknown(nearest: String?)
+    /// The member must be there.
+    case missing
+    /// The value is of another type or outside its bounds.
+    case wrong(expected: String)
+  }
+
+  /// The member's path, such as `access.use[0]`; empty for the whole value.
+  public let member: String
+  /// What is wrong with it.
+  public let problem: Problem
+
+  /// The problem as a sentence that says what to do.
+  public var sentence: String {
+    switch problem {
+    case .unknown(let nearest?): "The member \(member) is not known; did you mean \(nearest)?"
+    case .unknown(nil): "The member \(member) is not known; leave it out."
+    case .missing: "The member \(member) is missing."
+    case .wrong(let expected):
+      member.isEmpty ? "\(expected.capitalizedFirst) is expected." : "The member \(member) must be \(expected)."
+    }
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
+extension JSONSchema {
+  /// Checks a value: unknown members first, then missing ones, then types.
+  ///
+  /// - Returns: the first violation, or `nil` if the value has this shape.
+  public func violation(in value: JSON, at path: String = "") -> JSONSchemaViolation? {
+    switch self {
+    case .any: return nil
+    case .named(_, let schema): return schema.violation(in: value, at: path)
+    case .object(let members): return objectViolation(value, members, path)
+    case .array(let element):
+      guard let elements = value.arrayValue else { return wrong(path) }
+      for (index, item) in elements.enumerated() {
+        if let found = element.violation(in: item, at: "\(path)[\(index)]") { return found }
+      }
+      return nil
+    case .map(let element):
+      guard let object = value.objectValue else { return wrong(path) }
+      for member in object.members {
+        if let found = element.violation(in: member.value, at: Self.join(path, member.key)) { return found }
+      }
+      return nil
+    case .oneOf(let schemas):
+      let violations = schemas.map { $0.violation(in: value, at: path) }
+      if violations.contains(where: { $0 == nil }) { return nil }
+      // The shape that was meant is the one of the same type: its complaint helps, the others' don't.
+      return zip(schemas, violations).first { $0.0.accepts(typeOf: value) }?.1 ?? wrong(path)
+    default: return accepts(scalar: value) ? nil : wrong(path)
+    }
+  }
+
+  private func objectViolation(_ value: JSON, _ members: [JSONMember], _ path: String) -> JSONSchemaViolation? {
+    guard let object = value.objectValue else { return wrong(path) }
+    for member in object.members where !members.contains(where: { $0.name == member.key }) {
+      let name = String(member.key.prefix(64))
+      return JSONSchemaViolation(
+        member: Self.join(path, name), problem: .unknown(nearest: name.nearest(in: members.map(\.name))))
+    }
+    for member in members {
+      let memberPath = Self.join(path, member.name)
+      guard let inner = object[member.name] else {
+        if member.isRequired { return JSONSchemaViolation(member: memberPath, problem: .missing) }
+        continue
+      }
+      if !member.isRequired, inner.isNull { continue }
+      if let found = member.schema.violation(in: inner, at: memberPath) { return found }
+    }
+    return nil
+  }
+
+  private func accepts(scalar value: JSON) -> Bool {
+    switch (self, value) {
+    case (.boolean, .bool), (.number, .number), (.string, .string): true
+    case (.enumeration(let words), .string(let word)): words.contains(word)
+    case (.integer(let minimum, let maximum), .number(let number)):
+      number.integer.map { $0 >= minimum ?? .min && $0 <= maximum ?? .max } ?? false
+    default: false
+    }
+  }
+
+  private func accepts(typeOf value: JSON) -> Bool {
+    switch (self, value) {
+    case (.named(_, let schema), _): schema.accepts(typeOf: value)
+    case (.object, .object), (.map, .object), (.array, .array), (.enumeration, .string): true
+    default: accepts(scalar: value)
+    }
+  }
+
+  private func wrong(_ path: String) -> JSONSchemaViolation {
+    JSONSchemaViolation(member: path, problem: .wrong(expected: expectation))
+  }
+
+  /// What is expected, in words that fit after "must be".
+  public var expectation: String {
+    switch self {
+    case .any: "any value"
+    case .boolean: "true or false"
+    case .integer(let minimum?, let maximum?): "a whole number from \(minimum) to \(maximum)"
+    case .integer(let minimum?, nil): "a whole number of at least \(minimum)"
+    case .integer: "a whole number"
+    case .number: "a number"
+    case .string(let format?): "a string (\(format))"
+    case .string: "a string"
+    case .enumeration(let words): "one of " + words.joined(separator: ", ")
+    case .array: "an array"
+    case .map, .object: "an object"
+    case .oneOf(let schemas): schemas.map(\.expectation).joined(separator: ", or ")
+    case .named(_, let schema): schema.expectation
+    }
+  }
+
+  private static func join(_ path: String, _ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+}

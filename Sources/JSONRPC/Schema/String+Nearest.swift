@@ -1,0 +1,35 @@
+extension String {
+  /// The candidate that is nearest to this text by edits, if it is near enough to be meant.
+  public func nearest(in candidates: some Sequence<String>) -> String? {
+    let limit = Swift.max(1, count / 3 + 1)
+    let own = Array(lowercased().unicodeScalars.prefix(128))
+    var best: (name: String, distance: Int)?
+    for candidate in candidates {
+      let distance = Self.distance(own, Array(candidate.lowercased().unicodeScalars))
+      if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+    }
+    return best?.name
+  }
+
+  /// Edits to turn one text into the other; a swap of neighbours counts once.
+  private static func distance(_ one: [Unicode.Scalar], _ other: [Unicode.Scalar]) -> Int {
+    if one.isEmpty || other.isEmpty { return one.count + other.count }
+    var beforePrevious: [Int] = []
+    var previous = Array(0...other.count)
+    for i in 1...one.count {
+      var row = [i]
+      row.reserveCapacity(other.count + 1)
+      for j in 1...other.count {
+        let cost = one[i - 1] == other[j - 1] ? 0 : 1
+        var value = Swift.min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + cost)
+        if i > 1, j > 1, one[i - 1] == other[j - 2], one[i - 2] == other[j - 1] {
+          value = Swift.min(value, beforePrevious[j - 2] + 1)
+        }
+        row.append(value)
+      }
+      beforePrevious = previous
+      previous = row
+    }
+    return previous[other.count]
+  }
+}
