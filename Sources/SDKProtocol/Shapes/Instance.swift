@@ -1,0 +1,142 @@
+public import JSONRPC
+
+/// An instance as its observers see it (`protocol.md`, "Shapes").
+public struct Instance: RPCValue, Hashable {
+  /// Who made it.
+  public enum Source: String, Sendable, Codable, CaseIterable { case file, api }
+
+  /// One of several services of an instance.
+  public struct Service: RPCValue, Hashable {
+    public var state: InstanceState
+    public var user: User
+    public var expiresAt: Timestamp?
+
+    /// A service's state.
+    public init(state: InstanceState, user: User, expiresAt: Timestamp?) {
+      self.state = state
+      self.user = user
+      self.expiresAt = expiresAt
+    }
+
+    public static let jsonSchema = JSONSchema.named(
+      "Service",
+      .object([
+        .required("state", InstanceState.jsonSchema, "where the service stands"),
+        .required("user", User.jsonSchema, "who is signed in"),
+        .optional("expiresAt", Timestamp.jsonSchema, "when its token ends"),
+      ]))
+  }
+
+  /// How the delegate bridge stands.
+  public struct Bridge: RPCValue, Hashable {
+    /// The breaker's state.
+    public enum BreakerState: String, Sendable, Codable, CaseIterable { case closed, open, halfOpen }
+
+    public var state: BreakerState
+    public var nextAttemptAt: Timestamp?
+    public var lastExit: String?
+    public var attached: Int
+
+    /// A bridge's state.
+    public init(state: BreakerState, nextAttemptAt: Timestamp? = nil, lastExit: String? = nil, attached: Int = 0) {
+      self.state = state
+      self.nextAttemptAt = nextAttemptAt
+      self.lastExit = lastExit
+      self.attached = attached
+    }
+
+    public static let jsonSchema = JSONSchema.named(
+      "Bridge",
+      .object([
+        .required("state", .enumeration(BreakerState.allCases.map(\.rawValue)), "the breaker's state"),
+        .optional("nextAttemptAt", Timestamp.jsonSchema, "when the provider is asked again"),
+        .optional("lastExit", .string(), "how the last run ended, such as 0, 75, signal 9, timeout"),
+        .required("attached", .integer(minimum: 0), "how many delegates are attached"),
+      ]))
+  }
+
+  /// The last failure.
+  public struct LastError: RPCValue, Hashable {
+    public var reason: Reason
+    public var message: String
+    public var at: Timestamp
+
+    /// A failure at a time.
+    public init(reason: Reason, message: String, at: Timestamp) {
+      self.reason = reason
+      self.message = message
+      self.at = at
+    }
+
+    public static let jsonSchema = JSONSchema.named(
+      "LastError",
+      .object([
+        .required("reason", .string(), "the stable name"),
+        .required("message", .string(), "one sentence"),
+        .required("at", Timestamp.jsonSchema, "when"),
+      ]))
+  }
+
+  public var instance: InstanceID
+  public var kind: KindName
+  public var source: Source
+  public var state: InstanceState
+  public var user: User
+  public var services: [String: Service]?
+  public var labels: [String: String]
+  public var settings: JSONObject
+  public var provider: JSONObject?
+  public var bridge: Bridge
+  public var access: AccessRules
+  public var expiresAt: Timestamp?
+  public var lastError: LastError?
+  public var degraded: String?
+  public var createdAt: Timestamp
+  public var storageEpoch: String
+
+  /// An instance with these parts.
+  public init(
+    instance: InstanceID, kind: KindName, source: Source, state: InstanceState, user: User,
+    services: [String: Service]? = nil, labels: [String: String], settings: JSONObject, provider: JSONObject?,
+    bridge: Bridge, access: AccessRules, expiresAt: Timestamp?, lastError: LastError?, degraded: String? = nil,
+    createdAt: Timestamp, storageEpoch: String
+  ) {
+    self.instance = instance
+    self.kind = kind
+    self.source = source
+    self.state = state
+    self.user = user
+    self.services = services
+    self.labels = labels
+    self.settings = settings
+    self.provider = provider
+    self.bridge = bridge
+    self.access = access
+    self.expiresAt = expiresAt
+    self.lastError = lastError
+    self.degraded = degraded
+    self.createdAt = createdAt
+    self.storageEpoch = storageEpoch
+  }
+
+  public static let jsonSchema = JSONSchema.named(
+    "Instance",
+    .object([
+      .required("instance", InstanceID.jsonSchema, "its id"),
+      .required("kind", KindName.jsonSchema, "its SDK"),
+      .required("source", .enumeration(Source.allCases.map(\.rawValue)), "whether a file or a call made it"),
+      .required("state", InstanceState.jsonSchema, "where it stands"),
+      .required("user", User.jsonSchema, "who is signed in"),
+      .optional("services", .map(Service.jsonSchema), "its services, for kinds that have several"),
+      .required("labels", .map(.string()), "the operator's labels"),
+      .required("settings", .map(.any), "its settings, secrets redacted"),
+      .optional("provider", .map(.any), "its token provider; for admins only"),
+      .required("bridge", Bridge.jsonSchema, "how the delegate bridge stands"),
+      .required("access", AccessRules.jsonSchema, "who may do what"),
+      .optional("expiresAt", Timestamp.jsonSchema, "when the token ends"),
+      .optional("lastError", LastError.jsonSchema, "the last failure"),
+      .optional("degraded", .string(), "anonymousFallback"),
+      .required("createdAt", Timestamp.jsonSchema, "when it was made"),
+      .required("storageEpoch", .string(), "changes with every wipe"),
+    ]))
+}

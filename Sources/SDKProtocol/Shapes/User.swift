@@ -1,0 +1,59 @@
+public import JSONRPC
+
+/// Who an instance's SDK speaks for (`protocol.md`, "Shapes").
+public struct User: RPCValue, Hashable {
+  /// How the user is known to the vendor.
+  public enum AuthenticationType: String, Sendable, Codable, CaseIterable {
+    case jwt, sessionToken, oauth2, custom, unauthenticated
+  }
+
+  /// The vendor's id.
+  public var id: String?
+  /// The customer's id.
+  public var externalId: String?
+  /// The user's name, if it was given.
+  public var name: String?
+  /// The user's e-mail, if it was given.
+  public var email: String?
+  /// How the user is known to the vendor.
+  public var authenticationType: AuthenticationType
+  /// Whether the user is signed in now.
+  public var authenticated: Bool
+  /// Whether the vendor has checked the identity.
+  public var verified: Bool
+  /// Since when this user is the instance's.
+  public var since: Timestamp?
+
+  /// A user with these parts.
+  public init(
+    id: String? = nil, externalId: String? = nil, name: String? = nil, email: String? = nil,
+    authenticationType: AuthenticationType, authenticated: Bool, verified: Bool, since: Timestamp? = nil
+  ) {
+    self.id = id
+    self.externalId = externalId
+    self.name = name
+    self.email = email
+    self.authenticationType = authenticationType
+    self.authenticated = authenticated
+    self.verified = verified
+    self.since = since
+  }
+
+  /// Nobody.
+  public static let none = User(authenticationType: .unauthenticated, authenticated: false, verified: false)
+
+  public static let jsonSchema = JSONSchema.named(
+    "User",
+    .object([
+      .optional("id", .string(), "the vendor's id"),
+      .optional("externalId", .string(), "the customer's id"),
+      .optional("name", .string(), "the user's name"),
+      .optional("email", .string(), "the user's e-mail"),
+      .required(
+        "authenticationType", .enumeration(AuthenticationType.allCases.map(\.rawValue)),
+        "how the user is known to the vendor"),
+      .required("authenticated", .boolean, "whether the user is signed in now"),
+      .required("verified", .boolean, "whether the vendor has checked the identity"),
+      .optional("since", Timestamp.jsonSchema, "since when this user is the instance's"),
+    ]))
+}

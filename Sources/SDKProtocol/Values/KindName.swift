@@ -1,0 +1,23 @@
+public import JSONRPC
+
+/// The name of an SDK kind, such as those that `daemon.info` lists.
+public struct KindName: Sendable, Hashable, Codable, CustomStringConvertible {
+  /// The name as text.
+  public let name: String
+
+  /// A name from the source code or a checked file.
+  public init(_ name: String) { self.name = name }
+
+  public var description: String { name }
+
+  public init(from decoder: any Decoder) throws { name = try decoder.singleValueContainer().decode(String.self) }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(name)
+  }
+}
+
+extension KindName: JSONSchemaRepresentable {
+  public static let jsonSchema = JSONSchema.string(format: "kind, one of daemon.info's kinds")
+}

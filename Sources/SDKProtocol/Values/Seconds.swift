@@ -1,0 +1,57 @@
+public import JSONRPC
+
+/// A duration: a number of seconds, on input also text such as `"10s"`, `"5m"`, `"2h"`, `"250ms"`.
+public struct Seconds: Sendable, Hashable, Comparable {
+  /// The length in seconds; never negative, never infinite.
+  public let value: Double
+
+  /// A length; `nil` when it is negative, not a number, or longer than a hundred years.
+  public init?(_ value: Double) {
+    guard value >= 0, value <= 3_155_760_000 else { return nil }
+    self.value = value
+  }
+
+  /// For the source code.
+  public init(literal value: UInt32) { self.value = Double(value) }
+
+  /// The length that a text such as `10s` says.
+  public init?(text: String) {
+    let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("", 1)]
+    for (suffix, factor) in units where text.hasSuffix(suffix) {
+      let digits = text.dropLast(suffix.count)
+      guard let number = Double(digits), digits.first != "+", digits.first != "-" else { return nil }
+      self.init(number * factor)
+      return
+    }
+    return nil
+  }
+
+  /// The length as Swift's duration.
+  public var duration: Duration { .seconds(value) }
+
+  public static func < (one: Seconds, other: Seconds) -> Bool { one.value < other.value }
+}
+
+extension Seconds: Codable, JSONSchemaRepresentable {
+  public static let jsonSchema = JSONSchema.oneOf([.number, .string(format: "duration, such as 10s or 5m")])
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let parsed: Seconds? =
+      if let number = try? container.decode(Double.self) {
+        Seconds(number)
+      } else {
+        Seconds(text: try container.decode(String.self))
+      }
+    guard let parsed else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "A duration is a number of seconds or text such as \"10s\" or \"5m\".")
+    }
+    self = parsed
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
+  }
+}

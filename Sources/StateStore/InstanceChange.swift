@@ -1,0 +1,97 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// One change of one instance, applied as a whole or not at all.
+public struct InstanceChange: Sendable {
+  /// One part of a change; parts are applied in order.
+  public enum Part: Sendable {
+    /// A new instance. `instanceExists` when its id is taken, also by a quarantined one.
+    case create(StoredInstance)
+    /// Replaces the definition.
+    case define(JSON)
+    /// Replaces the identity; `nil` clears it.
+    case identify(JSON?)
+    /// Raises the epoch to this.
+    case raiseEpoch(to: UInt64)
+    /// Writes a value; `limit` is the sum of keys and values in bytes that the instance may store.
+    case putValue(key: String, value: JSON, limit: Int)
+    /// Removes a value if it is there.
+    case deleteValue(key: String)
+    /// Destroys identity and storage, replaces the data key, raises the storage epoch; what follows in the same
+    /// change is written under the new key. The old key is in no file when the change is acknowledged.
+    case wipe
+    /// Removes the instance with all that it has. Its events stay until retention takes them.
+    case delete
+  }
+
+  /// An event that is written with the change; its position is in the result.
+  public struct NewEvent: Sendable {
+    public var type: EventType
+    public var service: String?
+    public var operation: String?
+    public var data: JSONObject
+
+    /// An event with these parts.
+    public init(_ type: EventType, service: String? = nil, operation: String? = nil, data: JSONObject = [:]) {
+      self.type = type
+      self.service = service
+      self.operation = operation
+      self.data = data
+    }
+  }
+
+  public var uuid: InstanceUUID
+  public var id: InstanceID
+  public var kind: KindName
+  /// The epoch that the instance must have on disk for the change to be applied; `nil` for any.
+  public var expectedEpoch: UInt64?
+  /// The storage epoch that it must have; `nil` for any.
+  public var expectedStorageEpoch: UInt64?
+  public var parts: [Part]
+  public var events: [NewEvent]
+
+  /// A change of an instance.
+  public init(
+    uuid: InstanceUUID, id: InstanceID, kind: KindName, expectedEpoch: UInt64? = nil,
+    expectedStorageEpoch: UInt64? = nil, parts: [Part] = [], events: [NewEvent] = []
+  ) {
+    self.uuid = uuid
+    self.id = id
+    self.kind = kind
+    self.expectedEpoch = expectedEpoch
+    self.expectedStorageEpoch = expectedStorageEpoch
+    self.parts = parts
+    self.events = events
+  }
+}
+
+/// What a change did.
+public struct CommitResult: Sendable {
+  /// What a wipe destroyed.
+  public struct Wiped: Sendable, Hashable {
+    public var storage: Int
+    public var tokens: Int
+    public var pushes: Int
+    public var storageEpoch: UInt64
+
+    /// Counts of a wipe.
+    public init(storage: Int, tokens: Int, pushes: Int, storageEpoch: UInt64) {
+      self.storage = storage
+      self.tokens = tokens
+      self.pushes = pushes
+      self.storageEpoch = storageEpoch
+    }
+  }
+
+  /// The events as written, with their positions.
+  public var events: [StoredEvent]
+  /// What the wipe in the change destroyed, if there was one. The `identityWiped` event of the change gets these
+  /// counts as its data from the store itself.
+  public var wiped: Wiped?
+
+  /// A result.
+  public init(events: [StoredEvent] = [], wiped: Wiped? = nil) {
+    self.events = events
+    self.wiped = wiped
+  }
+}

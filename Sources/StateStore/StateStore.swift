@@ -1,0 +1,33 @@
+public import SDKProtocol
+
+/// What survives: instances, their identity and storage, and the log of events.
+///
+/// A change is acknowledged when it is durable; after `kill -9` at any moment a restart shows exactly what had been
+/// acknowledged. Calls obey no cancellation: a vanishing caller never takes a change back.
+public protocol StateStore: Sendable {
+  /// Everything that must be in memory, read once at start. An instance whose rows don't open is quarantined alone.
+  ///
+  /// - Throws: `storeUnavailable`, `keyMissing`.
+  func load() async throws(SDKError) -> StoredState
+
+  /// Applies one change as a whole and answers when it is on disk.
+  ///
+  /// - Throws: `epochChanged` when the instance's epoch is not the expected one any more; `instanceExists`;
+  ///   `storageFull`; `storeUnavailable`.
+  func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult
+
+  /// A stored value; `nil` if there is none.
+  func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue?
+
+  /// The keys in storage with the size of their values in bytes, sorted.
+  func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)]
+
+  /// Events after a position, oldest first.
+  func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent]
+
+  /// The position of the newest event, and the newest position that is no longer kept for some instance.
+  func eventBounds() async throws(SDKError) -> EventBounds
+
+  /// How the store is.
+  var health: StoreHealth { get }
+}

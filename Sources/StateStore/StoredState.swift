@@ -1,0 +1,133 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// The identity of an instance for its whole life; a new instance of the same name has another.
+public struct InstanceUUID: Sendable, Hashable, CustomStringConvertible {
+  /// A lower-case UUID.
+  public let description: String
+
+  /// A UUID that is known.
+  public init(_ text: String) { description = text }
+}
+
+/// What `load` gives.
+public struct StoredState: Sendable {
+  /// The instances that opened.
+  public var instances: [StoredInstance]
+  /// Those that did not, with why.
+  public var quarantined: [QuarantinedInstance]
+
+  /// A state with these instances.
+  public init(instances: [StoredInstance] = [], quarantined: [QuarantinedInstance] = []) {
+    self.instances = instances
+    self.quarantined = quarantined
+  }
+}
+
+/// One instance as stored.
+public struct StoredInstance: Sendable, Hashable {
+  public var uuid: InstanceUUID
+  public var id: InstanceID
+  public var createdAt: Timestamp
+  /// Kind, source, settings, provider, access, labels, owner: what outlives a wipe. Sealed.
+  public var definition: JSON
+  /// User, credential and the kind's own state: what a wipe destroys. Sealed.
+  public var identity: JSON?
+  /// Raised with every login, logout, identity change and wipe.
+  public var epoch: UInt64
+  /// Raised with every wipe.
+  public var storageEpoch: UInt64
+
+  /// An instance with these parts.
+  public init(
+    uuid: InstanceUUID, id: InstanceID, createdAt: Timestamp, definition: JSON, identity: JSON? = nil,
+    epoch: UInt64 = 0, storageEpoch: UInt64 = 0
+  ) {
+    self.uuid = uuid
+    self.id = id
+    self.createdAt = createdAt
+    self.definition = definition
+    self.identity = identity
+    self.epoch = epoch
+    self.storageEpoch = storageEpoch
+  }
+}
+
+/// An instance that is on disk but can't be opened.
+public struct QuarantinedInstance: Sendable, Hashable {
+  public var uuid: InstanceUUID
+  public var id: InstanceID
+  /// What does not open, in words for the operator.
+  public var problem: String
+
+  /// A quarantined instance.
+  public init(uuid: InstanceUUID, id: InstanceID, problem: String) {
+    self.uuid = uuid
+    self.id = id
+    self.problem = problem
+  }
+}
+
+/// A value in an instance's storage.
+public struct StoredValue: Sendable, Hashable {
+  public var value: JSON
+  public var storageEpoch: UInt64
+
+  /// A value and the storage epoch it was written in.
+  public init(value: JSON, storageEpoch: UInt64) {
+    self.value = value
+    self.storageEpoch = storageEpoch
+  }
+}
+
+/// An event as stored; `position` is its place in the one order of the daemon, from 1, never reused.
+public struct StoredEvent: Sendable, Hashable {
+  public var position: UInt64
+  public var uuid: InstanceUUID
+  public var id: InstanceID
+  public var kind: KindName
+  public var time: Timestamp
+  public var type: EventType
+  public var service: String?
+  public var operation: String?
+  public var data: JSONObject
+
+  /// An event with these parts.
+  public init(
+    position: UInt64, uuid: InstanceUUID, id: InstanceID, kind: KindName, time: Timestamp, type: EventType,
+    service: String? = nil, operation: String? = nil, data: JSONObject
+  ) {
+    self.position = position
+    self.uuid = uuid
+    self.id = id
+    self.kind = kind
+    self.time = time
+    self.type = type
+    self.service = service
+    self.operation = operation
+    self.data = data
+  }
+}
+
+/// Where the log of events begins and ends.
+public struct EventBounds: Sendable, Hashable {
+  /// The position of the newest event ever written; 0 without any.
+  public var newest: UInt64
+  /// The newest position whose event was dropped by retention; a cursor before it has a gap.
+  public var dropped: UInt64
+
+  /// Bounds.
+  public init(newest: UInt64, dropped: UInt64) {
+    self.newest = newest
+    self.dropped = dropped
+  }
+}
+
+/// How the store is.
+public enum StoreHealth: Sendable, Hashable {
+  case ok
+  /// Writes fail at the moment; what was acknowledged is served from memory.
+  case degraded(String)
+  /// Nothing can be read: no key, or no database.
+  case failing(SDKError)
+}
