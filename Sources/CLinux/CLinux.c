@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -81,6 +82,14 @@ int cl_set_child_subreaper(void) { return result(prctl(PR_SET_CHILD_SUBREAPER, 1
 int cl_set_parent_death_signal(int signal) {
   return result(prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0UL, 0UL, 0UL));
 }
+
+int cl_name_thread(const char *name) { return result(prctl(PR_SET_NAME, name, 0UL, 0UL, 0UL)); }
+
+int cl_unix_datagram_create(void) { return result(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)); }
+
+int cl_unix_stream_create(void) { return result(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
+
+int cl_eventfd_create(void) { return result(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
 int cl_close_range(unsigned int first, unsigned int last) {
   return result(syscall(SYS_close_range, first, last, 0U));

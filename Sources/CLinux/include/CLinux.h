@@ -43,6 +43,9 @@ int cl_set_child_subreaper(void);
 /// SIGKILL, or another signal, for this process when the thread that made it ends (PR_SET_PDEATHSIG).
 int cl_set_parent_death_signal(int signal);
 
+/// Names the calling thread, as ps -L and gdb show it; cut at 15 bytes.
+int cl_name_thread(const char *name);
+
 // MARK: Descriptors
 
 /// Closes every descriptor from `first` to `last`, both included.
@@ -62,6 +65,15 @@ int cl_flock_exclusive_nonblocking(int fd);
 
 /// The magic number of the file system that holds `fd` (`f_type` of statfs(2), see linux/magic.h).
 int cl_statfs_type(int fd, unsigned long *type);
+
+/// A unix datagram socket without a name, or -errno.
+int cl_unix_datagram_create(void);
+
+/// A unix stream socket without a name, or -errno.
+int cl_unix_stream_create(void);
+
+/// A non-blocking eventfd to wake a thread in poll, or -errno.
+int cl_eventfd_create(void);
 
 // MARK: Processes
 
