@@ -51,3 +51,7 @@ extension JSONObject: Codable {
 
   public func encode(to encoder: any Encoder) throws { try JSON.object(self).encode(to: encoder) }
 }
+
+extension JSON: JSONSchemaRepresentable {
+  public static let jsonSchema = JSONSchema.any
+}

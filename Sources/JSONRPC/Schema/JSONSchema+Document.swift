@@ -3,6 +3,7 @@ extension JSONSchema {
   public var document: JSON {
     switch self {
     case .any: return .object(JSONObject())
+    case .null: return ["type": "null"]
     case .boolean: return ["type": "boolean"]
     case .integer(let minimum, let maximum):
       var object: JSONObject = ["type": "integer"]

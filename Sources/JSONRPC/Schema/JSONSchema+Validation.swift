@@ -82,7 +82,7 @@ extension JSONSchema {
 
   private func accepts(scalar value: JSON) -> Bool {
     switch (self, value) {
-    case (.boolean, .bool), (.number, .number), (.string, .string): true
+    case (.null, .null), (.boolean, .bool), (.number, .number), (.string, .string): true
     case (.enumeration(let words), .string(let word)): words.contains(word)
     case (.integer(let minimum, let maximum), .number(let number)):
       number.integer.map { $0 >= minimum ?? .min && $0 <= maximum ?? .max } ?? false
@@ -106,6 +106,7 @@ extension JSONSchema {
   public var expectation: String {
     switch self {
     case .any: "any value"
+    case .null: "null"
     case .boolean: "true or false"
     case .integer(let minimum?, let maximum?): "a whole number from \(minimum) to \(maximum)"
     case .integer(let minimum?, nil): "a whole number of at least \(minimum)"

@@ -2,6 +2,8 @@
 public indirect enum JSONSchema: Sendable {
   /// Anything at all.
   case any
+  /// `null`.
+  case null
   /// `true` or `false`.
   case boolean
   /// A whole number within bounds.

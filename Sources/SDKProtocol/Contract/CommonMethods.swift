@@ -1,0 +1,19 @@
+public import JSONRPC
+
+/// The methods that every kind has; the kinds add their own.
+public enum CommonMethods {
+  /// One line a method. A test forbids two of one name and one without handler, role or documentation.
+  public static let all: [any SDKMethod.Type] = [
+    RPCDiscover.self, DaemonInfo.self, DaemonHealth.self,
+    InstanceCreate.self, InstanceList.self, InstanceGet.self, InstanceUpdate.self, InstanceDelete.self,
+    InstanceCurrentUser.self,
+    SessionOpen.self, TokenGet.self, TokenRefresh.self, TokenReject.self,
+    EventsSubscribe.self, EventsUnsubscribe.self, EventsResume.self, EventsList.self,
+    StorageGet.self, StoragePut.self, StorageDelete.self, StorageList.self,
+  ]
+
+  /// What the daemon says unasked.
+  public static let notifications: [any RPCNotification.Type] = [
+    EventsEvent.self, EventsGap.self, DaemonClosing.self,
+  ]
+}

@@ -1,0 +1,94 @@
+public import JSONRPC
+
+/// The contract as an OpenRPC 1.3 document, made from the types.
+public enum OpenRPCDocument {
+  /// The document for these methods and notifications.
+  ///
+  /// What JSON-RPC has no words for stands under `x-sdkd`: the role that a method takes, its order, its kind and the
+  /// verb of `sdkctl` that calls it.
+  public static func make(methods: [any SDKMethod.Type], notifications: [any RPCNotification.Type]) -> JSON {
+    let sorted = methods.sorted { $0.name < $1.name }
+    var named: [String: JSONSchema] = [:]
+    for schema in sorted.flatMap({ $0.schemas }) + notifications.map({ $0.paramsSchema }) {
+      named.merge(schema.namedSchemas) { first, _ in first }
+    }
+    var schemas = JSONObject()
+    for (name, schema) in named.sorted(by: { $0.key < $1.key }) { schemas[name] = schema.document }
+    return [
+      "openrpc": "1.3.2",
+      "info": [
+        "title": "sdkd", "version": .string(SDKVersion.api),
+        "description": "Control protocol of sdkd: JSON-RPC 2.0, one JSON text a line, over a Unix socket.",
+        "license": ["name": "Apache-2.0"],
+      ],
+      "methods": .array(sorted.map { $0.openRPC }),
+      "x-notifications": .array(
+        notifications.map {
+          ["name": .string($0.name), "summary": .string($0.summary), "params": $0.paramsSchema.document]
+        }),
+      "components": ["schemas": .object(schemas)],
+    ]
+  }
+
+  /// The document as it is kept in a file: indented, with a newline at its end.
+  public static func text(of document: JSON) -> String {
+    var text = ""
+    write(document, indent: "", into: &text)
+    return text + "\n"
+  }
+
+  private static func write(_ json: JSON, indent: String, into text: inout String) {
+    let inner = indent + "  "
+    switch json {
+    case .object(let object) where !object.isEmpty:
+      text += "{\n"
+      for (index, member) in object.members.enumerated() {
+        text += inner + JSONWriter.text(of: .string(member.key)) + ": "
+        write(member.value, indent: inner, into: &text)
+        text += index + 1 < object.count ? ",\n" : "\n"
+      }
+      text += indent + "}"
+    case .array(let array) where !array.isEmpty:
+      text += "[\n"
+      for (index, element) in array.enumerated() {
+        text += inner
+        write(element, indent: inner, into: &text)
+        text += index + 1 < array.count ? ",\n" : "\n"
+      }
+      text += indent + "]"
+    default: text += JSONWriter.text(of: json)
+    }
+  }
+}
+
+extension SDKMethod {
+  fileprivate static var schemas: [JSONSchema] { [Params.jsonSchema, Result.jsonSchema] }
+
+  fileprivate static var openRPC: JSON {
+    var extra: JSONObject = ["role": .string(access.name), "ordering": .string(ordering.name)]
+    if let kind { extra["kind"] = .string(kind.name) }
+    if let command {
+      extra["command"] = ["verb": .string(command.verb), "input": .string(command.input.rawValue)]
+      if let member = command.member {
+        extra["command"] = .object(
+          (extra["command"]?.objectValue ?? [:]).merged(with: ["member": .string(member)]))
+      }
+    }
+    let params = (Params.jsonSchema.members ?? []).map { member -> JSON in
+      [
+        "name": .string(member.name), "description": .string(member.summary),
+        "required": .bool(member.isRequired), "schema": member.schema.document,
+      ]
+    }
+    return [
+      "name": .string(name), "summary": .string(summary), "description": .string(documentation),
+      "paramStructure": "by-name", "params": .array(params),
+      "result": ["name": "result", "schema": Result.jsonSchema.document],
+      "x-sdkd": .object(extra),
+    ]
+  }
+}
+
+extension RPCNotification {
+  fileprivate static var paramsSchema: JSONSchema { Params.jsonSchema }
+}

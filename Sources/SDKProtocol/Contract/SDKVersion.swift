@@ -1,0 +1,7 @@
+/// The versions of the program and of the contract.
+public enum SDKVersion {
+  /// The program's version.
+  public static let program = "0.1.0"
+  /// The contract's version: a member or method more raises the second number, any other change the first.
+  public static let api = "1.0"
+}

@@ -1,0 +1,63 @@
+public import JSONRPC
+
+/// `events.list`: events of the past.
+public enum EventsList: SDKMethod {
+  public static let name = "events.list"
+  public static let summary = "Events of the past."
+  public static let documentation = """
+    Events of visible instances after a cursor, oldest first; without `since` from the oldest kept. `next` is
+    the cursor of the next page and absent when there is none now; `cursor` is the end of what was read.
+    """
+  public static let access = MethodAccess.anyone
+  public static let ordering = MethodOrdering.read
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// Only these instances.
+    public var instances: [InstanceID]?
+    /// Only these types.
+    public var types: [EventType]?
+    /// Replay what came after this cursor first.
+    public var since: String?
+    /// How many at most; 100 unless given.
+    public var limit: Int?
+
+    /// Each member by name.
+    public init(instances: [InstanceID]? = nil, types: [EventType]? = nil, since: String? = nil, limit: Int? = nil) {
+      self.instances = instances
+      self.types = types
+      self.since = since
+      self.limit = limit
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .optional("instances", .array(InstanceID.jsonSchema), "only these instances"),
+      .optional("types", .array(.enumeration(EventType.allCases.map(\.rawValue))), "only these types"),
+      .optional("since", .string(), "replay what came after this cursor first"),
+      .optional("limit", .integer(minimum: 1, maximum: 500), "how many at most; 100 unless given"),
+    ])
+  }
+
+  /// What the caller gets.
+  public struct Result: RPCValue {
+    /// The events, oldest first.
+    public var events: [Event]
+    /// The end of what was read.
+    public var cursor: String
+    /// Give it as since for the next page.
+    public var next: String?
+
+    /// Each member by name.
+    public init(events: [Event], cursor: String, next: String? = nil) {
+      self.events = events
+      self.cursor = cursor
+      self.next = next
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("events", .array(Event.jsonSchema), "the events, oldest first"),
+      .required("cursor", .string(), "the end of what was read"),
+      .optional("next", .string(), "give it as since for the next page"),
+    ])
+  }
+}

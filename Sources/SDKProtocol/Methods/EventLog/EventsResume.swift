@@ -1,0 +1,33 @@
+public import JSONRPC
+
+/// `events.resume`: goes on after a gap.
+public enum EventsResume: SDKMethod {
+  public static let name = "events.resume"
+  public static let summary = "Goes on after a gap."
+  public static let documentation = """
+    Continues a subscription that `events.gap` has paused, from a cursor.
+    """
+  public static let access = MethodAccess.anyone
+  public static let ordering = MethodOrdering.free
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// The subscription.
+    public var subscription: String
+    /// The cursor to go on from.
+    public var since: String
+
+    /// Each member by name.
+    public init(subscription: String, since: String) {
+      self.subscription = subscription
+      self.since = since
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("subscription", .string(), "the subscription"),
+      .required("since", .string(), "the cursor to go on from"),
+    ])
+  }
+
+  public typealias Result = Empty
+}

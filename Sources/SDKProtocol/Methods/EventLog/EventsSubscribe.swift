@@ -1,0 +1,63 @@
+public import JSONRPC
+
+/// `events.subscribe`: events as they happen.
+public enum EventsSubscribe: SDKMethod {
+  public static let name = "events.subscribe"
+  public static let summary = "Events as they happen."
+  public static let documentation = """
+    Delivers the events of visible instances as `events.event` notifications on this connection; the reply
+    precedes the first. Without `since` from now; with it what came after that cursor is replayed first, in
+    order, without loss or repetition. Without filters: all visible instances, those made later included.
+    Errors: tooManySubscriptions.
+    """
+  public static let access = MethodAccess.anyone
+  public static let ordering = MethodOrdering.read
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// Only these instances.
+    public var instances: [InstanceID]?
+    /// Only instances with all of these labels.
+    public var labels: [String: String]?
+    /// Only these types.
+    public var types: [EventType]?
+    /// Replay what came after this cursor first.
+    public var since: String?
+
+    /// Each member by name.
+    public init(
+      instances: [InstanceID]? = nil, labels: [String: String]? = nil, types: [EventType]? = nil, since: String? = nil
+    ) {
+      self.instances = instances
+      self.labels = labels
+      self.types = types
+      self.since = since
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .optional("instances", .array(InstanceID.jsonSchema), "only these instances"),
+      .optional("labels", .map(.string()), "only instances with all of these labels"),
+      .optional("types", .array(.enumeration(EventType.allCases.map(\.rawValue))), "only these types"),
+      .optional("since", .string(), "replay what came after this cursor first"),
+    ])
+  }
+
+  /// What the caller gets.
+  public struct Result: RPCValue {
+    /// The subscription's name on this connection.
+    public var subscription: String
+    /// Where it begins.
+    public var cursor: String
+
+    /// Each member by name.
+    public init(subscription: String, cursor: String) {
+      self.subscription = subscription
+      self.cursor = cursor
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("subscription", .string(), "the subscription's name on this connection"),
+      .required("cursor", .string(), "where it begins"),
+    ])
+  }
+}

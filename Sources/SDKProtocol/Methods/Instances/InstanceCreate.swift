@@ -1,0 +1,54 @@
+public import JSONRPC
+
+/// `instance.create`: makes an instance.
+public enum InstanceCreate: SDKMethod {
+  public static let name = "instance.create"
+  public static let summary = "Makes an instance."
+  public static let documentation = """
+    Makes an instance of a kind. The caller becomes its owner. A provider and settings that name a file take
+    admin. Errors: instanceExists, accessDenied outside the caller's prefix, tooManyInstances, invalidParams
+    for a setting that the kind does not have, with the nearest known one.
+    """
+  public static let access = MethodAccess.creator
+  public static let ordering = MethodOrdering.write(isSeenByReads: true)
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// The instance.
+    public var instance: InstanceID
+    /// The SDK.
+    public var kind: KindName
+    /// The kind's settings, with the keys of the configuration file.
+    public var settings: JSONObject?
+    /// The token provider; for admins only.
+    public var provider: JSONObject?
+    /// Who may do what, besides owner and admins.
+    public var access: AccessRules?
+    /// Labels for the operator.
+    public var labels: [String: String]?
+
+    /// Each member by name.
+    public init(
+      instance: InstanceID, kind: KindName, settings: JSONObject? = nil, provider: JSONObject? = nil,
+      access: AccessRules? = nil, labels: [String: String]? = nil
+    ) {
+      self.instance = instance
+      self.kind = kind
+      self.settings = settings
+      self.provider = provider
+      self.access = access
+      self.labels = labels
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .required("kind", KindName.jsonSchema, "the SDK"),
+      .optional("settings", .map(.any), "the kind's settings, with the keys of the configuration file"),
+      .optional("provider", .map(.any), "the token provider; for admins only"),
+      .optional("access", AccessRules.jsonSchema, "who may do what, besides owner and admins"),
+      .optional("labels", .map(.string()), "labels for the operator"),
+    ])
+  }
+
+  public typealias Result = Instance
+}

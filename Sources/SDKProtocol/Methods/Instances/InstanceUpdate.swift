@@ -1,0 +1,50 @@
+public import JSONRPC
+
+/// `instance.update`: changes an instance's settings, provider, access or labels.
+public enum InstanceUpdate: SDKMethod {
+  public static let name = "instance.update"
+  public static let summary = "Changes an instance's settings, provider, access or labels."
+  public static let documentation = """
+    Each object is a JSON merge patch: `null` removes a member. Settings and access take the owner, labels
+    take control, the provider takes admin. A setting that leads to another backend is a change of identity
+    and wipes. Errors: ownedByFile for an instance from a file, invalidParams.
+    """
+  public static let access = MethodAccess.role(.control)
+  public static let ordering = MethodOrdering.write(isSeenByReads: true)
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// The instance.
+    public var instance: InstanceID
+    /// Merge patch of the settings.
+    public var settings: JSONObject?
+    /// Merge patch of the provider; null removes it.
+    public var provider: JSON?
+    /// Merge patch of the access rules.
+    public var access: JSONObject?
+    /// Merge patch of the labels.
+    public var labels: JSONObject?
+
+    /// Each member by name.
+    public init(
+      instance: InstanceID, settings: JSONObject? = nil, provider: JSON? = nil, access: JSONObject? = nil,
+      labels: JSONObject? = nil
+    ) {
+      self.instance = instance
+      self.settings = settings
+      self.provider = provider
+      self.access = access
+      self.labels = labels
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .optional("settings", .map(.any), "merge patch of the settings"),
+      .optional("provider", .oneOf([.map(.any), .null]), "merge patch of the provider; null removes it"),
+      .optional("access", .map(.any), "merge patch of the access rules"),
+      .optional("labels", .map(.any), "merge patch of the labels"),
+    ])
+  }
+
+  public typealias Result = Instance
+}

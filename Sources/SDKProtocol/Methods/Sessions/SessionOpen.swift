@@ -1,0 +1,43 @@
+public import JSONRPC
+
+/// `session.open`: all that an app needs to open a conversation.
+public enum SessionOpen: SDKMethod {
+  public static let name = "session.open"
+  public static let summary = "All that an app needs to open a conversation."
+  public static let documentation = """
+    The user, the credential with the way to put it on a request, and where the vendor is. Makes an anonymous
+    user when there is none and the kind and its settings allow it. `visible: false` with a `reason` when
+    nothing may be shown. Errors: as token.get, but for a missing user.
+    """
+  public static let access = MethodAccess.role(.use)
+  public static let ordering = MethodOrdering.read
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// The instance.
+    public var instance: InstanceID
+    /// The service, for kinds that have several.
+    public var service: String?
+    /// How long the token must live at least; 0 unless given.
+    public var minTTL: Seconds?
+    /// How long to wait; the work goes on without the caller.
+    public var timeout: Seconds?
+
+    /// Each member by name.
+    public init(instance: InstanceID, service: String? = nil, minTTL: Seconds? = nil, timeout: Seconds? = nil) {
+      self.instance = instance
+      self.service = service
+      self.minTTL = minTTL
+      self.timeout = timeout
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .optional("service", .string(), "the service, for kinds that have several"),
+      .optional("minTTL", Seconds.jsonSchema, "how long the token must live at least; 0 unless given"),
+      .optional("timeout", Seconds.jsonSchema, "how long to wait; the work goes on without the caller"),
+    ])
+  }
+
+  public typealias Result = Session
+}

@@ -1,0 +1,37 @@
+public import JSONRPC
+
+/// `storage.delete`: removes a value of the app.
+public enum StorageDelete: SDKMethod {
+  public static let name = "storage.delete"
+  public static let summary = "Removes a value of the app."
+  public static let documentation = """
+    Removes a key; one that is not there is fine.
+    """
+  public static let access = MethodAccess.role(.use)
+  public static let ordering = MethodOrdering.write(isSeenByReads: true)
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// The instance.
+    public var instance: InstanceID
+    /// 1 to 128 printable characters.
+    public var key: String
+    /// Refuse with epochChanged when the user has changed since.
+    public var storageEpoch: String?
+
+    /// Each member by name.
+    public init(instance: InstanceID, key: String, storageEpoch: String? = nil) {
+      self.instance = instance
+      self.key = key
+      self.storageEpoch = storageEpoch
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .required("key", .string(), "1 to 128 printable characters"),
+      .optional("storageEpoch", .string(), "refuse with epochChanged when the user has changed since"),
+    ])
+  }
+
+  public typealias Result = Empty
+}

@@ -1,0 +1,50 @@
+public import JSONRPC
+
+/// `token.get`: a living credential.
+public enum TokenGet: SDKMethod {
+  public static let name = "token.get"
+  public static let summary = "A living credential."
+  public static let documentation = """
+    From memory when the cached token lives for `minTTL` seconds, else through one refresh that all waiters
+    share. When renewal fails and the cached token still lives it is returned with `stale: true`. A fresh
+    token that lives shorter than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked,
+    noIdentity, and those of provider and vendor.
+    """
+  public static let access = MethodAccess.role(.use)
+  public static let ordering = MethodOrdering.read
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// The instance.
+    public var instance: InstanceID
+    /// The service, for kinds that have several.
+    public var service: String?
+    /// How long the token must live at least; 0 unless given.
+    public var minTTL: Seconds?
+    /// How long to wait; the work goes on without the caller.
+    public var timeout: Seconds?
+    /// Also say how to put it on a request.
+    public var http: Bool?
+
+    /// Each member by name.
+    public init(
+      instance: InstanceID, service: String? = nil, minTTL: Seconds? = nil, timeout: Seconds? = nil, http: Bool? = nil
+    ) {
+      self.instance = instance
+      self.service = service
+      self.minTTL = minTTL
+      self.timeout = timeout
+      self.http = http
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .optional("service", .string(), "the service, for kinds that have several"),
+      .optional("minTTL", Seconds.jsonSchema, "how long the token must live at least; 0 unless given"),
+      .optional("timeout", Seconds.jsonSchema, "how long to wait; the work goes on without the caller"),
+      .optional("http", .boolean, "also say how to put it on a request"),
+    ])
+  }
+
+  public typealias Result = Token
+}

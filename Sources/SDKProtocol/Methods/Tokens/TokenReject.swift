@@ -1,0 +1,54 @@
+public import JSONRPC
+
+/// `token.reject`: tells that the vendor refused a token.
+public enum TokenReject: SDKMethod {
+  public static let name = "token.reject"
+  public static let summary = "Tells that the vendor refused a token."
+  public static let documentation = """
+    The app saw the vendor refuse this token. It is given to nobody any more, and one probe or refresh
+    follows, at most one in `refresh.min_interval`. It alone never logs out, wipes or locks. A `tokenId` that
+    is not current is ignored.
+    """
+  public static let access = MethodAccess.role(.use)
+  public static let ordering = MethodOrdering.read
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// The instance.
+    public var instance: InstanceID
+    /// The service, for kinds that have several.
+    public var service: String?
+    /// The refused token's id.
+    public var tokenId: TokenID
+    /// The vendor's HTTP status.
+    public var status: Int?
+    /// The vendor's code.
+    public var code: String?
+    /// The vendor's words.
+    public var description: String?
+
+    /// Each member by name.
+    public init(
+      instance: InstanceID, service: String? = nil, tokenId: TokenID, status: Int? = nil, code: String? = nil,
+      description: String? = nil
+    ) {
+      self.instance = instance
+      self.service = service
+      self.tokenId = tokenId
+      self.status = status
+      self.code = code
+      self.description = description
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .optional("service", .string(), "the service, for kinds that have several"),
+      .required("tokenId", TokenID.jsonSchema, "the refused token's id"),
+      .optional("status", .integer(), "the vendor's HTTP status"),
+      .optional("code", .string(), "the vendor's code"),
+      .optional("description", .string(), "the vendor's words"),
+    ])
+  }
+
+  public typealias Result = Empty
+}
