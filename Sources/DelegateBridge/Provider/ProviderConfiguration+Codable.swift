@@ -1,0 +1,90 @@
+import JSONRPC
+import SDKProtocol
+
+extension ProviderConfiguration {
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case command, shell, unit, format, timeout, environment, concurrency
+    case passEnvironment = "pass_environment"
+    case workingDirectory = "working_directory"
+    case maxOutput = "max_output"
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    func refuse(_ key: CodingKeys, _ sentence: String) -> DecodingError {
+      .dataCorruptedError(forKey: key, in: container, debugDescription: sentence)
+    }
+    func value<T: Decodable>(_ key: CodingKeys, or fallback: T) throws -> T {
+      try container.decodeIfPresent(T.self, forKey: key) ?? fallback
+    }
+
+    if try container.decodeIfPresent(String.self, forKey: .unit) != nil {
+      throw refuse(.unit, "A provider as a unit is not available in this version; set command.")
+    }
+    shell = try value(.shell, or: false)
+    guard container.contains(.command), try !container.decodeNil(forKey: .command) else {
+      throw refuse(.command, "A provider needs a command.")
+    }
+    if shell {
+      guard let text = try? container.decode(String.self, forKey: .command) else {
+        throw refuse(.command, "With shell = true the command is one text.")
+      }
+      command = [text]
+    } else {
+      guard let words = try? container.decode([String].self, forKey: .command) else {
+        throw refuse(.command, "The command is an array of the program and its arguments; one text needs shell = true.")
+      }
+      command = words
+    }
+    if let problem = Self.problem(ofCommand: command, shell: shell) { throw refuse(.command, problem) }
+
+    format = try value(.format, or: .auto)
+    timeout = try value(.timeout, or: Seconds(literal: 10))
+    guard timeout > Seconds(literal: 0), timeout <= Self.maximumTimeout else {
+      throw refuse(.timeout, "The timeout must be longer than nothing and at most 10m.")
+    }
+    environment = try value(.environment, or: [:])
+    for (name, value) in environment.sorted(by: { $0.key < $1.key }) {
+      if let problem = ProviderEnvironment.problem(ofName: name) { throw refuse(.environment, problem) }
+      if value.utf8.contains(0) { throw refuse(.environment, "The variable \(name) must not hold a NUL character.") }
+    }
+    passEnvironment = try value(.passEnvironment, or: [])
+    for name in passEnvironment {
+      if let problem = ProviderEnvironment.problem(ofName: name) { throw refuse(.passEnvironment, problem) }
+    }
+    workingDirectory = try value(.workingDirectory, or: "/")
+    guard workingDirectory.hasPrefix("/"), !workingDirectory.utf8.contains(0) else {
+      throw refuse(.workingDirectory, "The working directory must be an absolute path.")
+    }
+    maxOutput = try value(.maxOutput, or: .kibibytes(64))
+    guard maxOutput.bytes > 0, maxOutput <= Self.maximumOutput else {
+      throw refuse(.maxOutput, "The output limit must be from 1 byte to 1MiB.")
+    }
+    concurrency = try value(.concurrency, or: 1)
+    guard concurrency >= 1 else { throw refuse(.concurrency, "The concurrency must be at least 1.") }
+  }
+
+  private static func problem(ofCommand words: [String], shell: Bool) -> String? {
+    guard let first = words.first, !first.isEmpty else { return "The command must not be empty." }
+    if words.contains(where: { $0.utf8.contains(0) }) { return "The command must not hold a NUL character." }
+    if !shell, !first.hasPrefix("/") { return "The command's first word must be an absolute path." }
+    return nil
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    if shell {
+      try container.encode(command.joined(separator: " "), forKey: .command)
+      try container.encode(true, forKey: .shell)
+    } else {
+      try container.encode(command, forKey: .command)
+    }
+    try container.encode(format, forKey: .format)
+    try container.encode(timeout, forKey: .timeout)
+    if !environment.isEmpty { try container.encode(environment, forKey: .environment) }
+    if !passEnvironment.isEmpty { try container.encode(passEnvironment, forKey: .passEnvironment) }
+    try container.encode(workingDirectory, forKey: .workingDirectory)
+    try container.encode(maxOutput, forKey: .maxOutput)
+    try container.encode(concurrency, forKey: .concurrency)
+  }
+}

@@ -1,0 +1,68 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// A token provider: an executable and how to run it (`provider.md`, "The provider").
+///
+/// `init(from:)` refuses what could not be run, so a decoded value holds what its members promise.
+public struct ProviderConfiguration: RPCValue, Hashable {
+  /// The program and its arguments; the first word is an absolute path. With `shell` the one text for `/bin/sh -c`.
+  public var command: [String]
+  /// Whether `command` is a text for the shell.
+  public var shell: Bool
+  /// How standard output is read.
+  public var format: ProviderFormat
+  /// How long a run may take before it is ended.
+  public var timeout: Seconds
+  /// Variables to set.
+  public var environment: [String: String]
+  /// Variables of the daemon's own environment to pass.
+  public var passEnvironment: [String]
+  /// Where it runs, an absolute path.
+  public var workingDirectory: String
+  /// How much standard output is taken.
+  public var maxOutput: ByteCount
+  /// How many runs there may be for one instance at a time.
+  public var concurrency: Int
+
+  /// The longest `timeout`.
+  public static let maximumTimeout = Seconds(literal: 600)
+  /// The largest `max_output`.
+  public static let maximumOutput = ByteCount.kibibytes(1024)
+
+  /// A provider from the source code; nothing is checked before it runs.
+  public init(
+    command: [String], shell: Bool = false, format: ProviderFormat = .auto, timeout: Seconds = Seconds(literal: 10),
+    environment: [String: String] = [:], passEnvironment: [String] = [], workingDirectory: String = "/",
+    maxOutput: ByteCount = .kibibytes(64), concurrency: Int = 1
+  ) {
+    self.command = command
+    self.shell = shell
+    self.format = format
+    self.timeout = timeout
+    self.environment = environment
+    self.passEnvironment = passEnvironment
+    self.workingDirectory = workingDirectory
+    self.maxOutput = maxOutput
+    self.concurrency = concurrency
+  }
+
+  /// The words to run: the command itself, or the shell with it.
+  public var arguments: [String] { shell ? ["/bin/sh", "-c"] + command : command }
+
+  public static let jsonSchema = JSONSchema.named(
+    "Provider",
+    .object([
+      .optional(
+        "command", .oneOf([.array(.string()), .string()]),
+        "the program, an absolute path, and its arguments; with shell one text"),
+      .optional("shell", .boolean, "whether command is a text for /bin/sh; false"),
+      .optional("unit", .string(), "a systemd unit to ask instead of a command; not available in this version"),
+      .optional("format", .enumeration(ProviderFormat.allCases.map(\.rawValue)), "how its output is read; auto"),
+      .optional("timeout", Seconds.jsonSchema, "how long a run may take, at most 10m; 10s"),
+      .optional("environment", .map(.string()), "variables to set"),
+      .optional("pass_environment", .array(.string()), "variables of the daemon's environment to pass"),
+      .optional("working_directory", .string(format: "absolute path"), "where it runs; /"),
+      .optional("max_output", ByteCount.jsonSchema, "how much output is taken, at most 1MiB; 64KiB"),
+      .optional("concurrency", .integer(minimum: 1), "how many runs there may be for one instance at a time; 1"),
+    ]))
+}

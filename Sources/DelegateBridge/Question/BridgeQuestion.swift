@@ -1,0 +1,109 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// What a delegate or a token provider is asked (`provider.md`, "Questions and answers").
+public struct BridgeQuestion: Sendable, Hashable {
+  /// Which question it is.
+  public enum Name: String, Sendable, Hashable, CaseIterable {
+    /// Nothing was refused: there is no token yet, or it ends soon.
+    case getToken
+    /// The vendor refused the token, or it has expired.
+    case invalidAuth
+    /// A service without settings is opened.
+    case shouldAuthenticate
+    /// No refresh token helps.
+    case authenticationFailed
+  }
+
+  /// Who needs the credential.
+  public struct User: Sendable, Hashable {
+    /// The vendor's id.
+    public var id: String?
+    /// The id that the owner gave.
+    public var externalId: String?
+
+    /// A user with these ids.
+    public init(id: String? = nil, externalId: String? = nil) {
+      self.id = id
+      self.externalId = externalId
+    }
+  }
+
+  /// Why the question is asked, after a failure.
+  public struct Failure: Sendable, Hashable {
+    /// The stable name.
+    public var reason: Reason
+    /// The vendor's own code.
+    public var code: String?
+    /// The vendor's own words.
+    public var description: String?
+    /// The vendor's HTTP status.
+    public var httpStatus: Int?
+
+    /// A failure with these parts.
+    public init(reason: Reason, code: String? = nil, description: String? = nil, httpStatus: Int? = nil) {
+      self.reason = reason
+      self.code = code
+      self.description = description
+      self.httpStatus = httpStatus
+    }
+  }
+
+  public var name: Name
+  public var instance: InstanceID
+  public var kind: KindName
+  public var service: String?
+  /// Which attempt this is, from 1.
+  public var attempt: Int
+  public var user: User?
+  public var error: Failure?
+  /// When an answer comes too late. No wait and no run goes beyond it.
+  public var deadline: Timestamp
+
+  /// A question with these parts.
+  public init(
+    _ name: Name, instance: InstanceID, kind: KindName, service: String? = nil, attempt: Int = 1, user: User? = nil,
+    error: Failure? = nil, deadline: Timestamp
+  ) {
+    self.name = name
+    self.instance = instance
+    self.kind = kind
+    self.service = service
+    self.attempt = attempt
+    self.user = user
+    self.error = error
+    self.deadline = deadline
+  }
+
+  /// The question as delegates get it in params and providers on standard input.
+  public var json: JSON {
+    var object: JSONObject = [
+      "version": 1, "question": .string(name.rawValue), "instance": .string(instance.name), "kind": .string(kind.name),
+    ]
+    object["service"] = service.map(JSON.string)
+    object["attempt"] = JSON(attempt)
+    object["user"] = user.map { JSON.object($0.members) } ?? JSON.null
+    object["error"] = error.map { JSON.object($0.members) } ?? JSON.null
+    object["deadline"] = .string(deadline.description)
+    return .object(object)
+  }
+}
+
+extension BridgeQuestion.User {
+  fileprivate var members: JSONObject {
+    var object = JSONObject()
+    object["id"] = id.map(JSON.string)
+    object["externalId"] = externalId.map(JSON.string)
+    return object
+  }
+}
+
+extension BridgeQuestion.Failure {
+  fileprivate var members: JSONObject {
+    var object: JSONObject = ["reason": .string(reason.rawValue)]
+    object["code"] = code.map(JSON.string)
+    object["description"] = description.map(JSON.string)
+    object["httpStatus"] = httpStatus.map { JSON($0) }
+    return object
+  }
+}
