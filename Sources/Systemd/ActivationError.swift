@@ -1,0 +1,18 @@
+/// Why the sockets that the service manager passed can't be used.
+public enum ActivationError: Error, Hashable, CustomStringConvertible {
+  /// `LISTEN_FDS` and its companions make no sense.
+  case unreadable(SystemCallError)
+  /// The descriptor is no listening unix stream socket.
+  case wrongSocket(fileDescriptor: Int32, name: String)
+
+  /// What is wrong and what to change in the socket unit.
+  public var description: String {
+    switch self {
+    case .unreadable(let error):
+      "the sockets passed by the service manager can't be read (\(error))"
+    case .wrongSocket(let fileDescriptor, let name):
+      "descriptor \(fileDescriptor) (\(name)) passed by the service manager is no listening unix stream socket: "
+        + "its unit needs ListenStream= with a path, and Accept=no"
+    }
+  }
+}

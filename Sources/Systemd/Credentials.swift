@@ -1,0 +1,88 @@
+import Glibc
+
+/// Credentials that the service manager passed (`LoadCredential=`, `LoadCredentialEncrypted=`).
+public enum Credentials {
+  /// What systemd allows all credentials of a unit together.
+  public static let maximumLength = 1 << 20
+
+  /// The bytes of a credential in `$CREDENTIALS_DIRECTORY`; nil if there is no such directory or credential.
+  ///
+  /// - Throws: if the name leaves the directory, or something is there that can't be read, is no plain file or
+  ///   is longer than `limit`.
+  public static func read(name: String, limit: Int = maximumLength) throws(CredentialError) -> [UInt8]? {
+    guard let directory = Environment.value("CREDENTIALS_DIRECTORY") else { return nil }
+    return try read(name: name, directory: directory, limit: limit)
+  }
+
+  /// Reads a credential straight into memory of the caller, such as a locked page, and leaves no copy.
+  ///
+  /// - Returns: the number of bytes; nil if there is no such credential.
+  /// - Throws: as ``read(name:limit:)``, where the limit is the length of the buffer.
+  public static func read(
+    name: String, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(CredentialError) -> Int? {
+    guard let directory = Environment.value("CREDENTIALS_DIRECTORY") else { return nil }
+    guard let file = try open(name: name, directory: directory) else { return nil }
+    defer { close(file.fileDescriptor) }
+    guard file.length <= buffer.count else { throw .tooLarge(name, limit: buffer.count) }
+    return try fill(buffer, from: file.fileDescriptor, name: name)
+  }
+
+  static func read(name: String, directory: String, limit: Int) throws(CredentialError) -> [UInt8]? {
+    guard let file = try open(name: name, directory: directory) else { return nil }
+    defer { close(file.fileDescriptor) }
+    guard file.length <= limit else { throw .tooLarge(name, limit: limit) }
+    // Filled in place, so that the secret is not left behind in a buffer that has grown.
+    return try [UInt8](unsafeUninitializedCapacity: file.length) { (buffer, count) throws(CredentialError) in
+      count = 0
+      count = try fill(UnsafeMutableRawBufferPointer(buffer), from: file.fileDescriptor, name: name)
+    }
+  }
+
+  private static func open(
+    name: String, directory: String
+  ) throws(CredentialError) -> (fileDescriptor: Int32, length: Int)? {
+    guard isValid(name: name) else { throw .invalidName(name) }
+    let folder = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return try missing("open the directory of credentials") }
+    defer { close(folder) }
+    let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return try missing("open credential \(name)") }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(file)
+      throw .notAFile(name)
+    }
+    return (file, Int(status.st_size))
+  }
+
+  /// Nil for what is not there, an error for the rest.
+  private static func missing<Value>(_ call: String) throws(CredentialError) -> Value? {
+    let error = errno
+    if error == ENOENT || error == ENOTDIR { return nil }
+    throw .unreadable(SystemCallError(call, error))
+  }
+
+  private static func fill(
+    _ buffer: UnsafeMutableRawBufferPointer, from file: Int32, name: String
+  ) throws(CredentialError) -> Int {
+    var count = 0
+    while count < buffer.count {
+      let status = Glibc.read(file, buffer.baseAddress?.advanced(by: count), buffer.count - count)
+      if status == 0 { break }
+      if status > 0 {
+        count += status
+      } else if errno != EINTR {
+        throw .unreadable(SystemCallError("read credential \(name)", errno))
+      }
+    }
+    return count
+  }
+
+  /// What systemd takes for a name, without whatever means something in a path.
+  static func isValid(name: String) -> Bool {
+    let bytes = name.utf8
+    guard !bytes.isEmpty, bytes.count <= 255, name != ".", name != ".." else { return false }
+    return bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }
+  }
+}

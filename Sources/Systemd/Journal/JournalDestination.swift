@@ -1,0 +1,5 @@
+/// Where journal entries go.
+public protocol JournalDestination: Sendable {
+  /// Sends one entry. May block until journald takes it.
+  func send(_ fields: [JournalField]) throws(SystemCallError)
+}

@@ -1,0 +1,47 @@
+import Logging
+
+/// The fields that a log record becomes in the journal.
+enum JournalEntry {
+  /// MESSAGE, PRIORITY, SYSLOG_IDENTIFIER, CODE_*, MESSAGE_ID and SDKD_*, in this order.
+  static func fields(of record: LogRecord, identifier: String) -> [JournalField] {
+    var fields = [
+      JournalField("MESSAGE", record.message),
+      JournalField("PRIORITY", String(priority(of: record.level))),
+      JournalField("SYSLOG_IDENTIFIER", identifier),
+      JournalField("CODE_FILE", record.file),
+      JournalField("CODE_LINE", String(record.line)),
+      JournalField("CODE_FUNC", record.function),
+      JournalField(JournalField.prefix + "LOGGER", record.label),
+    ]
+    for (key, value) in record.metadata {
+      if key == LogRecord.messageIDKey, let identifier = messageID(value) {
+        fields.append(JournalField("MESSAGE_ID", identifier))
+      } else if let name = JournalField.name(forKey: key) {
+        let isFlag = name == "SDKD_AUDIT" && value == "true"
+        fields.append(JournalField(name, isFlag ? "1" : value))
+      }
+    }
+    return fields
+  }
+
+  /// The syslog level, 0 to 7, of a level.
+  static func priority(of level: Logger.Level) -> Int {
+    switch level {
+    case .trace, .debug: 7
+    case .info: 6
+    case .notice: 5
+    case .warning: 4
+    case .error: 3
+    case .critical: 2
+    }
+  }
+
+  /// 32 lower-case hexadecimal digits, as the catalog has them; nil for what is no such identifier.
+  private static func messageID(_ text: String) -> String? {
+    let digits = text.lowercased().filter { $0 != "-" }
+    let hexadecimal = digits.utf8.allSatisfy {
+      ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")) || ($0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "f"))
+    }
+    return hexadecimal && digits.utf8.count == 32 ? digits : nil
+  }
+}

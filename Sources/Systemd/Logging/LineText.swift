@@ -1,0 +1,50 @@
+/// Text of unknown origin made fit for one line of a log.
+enum LineText {
+  /// Escapes control and invisible characters, line breaks and backslashes, so that what is read is what was
+  /// logged: nothing can pass for another line, or hide itself on a terminal.
+  static func escaped(_ text: String) -> String {
+    var line = ""
+    append(text, to: &line, quotes: false)
+    return line
+  }
+
+  /// The same, in quotation marks if it has spaces, quotation marks or equals signs, or is empty.
+  static func value(_ text: String) -> String {
+    let needsQuotes = text.isEmpty || text.utf8.contains { Self.quoted.contains($0) }
+    guard needsQuotes else { return escaped(text) }
+    var line = "\""
+    append(text, to: &line, quotes: true)
+    line.append("\"")
+    return line
+  }
+
+  /// A key with everything but ASCII letters, digits, `.`, `-` and `_` replaced.
+  static func key(_ text: String) -> String {
+    let bytes = text.utf8.map { byte in
+      let kept: Bool =
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"): true
+        default: false
+        }
+      return kept ? byte : UInt8(ascii: "_")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static let quoted: [UInt8] = [UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "=")]
+
+  private static func append(_ text: String, to line: inout String, quotes: Bool) {
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\n": line.append("\\n")
+      case "\r": line.append("\\r")
+      case "\t": line.append("\\t")
+      case "\\": line.append("\\\\")
+      case "\"" where quotes: line.append("\\\"")
+      case _ where scalar.isUnsafeInLine: line.append("\\u{\(String(scalar.value, radix: 16))}")
+      default: line.unicodeScalars.append(scalar)
+      }
+    }
+  }
+}

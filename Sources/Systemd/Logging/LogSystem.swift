@@ -1,0 +1,29 @@
+public import Logging
+import Synchronization
+
+/// The logging of the process.
+public enum LogSystem {
+  private static let installed = Mutex<LogWriter?>(nil)
+
+  /// Makes every `Logger` of the process write through one ``LogWriter``. A second call changes nothing and
+  /// answers with the writer of the first.
+  ///
+  /// - Throws: if the journal socket's path is too long, or no thread can be started.
+  @discardableResult
+  public static func bootstrap(
+    level: Logger.Level, output: LogOutput = .detect(), identifier: String = "sdkd"
+  ) throws(SystemCallError) -> LogWriter {
+    let (writer, isNew) = try installed.withLock { current throws(SystemCallError) in
+      if let current { return (current, false) }
+      let writer = try LogWriter(sink: output.sink(identifier: identifier), level: level)
+      current = writer
+      return (writer, true)
+    }
+    if isNew {
+      LoggingSystem.bootstrap(
+        { label, provider in QueuedLogHandler(label: label, writer: writer, metadataProvider: provider) },
+        metadataProvider: nil)
+    }
+    return writer
+  }
+}

@@ -1,0 +1,89 @@
+import DequeModule
+import Dispatch
+public import Logging
+import Synchronization
+
+/// One thread that writes what all loggers of the process say.
+///
+/// A log call only appends to a queue. If journald, a terminal or a pipe is slower than the daemon for long, the
+/// queue fills, what does not fit is dropped, and a line says how many there were once there is room again.
+public final class LogWriter: Sendable {
+  /// How many records may wait.
+  public static let defaultCapacity = 8192
+  /// How many bytes they may have, about, since one record can be 50 kB.
+  public static let defaultByteCapacity = 8 << 20
+
+  private let sink: any LogSink
+  private let queue: Mutex<LogQueue>
+  private let wakeup = DispatchSemaphore(value: 0)
+  private let threshold: LogThreshold
+
+  /// Starts the thread.
+  public init(
+    sink: any LogSink, level: Logger.Level = .info, capacity: Int = defaultCapacity,
+    byteCapacity: Int = defaultByteCapacity
+  ) throws(SystemCallError) {
+    self.sink = sink
+    threshold = LogThreshold(level)
+    queue = Mutex(LogQueue(capacity: capacity, byteCapacity: byteCapacity))
+    try SystemThread.start(name: "sdkd-log") { self.run() }
+  }
+
+  /// The level of every logger that has none of its own.
+  public var level: Logger.Level { threshold.level }
+
+  /// Changes the level of every logger that has none of its own, at once.
+  public func setLevel(_ level: Logger.Level) {
+    threshold.level = level
+  }
+
+  /// Lines that were never written since the start: the queue was full, or the write failed.
+  public var droppedCount: UInt64 { queue.withLock { $0.lost } }
+
+  /// Takes a record, or drops and counts it; never waits for input or output.
+  public func write(_ record: LogRecord) {
+    if queue.withLock({ $0.append(record) }) { wakeup.signal() }
+  }
+
+  /// Waits until all that was logged before the call is written, and blocks the thread meanwhile: for the exit.
+  /// - Returns: false if that took until the deadline.
+  @discardableResult
+  public func flush(deadline: ContinuousClock.Instant) -> Bool {
+    let done = DispatchSemaphore(value: 0)
+    guard queue.withLock({ $0.wait(done) }) else { return true }
+    let (seconds, attoseconds) = max(.zero, ContinuousClock.now.duration(to: deadline)).components
+    let nanoseconds = Int(min(seconds, 1 << 32)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    return done.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
+  }
+
+  /// Lets the thread write what waits and end. What is logged afterwards is dropped.
+  public func close() {
+    if queue.withLock({ $0.close() }) { wakeup.signal() }
+  }
+
+  private func run() {
+    // Lost since the last line that said so.
+    var unreported: UInt64 = 0
+    while true {
+      let (taken, isClosed) = queue.withLock { queue in (queue.take(), queue.isClosed) }
+      guard let taken else {
+        if isClosed { return }
+        wakeup.wait()
+        continue
+      }
+      var failed: UInt64 = 0
+      for record in taken.records where !sink.write(record) { failed &+= 1 }
+      unreported = unreported &+ taken.dropped &+ failed
+      if unreported > 0, sink.write(Self.notice(dropped: unreported)) { unreported = 0 }
+      let count = taken.records.count
+      queue.withLock { $0.finish(count: count, failed: failed) }
+    }
+  }
+
+  private static func notice(dropped: UInt64) -> LogRecord {
+    let event = LogEvent(
+      level: .warning, message: "\(dropped) log lines dropped", metadata: nil, source: nil, file: #fileID,
+      function: #function, line: #line)
+    return LogRecord(event: event, label: "sdkd.log", metadata: ["audit": "1", "dropped": "\(dropped)"])
+  }
+}

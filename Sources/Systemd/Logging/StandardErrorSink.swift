@@ -1,0 +1,62 @@
+import Glibc
+import Logging
+
+/// Writes one line a record to a descriptor, usually standard error.
+public struct StandardErrorSink: LogSink {
+  private let fileDescriptor: Int32
+  private let prefixed: Bool
+
+  /// - Parameter prefixed: `<6>` in place of the time and the level, for a manager that reads both from there.
+  public init(prefixed: Bool, fileDescriptor: Int32 = 2) {
+    self.prefixed = prefixed
+    self.fileDescriptor = fileDescriptor
+  }
+
+  /// Writes the whole line, waiting for a reader that is slow.
+  public func write(_ record: LogRecord) -> Bool {
+    let line = Array((Self.line(record, prefixed: prefixed) + "\n").utf8)
+    var offset = 0
+    while offset < line.count {
+      let count = line.withUnsafeBytes { bytes in
+        Glibc.write(fileDescriptor, bytes.baseAddress?.advanced(by: offset), bytes.count - offset)
+      }
+      if count >= 0 {
+        offset += count
+      } else if errno == EAGAIN {
+        // A terminal shared with a program that made it non-blocking.
+        var ready = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
+        guard poll(&ready, 1, -1) >= 0 || errno == EINTR else { return false }
+      } else if errno != EINTR {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// `2026-11-21T11:00:00.000Z info instance=front-desk message`, or `<6>instance=front-desk message`.
+  static func line(_ record: LogRecord, prefixed: Bool) -> String {
+    var line =
+      prefixed
+      ? "<\(JournalEntry.priority(of: record.level))>" : "\(timestamp(record.time)) \(record.level) "
+    for (key, value) in record.metadata where key != LogRecord.messageIDKey {
+      line += "\(LineText.key(key))=\(LineText.value(value)) "
+    }
+    return line + LineText.escaped(record.message)
+  }
+
+  /// RFC 3339 in UTC, with milliseconds.
+  static func timestamp(_ time: (seconds: Int64, nanoseconds: Int64)) -> String {
+    var seconds = time_t(time.seconds)
+    var parts = tm()
+    guard gmtime_r(&seconds, &parts) != nil else { return "-" }
+    func digits(_ value: Int, _ width: Int) -> String {
+      let text = String(value)
+      return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+    }
+    let date = [(Int(parts.tm_year) + 1900, 4), (Int(parts.tm_mon) + 1, 2), (Int(parts.tm_mday), 2)]
+    let clock = [(Int(parts.tm_hour), 2), (Int(parts.tm_min), 2), (Int(parts.tm_sec), 2)]
+    let day = date.map(digits).joined(separator: "-")
+    let hour = clock.map(digits).joined(separator: ":")
+    return "\(day)T\(hour).\(digits(Int(time.nanoseconds / 1_000_000), 3))Z"
+  }
+}

@@ -1,0 +1,24 @@
+import Glibc
+
+/// A call to the kernel or to libsystemd that failed.
+public struct SystemCallError: Error, Hashable, CustomStringConvertible {
+  /// What was called, with what: `connect to /run/x`.
+  public let call: String
+  /// The positive error number.
+  public let errorNumber: Int32
+
+  /// Takes an error number of either sign: the kernel's positive `errno` or libsystemd's negative answer.
+  public init(_ call: String, _ errorNumber: Int32) {
+    self.call = call
+    self.errorNumber = errorNumber < 0 ? 0 &- errorNumber : errorNumber
+  }
+
+  /// `call: No such file or directory`.
+  public var description: String {
+    var text = [CChar](repeating: 0, count: 256)
+    let status = strerror_r(errorNumber, &text, text.count - 1)
+    guard status == 0 else { return "\(call): error \(errorNumber)" }
+    let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return "\(call): \(String(decoding: bytes, as: UTF8.self))"
+  }
+}

@@ -1,0 +1,39 @@
+import Glibc
+
+@testable import Systemd
+
+/// A directory under the system's temporary one, short enough for the path of a socket, removed with its files.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/sdkd-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw SystemCallError("mkdtemp", errno) }
+    path = template.withUnsafeBufferPointer { buffer in
+      String(decoding: buffer.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+  }
+
+  deinit {
+    guard let directory = opendir(path) else { return }
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      unlink("\(path)/\(name)")
+    }
+    closedir(directory)
+    rmdir(path)
+  }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  func write(_ bytes: [UInt8], to name: String) throws {
+    let descriptor = open(file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw SystemCallError("open", errno) }
+    defer { close(descriptor) }
+    guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
+      throw SystemCallError("write", errno)
+    }
+  }
+}

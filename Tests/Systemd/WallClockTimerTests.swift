@@ -1,0 +1,100 @@
+import CLinux
+import Glibc
+import Synchronization
+import Systemd
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct WallClockTimerTests {
+  private static func now() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  /// Sets the clock to what it is, which the kernel reports like any other change.
+  private static func setClock() -> Bool {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return clock_settime(CLOCK_REALTIME, &time) == 0
+  }
+
+  private func timer() throws -> (WallClockTimer, AsyncStream<WallClockTimer.Wake>) {
+    let (stream, continuation) = AsyncStream.makeStream(of: WallClockTimer.Wake.self)
+    return (try WallClockTimer { continuation.yield($0) }, stream)
+  }
+
+  private func next(_ stream: AsyncStream<WallClockTimer.Wake>) async -> WallClockTimer.Wake? {
+    await stream.first { _ in true }
+  }
+
+  /// The clock may be set by another test while this one waits.
+  private func nextDeadline(_ stream: AsyncStream<WallClockTimer.Wake>) async -> WallClockTimer.Wake? {
+    await stream.first { $0 == .deadline }
+  }
+
+  @Test func firesAtTheTimeAndNotBefore() async throws {
+    let (timer, wakes) = try timer()
+    let deadline = Self.now() + 0.05
+    timer.arm(secondsSince1970: deadline)
+    #expect(await nextDeadline(wakes) == .deadline)
+    #expect(Self.now() >= deadline - 0.000_001)
+    timer.cancel()
+  }
+
+  @Test(arguments: [0, -1, 1, -Double.infinity, 1_000_000_000.5]) func firesAtOnceIfPast(time: Double) async throws {
+    let (timer, wakes) = try timer()
+    timer.arm(secondsSince1970: time)
+    #expect(await nextDeadline(wakes) == .deadline)
+    timer.cancel()
+  }
+
+  @Test(arguments: [nil, Double.nan, Double.infinity, 1e300]) func waitsForTheLatestDeadline(other: Double?)
+    async throws
+  {
+    let (timer, wakes) = try timer()
+    timer.arm(secondsSince1970: Self.now() + 3600)
+    timer.arm(secondsSince1970: other)
+    timer.arm(secondsSince1970: Self.now() + 0.01)
+    #expect(await nextDeadline(wakes) == .deadline)
+    timer.cancel()
+  }
+
+  @Test func canBeArmedAgainFromTheCallback() async throws {
+    let (stream, continuation) = AsyncStream.makeStream(of: WallClockTimer.Wake.self)
+    let armed = Mutex<WallClockTimer?>(nil)
+    let timer = try WallClockTimer { wake in
+      armed.withLock { $0 }?.arm(secondsSince1970: 1)
+      continuation.yield(wake)
+    }
+    armed.withLock { $0 = timer }
+    timer.arm(secondsSince1970: 1)
+    var count = 0
+    for await wake in stream where wake == .deadline {
+      count += 1
+      if count == 3 { break }
+    }
+    #expect(count == 3)
+    timer.cancel()
+    armed.withLock { $0 = nil }
+  }
+
+  @Test(.enabled(if: setClock(), "needs the right to set the clock")) func reportsASetClock() async throws {
+    let (timer, wakes) = try timer()
+    // With nothing armed,
+    #expect(Self.setClock())
+    #expect(await next(wakes) == .clockWasSet)
+    // with something armed, which stays armed.
+    timer.arm(secondsSince1970: Self.now() + 0.2)
+    #expect(Self.setClock())
+    #expect(await nextDeadline(wakes) == .deadline)
+    timer.cancel()
+  }
+
+  @Test func endsWithItsOwner() throws {
+    for _ in 0..<50 { _ = try WallClockTimer { _ in } }
+    let timer = try WallClockTimer { _ in }
+    timer.cancel()
+    timer.cancel()
+    timer.arm(secondsSince1970: 0)
+  }
+}
