@@ -1,0 +1,24 @@
+import Foundation
+
+/// The one date format of HTTP (RFC 9110, 5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+enum HTTPDate {
+  private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  static func text(_ date: Date) -> String {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = .gmt
+    let parts = calendar.dateComponents([.weekday, .day, .month, .year, .hour, .minute, .second], from: date)
+    let day = days[((parts.weekday ?? 1) + 6) % 7]
+    let month = months[((parts.month ?? 1) + 11) % 12]
+    let time = [parts.hour, parts.minute, parts.second].map { padded($0, 2) }.joined(separator: ":")
+    return "\(day), \(padded(parts.day, 2)) \(month) \(padded(parts.year, 4)) \(time) GMT"
+  }
+
+  private static func padded(_ number: Int?, _ width: Int) -> String {
+    let digits = String(number ?? 0)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}

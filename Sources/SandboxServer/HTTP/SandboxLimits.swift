@@ -1,0 +1,23 @@
+/// How much the sandbox takes in before it refuses, so that a runaway test can't exhaust the machine.
+enum SandboxLimits {
+  /// Bytes of a request's body; more is answered 413.
+  static let body = 1 << 20
+  /// Bytes of a refused body that are still read, so that the client gets to see the 413.
+  static let drain = 16 << 20
+  /// Requests that a namespace's log keeps; older ones go first.
+  static let log = 10_000
+  /// Bytes of bodies that a namespace's log keeps; older requests go first.
+  static let logBytes = 64 << 20
+  /// Copies of the sandbox's state made by `/ns/{name}`.
+  static let namespaces = 1_000
+  /// Scripts that wait in a namespace.
+  static let scripts = 1_000
+  /// Requests that hang or are delayed in a namespace; one more is dropped.
+  static let waiting = 1_000
+  /// The longest delay and the longest wait, in milliseconds.
+  static let delay = 600_000
+  /// Users, and clients, of a backend in a namespace.
+  static let users = 10_000
+  /// Tokens remembered for each user so that `/_revoke` knows them again.
+  static let tokensPerUser = 100
+}

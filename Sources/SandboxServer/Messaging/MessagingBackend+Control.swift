@@ -1,0 +1,36 @@
+import Foundation
+
+extension MessagingBackend {
+  mutating func setKey(_ kid: String, to secret: String?) throws(ControlMistake) {
+    try signingKeys.set(kid, to: secret)
+  }
+
+  mutating func revokeTokens(of externalID: String, at now: Date) throws(ControlMistake) {
+    revocations.revoke(externalID, at: now)
+  }
+
+  var keys: JSONTree { signingKeys.tree }
+
+  func errorBody(for status: Int) -> JSONTree {
+    MessagingRefusal.standard(for: status).tree
+  }
+
+  /// Users, clients, sessions, merges and revocations, sorted by id so that two states can be compared.
+  func state(baseURL: String) -> JSONTree {
+    let users = users.values.sorted { $0.id < $1.id }
+    return [
+      "appId": .string(DemoAccounts.appID),
+      "integrationId": .string(DemoAccounts.integrationID),
+      "channelKey": .string(MessagingSettings.channelKey(baseURL: baseURL)),
+      "users": .array(users.map(\.tree)),
+      "clients": .array(clients.values.sorted { $0.id < $1.id }.map(\.tree)),
+      "sessions": .array(
+        users.compactMap { user in
+          user.sessionToken.map { ["appUserId": .string(user.id), "sessionToken": .string($0)] }
+        }),
+      "endedSessions": .array(endedSessions.map { .string($0) }),
+      "merges": .array(merges.map { ["from": .string($0.from), "to": .string($0.to)] }),
+      "revocations": revocations.tree,
+    ]
+  }
+}

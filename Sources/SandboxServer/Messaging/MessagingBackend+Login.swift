@@ -1,0 +1,97 @@
+import Foundation
+
+extension MessagingBackend {
+  /// `POST appusers`: a new anonymous user with a session token.
+  mutating func createAnonymous(_ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+    let body = try Self.body(call)
+    // Whoever claims an external id has to prove it, and login is the place for that.
+    if body["userId"] != nil { throw .invalidAuth("userId without a token; use login") }
+    var user = try newUser()
+    user.sessionToken = UUID().uuidString.lowercased()
+    user.profile = try Self.profile(body, onto: [:])
+    if body["conversation"] != nil { user.conversations = [Self.newID()] }
+    try attachClient(in: body, to: user.id)
+    users[user.id] = user
+    return userResponse(user, call, sessionToken: user.sessionToken)
+  }
+
+  /// `POST login`: the user of the token, made if need be, who absorbs the anonymous user that the body proves to be.
+  ///
+  /// The anonymous user is promoted and keeps its id when the external id is new; otherwise the existing user
+  /// survives and the anonymous one is gone. Either way its session token is worthless from then on (`vendors.md` 1.6).
+  mutating func login(_ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+    let words = (call.authorization ?? "").split(separator: " ").map(String.init)
+    guard words.count == 2, words[0].lowercased() == "bearer" else { throw .invalidAuth("login takes a Bearer token") }
+    let token = try verify(words[1], now: call.now)
+    let body = try Self.body(call)
+    if let claimed = body["userId"], claimed != .string(token.externalID) {
+      throw .invalidAuth("userId in the body is not the token's")
+    }
+    let anonymous = try provenAnonymous(body)
+    var user: MessagingUser
+    if let id = known[token.externalID], let existing = users[id] {
+      user = existing
+      if let anonymous { absorb(anonymous, into: &user) }
+    } else if let anonymous {
+      user = anonymous
+      endSession(of: &user)
+    } else {
+      user = try newUser()
+    }
+    try attachClient(in: body, to: user.id)
+    user.externalID = token.externalID
+    user.adopt(token.claims)
+    users[user.id] = user
+    known[token.externalID] = user.id
+    return userResponse(user, call)
+  }
+
+  /// The anonymous user whom `appUserId` and `sessionToken` stand for; `nil` when the body has no session token.
+  private func provenAnonymous(_ body: JSONTree) throws(MessagingRefusal) -> MessagingUser? {
+    guard let session = try Self.text("sessionToken", in: body) else { return nil }
+    guard let id = try Self.text("appUserId", in: body) else { throw .invalidAuth("sessionToken without appUserId") }
+    try checkSession(of: id, session)
+    return users[id]
+  }
+
+  private mutating func absorb(_ anonymous: MessagingUser, into user: inout MessagingUser) {
+    var gone = anonymous
+    endSession(of: &gone)
+    users.removeValue(forKey: gone.id)
+    user.conversations += gone.conversations
+    for (id, client) in clients where client.userID == gone.id { clients[id]?.userID = user.id }
+    merges.append((from: gone.id, to: user.id))
+    if merges.count > SandboxLimits.users { merges.removeFirst() }
+  }
+
+  private mutating func endSession(of user: inout MessagingUser) {
+    if let session = user.sessionToken { endedSessions.append(session) }
+    if endedSessions.count > SandboxLimits.users { endedSessions.removeFirst() }
+    user.sessionToken = nil
+  }
+
+  private func newUser() throws(MessagingRefusal) -> MessagingUser {
+    guard users.count < SandboxLimits.users else { throw .full("users") }
+    return MessagingUser(id: Self.newID())
+  }
+
+  /// Binds the body's `client` to the user; an installation has one user at a time.
+  mutating func attachClient(in body: JSONTree, to userID: String) throws(MessagingRefusal) {
+    guard let client = body["client"] else { return }
+    guard let id = client["id"]?.text, !id.isEmpty else { throw .badRequest("client.id must be a string") }
+    var known = try existingOrNewClient(id, of: userID)
+    known.platform = try Self.text("platform", in: client) ?? known.platform
+    known.integrationID = try Self.text("integrationId", in: client) ?? known.integrationID
+    known.pushNotificationToken = try Self.text("pushNotificationToken", in: client) ?? known.pushNotificationToken
+    clients[id] = known
+  }
+
+  func existingOrNewClient(_ id: String, of userID: String) throws(MessagingRefusal) -> MessagingClient {
+    if var client = clients[id] {
+      client.userID = userID
+      return client
+    }
+    guard clients.count < SandboxLimits.users else { throw .full("clients") }
+    return MessagingClient(id: id, userID: userID)
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+extension MessagingBackend {
+  /// `POST appusers/U/logout`: the installation is nobody's any more, and so is its push registration.
+  ///
+  /// The token itself stays valid until it expires: the vendor has no way to revoke one (`vendors.md` 1.3).
+  mutating func logout(_ user: MessagingUser, _ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+    if let client = try Self.body(call)["client"] {
+      guard let id = client["id"]?.text else { throw .badRequest("client.id must be a string") }
+      if clients[id]?.userID == user.id { clients.removeValue(forKey: id) }
+    }
+    return [:]
+  }
+
+  /// `PUT appusers/U`: the profile's members that the body has.
+  mutating func update(_ user: MessagingUser, _ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+    var user = user
+    user.profile = try Self.profile(Self.body(call), onto: user.profile)
+    users[user.id] = user
+    return ["appUser": user.tree]
+  }
+
+  /// `PUT appusers/U/clients/C`: where pushes go; an empty `pushNotificationToken` unregisters.
+  mutating func updateClient(
+    _ id: String, of user: MessagingUser, _ call: BackendCall
+  ) throws(MessagingRefusal) -> JSONTree {
+    let body = try Self.body(call)
+    var client = try existingOrNewClient(id, of: user.id)
+    client.integrationID = try Self.text("integrationId", in: body) ?? client.integrationID
+    if body.members?["pushNotificationToken"] != nil {
+      let token = try Self.text("pushNotificationToken", in: body) ?? ""
+      client.pushNotificationToken = token.isEmpty ? nil : token
+    }
+    clients[id] = client
+    return ["client": client.tree]
+  }
+
+  /// The profile with the body's members put over it; null removes one.
+  static func profile(
+    _ body: JSONTree, onto old: [String: JSONTree]
+  ) throws(MessagingRefusal) -> [String: JSONTree] {
+    var profile = old
+    for name in MessagingUser.textMembers where body.members?[name] != nil {
+      profile[name] = .optional(try text(name, in: body))
+    }
+    if let properties = body["properties"] {
+      guard properties.members != nil else { throw .badRequest("properties must be an object") }
+      profile["properties"] = properties
+    }
+    return profile
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+/// The vendor's side of `zendesk.messaging`: the Sunshine Conversations client protocol as `vendors.md` 1 and 9.1
+/// describe it, without the realtime socket.
+struct MessagingBackend: SandboxBackend {
+  static let prefix = "zm"
+
+  var signingKeys = SigningKeys(DemoAccounts.keys)
+  var revocations = TokenRevocations()
+  var users: [String: MessagingUser] = [:]
+  /// User ids by external id.
+  var known: [String: String] = [:]
+  var clients: [String: MessagingClient] = [:]
+  /// Which anonymous users became which, oldest first.
+  var merges: [(from: String, to: String)] = []
+  /// Session tokens that no longer are any, oldest first.
+  var endedSessions: [String] = []
+
+  mutating func respond(to call: BackendCall) -> SandboxResponse {
+    do throws(MessagingRefusal) {
+      let (route, app) = try MessagingRoute.find(method: call.method, path: call.path)
+      if let app, app != DemoAccounts.appID { throw .notFound("app") }
+      return SandboxResponse(200, json: try answer(route, call))
+    } catch {
+      return error.response
+    }
+  }
+
+  private mutating func answer(_ route: MessagingRoute, _ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+    switch route {
+    case .settings(let integration):
+      try MessagingSettings(call, integration: integration).settings
+    case .config(let integration):
+      try MessagingSettings(call, integration: integration).config
+    case .createUser:
+      try createAnonymous(call)
+    case .login:
+      try login(call)
+    case .user(let id):
+      try userResponse(authorized(call, for: id), call)
+    case .updateUser(let id):
+      try update(authorized(call, for: id), call)
+    case .logout(let id):
+      try logout(authorized(call, for: id), call)
+    case .updateClient(let id, let client):
+      try updateClient(client, of: authorized(call, for: id), call)
+    case .conversations(let id):
+      ["conversations": try authorized(call, for: id).conversationTrees, "hasMore": false]
+    }
+  }
+
+  /// `{settings, appUser, conversations}`, and `sessionToken` for the anonymous.
+  func userResponse(_ user: MessagingUser, _ call: BackendCall, sessionToken: String? = nil) -> JSONTree {
+    .of([
+      "settings": MessagingSettings.session(call),
+      "appUser": user.tree,
+      "sessionToken": .optional(sessionToken),
+      "conversations": user.conversationTrees,
+    ])
+  }
+
+  /// The body as a JSON object; an empty one stands for `{}`.
+  static func body(_ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+    if call.body.isEmpty { return [:] }
+    guard let tree = JSONTree(parsing: call.body), tree.members != nil else {
+      throw .badRequest("The body must be a JSON object")
+    }
+    return tree
+  }
+
+  /// The text of an optional member; anything but a string is refused.
+  static func text(_ name: String, in tree: JSONTree) throws(MessagingRefusal) -> String? {
+    guard let value = tree[name] else { return nil }
+    guard let text = value.text else { throw .badRequest("\(name) must be a string") }
+    return text
+  }
+
+  /// A new id: 24 hexadecimal digits, as the vendor's are.
+  static func newID() -> String {
+    String(UUID().uuidString.lowercased().filter { $0 != "-" }.prefix(24))
+  }
+}

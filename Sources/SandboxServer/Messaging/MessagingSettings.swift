@@ -1,0 +1,58 @@
+import Foundation
+
+/// What the SDK reads before it signs in: settings and configuration (`vendors.md` 1.1 and 1.2).
+struct MessagingSettings {
+  private let call: BackendCall
+
+  init(_ call: BackendCall, integration: String) throws(MessagingRefusal) {
+    guard integration == DemoAccounts.integrationID else { throw .notFound("integration") }
+    self.call = call
+  }
+
+  /// The settings URL's answer.
+  var settings: JSONTree {
+    [
+      "identifier": .string(DemoAccounts.integrationID),
+      "nativeMessagingSettings": ["integrationId": .string(DemoAccounts.integrationID), "enabled": true],
+      "sunco_config": .object(common.merging(["baseURL": ["ios": base]]) { _, last in last }),
+    ]
+  }
+
+  /// The answer of `/v2/integrations/{id}/config`.
+  var config: JSONTree {
+    ["config": .object(common.merging(["baseUrl": base]) { _, last in last })]
+  }
+
+  /// What a channel key is on the vendor's side: base64 of a JSON object with the settings URL.
+  static func channelKey(baseURL: String) -> String {
+    let settings: JSONTree = ["settingsUrl": .string("\(baseURL)/settings/\(DemoAccounts.integrationID).json")]
+    return settings.encoded.base64EncodedString()
+  }
+
+  /// The `settings` of every user response. Realtime is off: this backend has no socket yet.
+  static func session(_ call: BackendCall) -> JSONTree {
+    let socket = call.baseURL.replacing("http://", with: "ws://", maxReplacements: 1)
+    return [
+      "realtime": [
+        "enabled": false, "baseUrl": .string("\(socket)/faye"), "retryInterval": 1, "maxConnectionAttempts": 5,
+        "connectionDelay": 0,
+      ],
+      "profile": ["enabled": true, "uploadInterval": 60],
+    ]
+  }
+
+  private var base: JSONTree { .string(call.baseURL) }
+
+  private var common: [String: JSONTree] {
+    [
+      "app": [
+        "id": .string(DemoAccounts.appID), "status": "active", "name": "Sandbox",
+        "settings": ["multiConvoEnabled": false],
+      ],
+      "integration": ["id": .string(DemoAccounts.integrationID), "type": "native", "canUserCreateConversation": true],
+      "restRetryPolicy": [
+        "maxRetries": 3, "backoffMultiplier": 2, "intervals": ["regular": 60, "aggressive": 15],
+      ],
+    ]
+  }
+}

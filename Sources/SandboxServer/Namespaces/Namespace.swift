@@ -1,0 +1,100 @@
+import Foundation
+
+/// One independent copy of the sandbox: every backend's state, the scripts, the clock and the log.
+actor Namespace {
+  var backends = BackendList.fresh()
+  var scripts = ScriptQueue()
+  var log = RequestLog()
+  var clock: SandboxClock
+  /// Requests that hang or are delayed.
+  var held = WaitingRoom()
+  /// Readers of the log that wait for more.
+  var readers = WaitingRoom()
+  private let machine: @Sendable () -> Date
+
+  init(machine: @escaping @Sendable () -> Date = { Date() }) {
+    self.machine = machine
+    clock = SandboxClock(machine: machine)
+  }
+
+  /// Answers a request; `path` and `origin` are without the namespace and with it, respectively.
+  func reply(to request: SandboxRequest, path: [String], origin: String) async -> SandboxReply {
+    if let name = path.first, name.hasPrefix("_") {
+      var response = await control(request, path: path, origin: origin)
+      stamp(&response)
+      return .send(response)
+    }
+    let index = log.begin(request, at: clock.now)
+    readers.wake()
+    let reply = await answer(request, path: path, origin: origin)
+    switch reply {
+    case .send(var response):
+      stamp(&response)
+      log.finish(index, status: response.status, note: response.note)
+      return .send(response)
+    case .cut(var response):
+      stamp(&response)
+      log.finish(index, status: response.status, note: "cut in the middle of the body")
+      return .cut(response)
+    case .drop, .sendAndClose:
+      log.finish(index, status: nil, note: "closed without a response")
+      return reply
+    }
+  }
+
+  /// Back to the first moment: no users, demo keys, no scripts, the machine's time, an empty log.
+  func reset() {
+    backends = BackendList.fresh()
+    scripts.clear()
+    log.clear()
+    clock = SandboxClock(machine: machine)
+    held.wake()
+    readers.wake()
+  }
+
+  private func answer(_ request: SandboxRequest, path: [String], origin: String) async -> SandboxReply {
+    guard let script = scripts.take(method: request.method, path: path) else {
+      return .send(perform(request, path: path, origin: origin))
+    }
+    if script.delay > 0, await !hold(milliseconds: script.delay) { return .drop }
+    let backend = path.first.flatMap { backends[$0] }
+    var response =
+      script.passThrough
+      ? perform(request, path: path, origin: origin)
+      : script.response { backend?.errorBody(for: $0) ?? MessagingRefusal.standard(for: $0).tree }
+    for (name, values) in script.headers { response.set(name, to: values) }
+    if script.hang {
+      _ = await hold(milliseconds: nil)
+      return .drop
+    }
+    return script.closeMidBody ? .cut(response) : .send(response)
+  }
+
+  /// Keeps the request waiting, to be let go early by `DELETE /_control`; false when it must be dropped.
+  private func hold(milliseconds: Int?) async -> Bool {
+    guard let place = held.enter() else { return false }
+    readers.wake()
+    await place.wait(milliseconds: milliseconds)
+    held.leave(place)
+    return !Task.isCancelled
+  }
+
+  private func perform(_ request: SandboxRequest, path: [String], origin: String) -> SandboxResponse {
+    guard let prefix = path.first, backends[prefix] != nil else {
+      let known = BackendList.all.map { "/\($0.prefix)" }.joined(separator: ", ")
+      return SandboxResponse(
+        404, json: ["error": ["code": "not_found", "description": .string("No such SDK here; there is \(known)")]])
+    }
+    let call = BackendCall(
+      method: request.method.uppercased(), path: Array(path.dropFirst()),
+      authorization: request.header("Authorization"), body: request.body, now: clock.now,
+      baseURL: "\(origin)/\(prefix)")
+    return backends[prefix]?.respond(to: call) ?? SandboxResponse(404)
+  }
+
+  /// Gives the response the sandbox's date, unless a script has set another.
+  private func stamp(_ response: inout SandboxResponse) {
+    guard !response.headers.keys.contains(where: { $0.lowercased() == "date" }) else { return }
+    response.headers["Date"] = [HTTPDate.text(clock.now)]
+  }
+}

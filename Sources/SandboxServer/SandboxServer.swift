@@ -1,0 +1,58 @@
+import FlyingFox
+import FlyingSocks
+import Foundation
+
+/// A development server on loopback that speaks the vendors' side of the SDKs (`vendors.md` 10).
+///
+/// It verifies signatures for real, can be scripted to fail, and keeps everything in memory only. It has no place in
+/// production: its keys are public and it shows every secret that it receives.
+public actor SandboxServer {
+  private let http: HTTPServer
+  private var running: Task<Void, any Error>?
+
+  /// A server for `port` of 127.0.0.1; 0 takes a free one. It listens once started.
+  public init(port: UInt16 = 0) throws {
+    let configuration = HTTPServer.Configuration(
+      address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
+      // A script may hold a response back for long; the sandbox's own limits end it, not the library's.
+      timeout: 86_400,
+      sharedRequestBufferSize: SandboxLimits.body,
+      logger: .disabled)
+    http = HTTPServer(config: configuration, handler: SandboxHandler(namespaces: NamespaceRegistry()))
+  }
+
+  /// Starts to listen and gives the port. Throws when the port can't be had.
+  public func start() async throws -> UInt16 {
+    let (events, event) = AsyncStream<(any Error)?>.makeStream()
+    let running = Task { [http] in
+      do { try await http.run() } catch {
+        event.yield(error)
+        throw error
+      }
+    }
+    self.running = running
+    let watch = Task { [http] in
+      try await http.waitUntilListening()
+      event.yield(nil)
+    }
+    defer { watch.cancel() }
+    for await failure in events {
+      if let failure { throw failure }
+      break
+    }
+    guard case .ip4(_, let port)? = await http.listeningAddress else { throw SocketError.disconnected }
+    return port
+  }
+
+  /// Returns when the server has stopped; throws if that was not asked for.
+  public func run() async throws {
+    try await running?.value
+  }
+
+  /// Stops listening and cuts every connection, those that hang included.
+  public func stop() async {
+    await http.stop(timeout: 0)
+    running?.cancel()
+    _ = await running?.result
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+
+/// What `POST /_control` prescribes for the next responses of a route (`vendors.md` 10).
+struct ResponseScript: Sendable {
+  let route: RoutePattern
+  /// How many more requests it is for; `nil` is for ever.
+  var remaining: Int?
+  let status: Int
+  /// `nil` when none was given: then an error status gets the SDK's own error.
+  let body: Data?
+  let headers: [String: [String]]
+  let contentType: String?
+  /// How long the response is held back, in milliseconds.
+  let delay: Int
+  /// Cut the connection in the middle of the body.
+  let closeMidBody: Bool
+  /// Never answer; the connection is cut when the scripts are cleared.
+  let hang: Bool
+  /// Let the backend do and answer what it would; only delay, hang, cut or add headers.
+  let passThrough: Bool
+
+  static let known = [
+    "route", "method", "times", "status", "body", "headers", "contentType", "delayMs", "closeMidBody", "hang",
+    "passThrough",
+  ]
+
+  init(_ tree: JSONTree) throws(ControlMistake) {
+    let members = try ControlMembers(tree, known: Self.known)
+    let path = try members.requiredText("route")
+    if let method = try members.text("method") {
+      if path.contains(" ") { throw ControlMistake("method", "is in route already") }
+      route = try RoutePattern("\(method) \(path)")
+    } else {
+      route = try RoutePattern(path)
+    }
+    remaining = try Self.times(members)
+    passThrough = try members.flag("passThrough")
+    if passThrough, let spare = ["status", "body", "contentType"].first(where: members.has) {
+      throw ControlMistake(spare, "can't be given with passThrough, which sends the real response")
+    }
+    status = try members.integer("status", in: 200...599) ?? 200
+    body = Self.body(members)
+    headers = try Self.headers(members)
+    contentType = try Self.checked("contentType", members.text("contentType"))
+    delay = try members.integer("delayMs", in: 0...SandboxLimits.delay) ?? 0
+    closeMidBody = try members.flag("closeMidBody")
+    hang = try members.flag("hang")
+    if hang, closeMidBody { throw ControlMistake("hang", "can't be given with closeMidBody") }
+  }
+
+  private static func times(_ members: ControlMembers) throws(ControlMistake) -> Int? {
+    switch members.value("times") {
+    case nil: return 1
+    case .string("forever")?: return nil
+    case .number?:
+      if let times = try? members.integer("times", in: 1...1_000_000) { return times }
+      fallthrough
+    default: throw ControlMistake("times", "must be a whole number from 1 to 1000000 or \"forever\"")
+    }
+  }
+
+  /// A string is sent as it is, anything else as JSON, null as an empty body.
+  private static func body(_ members: ControlMembers) -> Data? {
+    switch members.members["body"] {
+    case nil: nil
+    case .null?: Data()
+    case .string(let text)?: Data(text.utf8)
+    case let tree?: tree.encoded
+    }
+  }
+
+  private static func headers(_ members: ControlMembers) throws(ControlMistake) -> [String: [String]] {
+    guard let value = members.value("headers") else { return [:] }
+    guard let headers = value.members else { throw ControlMistake("headers", "must be an object of strings") }
+    var result: [String: [String]] = [:]
+    for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
+      let isToken = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }
+      guard isToken else { throw ControlMistake("headers", "\(name) can't be a header's name") }
+      let values: [JSONTree] = if case .array(let values) = value { values } else { [value] }
+      result[name] = []
+      for value in values {
+        guard let text = try checked("headers", value.text) else {
+          throw ControlMistake("headers", "\(name) must be a string or an array of strings")
+        }
+        result[name]?.append(text)
+      }
+    }
+    return result
+  }
+
+  private static func checked(_ member: String, _ text: String?) throws(ControlMistake) -> String? {
+    if let text, text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7f }) {
+      throw ControlMistake(member, "must not contain control characters")
+    }
+    return text
+  }
+}

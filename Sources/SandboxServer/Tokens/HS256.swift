@@ -1,0 +1,41 @@
+import Crypto
+import Foundation
+
+/// HMAC with SHA-256 over a JWT's first two parts (RFC 7518, 3.2), and the base64url of RFC 7515.
+///
+/// The sandbox signs and verifies without the JWT library that the daemon uses, so that neither side's mistake can
+/// hide the other's.
+enum HS256 {
+  static func signature(of input: String, secret: String) -> Data {
+    Data(HMAC<SHA256>.authenticationCode(for: Data(input.utf8), using: SymmetricKey(data: Data(secret.utf8))))
+  }
+
+  static func isValid(_ signature: Data, of input: String, secret: String) -> Bool {
+    HMAC<SHA256>.isValidAuthenticationCode(
+      signature, authenticating: Data(input.utf8), using: SymmetricKey(data: Data(secret.utf8)))
+  }
+
+  static func base64URL(_ data: Data) -> String {
+    data.base64EncodedString()
+      .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+
+  /// The bytes of a base64url text; `nil` when it has padding or anything else that doesn't belong.
+  static func bytes(base64URL text: Substring) -> Data? {
+    let fits = text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+      default: false
+      }
+    }
+    guard fits else { return nil }
+    let plain = text.replacing("-", with: "+").replacing("_", with: "/")
+    return Data(base64Encoded: plain + String(repeating: "=", count: (4 - plain.count % 4) % 4))
+  }
+
+  /// A short name for a token, by which it is known again without being kept.
+  static func digest(of token: String) -> String {
+    base64URL(Data(SHA256.hash(data: Data(token.utf8))))
+  }
+}

@@ -1,0 +1,28 @@
+import Foundation
+
+/// A JWT taken apart; nothing about it is verified yet.
+struct SignedToken: Sendable {
+  let header: JSONTree
+  let claims: JSONTree
+  let signature: Data
+  /// The first two parts with their dot: what is signed.
+  let input: String
+
+  /// Gives `nil` unless the text is three parts of base64url, the first two of them JSON objects.
+  init?(_ text: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3,
+      let header = HS256.bytes(base64URL: parts[0]).flatMap({ JSONTree(parsing: $0) }), header.members != nil,
+      let claims = HS256.bytes(base64URL: parts[1]).flatMap({ JSONTree(parsing: $0) }), claims.members != nil,
+      let signature = HS256.bytes(base64URL: parts[2])
+    else { return nil }
+    self.header = header
+    self.claims = claims
+    self.signature = signature
+    self.input = "\(parts[0]).\(parts[1])"
+  }
+
+  func isSigned(with secret: String) -> Bool {
+    HS256.isValid(signature, of: input, secret: secret)
+  }
+}
