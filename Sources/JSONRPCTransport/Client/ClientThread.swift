@@ -1,0 +1,90 @@
+internal import Glibc
+internal import Synchronization
+
+/// The loop that waits for a client connection's socket.
+struct ClientThread {
+  private let wire: ClientWire
+  private let descriptor: CInt
+  private var framer: LineFramer
+  private var chunk = [UInt8](repeating: 0, count: 64 << 10)
+
+  private final class Start {
+    let wire: ClientWire
+    init(_ wire: ClientWire) { self.wire = wire }
+  }
+
+  /// Starts the thread; it ends with the connection.
+  static func start(_ wire: ClientWire) -> Bool {
+    let start = Unmanaged.passRetained(Start(wire))
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+    var thread = pthread_t()
+    let status = pthread_create(
+      &thread, &attributes,
+      { argument in
+        guard let argument else { return nil }
+        let wire = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().wire
+        if var thread = ClientThread(wire) { thread.run() }
+        return nil
+      }, start.toOpaque())
+    if status != 0 { start.release() }
+    return status == 0
+  }
+
+  private init?(_ wire: ClientWire) {
+    guard let descriptor = wire.state.withLock({ $0.descriptor }) else { return nil }
+    self.wire = wire
+    self.descriptor = descriptor
+    framer = LineFramer(limit: wire.maxLineBytes)
+  }
+
+  private mutating func run() {
+    var reason: ClientConnectionError?
+    while reason == nil { reason = turn() }
+    wire.finish(reason ?? .closed)
+  }
+
+  /// Waits once. Gives the reason when the connection has ended.
+  private mutating func turn() -> ClientConnectionError? {
+    let (isSending, deadline, ending) = wire.state.withLock {
+      (!$0.unsent.isEmpty, $0.calls.nextDeadline, $0.ending)
+    }
+    if let ending { return ending }
+    var polled = [
+      pollfd(fd: descriptor, events: Int16(POLLIN | (isSending ? POLLOUT : 0)), revents: 0),
+      pollfd(fd: wire.alarm.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    guard poll(&polled, 2, Self.milliseconds(until: deadline)) >= 0 || errno == EINTR else {
+      return .system(call: "poll", errno: errno)
+    }
+    if polled[1].revents != 0 { wire.alarm.reset() }
+    if polled[0].revents & Int16(POLLOUT) != 0 { wire.state.withLock { wire.flush(&$0) } }
+    if deadline != nil {
+      let overdue = wire.state.withLock { $0.calls.removeOverdue(at: .now) }
+      wire.takeBack(overdue.map(\.id), overdue.map(\.waiter), ClientConnectionError.timeout)
+    }
+    return polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 ? receive() : nil
+  }
+
+  private static func milliseconds(until deadline: ContinuousClock.Instant?) -> CInt {
+    guard let deadline else { return -1 }
+    let (seconds, attoseconds) = (deadline - .now).components
+    guard seconds < 60 else { return 60_000 }
+    return CInt(max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
+  }
+
+  private mutating func receive() -> ClientConnectionError? {
+    let count = chunk.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+    if count < 0 { return errno == EAGAIN || errno == EINTR ? nil : .closed }
+    if count == 0 { framer.finish() } else { framer.append(chunk[..<count]) }
+    while let output = framer.next() {
+      switch output {
+      case .tooLarge: return .badMessage("a line is longer than \(framer.limit) bytes.")
+      case .frame(let line): if let reason = wire.receive(line) { return reason }
+      }
+    }
+    return count == 0 ? .closed : nil
+  }
+}

@@ -1,0 +1,59 @@
+internal import JSONRPC
+internal import Synchronization
+
+extension ClientWire {
+  /// One line has come. Gives the reason when it ends the connection.
+  func receive(_ line: ArraySlice<UInt8>) -> ClientConnectionError? {
+    do {
+      switch try RPCFrame(line) {
+      case .single(let message): return receive(message)
+      case .batch(let messages):
+        for message in messages { if let reason = receive(message) { return reason } }
+        return nil
+      }
+    } catch {
+      return .badMessage(error.message)
+    }
+  }
+
+  private func receive(_ message: RPCMessage) -> ClientConnectionError? {
+    switch message {
+    case .response(.number(let number), let result):
+      let waiter = state.withLock { state in number.integer.flatMap { state.calls.remove($0) } }
+      waiter?.resume(with: result.mapError { $0 as any Error })
+    case .response(.null, .failure(let error)): state.withLock { $0.lastWord = error }
+    case .response: break
+    case .notification(TransportMethod.cancelRequest, let params):
+      guard let id = params?["id"].flatMap(RPCID.init) else { break }
+      state.withLock { $0.answers[id] }?.cancel()
+    case .notification(let method, let params):
+      let notification = ServerNotification(method: method, params: params)
+      if case .dropped = notifications.yield(notification) { return .overflow }
+    case .request(let request): answer(request)
+    case .invalid(_, let error): return .badMessage(error.message)
+    }
+    return nil
+  }
+
+  /// Runs the handler in a task that `closed()` waits for.
+  private func answer(_ request: RPCRequest) {
+    guard let onRequest else {
+      return send(RPCText.response(id: request.id, error: .methodNotFound(request.method, nearest: nil)))
+    }
+    state.withLock { state in
+      guard state.answers[request.id] == nil else { return }
+      state.answers[request.id] = Task {
+        let text: [UInt8]
+        do throws(RPCError) {
+          let result = try await onRequest(request.method, request.params)
+          text = RPCText.response(id: request.id, result: JSONWriter.bytes(of: result))
+        } catch {
+          text = RPCText.response(id: request.id, error: error)
+        }
+        // Off the list first: the daemon may use the id again as soon as it has the answer.
+        self.state.withLock { $0.answers[request.id] = nil }
+        send(text)
+      }
+    }
+  }
+}

@@ -1,0 +1,161 @@
+internal import Glibc
+internal import JSONRPC
+internal import Synchronization
+
+/// What a client connection's thread and its callers share.
+///
+/// A caller sends from its own thread when the socket takes the bytes; only what it doesn't take, and what
+/// comes, is left to the connection's thread.
+final class ClientWire: Sendable {
+  struct State {
+    var descriptor: CInt?
+    var unsent: [UInt8] = []
+    var calls = PendingCalls()
+    var answers: [RPCID: Task<Void, Never>] = [:]
+    /// What the daemon said last that belongs to no call: it tells why it closes.
+    var lastWord: RPCError?
+    /// Set when the connection is to end; the thread sees to it.
+    var ending: ClientConnectionError?
+    var whenEnded: [CheckedContinuation<Void, Never>] = []
+    var isOver = false
+  }
+
+  let state: Mutex<State>
+  let alarm: Alarm
+  let maxLineBytes: Int
+  let notifications: AsyncThrowingStream<ServerNotification, any Error>.Continuation
+  let onRequest: ClientConnection.RequestHandler?
+
+  init(
+    descriptor: CInt, maxLineBytes: Int,
+    notifications: AsyncThrowingStream<ServerNotification, any Error>.Continuation,
+    onRequest: ClientConnection.RequestHandler?
+  ) throws(ClientConnectionError) {
+    self.maxLineBytes = maxLineBytes
+    self.notifications = notifications
+    self.onRequest = onRequest
+    state = Mutex(State(descriptor: descriptor))
+    guard let alarm = Alarm() else {
+      let cause = errno
+      Glibc.close(descriptor)
+      throw .system(call: "socketpair", errno: cause)
+    }
+    self.alarm = alarm
+    guard ClientThread.start(self) else {
+      Glibc.close(descriptor)
+      throw .system(call: "pthread_create", errno: EAGAIN)
+    }
+  }
+
+  var isClosed: Bool { state.withLock { $0.isOver || $0.ending != nil } }
+
+  // MARK: Calls
+
+  func call(method: String, params: JSON?, timeout: Duration?) async throws -> JSON {
+    let id = state.withLock { $0.calls.reserve() }
+    let text = RPCText.request(id: .number(JSONNumber(id)), method: method, params: params ?? [:])
+    let deadline = timeout.map { ContinuousClock.now + $0 }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { waiter in
+        let failure = state.withLock { state -> (any Error)? in
+          guard state.calls.wait(id, waiter, until: deadline) else { return CancellationError() }
+          guard !state.isOver, state.ending == nil else {
+            _ = state.calls.remove(id)
+            return state.lastWord ?? ClientConnectionError.closed
+          }
+          write(text, &state)
+          return nil
+        }
+        if let failure { return waiter.resume(throwing: failure) }
+        // The thread may sleep past this deadline.
+        if deadline != nil { alarm.ring() }
+      }
+    } onCancel: {
+      takeBack([id], state.withLock { $0.calls.cancel(id) }.map { [$0] } ?? [], CancellationError())
+    }
+  }
+
+  /// Tells those who wait that they need not, and the daemon too.
+  func takeBack(_ ids: [Int], _ waiters: [PendingCalls.Waiter], _ reason: any Error) {
+    for (id, waiter) in zip(ids, waiters) {
+      send(RPCText.notification(method: TransportMethod.cancelRequest, params: ["id": JSON(id)]))
+      waiter.resume(throwing: reason)
+    }
+  }
+
+  // MARK: Output
+
+  func send(_ text: [UInt8]) {
+    state.withLock { write(text, &$0) }
+  }
+
+  private func write(_ text: [UInt8], _ state: inout State) {
+    guard state.descriptor != nil, state.ending == nil else { return }
+    let wasEmpty = state.unsent.isEmpty
+    state.unsent.append(contentsOf: text)
+    state.unsent.append(UInt8(ascii: "\n"))
+    guard wasEmpty else { return }
+    flush(&state)
+    if !state.unsent.isEmpty { alarm.ring() }
+  }
+
+  /// Sends what the socket takes now.
+  func flush(_ state: inout State) {
+    guard let descriptor = state.descriptor, !state.unsent.isEmpty else { return }
+    var sent = 0
+    while sent < state.unsent.count {
+      let count = state.unsent.withUnsafeBytes { bytes in
+        Glibc.send(descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent, CInt(MSG_NOSIGNAL))
+      }
+      if count > 0 {
+        sent += count
+      } else if errno == EAGAIN {
+        break
+      } else if errno != EINTR {
+        // The daemon reads no more. What it has said before can still be read, so the thread goes on.
+        sent = state.unsent.count
+      }
+    }
+    state.unsent.removeFirst(sent)
+  }
+
+  // MARK: The end
+
+  func close() { end(.closed) }
+
+  func end(_ reason: ClientConnectionError) {
+    state.withLock { if $0.ending == nil { $0.ending = reason } }
+    alarm.ring()
+  }
+
+  func closed() async {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state in
+        if !state.isOver { state.whenEnded.append(continuation) }
+        return state.isOver
+      }
+      if isOver { continuation.resume() }
+    }
+    for answer in state.withLock({ Array($0.answers.values) }) { await answer.value }
+  }
+
+  /// The thread's last act.
+  func finish(_ reason: ClientConnectionError) {
+    let (waiters, lastWord, answers, whenEnded) = state.withLock { state in
+      state.isOver = true
+      if let descriptor = state.descriptor { Glibc.close(descriptor) }
+      state.descriptor = nil
+      state.unsent = []
+      defer { state.whenEnded = [] }
+      return (state.calls.removeAll(), state.lastWord, Array(state.answers.values), state.whenEnded)
+    }
+    for waiter in waiters { waiter.resume(throwing: lastWord ?? reason) }
+    for answer in answers { answer.cancel() }
+    if let lastWord, reason == .closed {
+      notifications.finish(throwing: lastWord)
+    } else {
+      notifications.finish(throwing: reason == .closed ? nil : reason)
+    }
+    for continuation in whenEnded { continuation.resume() }
+  }
+}

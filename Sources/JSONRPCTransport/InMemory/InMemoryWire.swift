@@ -1,0 +1,35 @@
+internal import JSONRPC
+internal import NIOCore
+
+/// Carries lines to the client of the same process. Used on the connection's event loop only.
+final class InMemoryWire: Wire {
+  let core: ConnectionCore
+  private let lines: AsyncStream<JSON>.Continuation
+  /// Takes what answers a call; `nil` says that no more come.
+  private let receive: (JSON?) -> Bool
+  private var framer = LineFramer(limit: .max - 1)
+
+  init(core: ConnectionCore, lines: AsyncStream<JSON>.Continuation, receive: @escaping (JSON?) -> Bool) {
+    self.core = core
+    self.lines = lines
+    self.receive = receive
+  }
+
+  func send(_ bytes: ByteBuffer) {
+    framer.append(bytes.readableBytesView)
+    while case .frame(let line)? = framer.next() {
+      guard let json = try? JSONParser.parse(line), !receive(json) else { continue }
+      lines.yield(json)
+    }
+    core.sent(bytes.readableBytes)
+  }
+
+  func endInput() { core.inputEnded() }
+
+  func close() {
+    guard !core.isLost else { return }
+    core.lost()
+    _ = receive(nil)
+    lines.finish()
+  }
+}

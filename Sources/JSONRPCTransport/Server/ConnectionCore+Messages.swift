@@ -1,0 +1,156 @@
+internal import JSONRPC
+internal import NIOCore
+internal import Synchronization
+
+/// What the transport itself understands.
+enum TransportMethod {
+  /// `{"id"}`: the sender of the request with this id waits no more.
+  static let cancelRequest = "$/cancelRequest"
+}
+
+extension ConnectionCore {
+  /// One line has come.
+  func receive(_ line: ArraySlice<UInt8>) {
+    defer { isFirstFrame = false }
+    let frame: RPCFrame
+    do {
+      frame = try RPCFrame(line)
+    } catch {
+      if isFirstFrame, HTTPLine.matches(line) {
+        wire?.close()
+      } else {
+        answer(.null, .failure(error))
+      }
+      return
+    }
+    let isLarge = line.count > settings.limits.smallFrameBytes
+    switch frame {
+    case .single(let message): receive(message, bytes: line.count, isLarge: isLarge, .single)
+    case .batch(let messages):
+      let destination = state.batches.open(expected: messages.count { $0.wantsAnswer })
+      for message in messages {
+        receive(message, bytes: line.count / messages.count, isLarge: isLarge, destination)
+      }
+    }
+  }
+
+  private func receive(_ message: RPCMessage, bytes: Int, isLarge: Bool, _ destination: AnswerDestination) {
+    guard let program else { return }
+    switch message {
+    case .request(let request):
+      if isLarge, !settings.takesLargeFrames(request.method) {
+        answer(request.id, .failure(.frameTooLarge(limit: settings.limits.smallFrameBytes)), to: destination)
+      } else {
+        accept(request, bytes: bytes, destination, program)
+      }
+    case .notification(TransportMethod.cancelRequest, let params): cancel(params)
+    case .notification(let method, let params):
+      if isLarge, !settings.takesLargeFrames(method) { return }
+      program.receive(notification: method, params: params)
+    case .response(.string(let id), let result):
+      questions.end(id, with: result.mapError { .refused($0) })
+      endIfDone()
+    case .response: break
+    case .invalid(let id, let error): answer(id, .failure(error), to: destination)
+    }
+  }
+
+  private func accept(
+    _ request: RPCRequest, bytes: Int, _ destination: AnswerDestination, _ program: any ConnectionHandler
+  ) {
+    if let refusal = state.refusal(of: request.id, bytes: bytes) {
+      return answer(request.id, .failure(refusal), to: destination)
+    }
+    switch program.accept(request) {
+    case .reply(let result): answer(request.id, result, to: destination)
+    case .run(let call):
+      if let next = state.enter(call, id: request.id, bytes: bytes, destination: destination) { start(next) }
+    }
+  }
+
+  private func cancel(_ params: JSON?) {
+    guard let id = params?["id"].flatMap(RPCID.init) else { return }
+    switch state.cancel(id) {
+    case .unknown: break
+    case .running(let ticket): cancelTask(ticket)
+    case .waiting(let departure): giveUp(departure, .cancelled)
+    }
+  }
+
+  private func giveUp(_ departure: ConnectionState<any AcceptedCall>.Departure, _ error: RPCError) {
+    departure.call.abandon()
+    answer(departure.id, .failure(error), to: departure.destination)
+  }
+
+  /// A frame over the limit has begun: nothing after it can be read.
+  func receiveTooLarge() {
+    answer(.null, .failure(.frameTooLarge(limit: settings.limits.maxFrameBytes)))
+    inputEnded()
+  }
+
+  /// The peer sends nothing more.
+  func inputEnded() {
+    guard !isLost, !state.isInputEnded else { return }
+    state.endInput()
+    // Who can't send can't answer.
+    questions.endAll(with: .failure(.closed))
+    flush()
+    endIfDone()
+  }
+
+  /// From now on requests are answered `shuttingDown`, and the connection ends when nothing is in progress.
+  func drain() {
+    state.drain()
+    endIfDone()
+  }
+
+  /// The grace is over: what has not run is answered `shuttingDown`, what runs is cancelled, and then the
+  /// connection is closed.
+  func cutOff() {
+    guard !isLost else { return }
+    state.drain()
+    for departure in state.removeWaiting() { giveUp(departure, .shuttingDown) }
+    collect()
+    flush()
+    wire?.close()
+  }
+
+  // MARK: Questions
+
+  func ask(
+    _ handle: Questions.Handle, method: String, params: JSON, timeout: Duration?,
+    _ continuation: CheckedContinuation<Questions.Answer, Never>
+  ) {
+    if handle.isCancelled.load(ordering: .relaxed) { return continuation.resume(returning: .failure(.cancelled)) }
+    if isLost || state.isInputEnded { return continuation.resume(returning: .failure(.closed)) }
+    let home = NIOLoopBound(self, eventLoop: eventLoop)
+    let deadline = timeout.map { timeout in
+      eventLoop.scheduleTask(in: TimeAmount(timeout)) { home.value.takeBack(handle.id, .timedOut) }
+    }
+    questions.add(handle.id, continuation, timeout: deadline)
+    send(RPCText.request(id: .string(handle.id), method: method, params: params))
+  }
+
+  /// Nobody waits for the answer any more.
+  func takeBack(_ id: String, _ reason: PeerRequestError) {
+    guard questions.end(id, with: .failure(reason)) else { return }
+    send(RPCText.notification(method: TransportMethod.cancelRequest, params: ["id": .string(id)]))
+    endIfDone()
+  }
+
+  /// Sends a line after those that other threads have sent before.
+  private func send(_ text: [UInt8]) {
+    _ = outbox.add(text)
+    collect()
+  }
+}
+
+extension RPCMessage {
+  /// Whether a batch has to wait for something from this message.
+  var wantsAnswer: Bool {
+    switch self {
+    case .request, .invalid: true
+    case .notification, .response: false
+    }
+  }
+}

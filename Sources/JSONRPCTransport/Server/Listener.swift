@@ -1,0 +1,100 @@
+internal import CLinux
+internal import Glibc
+public import JSONRPC
+internal import NIOCore
+public import NIOPosix
+internal import Synchronization
+
+/// A listening socket and the connections that came through it.
+///
+/// `run` is to be called once; a listener that was never run closes its socket when it goes away.
+public final class Listener: Sendable {
+  /// Decides about a new connection before its first byte is read: the error to refuse it with, or `nil`. For
+  /// every admitted connection a handler is made, whose `closed()` says that it has gone. Runs on an event loop.
+  public typealias Admission = @Sendable (PeerCredentials) -> RPCError?
+  /// Makes the program's side of an admitted connection. Runs on the connection's event loop.
+  public typealias MakeHandler = @Sendable (Connection) -> any ConnectionHandler
+
+  private enum Phase {
+    case idle(descriptor: CInt)
+    case running(ServerRun)
+    case draining
+  }
+
+  private let phase: Mutex<Phase>
+  private let file: SocketFile?
+
+  /// Takes over a socket that listens already, such as one of systemd's; its path is never removed.
+  ///
+  /// - Throws: `notListening`, and then the descriptor stays the caller's.
+  public init(descriptor: Int32) throws(ListenerError) {
+    func option(_ name: CInt) -> CInt? {
+      var value: CInt = 0
+      var size = socklen_t(MemoryLayout<CInt>.size)
+      return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
+    }
+    guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == CInt(SOCK_STREAM.rawValue), option(SO_ACCEPTCONN) == 1
+    else { throw .notListening(descriptor: descriptor) }
+    _ = cl_set_cloexec(descriptor)
+    phase = Mutex(.idle(descriptor: descriptor))
+    file = nil
+  }
+
+  private init(_ socket: ListeningSocket) {
+    phase = Mutex(.idle(descriptor: socket.descriptor))
+    file = socket.file
+  }
+
+  deinit {
+    guard case .idle(let descriptor) = phase.withLock({ $0 }) else { return }
+    file?.remove()
+    close(descriptor)
+  }
+
+  /// Makes a socket at `path` with the rights `mode` (such as `0o660`). A socket that lies there already is
+  /// replaced if nobody answers on it.
+  ///
+  /// - Throws: `inUse` when somebody answers, and the others of `ListenerError`.
+  public static func bind(path: String, mode: UInt32) throws(ListenerError) -> Listener {
+    Listener(try ListeningSocket.bind(path: path, mode: mode))
+  }
+
+  /// Serves connections until `drain`, and returns when the last has ended. Cancelling the task is a drain
+  /// without grace.
+  ///
+  /// - Throws: when the socket can't be served at all.
+  public func run(
+    on group: MultiThreadedEventLoopGroup, settings: ConnectionSettings = ConnectionSettings(),
+    admit: @escaping Admission = { _ in nil }, makeHandler: @escaping MakeHandler
+  ) async throws {
+    let run = ServerRun(group: group, settings: settings, admit: admit, makeHandler: makeHandler)
+    let descriptor = phase.withLock { phase -> CInt? in
+      guard case .idle(let descriptor) = phase else { return nil }
+      phase = .running(run)
+      return descriptor
+    }
+    guard let descriptor else { return }
+    try await withTaskCancellationHandler {
+      try await run.serve(descriptor, file)
+    } onCancel: {
+      drain(grace: .zero)
+    }
+  }
+
+  /// Stops. New connections are left in the backlog; requests that arrive are answered `shuttingDown`; idle
+  /// connections are closed at once, the others when they become idle, and all of them after `grace`. `run`
+  /// returns when all have ended. A second call can shorten the grace.
+  public func drain(grace: Duration) {
+    let before = phase.withLock { phase -> Phase in
+      defer { if case .idle = phase { phase = .draining } }
+      return phase
+    }
+    switch before {
+    case .idle(let descriptor):
+      file?.remove()
+      close(descriptor)
+    case .running(let run): run.drain(grace: grace)
+    case .draining: break
+    }
+  }
+}

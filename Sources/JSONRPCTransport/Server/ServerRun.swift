@@ -1,0 +1,137 @@
+internal import Glibc
+internal import JSONRPC
+internal import NIOCore
+internal import NIOPosix
+internal import Synchronization
+
+/// One run of a listener: accepts connections and owns the tasks that wait for their ends.
+final class ServerRun: Sendable {
+  private struct State {
+    var connections: [UInt64: Connection] = [:]
+    var channel: (any Channel)?
+    var graces: [Scheduled<Void>] = []
+    var isDraining = false
+    var isCutOff = false
+  }
+
+  private let group: MultiThreadedEventLoopGroup
+  private let settings: ConnectionSettings
+  private let admit: Listener.Admission
+  private let makeHandler: Listener.MakeHandler
+  private let state = Mutex(State())
+  private let accepted: AsyncStream<Connection>
+  private let acceptedContinuation: AsyncStream<Connection>.Continuation
+  private let drainStarted: AsyncStream<Void>
+  private let drainContinuation: AsyncStream<Void>.Continuation
+
+  init(
+    group: MultiThreadedEventLoopGroup, settings: ConnectionSettings, admit: @escaping Listener.Admission,
+    makeHandler: @escaping Listener.MakeHandler
+  ) {
+    self.group = group
+    self.settings = settings
+    self.admit = admit
+    self.makeHandler = makeHandler
+    (accepted, acceptedContinuation) = AsyncStream.makeStream()
+    (drainStarted, drainContinuation) = AsyncStream.makeStream()
+  }
+
+  func serve(_ descriptor: CInt, _ file: SocketFile?) async throws {
+    let channel: any Channel
+    do {
+      channel = try await makeBootstrap().withBoundSocket(descriptor).get()
+    } catch {
+      file?.remove()
+      throw error
+    }
+    await withDiscardingTaskGroup { group in
+      group.addTask {
+        for await _ in self.drainStarted { break }
+        await self.stopAccepting(channel, file)
+      }
+      for await connection in accepted {
+        group.addTask {
+          await connection.closed()
+          self.state.withLock { $0.connections[connection.id] = nil }
+        }
+      }
+    }
+    let graces = state.withLock { $0.graces }
+    for grace in graces { grace.cancel() }
+  }
+
+  func drain(grace: Duration) {
+    let connections = state.withLock { state in
+      state.isDraining = true
+      return Array(state.connections.values)
+    }
+    drainContinuation.finish()
+    for connection in connections { connection.drain() }
+    guard grace > .zero else { return cutOff() }
+    let scheduled = group.next().scheduleTask(in: TimeAmount(grace)) { self.cutOff() }
+    state.withLock { $0.graces.append(scheduled) }
+  }
+
+  private func cutOff() {
+    let connections = state.withLock { state in
+      state.isCutOff = true
+      return Array(state.connections.values)
+    }
+    for connection in connections { connection.close() }
+  }
+
+  /// Closes the socket when every connection that the kernel has handed out is among ours.
+  private func stopAccepting(_ channel: any Channel, _ file: SocketFile?) async {
+    file?.remove()
+    try? await channel.setOption(.autoRead, value: false).get()
+    // A connection goes from the socket's loop to its own and back before it is set up.
+    for loop in group.makeIterator() { try? await loop.submit {}.get() }
+    try? await channel.eventLoop.submit {}.get()
+    try? await channel.close()
+    acceptedContinuation.finish()
+  }
+
+  private func makeBootstrap() -> ServerBootstrap {
+    ServerBootstrap(group: group)
+      // NIO calls listen again, which must not shrink the queue.
+      .serverChannelOption(.backlog, value: Int32(ListeningSocket.backlog))
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          // Without descriptors (EMFILE) it has to try again later, neither spin nor give up.
+          let backoff = AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { _ in .milliseconds(100) }
+          try channel.pipeline.syncOperations.addHandler(backoff)
+        }
+      }
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try self.setUp(channel) }
+      }
+  }
+
+  /// On the connection's event loop, before its first byte is read.
+  private func setUp(_ channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    let peer = try pipeline.withUnsafeTransportIfAvailable(of: CInt.self) { PeerCredentials(descriptor: $0) }
+    guard let peer = peer ?? nil else { throw UnknownPeerError() }
+    if let refusal = admit(peer) {
+      return try pipeline.addHandler(RefusalHandler(error: refusal))
+    }
+    let connection = Connection(peer: peer, eventLoop: channel.eventLoop)
+    let core = connection.makeCore(settings)
+    let handler = ConnectionChannelHandler(core: core)
+    core.start(wire: handler, handler: makeHandler(connection))
+    let (isDraining, isCutOff) = state.withLock { state in
+      state.connections[connection.id] = connection
+      return (state.isDraining, state.isCutOff)
+    }
+    acceptedContinuation.yield(connection)
+    do {
+      try pipeline.addHandler(handler)
+    } catch {
+      core.lost()
+      throw error
+    }
+    // Came through while the drain began: served like the others.
+    if isCutOff { connection.close() } else if isDraining { connection.drain() }
+  }
+}

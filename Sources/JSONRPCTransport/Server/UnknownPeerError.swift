@@ -1,0 +1,2 @@
+/// A connection whose peer the kernel does not know.
+struct UnknownPeerError: Error {}
