@@ -12,8 +12,11 @@ public protocol StateStore: Sendable {
 
   /// Applies one change as a whole and answers when it is on disk.
   ///
-  /// - Throws: `epochChanged` when the instance's epoch is not the expected one any more; `instanceExists`;
-  ///   `storageFull`; `storeUnavailable`.
+  /// A change that creates expects nothing; one of events alone needs no instance; any other needs its instance.
+  ///
+  /// - Throws: `epochChanged` when the instance's epoch is not the expected one any more, or not below the one it is
+  ///   raised to; `instanceExists`; `instanceNotFound` when it was deleted; `storageFull`; `instanceQuarantined`;
+  ///   `storeUnavailable`.
   func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult
 
   /// A stored value; `nil` if there is none.
@@ -30,4 +33,10 @@ public protocol StateStore: Sendable {
 
   /// How the store is.
   var health: StoreHealth { get }
+
+  /// Cursors of this state's events.
+  var cursors: CursorCoder { get }
+
+  /// What the store knows of itself.
+  var meta: StoreMeta { get }
 }

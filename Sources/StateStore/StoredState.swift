@@ -115,11 +115,15 @@ public struct EventBounds: Sendable, Hashable {
   public var newest: UInt64
   /// The newest position whose event was dropped by retention; a cursor before it has a gap.
   public var dropped: UInt64
+  /// The same for each instance that lost events: a cursor has a gap only if it stands before the one of an instance
+  /// that is asked for, so that a busy instance does not cost a quiet one its place.
+  public var droppedByInstance: [InstanceUUID: UInt64]
 
   /// Bounds.
-  public init(newest: UInt64, dropped: UInt64) {
+  public init(newest: UInt64, dropped: UInt64, droppedByInstance: [InstanceUUID: UInt64] = [:]) {
     self.newest = newest
     self.dropped = dropped
+    self.droppedByInstance = droppedByInstance
   }
 }
 

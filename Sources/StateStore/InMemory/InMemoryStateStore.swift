@@ -1,0 +1,95 @@
+import Crypto
+public import SDKProtocol
+import Synchronization
+
+/// A store that keeps nothing: for tests of what stands on a store, with the semantics of the one on disk.
+public final class InMemoryStateStore: StateStore {
+  private struct Contents {
+    var state = InMemoryState()
+    var failures = 0
+    var failure = SDKError.storeUnavailable("The disk is full; free some space and try again.")
+    var commits = 0
+    var health = StoreHealth.ok
+  }
+
+  private let contents = Mutex(Contents())
+  private let clock: @Sendable () -> Timestamp
+  private let retention: EventRetention
+  public let cursors: CursorCoder
+  public let meta: StoreMeta
+
+  /// An empty store.
+  public init(
+    clock: @escaping @Sendable () -> Timestamp = { .now }, retention: EventRetention = EventRetention(),
+    stateID: String = InstanceUUID.random().description, restartCount: Int = 0
+  ) {
+    self.clock = clock
+    self.retention = retention
+    cursors = CursorCoder(key: SymmetricKey(size: .bits256), stateID: stateID)
+    meta = StoreMeta(stateID: stateID, restartCount: restartCount)
+  }
+
+  public func load() async throws(SDKError) -> StoredState {
+    contents.withLock { StoredState(instances: $0.state.instances, quarantined: $0.state.quarantined) }
+  }
+
+  public func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
+    let time = clock()
+    let result: Result<CommitResult, SDKError> = contents.withLock { contents in
+      guard contents.failures == 0 else {
+        contents.failures -= 1
+        contents.health = .degraded(contents.failure.message)
+        return .failure(contents.failure)
+      }
+      var state = contents.state
+      do throws(SDKError) {
+        let result = try state.apply(change, at: time)
+        contents.state = state
+        contents.commits += 1
+        contents.health = .ok
+        return .success(result)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  public func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
+    contents.withLock { $0.state.value(of: instance, key: key) }
+  }
+
+  public func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)] {
+    contents.withLock { $0.state.keys(of: instance) }
+  }
+
+  public func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] {
+    contents.withLock { $0.state.events(after: position, limit: limit) }
+  }
+
+  public func eventBounds() async throws(SDKError) -> EventBounds { contents.withLock { $0.state.bounds } }
+
+  public var health: StoreHealth { contents.withLock { $0.health } }
+
+  /// How many changes were applied.
+  public var commitCount: Int { contents.withLock { $0.commits } }
+
+  /// Lets the next commits fail as a full disk would, or with another error.
+  public func failNextCommits(_ count: Int, with error: SDKError? = nil) {
+    contents.withLock { contents in
+      contents.failures = max(0, count)
+      if let error { contents.failure = error }
+    }
+  }
+
+  /// Makes an instance one that does not open; `load` shows it quarantined.
+  public func quarantine(_ instance: InstanceUUID, problem: String = "Its rows do not open; delete it.") {
+    contents.withLock { $0.state.quarantine(instance, problem: problem) }
+  }
+
+  /// Drops the events that retention does not keep; the store on disk does this by itself now and then.
+  public func applyRetention() async {
+    let time = clock()
+    contents.withLock { $0.state.retain(retention, at: time) }
+  }
+}

@@ -1,0 +1,32 @@
+import SDKProtocol
+
+/// What a store answers, in the same words whichever store it is.
+extension SDKError {
+  static func storeUnavailable(_ why: String) -> SDKError { SDKError(.store, .storeUnavailable, why) }
+
+  static func instanceExists(_ id: InstanceID) -> SDKError {
+    SDKError(.existing, .instanceExists, "There is an instance \(id) already; choose another name.", instance: id)
+  }
+
+  static func epochChanged(_ id: InstanceID) -> SDKError {
+    SDKError(
+      .state, .epochChanged, "The identity of \(id) changed in the meantime; look at it again and repeat the call.",
+      instance: id)
+  }
+
+  static func storageEpochChanged(_ id: InstanceID) -> SDKError {
+    SDKError(
+      .state, .epochChanged, "The storage of \(id) was wiped in the meantime; read it again before writing.",
+      instance: id, member: "storageEpoch")
+  }
+
+  static func storageFull(_ id: InstanceID, limit: Int) -> SDKError {
+    SDKError(
+      .limit, .storageFull, "The storage of \(id) would exceed \(limit) bytes; delete keys that are not needed.",
+      instance: id)
+  }
+
+  static func instanceQuarantined(_ id: InstanceID, _ problem: String) -> SDKError {
+    SDKError(.store, .instanceQuarantined, problem, instance: id)
+  }
+}
