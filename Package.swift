@@ -90,7 +90,7 @@ let package = Package(
       tests: ["JSONRPC", "SDKProtocol", .logging])
     + module(
       "SDKInstances",
-      ["JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging, .heap, .crypto],
+      ["JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging, .heap, .deque],
       tests: ["JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging])
     + module(
       "SDKKinds",

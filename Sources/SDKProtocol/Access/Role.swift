@@ -50,8 +50,9 @@ public enum MethodOrdering: Sendable, Hashable {
   case free
   /// Sees the identity and storage writes that came before it on its connection.
   case read
-  /// Accepted in arrival order; `isSeenByReads` for identity and storage.
-  case write(isSeenByReads: Bool)
+  /// Accepted in arrival order. One that `waits` also waits for the writes that came before it on its connection; a
+  /// login or logout does not: it supersedes them.
+  case write(waits: Bool)
 
   /// The word for documents.
   public var name: String {

@@ -10,7 +10,7 @@ public enum InstanceCreate: SDKMethod {
     for a setting that the kind does not have, with the nearest known one.
     """
   public static let access = MethodAccess.creator
-  public static let ordering = MethodOrdering.write(isSeenByReads: true)
+  public static let ordering = MethodOrdering.write(waits: false)
 
   /// What the caller sends.
   public struct Params: RPCValue {

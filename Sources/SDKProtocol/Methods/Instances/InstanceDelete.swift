@@ -9,7 +9,7 @@ public enum InstanceDelete: SDKMethod {
     that fails the call fails and the instance stays.
     """
   public static let access = MethodAccess.role(.owner)
-  public static let ordering = MethodOrdering.write(isSeenByReads: true)
+  public static let ordering = MethodOrdering.write(waits: false)
 
   /// What the caller sends.
   public struct Params: RPCValue {

@@ -10,7 +10,7 @@ public enum InstanceUpdate: SDKMethod {
     and wipes. Errors: ownedByFile for an instance from a file, invalidParams.
     """
   public static let access = MethodAccess.role(.control)
-  public static let ordering = MethodOrdering.write(isSeenByReads: true)
+  public static let ordering = MethodOrdering.write(waits: false)
 
   /// What the caller sends.
   public struct Params: RPCValue {

@@ -8,7 +8,7 @@ public enum StorageDelete: SDKMethod {
     Removes a key; one that is not there is fine.
     """
   public static let access = MethodAccess.role(.use)
-  public static let ordering = MethodOrdering.write(isSeenByReads: true)
+  public static let ordering = MethodOrdering.write(waits: true)
 
   /// What the caller sends.
   public struct Params: RPCValue {

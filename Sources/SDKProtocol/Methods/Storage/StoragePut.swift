@@ -9,7 +9,7 @@ public enum StoragePut: SDKMethod {
     when answered. Errors: storageFull, epochChanged.
     """
   public static let access = MethodAccess.role(.use)
-  public static let ordering = MethodOrdering.write(isSeenByReads: true)
+  public static let ordering = MethodOrdering.write(waits: true)
   public static let takesLargeFrames = true
   /// What the caller sends.
   public struct Params: RPCValue {

@@ -1,0 +1,74 @@
+public import SDKProtocol
+
+/// Who may do what: the daemon's own rules and how an instance's are read (`protocol.md`, "Who may call").
+public struct AccessPolicy: Sendable {
+  /// Lets callers create instances whose ids begin with a prefix.
+  public struct CreateRule: Sendable, Hashable {
+    /// Whom it lets.
+    public var who: AccessRule
+    /// With what the ids must begin.
+    public var prefix: String
+    /// How many each uid may have.
+    public var max: Int
+
+    /// A rule.
+    public init(who: AccessRule, prefix: String, max: Int) {
+      self.who = who
+      self.prefix = prefix
+      self.max = max
+    }
+  }
+
+  /// Who is admin besides root.
+  public var admins: [AccessRule]
+  /// Who may create instances besides admins.
+  public var create: [CreateRule]
+  /// The daemon's own uid where it is admin too: in the user daemon.
+  public var ownUid: UInt32?
+  /// From names to numbers.
+  public var names: any NameDirectory
+
+  /// A policy.
+  public init(
+    admins: [AccessRule] = [], create: [CreateRule] = [], ownUid: UInt32? = nil,
+    names: any NameDirectory = SystemNameDirectory()
+  ) {
+    self.admins = admins
+    self.create = create
+    self.ownUid = ownUid
+    self.names = names
+  }
+
+  /// Whether a peer is admin.
+  public func isAdmin(_ peer: Peer) -> Bool {
+    peer.uid == 0 || peer.uid == ownUid || admins.contains { matches($0, peer) }
+  }
+
+  /// The peer's role on an instance; `nil` for none: then the instance is hidden.
+  public func role(of peer: Peer, owner: UInt32, source: Instance.Source, access: AccessRules) -> Role? {
+    if isAdmin(peer) { return .admin }
+    if source == .api, peer.uid == owner { return .owner }
+    return access.byRole.first { $0.rules.contains { matches($0, peer) } }?.role
+  }
+
+  /// The rule that lets a peer create an instance of this id.
+  public func createRule(for peer: Peer, id: InstanceID) -> CreateRule? {
+    create.first { id.name.hasPrefix($0.prefix) && matches($0.who, peer) }
+  }
+
+  /// Whether all conditions of a rule hold for a peer.
+  public func matches(_ rule: AccessRule, _ peer: Peer) -> Bool {
+    rule.conditions.allSatisfy { condition in
+      switch condition {
+      case .everyone: true
+      case .uid(let uid): peer.uid == uid
+      case .user(let name): names.uid(ofUser: name) == peer.uid
+      case .group(let name):
+        names.gid(ofGroup: name).map { $0 == peer.gid || peer.groups.contains($0) } ?? false
+      case .unit(let unit): peer.unit == unit
+      case .userUnit(let unit, let user):
+        peer.userUnit.map { $0.unit == unit && $0.uid == names.uid(ofUser: user) } ?? false
+      }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import SDKProtocol
+import Synchronization
+
+/// A connection's own state: its link and the writes that its reads must see.
+public final class ClientSession: Sendable {
+  /// Where notifications go.
+  public let link: any ClientLink
+  private let writes = Mutex<[InstanceID: SharedOutcome<Void>]>([:])
+
+  /// A session over a link.
+  public init(link: any ClientLink) { self.link = link }
+
+  /// Its identity for subscriptions.
+  var key: ObjectIdentifier { ObjectIdentifier(self) }
+
+  /// Notes a write that later reads on this connection must see; resolve the outcome when it has ended.
+  func beginWrite(_ instance: InstanceID) -> SharedOutcome<Void> {
+    let outcome = SharedOutcome<Void>()
+    writes.withLock { $0[instance] = outcome }
+    return outcome
+  }
+
+  func endWrite(_ instance: InstanceID, _ outcome: SharedOutcome<Void>) {
+    writes.withLock { if $0[instance] === outcome { $0[instance] = nil } }
+    outcome.resolve(.success(()))
+  }
+
+  /// The last write on an instance that has not ended; on any instance for `nil`.
+  func pendingWrites(_ instance: InstanceID?) -> [SharedOutcome<Void>] {
+    writes.withLock { writes in
+      guard let instance else { return Array(writes.values) }
+      return writes[instance].map { [$0] } ?? []
+    }
+  }
+}

@@ -1,0 +1,101 @@
+public import JSONRPC
+public import Logging
+public import SDKProtocol
+import Synchronization
+
+/// The entrance of all calls: finds the method, keeps the order of writes and reads, and turns errors into answers.
+public final class Gateway: Sendable {
+  /// What becomes of a request.
+  public enum Admission: Sendable {
+    /// Answered at once; the result is JSON text.
+    case reply(Result<[UInt8], RPCError>)
+    /// To be run.
+    case run(PendingCall)
+  }
+
+  let router: Router<CallContext>
+  private let methods: [String: any SDKMethod.Type]
+  private let lanes = WriteLanes()
+  private let readiness = SharedOutcome<Void>()
+  private let failure = Mutex<SDKError?>(nil)
+  private let logger: Logger
+  private let events: EventHub
+
+  /// A gateway over complete routes.
+  public init(router: Router<CallContext>, methods: [any SDKMethod.Type], events: EventHub, logger: Logger) {
+    self.router = router
+    self.methods = Dictionary(methods.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    self.events = events
+    self.logger = logger
+  }
+
+  /// Lets calls in: every instance is restored. Before, they wait.
+  public func open() { readiness.resolve(.success(())) }
+
+  /// Answers every call that needs state with this reason from now on.
+  public func open(failing error: SDKError) {
+    failure.withLock { $0 = error }
+    open()
+  }
+
+  /// Why calls can't be served, if they can't.
+  public var failing: SDKError? { failure.withLock { $0 } }
+
+  /// Whether cached answers may be given.
+  var isReady: Bool { readiness.result != nil && failing == nil }
+
+  /// Whether a method's request may be larger than 64 KiB.
+  public func takesLargeFrames(_ method: String) -> Bool { methods[method]?.takesLargeFrames ?? false }
+
+  /// Takes a request in the order of arrival: checks its shape, takes its place, answers at once if it can.
+  public func accept(_ request: RPCRequest, session: ClientSession) -> Admission {
+    guard let route = router[request.method], let method = methods[request.method] else {
+      return .reply(.failure(.methodNotFound(request.method, nearest: request.method.nearest(in: methods.keys))))
+    }
+    let instance = request.params?["instance"]?.stringValue.flatMap { InstanceID($0) }
+    var place: WriteLanes.Place?
+    if case .write = method.ordering, let instance { place = lanes.take(instance) }
+    let context = CallContext(session: session, place: place)
+    do throws(RPCError) {
+      switch try route.prepare(request.params, context) {
+      case .immediate(let answer):
+        place?.release()
+        return .reply(.success(answer))
+      case .deferred(let operation):
+        return .run(PendingCall(gateway: self, method: method, instance: instance, context: context, operation))
+      }
+    } catch {
+      place?.release()
+      return .reply(.failure(error))
+    }
+  }
+
+  /// The connection has ended.
+  public func ended(_ session: ClientSession) async { await events.end(session.key) }
+
+  /// Runs a call that has its place.
+  func run(_ method: any SDKMethod.Type, _ operation: Router<CallContext>.Operation) async -> Result<[UInt8], RPCError>
+  {
+    do {
+      try await readiness.value()
+      if let error = failing, !Self.needsNoState.contains(method.name) { throw error }
+      try Task.checkCancellation()
+      return .success(try await operation())
+    } catch {
+      return .failure(answer(for: error, method: method.name))
+    }
+  }
+
+  private static let needsNoState: Set<String> = [RPCDiscover.name, DaemonInfo.name, DaemonHealth.name]
+
+  private func answer(for error: any Error, method: String) -> RPCError {
+    if let known = error as? any RPCErrorConvertible { return known.rpcError }
+    if error is CancellationError { return .cancelled }
+    let reference = RandomUUID.make()
+    // The type alone: an unknown error's text may hold anything.
+    logger.error(
+      "An unexpected error of type \(type(of: error)) ended a call.",
+      metadata: ["method": "\(method)", "reference": "\(reference)"])
+    return .internalError(reference: reference)
+  }
+}

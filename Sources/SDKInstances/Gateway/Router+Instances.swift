@@ -1,0 +1,41 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// Params that name the instance they are about.
+public protocol InstanceParams {
+  /// The instance.
+  var instance: InstanceID { get }
+}
+
+extension Router where Context == CallContext {
+  /// Adds the handler of a method on one instance: existence, role and kind are checked before it.
+  public mutating func register<M: SDKMethod>(
+    on registry: InstanceRegistry, _ method: M.Type,
+    immediate: (@Sendable (M.Params, CallContext) -> [UInt8]?)? = nil,
+    handler: @escaping @Sendable (M.Params, HostedInstance, CallContext) async throws -> M.Result
+  ) where M.Params: InstanceParams {
+    register(M.self, immediate: immediate) { params, context in
+      let needed: Role = if case .role(let role) = M.access { role } else { .admin }
+      let instance = try registry.find(params.instance, for: context.peer, atLeast: needed)
+      if let kind = M.kind, kind != instance.kind {
+        throw SDKError(
+          .state, .wrongKind, "\(M.name) is a method of \(kind), and \(instance.id) is of kind \(instance.kind).",
+          instance: instance.id)
+      }
+      return try await handler(params, instance, context)
+    }
+  }
+}
+
+extension InstanceGet.Params: InstanceParams {}
+extension InstanceUpdate.Params: InstanceParams {}
+extension InstanceDelete.Params: InstanceParams {}
+extension InstanceCurrentUser.Params: InstanceParams {}
+extension SessionOpen.Params: InstanceParams {}
+extension TokenGet.Params: InstanceParams {}
+extension TokenRefresh.Params: InstanceParams {}
+extension TokenReject.Params: InstanceParams {}
+extension StorageGet.Params: InstanceParams {}
+extension StoragePut.Params: InstanceParams {}
+extension StorageDelete.Params: InstanceParams {}
+extension StorageList.Params: InstanceParams {}

@@ -1,0 +1,105 @@
+public import JSONRPC
+public import SDKProtocol
+import StateStore
+
+/// What the daemon tells about itself; the composition fills it in.
+public struct DaemonFacts: Sendable {
+  /// The process id.
+  public var pid: Int
+  /// When it started.
+  public var startedAt: Timestamp
+  /// How often it was started on this state before.
+  public var restartCount: Int
+  /// The limits for callers other than admins.
+  public var limits: [String: Double]
+  /// What is wrong besides the state, such as a configuration that can't be read; for admins.
+  public var problems: @Sendable () -> [DaemonHealth.Check]
+  /// Why calls can't be served at all.
+  public var failing: @Sendable () -> SDKError?
+
+  /// Facts.
+  public init(
+    pid: Int, startedAt: Timestamp, restartCount: Int, limits: [String: Double],
+    problems: @escaping @Sendable () -> [DaemonHealth.Check], failing: @escaping @Sendable () -> SDKError?
+  ) {
+    self.pid = pid
+    self.startedAt = startedAt
+    self.restartCount = restartCount
+    self.limits = limits
+    self.problems = problems
+    self.failing = failing
+  }
+}
+
+/// The handlers of `rpc.discover` and `daemon.*`.
+enum DaemonHandlers {
+  static func register(
+    in router: inout Router<CallContext>, registry: InstanceRegistry, facts: DaemonFacts, document: JSON
+  ) {
+    let text = JSONWriter.bytes(of: document)
+    router.register(RPCDiscover.self, immediate: { _, _ in text }, handler: { _, _ in document })
+    router.register(DaemonInfo.self) { _, _ in
+      DaemonInfo.Result(
+        name: "sdkd", version: SDKVersion.program, apiVersion: SDKVersion.api, pid: facts.pid,
+        startedAt: facts.startedAt, kinds: registry.kindNames, limits: facts.limits, restartCount: facts.restartCount)
+    }
+    router.register(DaemonHealth.self) { _, context in health(registry, facts, context) }
+  }
+
+  private static func health(
+    _ registry: InstanceRegistry, _ facts: DaemonFacts, _ context: CallContext
+  ) -> DaemonHealth.Result {
+    let isAdmin = registry.access.isAdmin(context.peer)
+    var checks: [DaemonHealth.Check] = []
+    if let error = facts.failing() {
+      checks.append(.init(name: "state", status: .failing, detail: error.message))
+    } else {
+      switch registry.environment.store.health {
+      case .ok: checks.append(.init(name: "store", status: .ok))
+      case .degraded(let why): checks.append(.init(name: "store", status: .degraded, detail: isAdmin ? why : nil))
+      case .failing(let error): checks.append(.init(name: "store", status: .failing, detail: error.message))
+      }
+    }
+    for var problem in facts.problems() {
+      if !isAdmin { problem.detail = nil }
+      checks.append(problem)
+    }
+    let visible = registry.instances.filter { registry.role(of: context.peer, on: $0) != nil }
+    let waiting = visible.filter { $0.state == .reauthNeeded || $0.state == .locked }.map(\.id.name)
+    checks.append(
+      .init(
+        name: "instances", status: isAdmin && !registry.quarantined.isEmpty ? .degraded : .ok,
+        detail: words(waiting: waiting, quarantined: isAdmin ? registry.quarantined.map(\.id.name) : [])))
+    return DaemonHealth.Result(status: checks.map(\.status).max() ?? .ok, checks: checks)
+  }
+
+  private static func words(waiting: [String], quarantined: [String]) -> String? {
+    var parts: [String] = []
+    if !waiting.isEmpty {
+      parts.append("need a new credential: \(waiting.prefix(20).joined(separator: ", "))")
+    }
+    if !quarantined.isEmpty { parts.append("do not open: \(quarantined.prefix(20).joined(separator: ", "))") }
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+}
+
+/// All routes that the domain and the kinds have.
+public enum Handlers {
+  /// The router, complete.
+  ///
+  /// - Parameter isReady: whether cached answers may be given.
+  public static func router(
+    registry: InstanceRegistry, kinds: [any SDKKind], facts: DaemonFacts, isReady: @escaping @Sendable () -> Bool
+  ) -> (router: Router<CallContext>, methods: [any SDKMethod.Type]) {
+    let methods = CommonMethods.all + kinds.flatMap { $0.methods }
+    let document = OpenRPCDocument.make(methods: methods, notifications: CommonMethods.notifications)
+    var router = Router<CallContext>()
+    DaemonHandlers.register(in: &router, registry: registry, facts: facts, document: document)
+    InstanceHandlers.register(in: &router, registry: registry)
+    TokenHandlers.register(in: &router, registry: registry, isReady: isReady)
+    StorageHandlers.register(in: &router, registry: registry)
+    EventHandlers.register(in: &router, registry: registry)
+    for kind in kinds { kind.register(in: &router, registry: registry) }
+    return (router, methods)
+  }
+}

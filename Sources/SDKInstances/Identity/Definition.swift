@@ -1,0 +1,43 @@
+public import DelegateBridge
+public import JSONRPC
+public import SDKProtocol
+
+/// What an instance is, as it was asked for: kind, settings, provider, access. A wipe leaves it.
+public struct Definition: Sendable, Hashable, Codable {
+  /// The SDK.
+  public var kind: KindName
+  /// Whether a file or a call made it.
+  public var source: Instance.Source
+  /// The uid of who made it.
+  public var owner: UInt32
+  /// The kind's settings as they were given.
+  public var settings: JSONObject
+  /// The token provider as it was given.
+  public var provider: JSONObject?
+  /// Who may do what.
+  public var access: AccessRules
+  /// The operator's labels.
+  public var labels: [String: String]
+
+  /// A definition with these parts.
+  public init(
+    kind: KindName, source: Instance.Source, owner: UInt32, settings: JSONObject, provider: JSONObject? = nil,
+    access: AccessRules = AccessRules(), labels: [String: String] = [:]
+  ) {
+    self.kind = kind
+    self.source = source
+    self.owner = owner
+    self.settings = settings
+    self.provider = provider
+    self.access = access
+    self.labels = labels
+  }
+
+  /// The provider as its type reads it.
+  ///
+  /// - Throws: `invalidParams` with the member's path.
+  public func providerConfiguration() throws(RPCError) -> ProviderConfiguration? {
+    guard let provider else { return nil }
+    return try Settings.decode(ProviderConfiguration.self, from: provider, at: "provider")
+  }
+}

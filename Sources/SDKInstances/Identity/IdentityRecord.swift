@@ -1,0 +1,47 @@
+import JSONRPC
+public import SDKProtocol
+
+/// Who an instance is signed in as: what a wipe destroys, sealed on disk.
+public struct IdentityRecord: Sendable, Hashable, Codable {
+  /// Where the instance rests.
+  public var phase: AuthenticationMachine.Phase
+  /// Who the user is.
+  public var user: User
+  /// The credential; `nil` without one.
+  public var credential: Credential?
+  /// True when the vendor has refused the credential.
+  public var isRefused: Bool
+  /// What the kind keeps for itself, such as a client id or a session token.
+  public var kindState: [String: Secret]
+  /// The last failure.
+  public var lastError: Instance.LastError?
+
+  /// An identity with these parts.
+  public init(
+    phase: AuthenticationMachine.Phase, user: User = .none, credential: Credential? = nil, isRefused: Bool = false,
+    kindState: [String: Secret] = [:], lastError: Instance.LastError? = nil
+  ) {
+    self.phase = phase
+    self.user = user
+    self.credential = credential
+    self.isRefused = isRefused
+    self.kindState = kindState
+    self.lastError = lastError
+  }
+
+  /// Nobody, after nothing or after a logout.
+  public static func nobody(_ phase: AuthenticationMachine.Phase) -> IdentityRecord { IdentityRecord(phase: phase) }
+
+  /// How good the credential is when the record is read at start.
+  func standing(at now: Timestamp) -> AuthenticationMachine.Standing {
+    guard let credential else { return .none }
+    if isRefused { return .refused }
+    return credential.hasExpired(at: now) ? .expired : .usable
+  }
+
+  /// The record as the store keeps it.
+  func json() throws -> JSON { try JSONValueEncoder.encode(self) }
+
+  /// The record that the store kept.
+  static func read(_ json: JSON) throws -> IdentityRecord { try JSONValueDecoder.decode(from: json) }
+}

@@ -1,0 +1,70 @@
+public import JSONRPC
+import SDKProtocol
+import StateStore
+
+extension HostedInstance {
+  /// The largest value as JSON text.
+  public static let maximumValueBytes = 32 * 1024
+  /// The sum of keys and values of an instance.
+  public static let maximumStorageBytes = 1024 * 1024
+
+  /// The value of a key and the storage epoch; `null` when there is none.
+  public func storedValue(_ key: String, epoch: String?) async throws -> (value: JSON, epoch: String) {
+    try check(key, epoch: epoch)
+    let stored = try await environment.store.storageValue(of: uuid, key: key)
+    try check(key, epoch: epoch)
+    return (stored?.value ?? .null, clientStorageEpoch)
+  }
+
+  /// Keeps a value until the identity is wiped; durable on return.
+  public func store(_ value: JSON, for key: String, epoch: String?) async throws {
+    let bytes = JSONWriter.bytes(of: value).count
+    guard bytes <= Self.maximumValueBytes else {
+      throw SDKError(
+        .limit, .storageFull, "The value has \(bytes) bytes; at most \(Self.maximumValueBytes) are kept under one key.",
+        instance: id, member: "value")
+    }
+    try await change(key, epoch: epoch, .putValue(key: key, value: value, limit: Self.maximumStorageBytes))
+  }
+
+  /// Removes a value if it is there.
+  public func removeValue(_ key: String, epoch: String?) async throws {
+    try await change(key, epoch: epoch, .deleteValue(key: key))
+  }
+
+  /// The keys with the size of their values, and the storage epoch.
+  public func storedKeys(epoch: String?) async throws -> (keys: [(key: String, bytes: Int)], epoch: String) {
+    try check("x", epoch: epoch)
+    return (try await environment.store.storageKeys(of: uuid), clientStorageEpoch)
+  }
+
+  private func change(_ key: String, epoch: String?, _ part: InstanceChange.Part) async throws {
+    await enter()
+    defer { leave() }
+    try check(key, epoch: epoch)
+    do throws(SDKError) {
+      _ = try await environment.store.commit(
+        InstanceChange(uuid: uuid, id: id, kind: kind, expectedStorageEpoch: storageEpoch, parts: [part]))
+    } catch {
+      throw error.about(id)
+    }
+  }
+
+  private func check(_ key: String, epoch: String?) throws {
+    try checkAlive()
+    let isPrintable = key.unicodeScalars.allSatisfy { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+      default: true
+      }
+    }
+    guard (1...128).contains(key.count), key.utf8.count <= 512, isPrintable else {
+      throw RPCError.invalidParams("The member key must have 1 to 128 printable characters.", member: "key")
+    }
+    if let epoch, epoch != clientStorageEpoch {
+      throw SDKError(
+        .state, .epochChanged, "The user has changed since \(epoch); read session.open again before writing.",
+        instance: id, member: "storageEpoch")
+    }
+  }
+}

@@ -1,0 +1,38 @@
+public import DelegateBridge
+public import Logging
+public import StateStore
+
+/// What all instances share.
+public struct InstanceEnvironment: Sendable {
+  /// Where changes become durable.
+  public let store: any StateStore
+  /// Who answers when a credential must be renewed.
+  public let bridge: any AnsweringBridge
+  /// Where shared work runs.
+  public let operations: Operations
+  /// When instances have something to do.
+  public let deadlines: Deadlines
+  /// Who is told what happens.
+  public let events: EventHub
+  /// The wall clock.
+  public let clock: WallClock
+  /// Where HTTP requests go out.
+  public let http: any HTTPSending
+  /// The journal.
+  public let logger: Logger
+
+  /// An environment of these parts.
+  public init(
+    store: any StateStore, bridge: any AnsweringBridge, operations: Operations, deadlines: Deadlines,
+    events: EventHub, clock: WallClock, http: any HTTPSending, logger: Logger
+  ) {
+    self.store = store
+    self.bridge = bridge
+    self.operations = operations
+    self.deadlines = deadlines
+    self.events = events
+    self.clock = clock
+    self.http = http
+    self.logger = logger
+  }
+}

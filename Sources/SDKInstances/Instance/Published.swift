@@ -1,0 +1,59 @@
+import JSONRPC
+import SDKProtocol
+import StateStore
+
+/// What an instance shows to readers: replaced as a whole when something has become durable, read without waiting.
+struct Published: Sendable {
+  var definition: Definition
+  var state: InstanceState
+  var user: User
+  var expiresAt: Timestamp?
+  var lastError: Instance.LastError?
+  var storageEpoch: String
+  var token: PublishedToken?
+}
+
+/// A credential that may be handed out, with its answer written ahead of time.
+struct PublishedToken: Sendable {
+  /// When it ends, in seconds since 1970.
+  let expiresAt: Double?
+  private let head: [UInt8]
+  private let http: [UInt8]
+
+  init(_ credential: Credential, http: TokenHTTP) {
+    expiresAt = credential.expiresAt?.secondsSince1970
+    var writer = JSONWriter(reserving: 512)
+    writer.write(raw: #"{"token":"#)
+    writer.write(string: credential.token.reveal())
+    writer.write(raw: #","tokenId":"#)
+    writer.write(string: credential.tokenId.description)
+    writer.write(raw: #","tokenType":"#)
+    writer.write(string: credential.type.rawValue)
+    if let end = credential.expiresAt {
+      writer.write(raw: #","expiresAt":"#)
+      writer.write(string: end.description)
+    }
+    writer.write(raw: #","fromCache":true,"stale":false"#)
+    head = writer.bytes
+    self.http = ((try? JSONValueEncoder.encode(http)).map(JSONWriter.bytes(of:))) ?? Array("{}".utf8)
+  }
+
+  /// The result of `token.get`, if the credential lives for `minTTL` seconds from now.
+  func answer(minTTL: Double, http wantsHTTP: Bool, now: Timestamp) -> [UInt8]? {
+    let ttl = expiresAt.map { $0 - now.secondsSince1970 }
+    if let ttl, ttl <= 0 || ttl < minTTL { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(head.count + 32 + (wantsHTTP ? http.count + 8 : 0))
+    bytes.append(contentsOf: head)
+    if let ttl {
+      bytes.append(contentsOf: #","ttl":"#.utf8)
+      bytes.append(contentsOf: JSONNumber((ttl * 1000).rounded(.down) / 1000).text.utf8)
+    }
+    if wantsHTTP {
+      bytes.append(contentsOf: #","http":"#.utf8)
+      bytes.append(contentsOf: http)
+    }
+    bytes.append(UInt8(ascii: "}"))
+    return bytes
+  }
+}

@@ -1,0 +1,67 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// The settings that all kinds have (`sdks.md`, "Settings").
+public struct CommonSettings: Sendable, Hashable {
+  /// Seconds for one request to the vendor.
+  public var timeout: Double
+  /// Certificates to trust instead of the system's.
+  public var caFile: String?
+  /// When to renew.
+  public var planner: RefreshPlanner
+  /// How many supplied tokens may be refused in one recovery.
+  public var maxAttempts: Int
+  /// Seconds for one recovery as a whole.
+  public var deadline: Double
+
+  /// The members for a kind's schema.
+  public static let members: [JSONMember] = [
+    .optional("timeout", Seconds.jsonSchema, "time for one request to the vendor; 30 s unless given"),
+    .optional("ca_file", .string(format: "path"), "certificates to trust instead of the system's; admin only"),
+    .optional("refresh", Refresh.jsonSchema, "when and how often a credential is renewed"),
+  ]
+
+  /// The settings in these parts, with the kind's own default mode.
+  public init(timeout: Seconds?, caFile: String?, refresh: Refresh?, mode: RefreshPlanner.Mode) {
+    self.timeout = timeout?.value ?? 30
+    self.caFile = caFile
+    planner = RefreshPlanner(
+      mode: refresh?.mode ?? mode, margin: refresh?.margin?.value ?? 60, jitter: refresh?.jitter ?? 0.1,
+      minInterval: refresh?.min_interval?.value ?? 5)
+    maxAttempts = refresh?.max_attempts ?? 3
+    deadline = refresh?.deadline?.value ?? 60
+  }
+
+  /// The table `refresh`.
+  public struct Refresh: RPCValue, Hashable {
+    var mode: RefreshPlanner.Mode?
+    var margin: Seconds?
+    var jitter: Double?
+    var min_interval: Seconds?
+    var max_attempts: Int?
+    var deadline: Seconds?
+
+    public static let jsonSchema = JSONSchema.object([
+      .optional("mode", .enumeration(RefreshPlanner.Mode.allCases.map(\.rawValue)), "ahead of time or on demand"),
+      .optional("margin", Seconds.jsonSchema, "time before the end; at least a tenth of the lifetime is used"),
+      .optional("jitter", .number, "a fraction of the lifetime, 0 to 0.5, by which a renewal may come earlier"),
+      .optional("min_interval", Seconds.jsonSchema, "time between two renewals; 5 s unless given"),
+      .optional("max_attempts", .integer(minimum: 1, maximum: 10), "refused tokens in one recovery; 3 unless given"),
+      .optional("deadline", Seconds.jsonSchema, "time for one recovery as a whole; 60 s unless given"),
+    ])
+
+    public init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      mode = try container.decodeIfPresent(RefreshPlanner.Mode.self, forKey: .mode)
+      margin = try container.decodeIfPresent(Seconds.self, forKey: .margin)
+      jitter = try container.decodeIfPresent(Double.self, forKey: .jitter)
+      min_interval = try container.decodeIfPresent(Seconds.self, forKey: .min_interval)
+      max_attempts = try container.decodeIfPresent(Int.self, forKey: .max_attempts)
+      deadline = try container.decodeIfPresent(Seconds.self, forKey: .deadline)
+      if let jitter, !(0...0.5).contains(jitter) {
+        throw DecodingError.dataCorruptedError(
+          forKey: .jitter, in: container, debugDescription: "The jitter is a number from 0 to 0.5.")
+      }
+    }
+  }
+}

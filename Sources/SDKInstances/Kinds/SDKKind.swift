@@ -1,0 +1,43 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// One kind of SDK: what the rest of the program knows of it. A kind is a folder and one line in the list of kinds.
+public protocol SDKKind: Sendable {
+  /// Its name on the wire and in files.
+  var name: KindName { get }
+  /// The shape of its settings.
+  var settingsSchema: JSONSchema { get }
+  /// Settings whose values nobody is shown.
+  var secretSettings: Set<String> { get }
+  /// Settings that name a file on the daemon's machine: admins only.
+  var fileSettings: Set<String> { get }
+  /// Settings that hold a URL.
+  var urlSettings: Set<String> { get }
+  /// Settings that say which backend it is: a change is another identity and wipes.
+  var backendSettings: Set<String> { get }
+  /// Its own methods.
+  var methods: [any SDKMethod.Type] { get }
+  /// Adds the handlers of its methods.
+  func register(in router: inout Router<CallContext>, registry: InstanceRegistry)
+  /// The SDK for an instance with these settings.
+  ///
+  /// - Throws: `invalidParams` with the member below `settings`; `invalidChannelKey`.
+  func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter
+}
+
+/// What the program lends an adapter.
+public struct AdapterServices: Sendable {
+  /// The instance's uuid, for what must be the instance's alone.
+  public let instance: String
+  /// The wall clock.
+  public let clock: WallClock
+  /// Where HTTP requests go out.
+  public let http: any HTTPSending
+
+  /// Services for an instance.
+  public init(instance: String, clock: WallClock, http: any HTTPSending) {
+    self.instance = instance
+    self.clock = clock
+    self.http = http
+  }
+}

@@ -1,0 +1,142 @@
+import SDKProtocol
+
+extension AuthenticationMachine {
+  /// Takes an input and says what is to be done.
+  public mutating func apply(_ input: Input) -> [Action] {
+    switch input {
+    case .signIn(let sameUser): return signIn(sameUser: sameUser)
+    case .formerEnded(let began): return isCurrent(began, .endingFormer) ? formerEnded() : []
+    case .formerEndFailed(let began, let error):
+      return isCurrent(began, .endingFormer) ? endSignIn(error) : []
+    case .signInAccepted(let began): return isCurrent(began, .signingIn) ? signedIn() : [.undo]
+    case .signInFailed(let began, let error): return isCurrent(began, .signingIn) ? endSignIn(error) : []
+
+    case .signOut(let localOnly): return signOut(localOnly: localOnly)
+    case .signOutAccepted(let began):
+      return isCurrent(began, .signingOut) ? signedOut(.explicit, informed: true) : []
+    case .signOutFailed(let began, let error):
+      return isCurrent(began, .signingOut) ? signOutFailed(error) : []
+
+    case .userNeeded: return userNeeded()
+    case .anonymousAccepted(let began): return isCurrent(began, .creatingAnonymous) ? anonymousCreated() : []
+    case .anonymousFailed(let began, let error):
+      return isCurrent(began, .creatingAnonymous) ? end(.failed(error), announcing: Self.unreachable(error)) : []
+
+    case .renew: return hasIdentity && activity == .idle ? ask(attempt: 1, nil) : []
+    case .answered(let began, let answer): return answered(began, answer)
+    case .credentialAccepted(let began): return verified(began) { machine, _ in machine.renewed() }
+    case .credentialUnverifiable(let began, let error):
+      return verified(began) { machine, _ in machine.renewed(unverified: error) }
+    case .credentialRefused(let began, let error):
+      return verified(began) { $0.refusedAgain(error, attempt: $1) }
+    case .verificationFailed(let began, let error):
+      return verified(began) { machine, _ in machine.renewalFailed(error) }
+
+    case .expired(let canRenew): return lost(.expired, Self.expiredError, canRenew: canRenew)
+    case .refused(let error, let canRenew): return lost(.refused, error, canRenew: canRenew)
+    case .reported(let canRenew): return reported(canRenew: canRenew)
+    case .probed(let began, let probe): return isCurrent(began, .probing) ? probed(probe) : []
+    case .wipeFailed:
+      phase = .locked
+      standing = .none
+      activity = .idle
+      return []
+    }
+  }
+
+  /// The words that the seed has for it.
+  static let expiredError = SDKError(
+    .vendor, .expiredJWT, "The JWT has expired. Log in again, or configure a token provider.")
+
+  func isCurrent(_ began: UInt64, _ expected: Activity) -> Bool { began == epoch && activity == expected }
+
+  /// What begins a change of identity: the former activity's waiters are told, and its results are fenced off.
+  mutating func begin(_ next: Activity) -> [Action] {
+    let actions: [Action] = activity == .idle ? [] : [.supersede]
+    epoch += 1
+    activity = next
+    return actions
+  }
+
+  mutating func end(_ outcome: Outcome, announcing notice: Notice? = nil) -> [Action] {
+    activity = .idle
+    return (notice.map { [.announce($0)] } ?? []) + [.finish(outcome)]
+  }
+
+  static func unreachable(_ error: SDKError) -> Notice? {
+    error.origin == .unreachable ? .networkError(error) : nil
+  }
+
+  // MARK: Login
+
+  private mutating func signIn(sameUser: Bool?) -> [Action] {
+    if hasIdentity, sameUser == false, policy.onAnotherUser == .signOutFirst {
+      return begin(.endingFormer) + [.endFormer]
+    }
+    return begin(.signingIn) + [.exchange]
+  }
+
+  private mutating func formerEnded() -> [Action] {
+    activity = .signingIn
+    phase = .loggedOut
+    standing = .none
+    return [.wipe, .announce(.loggedOut(.switch)), .exchange]
+  }
+
+  private mutating func signedIn() -> [Action] {
+    activity = .idle
+    phase = .authenticated
+    standing = .usable
+    return [.adopt(wipe: policy.onAnotherUser == .wipeOnSuccess), .announce(.loggedIn), .finish(.done)]
+  }
+
+  private mutating func endSignIn(_ error: SDKError) -> [Action] {
+    switch error.origin {
+    case .unreachable: return end(.failed(error), announcing: .networkError(error))
+    case .store: return end(.failed(error))
+    default: return end(.failed(error), announcing: .authenticationFailed(error))
+    }
+  }
+
+  // MARK: Logout
+
+  private mutating func signOut(localOnly: Bool) -> [Action] {
+    switch phase {
+    case .noUser, .loggedOut:
+      return begin(.idle) + [.finish(.signedOut(informed: false))]
+    case .anonymous, .locked:
+      return begin(.signingOut) + signedOut(.explicit, informed: false)
+    case .authenticated, .reauthNeeded:
+      if localOnly { return begin(.signingOut) + signedOut(.explicit, informed: false) }
+      if standing == .usable || standing == .reported { return begin(.signingOut) + [.endSession] }
+      return begin(.askingForSignOut) + [.ask(attempt: 1, isRefusal: true, nil)]
+    }
+  }
+
+  mutating func signedOut(_ cause: LogoutCause, informed: Bool) -> [Action] {
+    phase = .loggedOut
+    standing = .none
+    return [.wipe, .announce(.loggedOut(cause))] + end(.signedOut(informed: informed))
+  }
+
+  private mutating func signOutFailed(_ error: SDKError) -> [Action] {
+    switch error.origin {
+    case .unreachable: end(.failed(error), announcing: .networkError(error))
+    case .store: end(.failed(error))
+    default: signedOut(.explicit, informed: false)
+    }
+  }
+
+  // MARK: Anonymous users
+
+  private mutating func userNeeded() -> [Action] {
+    guard activity == .idle, phase == .noUser || phase == .loggedOut else { return [] }
+    return begin(.creatingAnonymous) + [.createAnonymous]
+  }
+
+  private mutating func anonymousCreated() -> [Action] {
+    phase = .anonymous
+    standing = .usable
+    return [.adopt(wipe: false)] + end(.done)
+  }
+}

@@ -1,0 +1,111 @@
+public import SDKProtocol
+
+extension AuthenticationMachine {
+  /// What happens to an instance. Results carry the epoch in which their work was begun.
+  public enum Input: Sendable, Hashable {
+    /// Somebody logs in; `sameUser` is nil when nobody is signed in.
+    case signIn(sameUser: Bool?)
+    case formerEnded(epoch: UInt64)
+    case formerEndFailed(epoch: UInt64, SDKError)
+    case signInAccepted(epoch: UInt64)
+    case signInFailed(epoch: UInt64, SDKError)
+
+    case signOut(localOnly: Bool)
+    case signOutAccepted(epoch: UInt64)
+    case signOutFailed(epoch: UInt64, SDKError)
+
+    /// A call needs a user and there is none.
+    case userNeeded
+    case anonymousAccepted(epoch: UInt64)
+    case anonymousFailed(epoch: UInt64, SDKError)
+
+    /// A new credential is wanted.
+    case renew
+    case answered(epoch: UInt64, Answer)
+    case credentialAccepted(epoch: UInt64)
+    case credentialRefused(epoch: UInt64, SDKError)
+    /// The vendor could not be asked; the credential passed the local checks.
+    case credentialUnverifiable(epoch: UInt64, SDKError)
+    /// The vendor answered, but neither with yes nor with a refusal of the credential.
+    case verificationFailed(epoch: UInt64, SDKError)
+
+    /// The credential's end has passed.
+    case expired(canRenew: Bool)
+    /// An app says that the vendor refused the credential.
+    case reported(canRenew: Bool)
+    /// The daemon saw the vendor refuse it.
+    case refused(SDKError, canRenew: Bool)
+    case probed(epoch: UInt64, Probe)
+    /// A change could not be made durable.
+    case wipeFailed
+  }
+
+  /// What the bridge answered.
+  public enum Answer: Sendable, Hashable {
+    /// A credential that passed the local checks.
+    case credential
+    /// The owner says no.
+    case denied(SDKError)
+    /// No credential, for now.
+    case failed(SDKError)
+  }
+
+  /// What the vendor said of the credential that an app reported.
+  public enum Probe: Sendable, Hashable {
+    case accepted
+    case refused(SDKError)
+    case unanswered(SDKError)
+  }
+
+  /// What is to be done, in order. The durable ones that stand together are one commit.
+  public enum Action: Sendable, Hashable {
+    /// Durable: what the vendor accepted becomes the instance's identity; with `wipe` after the former one's wipe.
+    case adopt(wipe: Bool)
+    /// Durable: the new credential replaces the old one.
+    case adoptCredential(verified: Bool)
+    /// Durable: identity, storage and keys are destroyed.
+    case wipe
+    /// Durable: where the instance rests has changed.
+    case record
+    /// Durable: an event.
+    case announce(Notice)
+
+    /// Whoever waits for the activity that was in progress hears `superseded`.
+    case supersede
+    /// A login succeeded too late: the vendor is told to forget it.
+    case undo
+    case endFormer
+    case exchange
+    case endSession
+    case createAnonymous
+    case ask(attempt: Int, isRefusal: Bool, SDKError?)
+    case verify
+    case probe
+    /// The activity has ended; whoever waits for it is told.
+    case finish(Outcome)
+  }
+
+  /// How an activity ended.
+  public enum Outcome: Sendable, Hashable {
+    case done
+    /// A logout; whether the vendor knows.
+    case signedOut(informed: Bool)
+    case failed(SDKError)
+  }
+
+  /// What is told to subscribers.
+  public enum Notice: Sendable, Hashable {
+    case loggedIn
+    case loggedOut(LogoutCause)
+    case authenticationFailed(SDKError)
+    case tokenRefreshed
+    case refreshFailed(SDKError)
+    case networkError(SDKError)
+    case logoutFailed(SDKError)
+  }
+}
+
+/// Why a user is gone (`protocol.md`, `userLoggedOut`).
+public enum LogoutCause: String, Sendable, Hashable, Codable {
+  case explicit, implicit, deauthorized, `switch`, guest
+}

@@ -1,0 +1,97 @@
+public import SDKProtocol
+
+/// The states of an instance and what each input makes of them: pure, without clock and without I/O.
+///
+/// `apply` returns what is to be done, in order; whoever owns the machine does it and feeds the results back with the
+/// epoch in which they were begun. A result of an older epoch changes nothing.
+public struct AuthenticationMachine: Sendable, Hashable {
+  /// Where the instance rests when nothing is in progress.
+  public enum Phase: String, Sendable, Codable, CaseIterable {
+    case noUser, anonymous, authenticated, reauthNeeded, locked, loggedOut
+  }
+
+  /// How good the credential is, as far as we know.
+  public enum Standing: Sendable, Hashable {
+    /// There is none.
+    case none
+    /// It lives and nobody refused it.
+    case usable
+    /// An app says that the vendor refused it; the daemon has not seen that.
+    case reported
+    /// Its end has passed.
+    case expired
+    /// The daemon saw the vendor refuse it.
+    case refused
+  }
+
+  /// What is in progress; one thing at a time.
+  public enum Activity: Sendable, Hashable {
+    case idle
+    /// The former user's session is being ended before a login.
+    case endingFormer
+    /// A login is at the vendor.
+    case signingIn
+    /// A fresh credential is asked for so that the vendor can be told of the logout.
+    case askingForSignOut
+    /// A logout is at the vendor.
+    case signingOut
+    /// An anonymous user is being made.
+    case creatingAnonymous
+    /// The bridge is asked for the attempt-th credential.
+    case asking(attempt: Int)
+    /// The attempt-th credential is being shown to the vendor.
+    case verifying(attempt: Int)
+    /// The vendor is asked whether it refuses the credential that an app reported.
+    case probing
+  }
+
+  /// Where it rests.
+  public internal(set) var phase: Phase
+  /// How good the credential is.
+  public internal(set) var standing: Standing
+  /// What is in progress.
+  public internal(set) var activity: Activity = .idle
+  /// Raised with every login, logout and wipe.
+  public internal(set) var epoch: UInt64
+  /// What the kind wants.
+  public let policy: AuthenticationPolicy
+
+  /// A machine at rest.
+  public init(phase: Phase, standing: Standing, epoch: UInt64, policy: AuthenticationPolicy) {
+    self.phase = phase
+    self.standing = standing
+    self.epoch = epoch
+    self.policy = policy
+  }
+
+  /// The state that observers see.
+  public var state: InstanceState {
+    switch activity {
+    case .endingFormer, .signingIn, .creatingAnonymous: return .authenticating
+    case .asking, .verifying: return phase == .authenticated ? .refreshing : phase.state
+    default: return phase.state
+    }
+  }
+
+  /// Whether a credential may be handed out now.
+  public var mayHandOut: Bool {
+    standing == .usable && (phase == .authenticated || phase == .anonymous)
+  }
+
+  /// Whether there is an identity that a new credential could renew.
+  public var hasIdentity: Bool { phase == .authenticated || phase == .reauthNeeded }
+}
+
+extension AuthenticationMachine.Phase {
+  /// The phase as the contract names it.
+  public var state: InstanceState {
+    switch self {
+    case .noUser: .noUser
+    case .anonymous: .anonymous
+    case .authenticated: .authenticated
+    case .reauthNeeded: .reauthNeeded
+    case .locked: .locked
+    case .loggedOut: .loggedOut
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import HeapModule
+public import SDKProtocol
+import Synchronization
+
+/// Wakes at a moment of wall-clock time; one for the whole daemon.
+public protocol DeadlineTimer: Sendable {
+  /// Wakes at this moment, or never; the latest call counts.
+  func arm(at time: Timestamp?)
+}
+
+/// The moments at which instances have something to do: one heap, one timer.
+public final class Deadlines: Sendable {
+  public typealias Work = @Sendable () -> Void
+
+  private struct Entry: Comparable {
+    var time: Timestamp
+    var key: String
+    var generation: UInt64
+
+    static func < (one: Entry, other: Entry) -> Bool {
+      one.time == other.time ? one.generation < other.generation : one.time < other.time
+    }
+  }
+
+  private struct State {
+    var heap = Heap<Entry>()
+    var current: [String: (generation: UInt64, work: Work)] = [:]
+    var generation: UInt64 = 0
+    var timer: (any DeadlineTimer)?
+  }
+
+  private let state = Mutex(State())
+  private let clock: WallClock
+
+  /// No deadlines yet; `attach` brings the timer.
+  public init(clock: WallClock) { self.clock = clock }
+
+  /// The timer to arm.
+  public func attach(_ timer: any DeadlineTimer) {
+    state.withLock { state in
+      state.timer = timer
+      timer.arm(at: state.heap.min?.time)
+    }
+  }
+
+  /// Sets or moves the one deadline of a key; `work` must be quick. `nil` takes it away.
+  public func set(_ key: String, at time: Timestamp?, _ work: @escaping Work) {
+    state.withLock { state in
+      let former = state.heap.min?.time
+      state.generation += 1
+      if let time {
+        state.current[key] = (state.generation, work)
+        state.heap.insert(Entry(time: time, key: key, generation: state.generation))
+      } else {
+        state.current[key] = nil
+      }
+      Self.prune(&state)
+      if state.heap.min?.time != former { state.timer?.arm(at: state.heap.min?.time) }
+    }
+  }
+
+  /// Does what is due. Called by the timer, also when the clock was set.
+  public func wake() {
+    let now = clock.now()
+    let due = state.withLock { state in
+      var due: [Work] = []
+      while let first = state.heap.min, first.time <= now {
+        state.heap.removeMin()
+        guard let entry = state.current[first.key], entry.generation == first.generation else { continue }
+        state.current[first.key] = nil
+        due.append(entry.work)
+      }
+      Self.prune(&state)
+      state.timer?.arm(at: state.heap.min?.time)
+      return due
+    }
+    for work in due { work() }
+  }
+
+  /// Moved deadlines leave their old entries behind; the first entry is always a living one.
+  private static func prune(_ state: inout State) {
+    while let first = state.heap.min, state.current[first.key]?.generation != first.generation {
+      state.heap.removeMin()
+    }
+    if state.heap.count > 64, state.heap.count > 4 * state.current.count {
+      state.heap = Heap(state.heap.unordered.filter { state.current[$0.key]?.generation == $0.generation })
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import Synchronization
+
+/// Shared work that outlives its callers: logins at the vendor, refreshes, replays. One service owns and awaits all.
+public final class Operations: Sendable {
+  public typealias Work = @Sendable () async -> Void
+
+  private let stream: AsyncStream<Work>
+  private let continuation: AsyncStream<Work>.Continuation
+
+  /// A service that is not running yet; work waits.
+  public init() { (stream, continuation) = AsyncStream.makeStream() }
+
+  /// Starts work; it runs to its end even if the caller goes away.
+  public func start(_ work: @escaping Work) { continuation.yield(work) }
+
+  /// Runs what is started until `finish`, and then until all of it has ended. Cancelling cancels the work.
+  public func run() async {
+    await withDiscardingTaskGroup { group in
+      for await work in stream { group.addTask { await work() } }
+    }
+  }
+
+  /// Takes no more work.
+  public func finish() { continuation.finish() }
+}

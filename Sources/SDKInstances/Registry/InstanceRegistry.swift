@@ -1,0 +1,197 @@
+import DelegateBridge
+import JSONRPC
+import Logging
+public import SDKProtocol
+public import StateStore
+import Synchronization
+
+/// Every instance by its name, and the kinds that they may be of.
+public final class InstanceRegistry: Sendable {
+  /// What is known under a name.
+  enum Entry: Sendable {
+    case hosted(HostedInstance)
+    case quarantined(QuarantinedInstance)
+  }
+
+  private let entries = Mutex<[InstanceID: Entry]>([:])
+  private let kindsByName: [KindName: any SDKKind]
+  private let accessPolicy: Mutex<AccessPolicy>
+  /// What all instances share.
+  public let environment: InstanceEnvironment
+  /// How many instances a uid other than an admin's may own, whatever its create rules say.
+  public let maximumPerUid: Int
+
+  /// A registry without instances.
+  public init(kinds: [any SDKKind], access: AccessPolicy, environment: InstanceEnvironment, maximumPerUid: Int = 20) {
+    kindsByName = Dictionary(kinds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    accessPolicy = Mutex(access)
+    self.environment = environment
+    self.maximumPerUid = maximumPerUid
+  }
+
+  /// The kinds' names, sorted.
+  public var kindNames: [String] { kindsByName.keys.map(\.name).sorted() }
+
+  /// The kind of this name.
+  public func kind(_ name: KindName) -> (any SDKKind)? { kindsByName[name] }
+
+  /// Who may do what.
+  public var access: AccessPolicy { accessPolicy.withLock { $0 } }
+
+  // MARK: Finding
+
+  /// All instances, by id.
+  public var instances: [HostedInstance] {
+    entries.withLock { entries in
+      entries.values.compactMap { if case .hosted(let instance) = $0 { instance } else { nil } }
+    }.sorted { $0.id < $1.id }
+  }
+
+  /// Those that could not be opened.
+  public var quarantined: [QuarantinedInstance] {
+    entries.withLock { entries in
+      entries.values.compactMap { if case .quarantined(let instance) = $0 { instance } else { nil } }
+    }.sorted { $0.id < $1.id }
+  }
+
+  func hosted(_ id: InstanceID) -> HostedInstance? {
+    entries.withLock { if case .hosted(let instance)? = $0[id] { instance } else { nil } }
+  }
+
+  /// The peer's role on an instance; `nil` when it is hidden.
+  public func role(of peer: Peer, on instance: HostedInstance) -> Role? {
+    let definition = instance.currentDefinition
+    return access.role(of: peer, owner: definition.owner, source: definition.source, access: definition.access)
+  }
+
+  /// The instance, if the peer has this role on it.
+  ///
+  /// - Throws: `instanceNotFound` for hidden and missing ones alike, `accessDenied`, `instanceQuarantined`.
+  public func find(_ id: InstanceID, for peer: Peer, atLeast needed: Role) throws(SDKError) -> HostedInstance {
+    switch entries.withLock({ $0[id] }) {
+    case .hosted(let instance)?:
+      guard let role = role(of: peer, on: instance) else { throw .instanceNotFound(id) }
+      guard role >= needed else {
+        throw .accessDenied(
+          "This takes the role \(needed.name) on \(id), and the caller has \(role.name); ask the owner for it.",
+          instance: id)
+      }
+      return instance
+    case .quarantined(let instance)?:
+      guard access.isAdmin(peer) else { throw .instanceNotFound(id) }
+      throw SDKError(
+        .store, .instanceQuarantined,
+        "The stored rows of \(id) don't open (\(instance.problem)); restore a backup or delete the instance.",
+        instance: id)
+    case nil: throw .instanceNotFound(id)
+    }
+  }
+
+  // MARK: Start
+
+  /// Takes what the store has. An instance that can't be made of its rows is set aside alone.
+  public func restore(_ state: StoredState) async {
+    var restored: [HostedInstance] = []
+    for stored in state.instances {
+      do {
+        let instance = try host(stored)
+        restored.append(instance)
+        entries.withLock { $0[stored.id] = .hosted(instance) }
+      } catch {
+        quarantine(QuarantinedInstance(uuid: stored.uuid, id: stored.id, problem: Self.words(for: error)))
+      }
+    }
+    for instance in state.quarantined { quarantine(instance) }
+    for instance in restored { await instance.resume() }
+  }
+
+  private func quarantine(_ instance: QuarantinedInstance) {
+    environment.logger.error(
+      "An instance does not open and is set aside: \(instance.problem)", metadata: ["instance": "\(instance.id)"])
+    entries.withLock { $0[instance.id] = .quarantined(instance) }
+  }
+
+  private static func words(for error: any Error) -> String {
+    (error as? any RPCErrorConvertible)?.rpcError.message ?? "its rows have an unknown form"
+  }
+
+  private func host(_ stored: StoredInstance) throws -> HostedInstance {
+    let definition = try JSONValueDecoder.decode(Definition.self, from: stored.definition)
+    let identity = try stored.identity.map(IdentityRecord.read) ?? .nobody(.noUser)
+    return HostedInstance(
+      stored: stored, definition: definition, identity: identity,
+      adapter: try adapter(for: definition, uuid: stored.uuid), provider: try definition.providerConfiguration(),
+      environment: environment)
+  }
+
+  /// The SDK of a definition.
+  func adapter(for definition: Definition, uuid: InstanceUUID) throws -> any SDKAdapter {
+    guard let kind = kind(definition.kind) else { throw unknownKind(definition.kind) }
+    return try kind.makeAdapter(
+      settings: definition.settings,
+      services: AdapterServices(instance: uuid.description, clock: environment.clock, http: environment.http))
+  }
+
+  private func unknownKind(_ name: KindName) -> RPCError {
+    let nearest = name.name.nearest(in: kindNames)
+    return .invalidParams(
+      "There is no kind \(name.name.prefix(64)); this daemon has \(kindNames.joined(separator: ", ")).",
+      member: "kind", nearest: nearest)
+  }
+
+  // MARK: Changing
+
+  /// Makes an instance; durable on return.
+  public func create(_ id: InstanceID, _ definition: Definition) async throws -> HostedInstance {
+    let uuid = InstanceUUID(RandomUUID.make())
+    let stored = StoredInstance(
+      uuid: uuid, id: id, createdAt: environment.clock.now(), definition: try JSONValueEncoder.encode(definition))
+    let adapter = try adapter(for: definition, uuid: uuid)
+    let provider = try definition.providerConfiguration()
+    if entries.withLock({ $0[id] != nil }) { throw exists(id) }
+    let done: CommitResult
+    do throws(SDKError) {
+      done = try await environment.store.commit(
+        InstanceChange(
+          uuid: uuid, id: id, kind: definition.kind, parts: [.create(stored)], events: [.init(.instanceCreated)]))
+    } catch {
+      throw error.about(id)
+    }
+    let instance = HostedInstance(
+      stored: stored, definition: definition, identity: .nobody(.noUser), adapter: adapter, provider: provider,
+      environment: environment)
+    entries.withLock { $0[id] = .hosted(instance) }
+    await environment.events.append(done.events)
+    await instance.resume()
+    return instance
+  }
+
+  private func exists(_ id: InstanceID) -> SDKError {
+    SDKError(.existing, .instanceExists, "There is an instance \(id) already; choose another id.", instance: id)
+  }
+
+  /// Destroys an instance and all that it stores.
+  public func delete(_ instance: HostedInstance) async throws {
+    try await instance.delete()
+    entries.withLock { entries in
+      if case .hosted(let present)? = entries[instance.id], present === instance { entries[instance.id] = nil }
+    }
+  }
+
+  /// Removes an instance whose rows don't open; `false` when there is none of this name.
+  public func deleteQuarantined(_ id: InstanceID) async throws -> Bool {
+    guard case .quarantined(let broken)? = entries.withLock({ $0[id] }) else { return false }
+    _ = try await environment.store.commit(
+      InstanceChange(uuid: broken.uuid, id: id, kind: KindName("unknown"), parts: [.delete]))
+    entries.withLock { $0[id] = nil }
+    return true
+  }
+
+  /// How many instances a uid owns.
+  func count(ownedBy uid: UInt32, prefix: String) -> Int {
+    instances.count {
+      let definition = $0.currentDefinition
+      return definition.owner == uid && definition.source == .api && $0.id.name.hasPrefix(prefix)
+    }
+  }
+}
