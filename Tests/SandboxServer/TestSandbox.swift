@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@testable import SandboxServer
+
+/// The sandbox without a socket, with a clock that only the test moves.
+struct TestSandbox {
+  static let app = "/zm/v2/apps/\(DemoAccounts.appID)"
+
+  let clock = TestClock()
+  let registry: NamespaceRegistry
+  var namespace = ""
+
+  init() {
+    registry = NamespaceRegistry(machine: { [clock] in clock.now })
+  }
+
+  /// The same sandbox seen through `/ns/{name}`.
+  func named(_ name: String) -> TestSandbox {
+    var copy = self
+    copy.namespace = "/ns/\(name)"
+    return copy
+  }
+
+  func reply(
+    _ method: String, _ path: String, _ body: JSONTree? = nil, authorization: String? = nil
+  ) async -> SandboxReply {
+    let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
+    var request = SandboxRequest(method: method, path: namespace + parts[0], query: parts.count > 1 ? parts[1] : "")
+    request.headers["host"] = "127.0.0.1:8000"
+    request.headers["Authorization"] = authorization
+    request.body = body?.encoded ?? Data()
+    return await registry.reply(to: request)
+  }
+
+  /// The response to a request that is expected to get one.
+  func send(
+    _ method: String, _ path: String, _ body: JSONTree? = nil, authorization: String? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> SandboxResponse {
+    guard case .send(let response) = await reply(method, path, body, authorization: authorization) else {
+      Issue.record("no response", sourceLocation: sourceLocation)
+      return SandboxResponse(0)
+    }
+    return response
+  }
+
+  func token(_ externalID: String, ttl: TimeInterval? = 300) -> String {
+    var token = DemoToken(externalID: externalID, issuedAt: clock.now)
+    token.lifetime = ttl
+    return token.text
+  }
+
+  func login(_ jwt: String, _ body: JSONTree? = nil) async throws -> SandboxResponse {
+    try await send("POST", "\(Self.app)/login", body, authorization: "Bearer \(jwt)")
+  }
+
+  /// A new anonymous user: its id and its session token.
+  func anonymous(_ body: JSONTree = [:]) async throws -> (id: String, session: String) {
+    let tree = try #require(try await send("POST", "\(Self.app)/appusers", body).tree)
+    return (try #require(tree["appUser"]?["_id"]?.text), try #require(tree["sessionToken"]?.text))
+  }
+
+  static func basic(_ user: (id: String, session: String)) -> String {
+    "Basic \(Data("\(user.id):\(user.session)".utf8).base64EncodedString())"
+  }
+
+  /// The notes of the log, which tell what the wire does not.
+  func notes() async throws -> [String?] {
+    let log = try await send("GET", "/_log").tree?["requests"]
+    guard case .array(let entries)? = log else { return [] }
+    return entries.map { $0["note"]?.text }
+  }
+}
+
+extension SandboxResponse {
+  var tree: JSONTree? { JSONTree(parsing: body) }
+
+  /// The `_id` of the user that a response carries.
+  var userID: String? { tree?["appUser"]?["_id"]?.text }
+
+  /// Whether this is the one face that every authentication failure has.
+  var isInvalidAuth: Bool {
+    status == 401 && tree == ["error": ["code": "invalid_auth", "description": "Invalid JWT"]]
+  }
+}
