@@ -16,6 +16,7 @@ struct SandboxCommand: AsyncParsableCommand {
   var port: UInt16 = 0
 
   func run() async throws {
+    signal(SIGPIPE, SIG_IGN)
     let interrupted = Interruption()
     let server = try SandboxServer(port: port)
     let port: UInt16

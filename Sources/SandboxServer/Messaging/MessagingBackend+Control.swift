@@ -6,7 +6,7 @@ extension MessagingBackend {
   }
 
   mutating func revokeTokens(of externalID: String, at now: Date) throws(ControlMistake) {
-    revocations.revoke(externalID, at: now)
+    try revocations.revoke(externalID, at: now)
   }
 
   var keys: JSONTree { signingKeys.tree }

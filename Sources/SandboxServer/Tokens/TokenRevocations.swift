@@ -12,14 +12,17 @@ struct TokenRevocations: Sendable {
   /// Remembers that the user has shown this token.
   mutating func note(_ digest: String, of externalID: String) {
     var digests = seen[externalID] ?? []
-    guard !digests.contains(digest) else { return }
+    guard !digests.contains(digest), !digests.isEmpty || seen.count < SandboxLimits.users else { return }
     if digests.count >= SandboxLimits.tokensPerUser { digests.removeFirst() }
     digests.append(digest)
     seen[externalID] = digests
   }
 
   /// From now on the user's tokens so far are refused.
-  mutating func revoke(_ externalID: String, at now: Date) {
+  mutating func revoke(_ externalID: String, at now: Date) throws(ControlMistake) {
+    guard revokedAt[externalID] != nil || revokedAt.count < SandboxLimits.users else {
+      throw ControlMistake("externalId", "at most \(SandboxLimits.users) users can be revoked")
+    }
     refused[externalID, default: []].formUnion(seen.removeValue(forKey: externalID) ?? [])
     revokedAt[externalID] = now.timeIntervalSince1970.rounded(.down)
   }
