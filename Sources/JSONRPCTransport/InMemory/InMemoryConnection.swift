@@ -44,7 +44,7 @@ public final class InMemoryConnection: Sendable {
   /// - Throws: the server's `RPCError`, `ClientConnectionError.closed`, or `CancellationError`.
   public func call(method: String, params: JSON? = nil) async throws -> JSON {
     let id = calls.withLock { $0.reserve() }
-    let text = RPCText.request(id: .number(JSONNumber(id)), method: method, params: params ?? [:])
+    let text = RPCText.request(id: Self.rpcID(id), method: method, params: params ?? [:])
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
         guard calls.withLock({ $0.wait(id, waiter, until: nil) }) else {
@@ -56,7 +56,7 @@ public final class InMemoryConnection: Sendable {
       }
     } onCancel: {
       guard let waiter = calls.withLock({ $0.cancel(id) }) else { return }
-      deliver(RPCText.notification(method: TransportMethod.cancelRequest, params: ["id": JSON(id)]))
+      deliver(RPCText.notification(method: TransportMethod.cancelRequest, params: ["id": Self.rpcID(id).json]))
       waiter.resume(throwing: CancellationError())
     }
   }
@@ -72,6 +72,9 @@ public final class InMemoryConnection: Sendable {
 
   /// Waits until the connection has ended and its last call has returned.
   public func closed() async { await connection.closed() }
+
+  /// Apart from the numbers that tests write into their lines.
+  private static func rpcID(_ number: Int) -> RPCID { .string("c\(number)") }
 
   private func deliver(_ line: [UInt8], orElse: @escaping @Sendable () -> Void = {}) {
     onWire { wire in
@@ -90,8 +93,8 @@ public final class InMemoryConnection: Sendable {
       for waiter in calls.withLock({ $0.removeAll() }) { waiter.resume(throwing: ClientConnectionError.closed) }
       return true
     }
-    guard case .response(.number(let number), let result) = RPCMessage(json), let id = number.integer,
-      let waiter = calls.withLock({ $0.remove(id) })
+    guard case .response(.string(let text), let result) = RPCMessage(json), let id = Int(text.dropFirst()),
+      text == "c\(id)", let waiter = calls.withLock({ $0.remove(id) })
     else { return false }
     waiter.resume(with: result.mapError { $0 as any Error })
     return true

@@ -1,0 +1,137 @@
+import JSONRPC
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import JSONRPCTransport
+
+/// The time limits, on a clock that the tests move.
+struct ChannelTimerTests {
+  /// Keeps what is written, as a peer that doesn't read.
+  private final class Holding: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    var held: [(ByteBuffer, EventLoopPromise<Void>?)] = []
+    var reads = 0
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      held.append((Self.unwrapOutboundIn(data), promise))
+    }
+    func read(context: ChannelHandlerContext) { reads += 1 }
+    func release() {
+      let all = held
+      held = []
+      for (_, promise) in all { promise?.succeed(()) }
+    }
+  }
+
+  private let channel = EmbeddedChannel()
+  private let holding = Holding()
+  private let program = TestProgram()
+  private let connection: Connection
+
+  init() throws {
+    let limits = TransportLimits(maxOutboundBytes: 1000)
+    connection = Connection(peer: PeerCredentials(pid: 1, uid: 2, gid: 3), eventLoop: channel.eventLoop)
+    let core = connection.makeCore(ConnectionSettings(limits: limits))
+    let handler = ConnectionChannelHandler(core: core)
+    core.start(wire: handler, handler: program.makeHandler(connection))
+    try channel.pipeline.syncOperations.addHandlers([holding, handler])
+    channel.pipeline.fireChannelActive()
+  }
+
+  private func send(_ text: String) throws {
+    try channel.writeInbound(ByteBuffer(string: text))
+  }
+
+  private var isClosed: Bool {
+    channel.embeddedEventLoop.run()
+    return program.seen.closed == 1
+  }
+
+  private let text = #"{"jsonrpc":"2.0","id":1,"method":"text","params":{"bytes":2000}}"# + "\n"
+
+  @Test func anUnfinishedFrameHasTenSeconds() throws {
+    try send("{")
+    channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+    try send("\"jsonrpc\"")
+    #expect(!isClosed)
+    channel.embeddedEventLoop.advanceTime(by: .milliseconds(999))
+    #expect(!isClosed)
+    channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+    #expect(isClosed)
+  }
+
+  @Test func eachFrameHasItsOwnTime() throws {
+    try send("[")
+    for _ in 0..<10 {
+      channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+      try send("]\n[")
+      holding.release()
+    }
+    #expect(!isClosed)
+    try send("]\n")
+    channel.embeddedEventLoop.advanceTime(by: .hours(1))
+    #expect(!isClosed)
+  }
+
+  @Test func stopsReadingWhileThePeerDoesNot() throws {
+    try send(text)
+    let reads = holding.reads
+    channel.pipeline.read()
+    #expect(holding.reads == reads)
+    // What has come already waits too.
+    try send(text)
+    #expect(program.seen.accepted.count == 1)
+    holding.release()
+    #expect(program.seen.accepted.count == 2)
+    channel.embeddedEventLoop.run()
+    holding.release()
+    #expect(holding.reads == reads + 1)
+  }
+
+  @Test func aPeerThatTakesNothingIsClosedAfterThirtySeconds() throws {
+    try send(text)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+    #expect(!isClosed)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+    #expect(isClosed)
+  }
+
+  @Test func aPeerThatTakesALittleIsNot() throws {
+    for _ in 0..<5 {
+      try send(text)
+      channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+      holding.release()
+      channel.embeddedEventLoop.run()
+    }
+    #expect(!isClosed)
+  }
+
+  @Test func aFewUnreadBytesDoNotCloseAnOpenConnection() throws {
+    connection.notify(method: "event", params: [:])
+    channel.embeddedEventLoop.run()
+    #expect(!holding.held.isEmpty)
+    channel.embeddedEventLoop.advanceTime(by: .hours(1))
+    #expect(!isClosed)
+  }
+
+  @Test func afterAHalfCloseTheyDo() throws {
+    connection.notify(method: "event", params: [:])
+    channel.embeddedEventLoop.run()
+    channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+    #expect(!isClosed)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+    #expect(isClosed)
+  }
+
+  @Test func repliesOfOneReadGoOutTogether() throws {
+    let line = #"{"jsonrpc":"2.0","id":1,"method":"echo"}"# + "\n"
+    try send(line + line + line)
+    #expect(holding.held.count == 1)
+  }
+
+  @Test func notificationsOfOneTurnGoOutTogether() throws {
+    for _ in 0..<10 { connection.notify(method: "event", params: [:]) }
+    channel.embeddedEventLoop.run()
+    #expect(holding.held.count == 1)
+  }
+}

@@ -1,0 +1,234 @@
+import Glibc
+import JSONRPC
+import JSONRPCTransport
+import Testing
+
+struct ClientConnectionTests {
+  @Test func manyCallsAtOnce() async throws {
+    try await withServer { server in
+      let client = try await server.client()
+      #expect(client.serverUid == getuid())
+      try await withThrowingTaskGroup { group in
+        for number in 0..<500 {
+          group.addTask {
+            let answer = try await client.call(method: "echo", params: ["n": JSON(number)])
+            #expect(answer == ["n": JSON(number)])
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test func bigTextsBothWays() async throws {
+    try await withServer { server in
+      let client = try await server.client()
+      let text = JSON(String(repeating: "é", count: 400_000))
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<8 {
+          group.addTask {
+            let answer = try await client.call(method: "echo", params: ["t": text])
+            #expect(answer["t"] == text)
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test func errorsOfTheDaemonPassAsTheyAre() async throws {
+    try await withServer { server in
+      let client = try await server.client()
+      await #expect(throws: RPCError.methodNotFound("x", nearest: nil)) { try await client.call(method: "x") }
+    }
+  }
+
+  @Test func saysThatNobodyListens() async throws {
+    let directory = try TestDirectory()
+    let path = directory("none")
+    for path in [path, String(repeating: "x", count: 200), ""] {
+      await #expect(throws: ClientConnectionError.notRunning(path: path)) {
+        try await ClientConnection.connect(path: path)
+      }
+    }
+  }
+
+  @Test func aFullQueueIsTriedAgain() async throws {
+    let directory = try TestDirectory()
+    let path = directory("s")
+    let listener = try Listener.bind(path: path, mode: 0o600)
+    var waiting: [ClientConnection] = []
+    let settings = ClientSettings(connectTimeout: .milliseconds(20))
+    // Nobody accepts: sooner or later the queue is full.
+    var failure: (any Error)?
+    while failure == nil, waiting.count < 10_000 {
+      do {
+        waiting.append(try await ClientConnection.connect(path: path, settings: settings))
+      } catch {
+        failure = error
+      }
+    }
+    // The machine may have fewer descriptors than the queue has places.
+    #expect(failure as? ClientConnectionError == .timeout || waiting.count > 200)
+    withExtendedLifetime((listener, directory)) {}
+  }
+
+  @Test func aCancelledCallIsTakenBack() async throws {
+    try await withServer { server in
+      let client = try await server.client()
+      let caller = Task { try await client.call(method: "slow") }
+      try await waitUntil("it runs") { server.program.gate.count == 1 }
+      caller.cancel()
+      await #expect(throws: CancellationError.self) { try await caller.value }
+      try await waitUntil("the server has cancelled it") { server.program.seen.cancelled == 1 }
+      #expect(try await client.call(method: "echo") == [:])
+    }
+  }
+
+  @Test func aCallThatIsCancelledBeforeItBeginsIsNotSent() async throws {
+    try await withServer { server in
+      let client = try await server.client()
+      let caller = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await client.call(method: "slow")
+      }
+      await #expect(throws: CancellationError.self) { try await caller.value }
+      #expect(try await client.call(method: "echo") == [:])
+      #expect(server.program.seen.accepted == ["echo"])
+    }
+  }
+
+  @Test func aCallOverTimeIsTakenBack() async throws {
+    try await withServer { server in
+      let client = try await server.client()
+      await #expect(throws: ClientConnectionError.timeout) {
+        try await client.call(method: "slow", timeout: .milliseconds(20))
+      }
+      try await waitUntil("the server has cancelled it") { server.program.seen.cancelled == 1 }
+    }
+  }
+
+  @Test func theEndOfTheConnectionEndsCallsAndNotifications() async throws {
+    try await withServer { server in
+      let client = try await server.client()
+      let caller = Task { try await client.call(method: "slow") }
+      try await waitUntil("it runs") { server.program.gate.count == 1 }
+      try #require(server.program.seen.connections.first).close()
+      await #expect(throws: ClientConnectionError.closed) { try await caller.value }
+      for try await _ in client.notifications {}
+      await client.closed()
+      #expect(client.isClosed)
+      await #expect(throws: ClientConnectionError.closed) { try await client.call(method: "echo") }
+    }
+  }
+
+  @Test func closingEndsCallsAndTheServersSide() async throws {
+    try await withServer { server in
+      let client = try await server.client()
+      let caller = Task { try await client.call(method: "slow") }
+      try await waitUntil("it runs") { server.program.gate.count == 1 }
+      client.close()
+      await #expect(throws: ClientConnectionError.closed) { try await caller.value }
+      try await waitUntil("closed") { server.program.seen.closed == 1 }
+    }
+  }
+
+  @Test func goingOutOfScopeEndsTheConnection() async throws {
+    try await withServer { server in
+      do {
+        let client = try await server.client()
+        _ = try await client.call(method: "echo")
+      }
+      try await waitUntil("closed") { server.program.seen.closed == 1 }
+    }
+  }
+
+  @Test func notificationsComeInOrder() async throws {
+    try await withServer { server in
+      let client = try await server.client()
+      _ = try await client.call(method: "echo")
+      let connection = try #require(server.program.seen.connections.first)
+      for number in 0..<1000 { connection.notify(method: "event", params: ["n": JSON(number)]) }
+      var next = 0
+      for try await notification in client.notifications {
+        #expect(notification == ServerNotification(method: "event", params: ["n": JSON(next)]))
+        next += 1
+        if next == 1000 { break }
+      }
+    }
+  }
+
+  @Test func notificationsThatNobodyTakesEndTheConnection() async throws {
+    try await withServer { server in
+      let client = try await server.client(ClientSettings(maxNotifications: 10))
+      _ = try await client.call(method: "echo")
+      let connection = try #require(server.program.seen.connections.first)
+      for number in 0..<11 { connection.notify(method: "event", params: ["n": JSON(number)]) }
+      await client.closed()
+      var count = 0
+      await #expect(throws: ClientConnectionError.overflow) { for try await _ in client.notifications { count += 1 } }
+      #expect(count == 10)
+    }
+  }
+
+  @Test func answersTheDaemonsQuestions() async throws {
+    try await withServer { server in
+      let client = try await server.client { method, params throws(RPCError) in
+        guard params == ["why": true] else { throw .invalidParams("No.") }
+        return .string(method)
+      }
+      #expect(try await client.call(method: "ask") == "question")
+    }
+  }
+
+  @Test func withoutAHandlerQuestionsAreRefused() async throws {
+    try await withServer { server in
+      let client = try await server.client()
+      let answer = try await client.call(method: "ask").stringValue ?? ""
+      #expect(answer.contains("-32601"))
+    }
+  }
+
+  @Test func aQuestionThatIsTakenBackCancelsItsTask() async throws {
+    let gate = Gate()
+    try await withServer { server in
+      let client = try await server.client { _, _ throws(RPCError) in
+        await gate.wait()
+        return .bool(Task.isCancelled)
+      }
+      #expect(try await client.call(method: "ask", params: ["ms": 30]) == "timedOut")
+      try await waitUntil("the task has gone") { gate.count == 0 }
+      client.close()
+      await client.closed()
+    }
+  }
+
+  @Test func aServerThatTalksNonsenseIsLeft() async throws {
+    let directory = try TestDirectory()
+    let path = directory("s")
+    let address = sockaddr_un.make(path)
+    let server = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    defer { close(server) }
+    let status = withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(server, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    #expect(status == 0 && listen(server, 1) == 0)
+    let client = try await ClientConnection.connect(path: path)
+    let peer = accept(server, nil, nil)
+    defer { close(peer) }
+    #expect(write(peer, "nonsense\n", 9) == 9)
+    await client.closed()
+    await #expect(throws: ClientConnectionError.self) { for try await _ in client.notifications {} }
+  }
+}
+
+extension sockaddr_un {
+  static func make(_ path: String) -> sockaddr_un {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return address
+  }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import JSONRPC
+
+@testable import JSONRPCTransport
+
+/// A client that we did not write: bytes on a socket, nothing more. It never blocks a thread.
+final class RawPeer {
+  enum Event: Equatable {
+    case line(String)
+    case end
+  }
+
+  private(set) var descriptor: CInt
+  private var framer = LineFramer(limit: 64 << 20)
+  private var isOver = false
+
+  init(_ path: String) async throws {
+    descriptor = try await ClientSocket.connect(path: path, timeout: .seconds(10))
+  }
+
+  deinit { close() }
+
+  func close() {
+    if descriptor >= 0 { Glibc.close(descriptor) }
+    descriptor = -1
+  }
+
+  func endOutput() { shutdown(descriptor, CInt(SHUT_WR)) }
+
+  /// Sends all of it. False when the server doesn't want it.
+  @discardableResult
+  func send(_ text: String) async throws -> Bool { try await send(bytes: Array(text.utf8)) }
+
+  @discardableResult
+  func send(bytes: [UInt8]) async throws -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = trySend(bytes[sent...])
+      if count > 0 {
+        sent += count
+      } else if errno == EAGAIN {
+        try await Task.sleep(for: .milliseconds(1))
+      } else {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// How much the socket takes now; negative with `errno`.
+  func trySend(_ bytes: ArraySlice<UInt8>) -> Int {
+    bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+  }
+
+  /// The next line, or the end.
+  func next() async throws -> Event {
+    try await eventually("a line from the server") { try receive() }
+  }
+
+  /// The next line as JSON.
+  func json() async throws -> JSON {
+    guard case .line(let text) = try await next() else { throw NotInTime(description: "the connection has ended") }
+    return try JSONParser.parse(text)
+  }
+
+  private func receive() throws -> Event? {
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      if case .frame(let line)? = framer.next() { return .line(String(decoding: line, as: UTF8.self)) }
+      if isOver { return .end }
+      let count = recv(descriptor, &chunk, chunk.count, 0)
+      if count > 0 {
+        framer.append(chunk[..<count])
+      } else if count < 0, errno == EAGAIN {
+        return nil
+      } else {
+        framer.finish()
+        isOver = true
+      }
+    }
+  }
+}

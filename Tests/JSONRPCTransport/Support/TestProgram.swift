@@ -1,0 +1,115 @@
+import JSONRPC
+import JSONRPCTransport
+import Synchronization
+
+/// What the program's side has seen, and the gate at which its slow calls wait.
+final class TestProgram: Sendable {
+  struct Seen {
+    var accepted: [String] = []
+    var notifications: [(method: String, params: JSON?)] = []
+    var ran = 0
+    var abandoned = 0
+    var cancelled = 0
+    var closed = 0
+    var connections: [Connection] = []
+  }
+
+  let gate = Gate()
+  private let state = Mutex(Seen())
+
+  var seen: Seen { state.withLock { $0 } }
+
+  func note(_ body: (inout Seen) -> Void) { state.withLock { body(&$0) } }
+
+  var makeHandler: Listener.MakeHandler {
+    { connection in
+      self.note { $0.connections.append(connection) }
+      return TestHandler(program: self, connection: connection)
+    }
+  }
+}
+
+/// Answers the methods that the tests use.
+struct TestHandler: ConnectionHandler {
+  let program: TestProgram
+  let connection: Connection
+
+  func accept(_ request: RPCRequest) -> Acceptance {
+    program.note { $0.accepted.append(request.method) }
+    switch request.method {
+    case "echo": return .reply(.success(JSONWriter.bytes(of: request.params ?? nil)))
+    case "subtract": return .reply(Self.subtract(request.params))
+    case "sum":
+      let sum = (request.params?.arrayValue ?? []).compactMap(\.intValue).reduce(0, +)
+      return .reply(.success(Array("\(sum)".utf8)))
+    case "get_data": return .reply(.success(Array(#"["hello",5]"#.utf8)))
+    case "text":
+      let count = request.params?["bytes"]?.intValue ?? 0
+      return .reply(.success(Array("\"".utf8) + Array(repeating: 0x78, count: count) + Array("\"".utf8)))
+    case "subscribe":
+      connection.notify(method: "event", params: ["n": 1])
+      return .reply(.success(Array("{}".utf8)))
+    case "slow": return .run(TestCall(program: program))
+    case "late": return .run(LateCall(connection: connection))
+    case "ask":
+      return .run(AskCall(connection: connection, timeout: request.params?["ms"]?.intValue))
+    default: return .reply(.failure(.methodNotFound(request.method, nearest: nil)))
+    }
+  }
+
+  private static func subtract(_ params: JSON?) -> Result<[UInt8], RPCError> {
+    let (minuend, subtrahend) =
+      if let list = params?.arrayValue, list.count == 2 {
+        (list[0].intValue, list[1].intValue)
+      } else {
+        (params?["minuend"]?.intValue, params?["subtrahend"]?.intValue)
+      }
+    guard let minuend, let subtrahend else { return .failure(.invalidParams("Two numbers.")) }
+    return .success(Array("\(minuend - subtrahend)".utf8))
+  }
+
+  func receive(notification method: String, params: JSON?) {
+    program.note { $0.notifications.append((method, params)) }
+  }
+
+  func closed() { program.note { $0.closed += 1 } }
+}
+
+/// Waits at the gate.
+struct TestCall: AcceptedCall {
+  let program: TestProgram
+  func run() async -> Result<[UInt8], RPCError> {
+    program.note { $0.ran += 1 }
+    await program.gate.wait()
+    if Task.isCancelled {
+      program.note { $0.cancelled += 1 }
+      return .failure(.cancelled)
+    }
+    return .success(Array("\"done\"".utf8))
+  }
+  func abandon() { program.note { $0.abandoned += 1 } }
+}
+
+/// Sends a notification as soon as its answer is on the way.
+struct LateCall: AcceptedCall {
+  let connection: Connection
+  func run() async -> Result<[UInt8], RPCError> { .success(Array("{}".utf8)) }
+  func abandon() {}
+  func answered() { connection.notify(method: "event", params: ["n": 2]) }
+}
+
+/// Asks the client, and answers what it said.
+struct AskCall: AcceptedCall {
+  let connection: Connection
+  let timeout: Int?
+  func run() async -> Result<[UInt8], RPCError> {
+    do {
+      let answer = try await connection.request(
+        method: "question", params: ["why": true], timeout: timeout.map { .milliseconds($0) })
+      return .success(JSONWriter.bytes(of: answer))
+    } catch {
+      return .success(JSONWriter.bytes(of: .string("\(error)")))
+    }
+  }
+  func abandon() {}
+}

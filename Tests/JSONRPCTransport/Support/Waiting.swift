@@ -1,0 +1,23 @@
+import Testing
+
+/// A condition did not come true in time.
+struct NotInTime: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Waits until `condition` gives a value, and fails after a deadline that no healthy machine needs.
+func eventually<R>(
+  _ what: String, within limit: Duration = .seconds(20), _ condition: () async throws -> R?
+) async throws -> R {
+  let deadline = ContinuousClock.now + limit
+  while ContinuousClock.now < deadline {
+    if let value = try await condition() { return value }
+    try await Task.sleep(for: .milliseconds(1))
+  }
+  throw NotInTime(description: "not in time: \(what)")
+}
+
+/// Waits until `condition` holds.
+func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
+  try await eventually(what) { try await condition() ? () : nil }
+}
