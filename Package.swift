@@ -22,6 +22,8 @@ extension Target.Dependency {
   static let heap = product(name: "HeapModule", package: "swift-collections")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
   static let httpClient = product(name: "AsyncHTTPClient", package: "async-http-client")
+  static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+  static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
   static let jwt = product(name: "JWTKit", package: "jwt-kit")
   static let toml = product(name: "TOMLKit", package: "TOMLKit")
   static let subprocess = product(name: "Subprocess", package: "swift-subprocess")
@@ -60,6 +62,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     .package(url: "https://github.com/LebJe/TOMLKit.git", from: "0.6.0"),
     .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.0"),
@@ -96,7 +99,7 @@ let package = Package(
       "SDKKinds",
       [
         "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .httpClient, .jwt,
-        .nioCore, .logging, .crypto,
+        .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
       ],
       tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .jwt])
     + module("SandboxServer", ["JSONRPC", .flyingFox, .jwt, .crypto], tests: ["JSONRPC", .jwt])

@@ -1,0 +1,59 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// A vendor's answer, sorted into exactly one of what it can mean (`vendors.md` 9).
+enum VendorAnswer {
+  /// 2xx; the body as JSON, `null` when it is empty.
+  case accepted(JSON)
+  /// 401.
+  case unauthorized(code: String?, description: String?)
+  /// 403.
+  case forbidden(code: String?, description: String?)
+  /// 404.
+  case notFound
+  /// Nothing that speaks for or against the credential.
+  case unusable(SDKError)
+
+  /// Sorts an answer. A 2xx whose body is not JSON is no answer.
+  init(_ response: HTTPResponseParts, vendor: String) {
+    let body = response.body.isEmpty ? JSON.null : try? JSONParser.parse(response.body)
+    let error = body?["error"]
+    let code = error?["code"]?.stringValue ?? error?.stringValue
+    let description = error?["description"]?.stringValue
+    func unusable(_ reason: Reason, _ sentence: String, retryAfter: Double? = nil) -> VendorAnswer {
+      .unusable(
+        SDKError(
+          .unreachable, reason, "\(vendor) \(sentence)", retryAfter: retryAfter, httpStatus: response.status,
+          vendorCode: code, vendorDescription: description))
+    }
+    switch response.status {
+    case 200..<300:
+      guard let body else {
+        self = unusable(.badResponse, "answered with something that is not JSON; check base_url.")
+        return
+      }
+      self = .accepted(body)
+    case 401: self = .unauthorized(code: code, description: description)
+    case 403: self = .forbidden(code: code, description: description)
+    case 404: self = .notFound
+    case 429:
+      let seconds = response.headers["retry-after"].flatMap(Double.init)
+      self = unusable(.rateLimited, "asks for fewer requests; try again later.", retryAfter: seconds ?? 5)
+    case 500...: self = unusable(.serverError, "answered with status \(response.status); try again later.")
+    default: self = unusable(.badResponse, "answered with status \(response.status), which is not expected.")
+    }
+  }
+}
+
+extension HTTPFailure {
+  /// The failure in the contract's words.
+  func error(vendor: String) -> SDKError {
+    switch self {
+    case .network(let why):
+      SDKError(.unreachable, .network, "\(vendor) can't be reached (\(why)); check the network and base_url.")
+    case .timeout: SDKError(.unreachable, .timeout, "\(vendor) did not answer in time; try again later.")
+    case .tooLarge: SDKError(.unreachable, .badResponse, "\(vendor) answered with more than we take; check base_url.")
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import JSONRPC
+import JWTKit
+
+/// What the vendor would refuse without saying why (`vendors.md` 1.4): it answers "Invalid JWT" to all of it.
+enum MessagingLint {
+  /// One finding.
+  struct Finding {
+    /// What is wrong, for `hints`.
+    let hint: String
+    /// Whether the vendor refuses such a token for sure.
+    let isFatal: Bool
+  }
+
+  static func findings(header: JWTHeader, claims: JSONObject) -> [Finding] {
+    var found: [Finding] = []
+    func add(_ hint: String, fatal: Bool = true) { found.append(Finding(hint: hint, isFatal: fatal)) }
+
+    if header.alg != "HS256" {
+      add("alg: the header says \(header.alg?.prefix(16) ?? "nothing"); the vendor takes HS256")
+    }
+    if header.kid?.isEmpty ?? true { add("kid: the header has none; it must be the id of the signing key") }
+    if let type = header.typ, type != "JWT" {
+      add("typ: the header says \(type.prefix(16)) instead of JWT", fatal: false)
+    }
+    switch claims["scope"]?.stringValue {
+    case "user"?: break
+    case "appUser"?: add("scope: appUser is the old form; write user", fatal: false)
+    case let scope?: add("scope: \(scope.prefix(32)) must be user")
+    case nil: add("scope: it is missing; it must be user")
+    }
+    if let exp = claims["exp"]?.doubleValue, exp > 100_000_000_000 {
+      add("exp: \(exp) looks like milliseconds; it counts seconds", fatal: false)
+    }
+    if claims["exp"] == nil { add("exp: it is missing; a short life is advised", fatal: false) }
+    if let id = claims["external_id"]?.stringValue, id != id.trimmingWhitespace {
+      add("external_id: it begins or ends with white space", fatal: false)
+    }
+    return found
+  }
+}
+
+extension String {
+  fileprivate var trimmingWhitespace: String {
+    String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+  }
+}

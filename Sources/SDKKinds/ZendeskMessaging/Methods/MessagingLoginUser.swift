@@ -1,0 +1,40 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// `messaging.loginUser`: logs a user in with a JWT (seed 000, "LoginUser").
+public enum MessagingLoginUser: SDKMethod {
+  public static let name = "messaging.loginUser"
+  public static let summary = "Logs a user in with a JWT."
+  public static let documentation = """
+    The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. The same
+    token again succeeds without one. Another user is logged out first. The vendor's refusal is invalidAuth or
+    expiredJWT with its words and hints; a failed login keeps the user who was there. A newer login or a logout
+    supersedes this one.
+    """
+  public static let access = MethodAccess.role(.control)
+  public static let ordering = MethodOrdering.write(waits: false)
+  public static let kind: KindName? = ZendeskMessaging.kindName
+  public static let command: CommandUse? = CommandUse(verb: "login", input: .text, member: "jwt")
+
+  /// What the caller sends.
+  public struct Params: RPCValue, InstanceParams {
+    /// The instance.
+    public var instance: InstanceID
+    /// The user's JWT, made by the customer's backend.
+    public var jwt: Secret
+
+    /// Each member by name.
+    public init(instance: InstanceID, jwt: Secret) {
+      self.instance = instance
+      self.jwt = jwt
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .required("jwt", .string(format: "JWT"), "the user's JWT, made by the customer's backend: a secret"),
+    ])
+  }
+
+  public typealias Result = User
+}

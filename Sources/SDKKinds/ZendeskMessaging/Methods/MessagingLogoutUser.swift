@@ -1,0 +1,50 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// `messaging.logoutUser`: logs the user out (seed 000, "LogoutUser").
+public enum MessagingLogoutUser: SDKMethod {
+  public static let name = "messaging.logoutUser"
+  public static let summary = "Logs the user out and wipes what the instance stores."
+  public static let documentation = """
+    Valid in every state. The vendor is told with a living token; a dead one is renewed once through the provider, and
+    without a fresh one the logout is local. When the vendor can't be reached everything is kept and the call fails,
+    unless localOnly is set.
+    """
+  public static let access = MethodAccess.role(.control)
+  public static let ordering = MethodOrdering.write(waits: false)
+  public static let kind: KindName? = ZendeskMessaging.kindName
+  public static let command: CommandUse? = CommandUse(verb: "logout")
+
+  /// What the caller sends.
+  public struct Params: RPCValue, InstanceParams {
+    /// The instance.
+    public var instance: InstanceID
+    /// Don't tell the vendor.
+    public var localOnly: Bool?
+
+    /// Each member by name.
+    public init(instance: InstanceID, localOnly: Bool? = nil) {
+      self.instance = instance
+      self.localOnly = localOnly
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .optional("localOnly", .boolean, "don't tell the vendor"),
+    ])
+  }
+
+  /// What the caller gets.
+  public struct Result: RPCValue {
+    /// Whether the vendor was told.
+    public var backendInformed: Bool
+
+    /// Whether the vendor was told.
+    public init(backendInformed: Bool) { self.backendInformed = backendInformed }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("backendInformed", .boolean, "whether the vendor was told")
+    ])
+  }
+}

@@ -1,0 +1,37 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// The Zendesk Messaging SDK (seed 000; `sdks.md` section 1; `vendors.md` sections 1 and 9.1).
+public struct ZendeskMessaging: SDKKind {
+  static let kindName = KindName("zendesk.messaging")
+
+  /// The kind.
+  public init() {}
+
+  public var name: KindName { Self.kindName }
+  public var settingsSchema: JSONSchema { MessagingSettings.jsonSchema }
+  public var secretSettings: Set<String> { [] }
+  public var fileSettings: Set<String> { ["ca_file"] }
+  public var urlSettings: Set<String> { ["base_url", "settings_url", "realtime_url"] }
+  public var backendSettings: Set<String> { ["base_url", "app_id", "channel_key", "settings_url"] }
+  public var methods: [any SDKMethod.Type] {
+    [MessagingLoginUser.self, MessagingLogoutUser.self, MessagingGetCurrentUser.self]
+  }
+
+  public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+    router.register(on: registry, MessagingLoginUser.self) { params, instance, context in
+      try await instance.signIn(params.jwt, accepted: context.accepted)
+    }
+    router.register(on: registry, MessagingLogoutUser.self) { params, instance, context in
+      let informed = try await instance.signOut(localOnly: params.localOnly ?? false, accepted: context.accepted)
+      return .init(backendInformed: informed)
+    }
+    router.register(on: registry, MessagingGetCurrentUser.self) { _, instance, _ in instance.user }
+  }
+
+  public func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter {
+    MessagingAdapter(
+      settings: try Settings.decode(MessagingSettings.self, from: settings, at: "settings"), services: services)
+  }
+}
