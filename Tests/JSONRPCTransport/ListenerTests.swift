@@ -148,6 +148,16 @@ struct ListenerTests {
     }
   }
 
+  @Test func aDrainCutsAnUnfinishedFrameWithoutAWord() async throws {
+    try await withServer { server in
+      let peer = try await server.peer()
+      try await peer.send(#"{"jsonrpc":"2.0","id":1,"method":"echo"}"# + "\n{\"half")
+      #expect(try await peer.json()["id"] == 1)
+      server.listener.drain(grace: .seconds(60))
+      #expect(try await peer.next() == .end)
+    }
+  }
+
   /// What a client got rid of before the connection ended has an answer, however the drain falls.
   @Test func everyFrameThatWasSentIsAnswered() async throws {
     for _ in 0..<20 {

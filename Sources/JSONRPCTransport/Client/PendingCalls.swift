@@ -52,9 +52,6 @@ struct PendingCalls {
     return remove(id)
   }
 
-  /// Forgets an id that nobody has waited for.
-  mutating func forget(_ id: Int) { calls[id] = nil }
-
   /// Takes out the calls that are over time.
   mutating func removeOverdue(at now: Instant) -> [(id: Int, waiter: Waiter)] {
     let overdue = calls.compactMap { id, call -> Int? in

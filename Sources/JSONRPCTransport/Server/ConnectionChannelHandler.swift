@@ -15,6 +15,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   /// A read that waits for the peer to take its answers.
   private var hasWithheldRead = false
   private var isInputClosed = false
+  private var hasCutInput = false
   private var isBroken = false
   private var isClosing = false
   private var discardable: Int
@@ -74,7 +75,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case .inputClosed? = event as? ChannelEvent {
       isInputClosed = true
-      framer.finish()
+      // A line that we have cut is none.
+      if !hasCutInput { framer.finish() }
       watchWriting()
       if isClosing { context.close(promise: nil) } else { pump() }
     }
@@ -176,6 +178,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   func endInput() {
     guard let context, !isInputClosed else { return }
+    hasCutInput = true
     // Not NIO's `close(mode: .input)`, which would drop what the kernel has received already.
     try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { descriptor in
       _ = shutdown(descriptor, CInt(SHUT_RD))

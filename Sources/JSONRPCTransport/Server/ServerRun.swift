@@ -97,9 +97,8 @@ final class ServerRun: Sendable {
       .serverChannelOption(.backlog, value: Int32(ListeningSocket.backlog))
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          // Without descriptors (EMFILE) it has to try again later, neither spin nor give up.
-          let backoff = AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { _ in .milliseconds(100) }
-          try channel.pipeline.syncOperations.addHandler(backoff)
+          let pause = AcceptPauseHandler { self.state.withLock { !$0.isDraining } }
+          try channel.pipeline.syncOperations.addHandler(pause)
         }
       }
       .childChannelOption(.allowRemoteHalfClosure, value: true)

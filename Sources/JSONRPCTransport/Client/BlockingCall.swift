@@ -1,0 +1,97 @@
+internal import Glibc
+public import JSONRPC
+
+/// One call on a connection of its own, made in the calling thread.
+///
+/// For a program that makes one call and ends: it starts no thread and no concurrency runtime, which would take
+/// longer than the call. Not for a program with tasks, whose threads it would block.
+public struct BlockingCall {
+  private let descriptor: CInt
+  private let deadline: ContinuousClock.Instant
+  private var framer: LineFramer
+  private var lastWord: RPCError?
+
+  /// Connects, calls, and waits for the result.
+  ///
+  /// - Parameters:
+  ///   - timeout: for all of it.
+  ///   - checkServer: sees the uid as which the daemon listens, before anything is sent; throw to send nothing.
+  /// - Throws: the daemon's `RPCError`, `ClientConnectionError`, or what `checkServer` throws.
+  public static func run(
+    path: String, method: String, params: JSON? = nil, timeout: Duration,
+    maxLineBytes: Int = ClientSettings().maxLineBytes, checkServer: (_ uid: UInt32) throws -> Void = { _ in }
+  ) throws -> JSON {
+    let deadline = ContinuousClock.now + timeout
+    let descriptor = try connect(path, deadline)
+    defer { close(descriptor) }
+    try checkServer(PeerCredentials(descriptor: descriptor)?.uid ?? .max)
+    var call = BlockingCall(descriptor: descriptor, deadline: deadline, framer: LineFramer(limit: maxLineBytes))
+    let text = RPCText.request(id: .number(JSONNumber(1)), method: method, params: params ?? [:])
+    try call.send(text + [UInt8(ascii: "\n")])
+    return try call.result()
+  }
+
+  private static func connect(_ path: String, _ deadline: ContinuousClock.Instant) throws -> CInt {
+    while true {
+      if let descriptor = try ClientSocket.attempt(path) { return descriptor }
+      guard ContinuousClock.now < deadline else { throw ClientConnectionError.timeout }
+      poll(nil, 0, 2)
+    }
+  }
+
+  private func send(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes { bytes in
+        Glibc.send(descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent, CInt(MSG_NOSIGNAL))
+      }
+      if count > 0 {
+        sent += count
+      } else if errno == EAGAIN {
+        try wait(POLLOUT)
+      } else if errno != EINTR {
+        // What the daemon has said before it closed may tell why.
+        return
+      }
+    }
+  }
+
+  private mutating func result() throws -> JSON {
+    var chunk = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = chunk.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+      if count > 0 {
+        framer.append(chunk[..<count])
+        if let result = try answer() { return try result.get() }
+      } else if count < 0, errno == EAGAIN {
+        try wait(POLLIN)
+      } else if count == 0 || errno != EINTR {
+        throw lastWord ?? ClientConnectionError.closed as any Error
+      }
+    }
+  }
+
+  private mutating func answer() throws -> Result<JSON, RPCError>? {
+    while let output = framer.next() {
+      guard case .frame(let line) = output else {
+        throw ClientConnectionError.badMessage("a line is longer than \(framer.limit) bytes.")
+      }
+      let message: JSON
+      do { message = try JSONParser.parse(line) } catch { throw ClientConnectionError.badMessage("\(error)") }
+      switch RPCMessage(message) {
+      case .response(.number(let id), let result) where id.integer == 1: return result
+      case .response(.null, .failure(let error)): lastWord = error
+      default: break
+      }
+    }
+    return nil
+  }
+
+  private func wait(_ events: CInt) throws {
+    let (seconds, attoseconds) = (deadline - .now).components
+    guard seconds >= 0, attoseconds >= 0 else { throw ClientConnectionError.timeout }
+    let milliseconds = seconds < 3600 ? CInt(seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1) : 3_600_000
+    var polled = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    poll(&polled, 1, milliseconds)
+  }
+}
