@@ -1,20 +1,40 @@
+import SDKProtocol
+
 /// Which variables a provider gets: few, and none that would speak to systemd or the dynamic linker.
 enum ProviderEnvironment {
   private static let refusedNames: Set<String> = ["NOTIFY_SOCKET", "CREDENTIALS_DIRECTORY", "JOURNAL_STREAM"]
   private static let refusedPrefixes = ["LISTEN_", "WATCHDOG_", "LD_", "SDKD_"]
+  private static let standardPath = "/usr/local/bin:/usr/bin:/bin"
 
   /// Why a configuration may not name this variable, as a sentence; `nil` if it may.
   static func problem(ofName name: String) -> String? {
-    let shown = name.prefix(64).debugDescription
     let isWord = name.unicodeScalars.allSatisfy { scalar in
       scalar == "_" || ("0"..."9").contains(scalar) || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
     }
     guard isWord, let first = name.utf8.first, !(0x30...0x39).contains(first) else {
-      return "\(shown) is no name of a variable; use letters, digits and underscores."
+      return "\(name.prefix(64).debugDescription) is no name of a variable; use letters, digits and underscores."
     }
     if refusedNames.contains(name) || refusedPrefixes.contains(where: { name.hasPrefix($0) }) {
-      return "The variable \(name) belongs to the daemon and can't be given to a provider."
+      return "The variable \(name.prefix(64)) belongs to the daemon and can't be given to a provider."
     }
     return nil
+  }
+
+  /// The whole environment of a run.
+  static func make(
+    _ provider: ProviderConfiguration, _ question: BridgeQuestion, inherited: [String: String]
+  ) -> [String: String] {
+    var all = ["PATH": inherited["PATH"] ?? standardPath]
+    for name in ["LANG", "HOME"] + provider.passEnvironment where problem(ofName: name) == nil {
+      all[name] = inherited[name]
+    }
+    for (name, value) in provider.environment where problem(ofName: name) == nil { all[name] = value }
+    all["SDKD_INSTANCE"] = question.instance.name
+    all["SDKD_KIND"] = question.kind.name
+    all["SDKD_SERVICE"] = question.service
+    all["SDKD_QUESTION"] = question.name.rawValue
+    all["SDKD_ATTEMPT"] = String(question.attempt)
+    all["SDKD_EXTERNAL_ID"] = question.user?.externalId
+    return all.filter { !$0.value.utf8.contains(0) }
   }
 }

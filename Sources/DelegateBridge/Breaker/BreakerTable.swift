@@ -1,0 +1,125 @@
+import SDKProtocol
+import Synchronization
+
+/// The breakers of all keys, and how each key's last run ended.
+final class BreakerTable: Sendable {
+  /// What a run says about its provider.
+  enum Outcome: Sendable, Hashable {
+    /// It answered, if only with no.
+    case answered
+    /// It failed.
+    case failed
+    /// It did not run to an end that says something.
+    case nothing
+
+    /// A run by its result. A program that may not be run never ran, and is looked at anew each time.
+    init(_ result: Result<BridgeAnswer, SDKError>, _ ending: ProviderEnding) {
+      switch (result, ending) {
+      case (_, .cancelled), (_, .notAllowed): self = .nothing
+      case (.success, _): self = .answered
+      case (.failure(let error), _):
+        self = error.reason == .providerDenied || error.reason == .noProvider ? .answered : .failed
+      }
+    }
+
+    /// `nil` when nothing is said.
+    var isSuccess: Bool? { self == .nothing ? nil : self == .answered }
+  }
+
+  /// A breaker's permission to run. It ends with `forget`, so that a late run leaves no trace of a deleted instance.
+  struct Admission: Sendable, Hashable { fileprivate let generation: Int }
+
+  private struct Entry: Sendable {
+    let generation: Int
+    var breaker = Breaker()
+    var lastExit: String?
+  }
+
+  private struct State: Sendable {
+    var entries: [BridgeKey: Entry] = [:]
+    var lastGeneration = 0
+  }
+
+  private let state = Mutex(State())
+  private let time: BridgeTime
+  private let onChange: ProviderBridge.BreakerObserver
+
+  init(time: BridgeTime, onChange: @escaping ProviderBridge.BreakerObserver) {
+    self.time = time
+    self.onChange = onChange
+  }
+
+  /// Asks to begin a run.
+  ///
+  /// - Throws: `providerBackoff` while the breaker is open.
+  func admit(_ key: BridgeKey) throws(SDKError) -> Admission {
+    let now = time.uptime()
+    let (generation, admission) = state.withLock { state in
+      if state.entries[key] == nil { state.lastGeneration += 1 }
+      var entry = state.entries[key] ?? Entry(generation: state.lastGeneration)
+      let admission = entry.breaker.admit(at: now)
+      state.entries[key] = entry
+      return (entry.generation, admission)
+    }
+    switch admission {
+    case .allowed: return Admission(generation: generation)
+    case .refused(let retryAfter): throw .breakerOpen(retryAfter: retryAfter)
+    }
+  }
+
+  /// An admitted run did not take place.
+  func abandon(_ key: BridgeKey, _ admission: Admission) { record(key, admission, .nothing, lastExit: nil) }
+
+  /// An admitted run has ended.
+  func record(_ key: BridgeKey, _ admission: Admission, _ outcome: Outcome, lastExit: String?) {
+    change(key) { [time] entry in
+      guard entry.generation == admission.generation else { return nil }
+      if let lastExit { entry.lastExit = lastExit }
+      switch outcome {
+      case .answered: return entry.breaker.succeeded()
+      case .failed: return entry.breaker.failed(at: time.uptime(), chance: time.chance())
+      case .nothing:
+        entry.breaker.abandoned(at: time.uptime())
+        return nil
+      }
+    }
+  }
+
+  /// Closes a breaker.
+  func reset(_ key: BridgeKey) { change(key) { $0.breaker.reset() } }
+
+  /// The last answer was of no use.
+  func reject(_ key: BridgeKey) {
+    change(key) { [time] entry in
+      entry.lastExit = "output"
+      return entry.breaker.failed(at: time.uptime(), chance: time.chance())
+    }
+  }
+
+  /// Keeps nothing of a key.
+  func forget(_ key: BridgeKey) { state.withLock { $0.entries[key] = nil } }
+
+  /// How a key stands.
+  func status(of key: BridgeKey) -> Instance.Bridge {
+    guard let entry = state.withLock({ $0.entries[key] }) else { return Instance.Bridge(state: .closed) }
+    let now = time.uptime()
+    let next = entry.breaker.nextAttempt.map { time.now() + ($0 - now) / .seconds(1) }
+    let state: Instance.Bridge.BreakerState =
+      switch entry.breaker.state {
+      case .closed: .closed
+      case .open(let until): until > now ? .open : .halfOpen
+      case .halfOpen: .halfOpen
+      }
+    return Instance.Bridge(state: state, nextAttemptAt: next, lastExit: entry.lastExit)
+  }
+
+  private func change(_ key: BridgeKey, _ body: (inout Entry) -> Breaker.Change?) {
+    let change = state.withLock { state -> Breaker.Change? in
+      guard var entry = state.entries[key] else { return nil }
+      let change = body(&entry)
+      state.entries[key] = entry
+      return change
+    }
+    if let change { onChange(key, change == .opened) }
+  }
+}

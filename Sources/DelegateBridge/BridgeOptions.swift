@@ -1,0 +1,28 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The settings of `[bridge]`.
+public struct BridgeOptions: Sendable {
+  /// The directories that programs must lie in; none means everywhere.
+  public var allow: [String]
+  /// How many providers run at a time.
+  public var limits: SlotLimits
+  /// The daemon's own environment, of which providers get little.
+  public var environment: [String: String]
+  /// Whether the process becomes the subreaper of its descendants and kills what providers leave behind. The process
+  /// must then start nothing but providers.
+  public var sweeps: Bool
+
+  /// Settings; the environment is the process's if none is given.
+  public init(
+    allow: [String] = [], limits: SlotLimits = SlotLimits(), environment: [String: String]? = nil, sweeps: Bool = true
+  ) {
+    self.allow = allow
+    self.limits = limits
+    self.environment = environment ?? ProcessInfo.processInfo.environment
+    self.sweeps = sweeps
+  }
+}

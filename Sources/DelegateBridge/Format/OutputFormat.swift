@@ -1,0 +1,72 @@
+import JSONRPC
+import SDKProtocol
+
+/// Reads what a provider wrote to standard output.
+enum OutputFormat {
+  /// The answer in a provider's output.
+  ///
+  /// - Throws: `providerOutputInvalid` for what can't be read, without any of the output in its message; the
+  ///   provider's own failure where the format can say one.
+  static func parse(
+    _ bytes: [UInt8], format: ProviderFormat, question: BridgeQuestion
+  ) throws(SDKError) -> BridgeAnswer {
+    guard let start = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
+    else { throw .output("wrote nothing; let it write the token, or exit with 75 for later and 77 for no") }
+    let text = bytes[start...last]
+    switch format {
+    case .raw: return try RawOutput.parse(text, question)
+    case .json: return try AnswerShape.check(try object(text), question)
+    case .execCredential: return try ExecCredentialOutput.parse(try object(text), question)
+    case .googleExecutable: return try GoogleExecutableOutput.parse(try object(text), question)
+    case .gitCredential: return try GitCredentialOutput.parse(text, question)
+    case .auto:
+      guard text.first == UInt8(ascii: "{") else { return try RawOutput.parse(text, question) }
+      let object = try object(text)
+      if object["apiVersion"] != nil { return try ExecCredentialOutput.parse(object, question) }
+      if object["success"] != nil { return try GoogleExecutableOutput.parse(object, question) }
+      return try AnswerShape.check(object, question)
+    }
+  }
+
+  /// A failure that the output of a provider with a bad exit status explains, if its format can.
+  static func failure(_ bytes: [UInt8], format: ProviderFormat) -> GoogleExecutableOutput.Failure? {
+    guard format == .auto || format == .googleExecutable, let object = try? object(bytes[...]) else { return nil }
+    return GoogleExecutableOutput.failure(object)
+  }
+
+  /// An answer with a token, for the formats that know nothing else.
+  static func answer(
+    token: String, expiresAt: JSON? = nil, format: ProviderFormat, _ question: BridgeQuestion
+  ) throws(SDKError) -> BridgeAnswer {
+    guard question.name == .getToken || question.name == .invalidAuth else {
+      throw .output("answered \(question.name.rawValue) with a token; let it answer in JSON, format \"json\"")
+    }
+    guard !token.isEmpty else { throw .output("wrote an empty token in the format \(format.rawValue)") }
+    var members: JSONObject = ["token": .string(token)]
+    members["expiresAt"] = expiresAt
+    return try AnswerShape.check(members, question)
+  }
+
+  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+  private static func object(_ text: ArraySlice<UInt8>) throws(SDKError) -> JSONObject {
+    let value: JSON
+    do {
+      value = try JSONParser.parse(text)
+    } catch {
+      // The parser's words may quote a member's name, and the output is secret.
+      throw .output("wrote what is not JSON (byte \(error.offset)); let it write one JSON object and nothing else")
+    }
+    guard let object = value.objectValue else {
+      throw .output("wrote JSON that is a \(value.typeName); let it write an object")
+    }
+    return object
+  }
+}
+
+extension SDKError {
+  /// `providerOutputInvalid`; the words say what the provider did and what it should do.
+  static func output(_ words: String) -> SDKError {
+    SDKError(.provider, .providerOutputInvalid, "The token provider \(words).")
+  }
+}

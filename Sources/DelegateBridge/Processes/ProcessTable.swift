@@ -1,0 +1,51 @@
+import Glibc
+
+/// The kernel's table of processes, as far as `/proc` shows it.
+enum ProcessTable {
+  /// A process; `nil` when there is none of this number.
+  static func entry(of pid: pid_t) -> ProcessEntry? {
+    read("/proc/\(pid)/stat").flatMap { ProcessEntry(stat: $0) }
+  }
+
+  /// The children of this process, those that died and wait to be reaped included.
+  static var children: [ProcessEntry] {
+    let own = getpid()
+    let listed = childrenByThread ?? entries(in: "/proc").compactMap { pid_t($0) }
+    return listed.compactMap { entry(of: $0) }.filter { $0.parent == own }
+  }
+
+  /// The lists that kernels with `CONFIG_PROC_CHILDREN` keep, one a thread; `nil` from other kernels.
+  private static var childrenByThread: [pid_t]? {
+    guard read("/proc/thread-self/children") != nil else { return nil }
+    return entries(in: "/proc/self/task").flatMap { thread in
+      (read("/proc/self/task/\(thread)/children") ?? "").split(separator: " ").compactMap { pid_t($0) }
+    }
+  }
+
+  private static func entries(in directory: String) -> [String] {
+    guard let stream = opendir(directory) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name.first?.isNumber == true { names.append(name) }
+    }
+    return names
+  }
+
+  private static func read(_ path: String) -> String? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var all: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = Glibc.read(file, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count == 0 ? String(decoding: all, as: UTF8.self) : nil }
+      all += chunk[..<count]
+    }
+  }
+}

@@ -1,0 +1,105 @@
+public import Logging
+public import SDKProtocol
+import Synchronization
+
+/// Asks the attached delegates and then the configured provider, which it runs as a child of the daemon.
+public final class ProviderBridge: AnsweringBridge {
+  /// Hears of a breaker that opened (`true`) or closed (`false`). Called without any lock held.
+  public typealias BreakerObserver = @Sendable (_ key: BridgeKey, _ opened: Bool) -> Void
+
+  private let options: BridgeOptions
+  private let sources: [any AnswerSource]
+  private let runner: any ProviderRunning
+  private let time: BridgeTime
+  private let breakers: BreakerTable
+  private let slots: ProviderSlots
+
+  /// A bridge that runs real programs.
+  ///
+  /// - Parameters:
+  ///   - sources: who is asked before the provider, in this order.
+  ///   - onBreakerChange: hears of breakers that open and close.
+  public convenience init(
+    options: BridgeOptions = BridgeOptions(), sources: [any AnswerSource] = [], logger: Logger,
+    onBreakerChange: @escaping BreakerObserver = { _, _ in }
+  ) {
+    self.init(
+      options: options, sources: sources,
+      runner: ExecProvider(check: ProgramCheck(allowed: options.allow), logger: logger), time: BridgeTime(),
+      onBreakerChange: onBreakerChange)
+    if options.sweeps { SubreaperSweep.adoptOrphans() }
+  }
+
+  init(
+    options: BridgeOptions, sources: [any AnswerSource] = [], runner: any ProviderRunning, time: BridgeTime,
+    onBreakerChange: @escaping BreakerObserver = { _, _ in }
+  ) {
+    self.options = options
+    self.sources = sources
+    self.runner = runner
+    self.time = time
+    breakers = BreakerTable(time: time, onChange: onBreakerChange)
+    slots = ProviderSlots(limits: options.limits, clock: time.clock)
+  }
+
+  public func ask(
+    _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32
+  ) async throws(SDKError) -> BridgeAnswer {
+    do throws(SDKError) {
+      for source in sources {
+        if let answer = try await source.answer(question, of: key), !answer.isDeferred { return answer }
+      }
+      guard let provider else { throw SDKError.noProvider }
+      return try await run(provider, question, key, owner)
+    } catch {
+      throw error.about(question.instance)
+    }
+  }
+
+  private func run(
+    _ provider: ProviderConfiguration, _ question: BridgeQuestion, _ key: BridgeKey, _ owner: UInt32
+  ) async throws(SDKError) -> BridgeAnswer {
+    let admission = try breakers.admit(key)
+    let slot: Int
+    do throws(SDKError) {
+      let patience = time.left(until: question.deadline)
+      guard patience > .zero else { throw SDKError.tooLate }
+      slot = try await slots.acquire(key, owner: owner, concurrency: provider.concurrency, patience: patience)
+    } catch {
+      breakers.abandon(key, admission)
+      throw error
+    }
+    let invocation = ProviderInvocation(
+      provider, question, inherited: options.environment, patience: time.left(until: question.deadline))
+    let run = await runner.running(invocation, slow: options.limits.slow, clock: time.clock) {
+      self.slots.markLong(slot)
+    }
+    let result: Result<BridgeAnswer, SDKError>
+    do throws(SDKError) {
+      let answer = try run.answer(to: question, by: provider)
+      result = answer.isDeferred ? .failure(.allDeferred) : .success(answer)
+    } catch {
+      result = .failure(error)
+    }
+    let outcome = BreakerTable.Outcome(result, run.ending)
+    breakers.record(key, admission, outcome, lastExit: run.ending.lastExit)
+    slots.finish(slot, succeeded: outcome.isSuccess)
+    if options.sweeps { await SubreaperSweep().sweep() }
+    return try result.get()
+  }
+
+  public func status(of key: BridgeKey) -> Instance.Bridge {
+    var status = breakers.status(of: key)
+    status.attached = sources.reduce(0) { $0 + $1.attachedCount(of: key) }
+    return status
+  }
+
+  public func reset(_ key: BridgeKey) { breakers.reset(key) }
+
+  public func reject(_ key: BridgeKey) { breakers.reject(key) }
+
+  public func forget(_ key: BridgeKey) {
+    breakers.forget(key)
+    slots.forget(key)
+  }
+}

@@ -1,0 +1,39 @@
+import SDKProtocol
+
+/// The provider's reasons of `protocol.md`, each with a sentence that says what happened and what to do next.
+extension SDKError {
+  /// No provider and nobody attached.
+  static let noProvider = SDKError(
+    .provider, .noProvider,
+    "No token provider is configured and no delegate is attached; set provider.command or log in again.")
+
+  /// Everybody passed the question on.
+  static let allDeferred = SDKError(
+    .provider, .noProvider, "The token provider passed the question on and nobody else is there; log in again.")
+
+  /// The owner says no.
+  static func denied(_ how: String) -> SDKError {
+    SDKError(.provider, .providerDenied, "The token provider says no to this user (\(how)); its owner decides.")
+  }
+
+  /// No run now because of earlier failures.
+  static func breakerOpen(retryAfter: Duration) -> SDKError {
+    SDKError(
+      .provider, .providerBackoff,
+      "The token provider failed before and is not run yet; wait, or call token.refresh to try at once.",
+      retryAfter: retryAfter / .seconds(1))
+  }
+
+  /// No run now because others run.
+  static func providersBusy(_ why: String, retryAfter: Double) -> SDKError {
+    SDKError(.provider, .providerBackoff, "\(why); try again later.", retryAfter: retryAfter)
+  }
+
+  /// The question's deadline has passed before anybody could be asked.
+  static let tooLate = SDKError(
+    .provider, .providerTimeout, "The time for an answer was over before the token provider could run; try again.")
+
+  /// The asking task was cancelled.
+  static let noLongerAsked = SDKError(
+    .limit, .shuttingDown, "The daemon stopped asking the token provider; try again.")
+}

@@ -1,0 +1,42 @@
+import JSONRPC
+import Logging
+import SDKProtocol
+
+/// One run of a provider: the program, what it gets, and its limits.
+struct ProviderInvocation: Sendable {
+  /// The words of the command.
+  var arguments: [String]
+  /// The whole environment.
+  var environment: [String: String]
+  /// Where it runs.
+  var workingDirectory: String
+  /// What it may read on standard input.
+  var input: [UInt8]
+  /// When it is ended.
+  var timeout: Duration
+  /// How many bytes of output it may write.
+  var maxOutput: Int
+  /// The instance's fields for the journal.
+  var metadata: Logger.Metadata
+
+  /// How a configured provider is asked a question.
+  ///
+  /// - Parameters:
+  ///   - inherited: the daemon's own environment, of which little is passed on.
+  ///   - patience: how long there is until the question's deadline.
+  init(
+    _ provider: ProviderConfiguration, _ question: BridgeQuestion, inherited: [String: String], patience: Duration
+  ) {
+    arguments = provider.arguments
+    environment = ProviderEnvironment.make(provider, question, inherited: inherited)
+    workingDirectory = provider.workingDirectory
+    input = JSONWriter.bytes(of: question.json) + [UInt8(ascii: "\n")]
+    timeout = min(provider.timeout.duration, patience)
+    maxOutput = provider.maxOutput.bytes
+    metadata = [
+      "instance": .string(question.instance.name), "kind": .string(question.kind.name),
+      "provider": .string(provider.arguments.first ?? ""),
+    ]
+    if let service = question.service { metadata["service"] = .string(service) }
+  }
+}

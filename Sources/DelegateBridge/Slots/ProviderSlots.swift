@@ -1,0 +1,105 @@
+import SDKProtocol
+import Synchronization
+
+/// The waiting around `SlotTable`.
+///
+/// A lock rather than an actor: what starts a waiting run is often a cancellation or the end of another run, neither of
+/// which can wait for an actor's turn.
+final class ProviderSlots: Sendable {
+  private enum Verdict: Sendable { case started, refused, late, cancelled }
+
+  private struct State: Sendable {
+    var table: SlotTable
+    var waiting: [Int: CheckedContinuation<Verdict, Never>] = [:]
+    var lastID = 0
+  }
+
+  private let state: Mutex<State>
+  private let clock: any Clock<Duration>
+
+  init(limits: SlotLimits, clock: any Clock<Duration>) {
+    state = Mutex(State(table: SlotTable(limits: limits)))
+    self.clock = clock
+  }
+
+  /// Waits for a slot, in turn with other instances.
+  ///
+  /// - Parameter patience: how long at most.
+  /// - Returns: the run's number, to be given to `finish`.
+  /// - Throws: `providerBackoff` when there is no room or no time left; `shuttingDown` when the task was cancelled.
+  func acquire(
+    _ key: BridgeKey, owner: UInt32, concurrency: Int, patience: Duration
+  ) async throws(SDKError) -> Int {
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+    let request = SlotRequest(id: id, key: key, owner: owner, concurrency: concurrency)
+    let verdict = await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        do { try await self.clock.sleep(for: patience) } catch { return }
+        self.leave(request, .late)
+      }
+      let verdict = await withTaskCancellationHandler {
+        await withCheckedContinuation { enter(request, $0) }
+      } onCancel: {
+        leave(request, .cancelled)
+      }
+      group.cancelAll()
+      return verdict
+    }
+    switch verdict {
+    case .started: return id
+    case .refused: throw .providersBusy("Too many token providers of this owner are hanging", retryAfter: 5)
+    case .late: throw .providersBusy("All token providers that may run at a time are busy", retryAfter: 1)
+    case .cancelled: throw .noLongerAsked
+    }
+  }
+
+  /// The run lasts: it gives its slot to another.
+  func markLong(_ id: Int) { settle { $0.markLong(id) } }
+
+  /// The run has ended; `succeeded` is `nil` when that says nothing about the provider.
+  func finish(_ id: Int, succeeded: Bool?) { settle { $0.finish(id, succeeded: succeeded) } }
+
+  /// Forgets how the last run went.
+  func forget(_ key: BridgeKey) { state.withLock { $0.table.forget(key) } }
+
+  /// Runs in slots, long runs and waiting ones.
+  var counts: (slots: Int, long: Int, waiting: Int) {
+    state.withLock { ($0.table.slotCount, $0.table.longCount, $0.table.waitingCount) }
+  }
+
+  private func enter(_ request: SlotRequest, _ continuation: CheckedContinuation<Verdict, Never>) {
+    // The task's flag is set before its handlers run: a cancellation that came too early for `leave` is seen here.
+    if Task.isCancelled { return continuation.resume(returning: .cancelled) }
+    settle { state in
+      state.waiting[request.id] = continuation
+      return state.table.request(request)
+    }
+  }
+
+  private func leave(_ request: SlotRequest, _ verdict: Verdict) {
+    let continuation = state.withLock { state in
+      guard let continuation = state.waiting.removeValue(forKey: request.id) else {
+        return CheckedContinuation<Verdict, Never>?.none
+      }
+      state.table.withdraw(request.id, of: request.key.instance)
+      return continuation
+    }
+    continuation?.resume(returning: verdict)
+  }
+
+  private func settle(_ change: (inout SlotTable) -> SlotTable.Changes) {
+    settle { (state: inout State) in change(&state.table) }
+  }
+
+  private func settle(_ change: (inout State) -> SlotTable.Changes) {
+    let settled = state.withLock { state in
+      let changes = change(&state)
+      return changes.started.map { (state.waiting.removeValue(forKey: $0), Verdict.started) }
+        + changes.refused.map { (state.waiting.removeValue(forKey: $0), Verdict.refused) }
+    }
+    for (continuation, verdict) in settled { continuation?.resume(returning: verdict) }
+  }
+}

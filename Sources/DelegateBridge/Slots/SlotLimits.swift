@@ -1,0 +1,21 @@
+/// How many providers run at a time.
+public struct SlotLimits: Sendable, Hashable {
+  /// Slots for runs that are expected to end soon: `bridge.max_concurrent`.
+  public var concurrent: Int
+  /// Runs in all, those that gave their slot back included: `bridge.max_running`.
+  public var running: Int
+  /// Runs of one owner in all.
+  public var runningPerOwner: Int
+  /// After this time a run gives its slot back.
+  public var slow: Duration
+
+  /// Limits; each is at least one.
+  public init(
+    concurrent: Int = 32, running: Int = 256, runningPerOwner: Int = 8, slow: Duration = .seconds(2)
+  ) {
+    self.concurrent = max(1, concurrent)
+    self.running = max(1, running)
+    self.runningPerOwner = max(1, runningPerOwner)
+    self.slow = slow
+  }
+}

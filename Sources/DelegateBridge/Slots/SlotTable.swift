@@ -1,0 +1,140 @@
+import DequeModule
+
+/// Decides which runs begin, which wait and which are refused.
+///
+/// A run begins in a slot. One that lasts gives the slot back and counts as long-running instead, so that hung providers
+/// never hold the slots. That giving back never fails: a run begins only while its owner and the daemon have room for
+/// one more long-running one. The last free slot is kept for instances whose last run succeeded.
+struct SlotTable: Sendable {
+  /// Which waiting runs may begin, and which need not wait any longer because the room is full of long ones.
+  struct Changes: Sendable, Equatable {
+    var started: [Int] = []
+    var refused: [Int] = []
+  }
+
+  private struct Run: Sendable {
+    let request: SlotRequest
+    var isLong = false
+  }
+
+  private let limits: SlotLimits
+  private var runs: [Int: Run] = [:]
+  private var queues: [String: Deque<SlotRequest>] = [:]
+  /// The instances that have waiting runs, next turn first.
+  private var turns: Deque<String> = []
+  private var healthy: Set<BridgeKey> = []
+  private var runsOfOwner: [UInt32: Int] = [:]
+  private var longOfOwner: [UInt32: Int] = [:]
+  private var runsOfInstance: [String: Int] = [:]
+  private(set) var longCount = 0
+
+  init(limits: SlotLimits) { self.limits = limits }
+
+  /// Runs that hold a slot.
+  var slotCount: Int { runs.count - longCount }
+  /// Runs that wait.
+  var waitingCount: Int { queues.values.reduce(0) { $0 + $1.count } }
+
+  /// Begins a run, lets it wait, or refuses it.
+  mutating func request(_ request: SlotRequest) -> Changes {
+    if isFull(for: request.owner) { return Changes(refused: [request.id]) }
+    if queues[request.key.instance] == nil { turns.append(request.key.instance) }
+    queues[request.key.instance, default: []].append(request)
+    return advance()
+  }
+
+  /// A waiting run is no longer wanted.
+  mutating func withdraw(_ id: Int, of instance: String) {
+    guard var queue = queues[instance] else { return }
+    queue.removeAll { $0.id == id }
+    setQueue(queue, of: instance)
+  }
+
+  /// A run has lasted: it gives its slot back.
+  mutating func markLong(_ id: Int) -> Changes {
+    guard let run = runs[id], !run.isLong else { return Changes() }
+    runs[id]?.isLong = true
+    longCount += 1
+    longOfOwner[run.request.owner, default: 0] += 1
+    return advance()
+  }
+
+  /// A run has ended.
+  ///
+  /// - Parameter succeeded: `nil` when its end says nothing about the provider.
+  mutating func finish(_ id: Int, succeeded: Bool?) -> Changes {
+    guard let run = runs.removeValue(forKey: id) else { return Changes() }
+    Self.decrement(&runsOfOwner, run.request.owner)
+    Self.decrement(&runsOfInstance, run.request.key.instance)
+    if run.isLong {
+      longCount -= 1
+      Self.decrement(&longOfOwner, run.request.owner)
+    }
+    switch succeeded {
+    case true?: healthy.insert(run.request.key)
+    case false?: healthy.remove(run.request.key)
+    case nil: break
+    }
+    return advance()
+  }
+
+  /// Forgets how the last run went.
+  mutating func forget(_ key: BridgeKey) { healthy.remove(key) }
+
+  private func isFull(for owner: UInt32) -> Bool {
+    longCount >= limits.running || longOfOwner[owner, default: 0] >= limits.runningPerOwner
+  }
+
+  private func mayStart(_ request: SlotRequest) -> Bool {
+    let free = limits.concurrent - slotCount
+    let kept = limits.concurrent > 1 && !healthy.contains(request.key) ? 1 : 0
+    return free > kept && runs.count < limits.running
+      && runsOfOwner[request.owner, default: 0] < limits.runningPerOwner
+      && runsOfInstance[request.key.instance, default: 0] < max(1, request.concurrency)
+  }
+
+  /// Goes round the waiting instances, one run each turn, until none may begin.
+  private mutating func advance() -> Changes {
+    var changes = Changes()
+    var passed = 0
+    while passed < turns.count, let instance = turns.popFirst() {
+      guard var queue = queues[instance], let first = queue.first else { continue }
+      if isFull(for: first.owner) {
+        changes.refused += queue.map(\.id)
+        queues[instance] = nil
+        continue
+      }
+      turns.append(instance)
+      guard mayStart(first) else {
+        passed += 1
+        continue
+      }
+      passed = 0
+      queue.removeFirst()
+      setQueue(queue, of: instance)
+      start(first)
+      changes.started.append(first.id)
+    }
+    return changes
+  }
+
+  private mutating func start(_ request: SlotRequest) {
+    runs[request.id] = Run(request: request)
+    runsOfOwner[request.owner, default: 0] += 1
+    runsOfInstance[request.key.instance, default: 0] += 1
+  }
+
+  private mutating func setQueue(_ queue: Deque<SlotRequest>, of instance: String) {
+    if queue.isEmpty {
+      queues[instance] = nil
+      turns.removeAll { $0 == instance }
+    } else {
+      queues[instance] = queue
+    }
+  }
+
+  private static func decrement<Key>(_ counts: inout [Key: Int], _ key: Key) {
+    let count = counts[key, default: 0] - 1
+    counts[key] = count > 0 ? count : nil
+  }
+}

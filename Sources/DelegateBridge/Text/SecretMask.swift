@@ -1,0 +1,96 @@
+/// Hides what looks like a token in a text that goes to the journal or to a caller.
+///
+/// It errs on the side of hiding: a long identifier in a log line may go with the secrets.
+struct SecretMask {
+  /// What stands in a secret's place.
+  static let mark = "‹masked›"
+
+  /// Letters and digits in a row from which on a run is taken for a secret.
+  static let longRun = 24
+
+  private typealias Word = ArraySlice<Unicode.Scalar>
+
+  private static let names = [
+    "token", "password", "passwd", "pwd", "passphrase", "secret", "authorization", "apikey", "_key", "-key",
+    "credential", "credentials", "cookie", "assertion", "signature",
+  ]
+
+  /// What the words before have said about the next one.
+  private enum Expectation { case nothing, separator, value }
+
+  private var result = String.UnicodeScalarView()
+  private var expectation = Expectation.nothing
+
+  /// The text without its secrets.
+  static func mask(_ text: some StringProtocol) -> String {
+    var mask = SecretMask()
+    let scalars = Array(text.unicodeScalars)
+    var index = 0
+    while index < scalars.count {
+      let start = index
+      while index < scalars.count, isWord(scalars[index]) { index += 1 }
+      if index > start {
+        mask.take(word: scalars[start..<index])
+      } else {
+        mask.take(separator: scalars[index])
+        index += 1
+      }
+    }
+    return String(mask.result)
+  }
+
+  private mutating func take(separator: Unicode.Scalar) {
+    result.append(separator)
+    switch separator {
+    case ":": if expectation == .separator { expectation = .value }
+    case " ", "\t", "\"", "'", "\\": break
+    default: expectation = .nothing
+    }
+  }
+
+  private mutating func take(word: Word) {
+    if Self.isScheme(word) {
+      result.append(contentsOf: word)
+      expectation = .value
+    } else if expectation == .value, word.contains(where: { $0 != "=" }) {
+      hide()
+    } else if word.allSatisfy({ $0 == "=" }) {
+      result.append(contentsOf: word)
+      if expectation == .separator { expectation = .value }
+    } else if let equals = word.firstIndex(of: "="), Self.introduces(word[..<equals]) {
+      result.append(contentsOf: word[...equals])
+      if word.index(after: equals) < word.endIndex { hide() } else { expectation = .value }
+    } else if Self.isSecret(word) {
+      hide()
+    } else {
+      result.append(contentsOf: word)
+      expectation = Self.introduces(word) ? .separator : .nothing
+    }
+  }
+
+  private mutating func hide() {
+    result.append(contentsOf: Self.mark.unicodeScalars)
+    expectation = .nothing
+  }
+
+  private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "+/_-=.~%".unicodeScalars.contains(scalar)
+  }
+
+  private static func text(_ word: Word) -> String { String(String.UnicodeScalarView(word)).lowercased() }
+
+  private static func isScheme(_ word: Word) -> Bool { ["bearer", "basic", "digest"].contains(text(word)) }
+
+  private static func introduces(_ word: Word) -> Bool {
+    let text = text(word)
+    return names.contains { text.hasSuffix($0) }
+  }
+
+  private static func isSecret(_ word: Word) -> Bool {
+    // A path or a host name is long as a whole; a secret is long between the dots and, in a path, the slashes.
+    let isPath = word.first == "/" || word.starts(with: "./".unicodeScalars)
+    return word.split { $0 == "." || (isPath && $0 == "/") }.contains { part in
+      part.count >= longRun && part.count { ("0"..."9").contains($0) || $0.properties.isAlphabetic } >= longRun / 2
+    } || word.split { $0 == "=" || $0 == "/" }.contains { $0.starts(with: "eyJ".unicodeScalars) && $0.count >= 8 }
+  }
+}

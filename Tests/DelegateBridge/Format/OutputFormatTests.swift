@@ -1,0 +1,131 @@
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import DelegateBridge
+
+@Suite struct OutputFormatTests {
+  private func parse(
+    _ text: String, _ format: ProviderFormat = .auto, _ name: BridgeQuestion.Name = .getToken
+  ) throws -> BridgeAnswer {
+    try OutputFormat.parse(Array(text.utf8), format: format, question: .sample(name))
+  }
+
+  @Test(arguments: [ProviderFormat.auto, .raw]) func rawToken(format: ProviderFormat) throws {
+    let answer = try parse("\n  eyJhbGciOiJIUzI1NiJ9.e30.c2ln \r\n", format, .invalidAuth)
+    #expect(answer == BridgeAnswer(token: Secret("eyJhbGciOiJIUzI1NiJ9.e30.c2ln")))
+  }
+
+  @Test func json() throws {
+    let answer = try parse(#"{"token": "abc", "expiresAt": 1790000000, "uniqueId": null}"#, .json)
+    #expect(answer.token == Secret("abc"))
+    #expect(answer.expiresAt == Timestamp(secondsSince1970: 1_790_000_000))
+    #expect(answer.members.keys == ["token", "expiresAt"])
+    #expect(try parse(#"{"uniqueId": "u"}"#).uniqueId == "u")
+    #expect(try parse(#"{"scheme": "s", "signature": "x", "isEncrypted": true}"#).members.count == 3)
+    #expect(try parse(#"{"defer": true}"#).isDeferred)
+  }
+
+  @Test func answersToTheOtherQuestions() throws {
+    #expect(try parse(#"{"authenticate": false}"#, .auto, .shouldAuthenticate).authenticate == false)
+    let full = try parse(#"{"authenticate": true, "settings": {"a": 1}}"#, .json, .shouldAuthenticate)
+    #expect(full.settings == ["a": 1])
+    #expect(try parse(#"{"proceed": true}"#, .json, .authenticationFailed).proceed == true)
+  }
+
+  /// As `aws eks get-token` and `kubelogin get-token` write it.
+  @Test(arguments: [ProviderFormat.auto, .execCredential]) func execCredential(format: ProviderFormat) throws {
+    let answer = try parse(
+      #"""
+      {"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1beta1", "spec": {"interactive": false},
+       "status": {"expirationTimestamp": "2026-09-21T14:13:20Z", "token": "k8s-aws-v1.aHR0cHM6"}}
+      """#, format)
+    #expect(answer.token == Secret("k8s-aws-v1.aHR0cHM6"))
+    #expect(answer.expiresAt == Timestamp(secondsSince1970: 1_790_000_000))
+  }
+
+  /// As google-auth's documentation of executable-sourced credentials shows it.
+  @Test(arguments: [ProviderFormat.auto, .googleExecutable]) func googleExecutable(format: ProviderFormat) throws {
+    let answer = try parse(
+      #"""
+      {"version": 1, "success": true, "token_type": "urn:ietf:params:oauth:token-type:id_token",
+       "id_token": "HEADER.PAYLOAD.SIGNATURE", "expiration_time": 1790000000}
+      """#, format)
+    #expect(answer.token == Secret("HEADER.PAYLOAD.SIGNATURE"))
+    #expect(answer.expiresAt == Timestamp(secondsSince1970: 1_790_000_000))
+  }
+
+  @Test func googleFailureReachesTheCallerMasked() throws {
+    let error = #expect(throws: SDKError.self) {
+      try parse(#"{"version": 1, "success": false, "code": "401", "message": "Caller not authorized, token=abc\n."}"#)
+    }
+    #expect(error?.reason == .providerFailed)
+    #expect(error?.vendorCode == "401")
+    #expect(error?.vendorDescription == "Caller not authorized, token=‹masked› .")
+  }
+
+  /// As git-credential-oauth answers `get`.
+  @Test func gitCredential() throws {
+    let answer = try parse(
+      "protocol=https\nusername=oauth2\r\npassword=a=b c\npassword_expiry_utc=1790000000\noauth_refresh_token=r\n\nx",
+      .gitCredential)
+    #expect(answer.token == Secret("a=b c"))
+    #expect(answer.expiresAt == Timestamp(secondsSince1970: 1_790_000_000))
+    #expect(answer.secret("refreshToken") == Secret("r"))
+    let error = #expect(throws: SDKError.self) { try parse("quit=1\n", .gitCredential) }
+    #expect(error?.reason == .providerDenied)
+  }
+
+  @Test(arguments: [
+    ("", ProviderFormat.auto, "nothing"), (" \n", .raw, "nothing"), ("two words", .auto, "more than one word"),
+    ("one\ntwo", .raw, "more than one word"), ("tök", .raw, "printable"), ("{", .auto, "not JSON"),
+    ("[]", .json, "array"), ("{}", .json, "without token"), (#"{"tokn": "hush"}"#, .json, "did it mean token?"),
+    (#"{"zzzzzzzzzzzzzzz": "hush"}"#, .json, "known are token"), (#"{"token": 1}"#, .json, "must be a string"),
+    (#"{"token": ""}"#, .json, "empty token"), (#"{"token": "hush", "expiresAt": "soon"}"#, .json, "expiresAt"),
+    (#"{"token": "hush", "expiresAt": 1790000000000}"#, .json, "expiresAt"), (#"{"defer": false}"#, .json, "defer"),
+    (#"{"defer": true, "token": "hush"}"#, .json, "defer"), (#"{"token":"hush","token":"hush"}"#, .json, "not JSON"),
+    (#"{"apiVersion": "client.authentication.k8s.io/v2"}"#, .auto, "ExecCredential"),
+    (
+      #"{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {}}"#, .auto,
+      "status.token"
+    ),
+    (#"{"success": "yes"}"#, .auto, "true or false"), (#"{"success": true, "id_token": ""}"#, .auto, "empty token"),
+    (#"{"success": true, "saml_response": "hush"}"#, .auto, "neither"),
+    (#"{"success": true, "id_token": "hush", "expiration_time": "x"}"#, .auto, "expiration_time"),
+    ("hush", .gitCredential, "without ="), ("username=hush", .gitCredential, "no password"),
+    ("password=hush\npassword_expiry_utc=x", .gitCredential, "password_expiry_utc"),
+    ("password=", .gitCredential, "empty token"),
+  ]) func refuses(text: String, format: ProviderFormat, why: String) throws {
+    let error = #expect(throws: SDKError.self) { try parse(text, format) }
+    #expect(error?.reason == .providerOutputInvalid)
+    #expect(error?.message.contains(why) == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("hush") == false)
+    #expect(error?.message.contains("zzz") == false)
+  }
+
+  @Test(arguments: [ProviderFormat.raw, .auto], [BridgeQuestion.Name.shouldAuthenticate, .authenticationFailed])
+  func tokenAnswersNoOtherQuestion(format: ProviderFormat, name: BridgeQuestion.Name) throws {
+    let error = #expect(throws: SDKError.self) { try parse("token", format, name) }
+    #expect(error?.reason == .providerOutputInvalid)
+  }
+
+  @Test(arguments: BridgeQuestion.Name.allCases, ProviderFormat.allCases)
+  func anyBytesAreAnsweredOrRefused(name: BridgeQuestion.Name, format: ProviderFormat) throws {
+    var random = SplitMix(state: 7)
+    let seeds = [
+      #"{"token":"a"}"#, "password=a\n", #"{"success":true,"id_token":"x"}"#, #"{"apiVersion":"a","status":1}"#,
+    ]
+    let question = try BridgeQuestion.sample(name)
+    for _ in 0..<500 {
+      var bytes = Array((seeds.randomElement(using: &random) ?? "").utf8)
+      for _ in 0..<Int.random(in: 0..<4, using: &random) {
+        bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      }
+      do throws(SDKError) {
+        _ = try OutputFormat.parse(bytes, format: format, question: question)
+      } catch {
+        #expect([.providerOutputInvalid, .providerFailed, .providerDenied].contains(error.reason))
+      }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import SDKProtocol
+import Testing
+
+@testable import DelegateBridge
+
+/// Three hundred providers that hang, and one that doesn't.
+@Suite struct HangingProvidersTests {
+  private func bridge(_ provider: FakeProvider) -> ProviderBridge {
+    ProviderBridge(
+      options: BridgeOptions(limits: SlotLimits(slow: .milliseconds(20)), environment: [:], sweeps: false),
+      runner: provider, time: BridgeTime())
+  }
+
+  @Test(arguments: [1, 10, 30]) func otherOwnersAreServed(owners: Int) async throws {
+    let provider = FakeProvider()
+    provider.hang("/hang")
+    let bridge = bridge(provider)
+    let question = try BridgeQuestion.sample()
+    try await withThrowingTaskGroup(of: Reason?.self) { group in
+      for number in 0..<300 {
+        group.addTask {
+          await failure { () async throws(SDKError) in
+            try await bridge.ask(
+              question, of: .numbered(number), provider: ProviderConfiguration(command: ["/hang"]),
+              owner: UInt32(number % owners))
+          }?.reason
+        }
+      }
+      // All of an owner's beyond its cap are refused, the others hang on.
+      for _ in 0..<300 - 8 * owners { #expect(try await group.next() == .some(.providerBackoff)) }
+      #expect(provider.current == 8 * owners)
+      for number in 0..<50 {
+        let answer = try await bridge.ask(
+          question, of: .numbered(1000 + number), provider: ProviderConfiguration(command: ["/works"]), owner: 4711)
+        #expect(answer.token == Secret("token-of-/works"))
+      }
+      group.cancelAll()
+    }
+    #expect(provider.current == 0)
+  }
+
+  @Test func thereIsAnEndToThemAll() async throws {
+    let provider = FakeProvider()
+    provider.hang("/hang")
+    let bridge = bridge(provider)
+    let question = try BridgeQuestion.sample()
+    await withTaskGroup(of: Reason?.self) { group in
+      for number in 0..<300 {
+        group.addTask {
+          await failure { () async throws(SDKError) in
+            try await bridge.ask(
+              question, of: .numbered(number), provider: ProviderConfiguration(command: ["/hang"]),
+              owner: UInt32(number))
+          }?.reason
+        }
+      }
+      for _ in 0..<300 - 256 { #expect(await group.next() == .some(.providerBackoff)) }
+      #expect(provider.current == 256)
+      group.cancelAll()
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import JSONRPC
+import SDKProtocol
+import Synchronization
+import Testing
+
+@testable import DelegateBridge
+
+@Suite struct ProviderBridgeTests {
+  /// A bridge with a clock that stands still until it is moved.
+  private final class World: Sendable {
+    let provider = FakeProvider()
+    let uptime = Mutex(Duration.seconds(1000))
+    let changes = Mutex<[String]>([])
+
+    func bridge(sources: [any AnswerSource] = [], limits: SlotLimits = SlotLimits()) -> ProviderBridge {
+      var time = BridgeTime()
+      time.uptime = { self.uptime.withLock { $0 } }
+      time.chance = { 1 }
+      return ProviderBridge(
+        options: BridgeOptions(limits: limits, environment: [:], sweeps: false), sources: sources, runner: provider,
+        time: time
+      ) { key, opened in self.changes.withLock { $0.append("\(key) \(opened ? "opened" : "closed")") } }
+    }
+
+    func pass(_ seconds: Double) { uptime.withLock { $0 += .seconds(seconds) } }
+  }
+
+  private struct Source: AnswerSource {
+    var answer: BridgeAnswer?
+    var error: SDKError?
+    func attachedCount(of key: BridgeKey) -> Int { 2 }
+    func answer(_ question: BridgeQuestion, of key: BridgeKey) async throws(SDKError) -> BridgeAnswer? {
+      if let error { throw error }
+      return answer
+    }
+  }
+
+  private let world = World()
+  private let key = BridgeKey(instance: "uuid", service: "main")
+  private let program = ProviderConfiguration(command: ["/p"])
+
+  private func ask(
+    _ bridge: ProviderBridge, provider: ProviderConfiguration? = ProviderConfiguration(command: ["/p"]),
+    within seconds: Double = 60
+  ) async throws -> BridgeAnswer {
+    try await bridge.ask(.sample(within: seconds), of: key, provider: provider, owner: 1)
+  }
+
+  private func reason(_ bridge: ProviderBridge, within seconds: Double = 60) async -> Reason? {
+    do {
+      _ = try await ask(bridge, within: seconds)
+      return nil
+    } catch {
+      return (error as? SDKError)?.reason
+    }
+  }
+
+  @Test func answersAndSaysHow() async throws {
+    let bridge = world.bridge()
+    #expect(bridge.status(of: key) == Instance.Bridge(state: .closed))
+    #expect(try await ask(bridge).token == Secret("token-of-/p"))
+    #expect(bridge.status(of: key) == Instance.Bridge(state: .closed, lastExit: "0"))
+  }
+
+  @Test func noProvider() async throws {
+    let error = await #expect(throws: SDKError.self) { try await ask(world.bridge(), provider: nil) }
+    #expect(error?.reason == .noProvider)
+    #expect(error?.instance?.name == "front-desk")
+  }
+
+  @Test(arguments: [
+    (ProviderEnding.exited(75), Reason.providerFailed, "75", true), (.exited(77), .providerDenied, "77", false),
+    (.exited(1), .providerFailed, "1", true), (.signalled(9), .providerFailed, "signal 9", true),
+    (.timedOut, .providerTimeout, "timeout", true), (.tooMuchOutput, .providerOutputInvalid, "output", true),
+    (.notStarted("It is missing."), .providerFailed, "notStarted", true),
+    (.notAllowed("It is writable."), .providerNotAllowed, "notAllowed", false),
+  ]) func endings(ending: ProviderEnding, reason: Reason, lastExit: String, opens: Bool) async throws {
+    let bridge = world.bridge()
+    world.provider.end("/p", with: ending)
+    #expect(await self.reason(bridge) == reason)
+    #expect(bridge.status(of: key).lastExit == lastExit)
+    #expect(bridge.status(of: key).state == (opens ? .open : .closed))
+    #expect(world.changes.withLock { $0 } == (opens ? ["uuid/main opened"] : []))
+  }
+
+  @Test func breakerStopsRunsAndSaysUntilWhen() async throws {
+    let bridge = world.bridge()
+    world.provider.end("/p", with: .exited(1))
+    #expect(await reason(bridge) == .providerFailed)
+    let error = await #expect(throws: SDKError.self) { try await ask(bridge) }
+    #expect(error?.reason == .providerBackoff)
+    #expect(error?.retryAfter == 1)
+    let next = try #require(bridge.status(of: key).nextAttemptAt)
+    #expect(abs(next - .now - 1) < 10)
+    #expect(world.provider.runs.count == 1)
+    world.pass(1)
+    #expect(bridge.status(of: key).state == .halfOpen)
+    #expect(await reason(bridge) == .providerFailed)
+    world.pass(1.75)
+    #expect(await reason(bridge) == .providerBackoff, "the delay has doubled")
+    world.pass(0.25)
+    world.provider.end("/p", with: nil)
+    #expect(await reason(bridge) == nil)
+    #expect(world.changes.withLock { $0 } == ["uuid/main opened", "uuid/main closed"])
+  }
+
+  @Test func otherInstancesAreNotStopped() async throws {
+    let bridge = world.bridge()
+    world.provider.end("/p", with: .exited(1))
+    _ = await reason(bridge)
+    let other = try await bridge.ask(
+      .sample(), of: .numbered(2), provider: ProviderConfiguration(command: ["/q"]), owner: 1)
+    #expect(other.token == Secret("token-of-/q"))
+  }
+
+  @Test func controlResetsTheBreaker() async throws {
+    let bridge = world.bridge()
+    world.provider.end("/p", with: .exited(1))
+    _ = await reason(bridge)
+    bridge.reset(key)
+    #expect(bridge.status(of: key).state == .closed)
+    #expect(await reason(bridge) == .providerFailed)
+    #expect(world.provider.runs.count == 2)
+  }
+
+  @Test func rejectedAnswerCountsAsFailure() async throws {
+    let bridge = world.bridge()
+    _ = try await ask(bridge)
+    bridge.reject(key)
+    #expect(bridge.status(of: key).state == .open)
+    #expect(bridge.status(of: key).lastExit == "output")
+    #expect(await reason(bridge) == .providerBackoff)
+  }
+
+  @Test func forgottenInstanceStartsAnew() async throws {
+    let bridge = world.bridge()
+    world.provider.end("/p", with: .exited(1))
+    _ = await reason(bridge)
+    bridge.forget(key)
+    #expect(bridge.status(of: key) == Instance.Bridge(state: .closed))
+    bridge.reject(key)
+    bridge.reset(key)
+    #expect(bridge.status(of: key) == Instance.Bridge(state: .closed), "what is unknown stays unknown")
+  }
+
+  @Test func delegatesAreAskedFirst() async throws {
+    let answer = BridgeAnswer(token: Secret("delegate's"))
+    let pass = BridgeAnswer(members: ["defer": true])
+    let first = world.bridge(sources: [Source(), Source(answer: pass), Source(answer: answer)])
+    #expect(try await ask(first) == answer)
+    #expect(first.status(of: key).attached == 6)
+    #expect(world.provider.runs.isEmpty)
+    let passed = world.bridge(sources: [Source()])
+    #expect(try await ask(passed).token == Secret("token-of-/p"))
+    let denied = world.bridge(sources: [Source(error: .denied("the app says so"))])
+    #expect(await reason(denied) == .providerDenied)
+  }
+
+  @Test func deadlineThatHasPassed() async throws {
+    #expect(await reason(world.bridge(), within: -1) == .providerTimeout)
+    #expect(world.provider.runs.isEmpty)
+  }
+
+  @Test func cancelledQuestionLeavesNoTrace() async throws {
+    let bridge = world.bridge()
+    world.provider.hang("/p")
+    await withTaskGroup(of: Reason?.self) { group in
+      group.addTask { await reason(bridge) }
+      #expect(await eventually { world.provider.current == 1 })
+      group.cancelAll()
+      #expect(await group.next() == .some(.shuttingDown))
+    }
+    #expect(bridge.status(of: key) == Instance.Bridge(state: .closed))
+  }
+}

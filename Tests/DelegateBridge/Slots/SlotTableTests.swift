@@ -1,0 +1,175 @@
+import Testing
+
+@testable import DelegateBridge
+
+@Suite struct SlotTableTests {
+  private func request(_ id: Int, of instance: Int, owner: UInt32 = 0, concurrency: Int = 1) -> SlotRequest {
+    SlotRequest(id: id, key: .numbered(instance), owner: owner, concurrency: concurrency)
+  }
+
+  private let limits = SlotLimits(concurrent: 3, running: 6, runningPerOwner: 3)
+
+  /// A table in which these instances have answered before.
+  private func table(_ limits: SlotLimits, healthy: Range<Int> = 0..<0) -> SlotTable {
+    var table = SlotTable(limits: limits)
+    for instance in healthy {
+      _ = table.request(request(-instance - 1, of: instance))
+      _ = table.finish(-instance - 1, succeeded: true)
+    }
+    return table
+  }
+
+  @Test func startsWhileThereAreSlots() {
+    var table = table(limits, healthy: 0..<4)
+    #expect(table.request(request(1, of: 0)) == .init(started: [1]))
+    #expect(table.request(request(2, of: 1)) == .init(started: [2]))
+    #expect(table.request(request(3, of: 2, owner: 1)) == .init(started: [3]))
+    #expect(table.request(request(4, of: 3, owner: 1)) == .init())
+    #expect(table.waitingCount == 1)
+    #expect(table.finish(2, succeeded: true) == .init(started: [4]))
+    #expect(table.finish(2, succeeded: true) == .init(), "a second end changes nothing")
+  }
+
+  @Test func lastSlotIsKeptForWhoAnsweredBefore() {
+    var table = table(limits, healthy: 9..<10)
+    #expect(table.request(request(1, of: 0)).started == [1])
+    #expect(table.request(request(2, of: 1)).started == [2])
+    #expect(table.request(request(3, of: 2, owner: 1)).started == [])
+    #expect(table.request(request(4, of: 9, owner: 1)).started == [4])
+    #expect(table.finish(4, succeeded: false).started == [])
+    #expect(table.request(request(5, of: 9, owner: 1)).started == [], "its last run failed")
+    #expect(table.finish(1, succeeded: nil).started == [3], "the longest waiting is next")
+  }
+
+  @Test func singleSlotIsKeptForNobody() {
+    var table = SlotTable(limits: SlotLimits(concurrent: 1))
+    #expect(table.request(request(1, of: 0)).started == [1])
+  }
+
+  @Test func turnsGoRoundTheInstances() {
+    var table = table(SlotLimits(concurrent: 1))
+    #expect(table.request(request(0, of: 100)).started == [0])
+    for id in 1...3 { _ = table.request(request(id, of: 1, concurrency: 9)) }
+    for id in 4...5 { _ = table.request(request(id, of: 2, concurrency: 9)) }
+    _ = table.request(request(6, of: 3, concurrency: 9))
+    var order: [Int] = []
+    var next = 0
+    while let started = table.finish(next, succeeded: true).started.first {
+      order.append(started)
+      next = started
+    }
+    #expect(order == [1, 4, 6, 2, 5, 3])
+  }
+
+  @Test func instanceRunsNoMoreThanItsProviderAllows() {
+    var table = table(SlotLimits(), healthy: 0..<1)
+    #expect(table.request(request(1, of: 0, concurrency: 2)).started == [1])
+    #expect(table.request(request(2, of: 0, concurrency: 2)).started == [2])
+    #expect(table.request(request(3, of: 0, concurrency: 2)).started == [])
+    #expect(table.markLong(1).started == [], "a long run still is one of the instance's")
+    #expect(table.request(request(4, of: 5)).started == [4], "others need not wait for it")
+    #expect(table.finish(1, succeeded: true).started == [3])
+  }
+
+  @Test func longRunsGiveTheirSlotBack() {
+    var table = table(SlotLimits(concurrent: 2, running: 10, runningPerOwner: 10), healthy: 0..<5)
+    _ = table.request(request(1, of: 0))
+    _ = table.request(request(2, of: 1))
+    #expect(table.request(request(3, of: 2)).started == [])
+    #expect(table.markLong(1).started == [3])
+    #expect(table.markLong(1) == .init(), "once only")
+    #expect((table.slotCount, table.longCount) == (2, 1))
+    _ = table.finish(1, succeeded: false)
+    #expect((table.slotCount, table.longCount) == (2, 0))
+  }
+
+  @Test func ownerFullOfLongRunsIsRefusedAtOnceAndOthersAreNot() {
+    var table = table(SlotLimits(concurrent: 8, running: 20, runningPerOwner: 2))
+    for id in 1...4 { _ = table.request(request(id, of: id, owner: 7)) }
+    #expect(table.waitingCount == 2, "an owner begins no more than could become long")
+    #expect(table.markLong(1) == .init())
+    #expect(table.markLong(2) == .init(refused: [3, 4]), "who waits need not wait for hanging ones")
+    #expect(table.request(request(5, of: 5, owner: 7)) == .init(refused: [5]))
+    #expect(table.request(request(6, of: 6, owner: 8)) == .init(started: [6]))
+    _ = table.finish(1, succeeded: false)
+    #expect(table.request(request(7, of: 7, owner: 7)) == .init(started: [7]))
+  }
+
+  @Test func totalOfLongRunsIsBounded() {
+    var table = table(SlotLimits(concurrent: 4, running: 5, runningPerOwner: 5))
+    for id in 1...5 {
+      #expect(table.request(request(id, of: id, owner: UInt32(id))).started == [id])
+      _ = table.markLong(id)
+    }
+    #expect(table.request(request(6, of: 6, owner: 6)) == .init(refused: [6]))
+  }
+
+  @Test func whoLeavesTheQueueIsForgotten() {
+    var table = table(SlotLimits(concurrent: 1))
+    _ = table.request(request(1, of: 0))
+    _ = table.request(request(2, of: 1))
+    _ = table.request(request(3, of: 2))
+    table.withdraw(2, of: "instance-1")
+    table.withdraw(2, of: "instance-1")
+    table.withdraw(1, of: "instance-0")
+    #expect(table.finish(1, succeeded: true).started == [3])
+    #expect(table.waitingCount == 0)
+  }
+
+  /// Whatever happens, the limits hold and nobody who may run waits.
+  @Test(arguments: 0..<20) func limitsHoldAtRandom(seed: UInt64) {
+    var random = SplitMix(state: seed)
+    var table = SlotTable(limits: limits)
+    var running: [Int: UInt32] = [:]
+    var long: Set<Int> = []
+    var waiting: [Int: (instance: Int, owner: UInt32)] = [:]
+    func take(_ changes: SlotTable.Changes) {
+      for id in changes.started { running[id] = waiting.removeValue(forKey: id)?.owner }
+      for id in changes.refused { waiting[id] = nil }
+    }
+    for id in 0..<600 {
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0..<5:
+        let instance = Int.random(in: 0..<9, using: &random)
+        waiting[id] = (instance, UInt32(instance % 3))
+        take(table.request(request(id, of: instance, owner: UInt32(instance % 3), concurrency: 2)))
+      case 5..<7:
+        guard let id = running.keys.sorted().randomElement(using: &random) else { continue }
+        running[id] = nil
+        long.remove(id)
+        take(table.finish(id, succeeded: Bool.random(using: &random)))
+      case 7..<9:
+        guard let id = running.keys.sorted().randomElement(using: &random) else { continue }
+        long.insert(id)
+        take(table.markLong(id))
+      default:
+        guard let id = waiting.keys.sorted().randomElement(using: &random), let who = waiting.removeValue(forKey: id)
+        else { continue }
+        table.withdraw(id, of: "instance-\(who.instance)")
+      }
+      #expect(table.slotCount == running.count - long.count && table.slotCount <= 3)
+      #expect(table.longCount == long.count && running.count <= 6)
+      #expect(table.waitingCount == waiting.count)
+      for owner in 0..<3 as Range<UInt32> { #expect(running.values.count { $0 == owner } <= 3) }
+    }
+    for id in running.keys.sorted() { take(table.finish(id, succeeded: true)) }
+    while let id = running.keys.sorted().first(where: { _ in true }) {
+      running[id] = nil
+      take(table.finish(id, succeeded: true))
+    }
+    #expect(table.waitingCount == 0 && table.slotCount == 0)
+  }
+}
+
+/// Random numbers that a seed repeats.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import SDKProtocol
+import Testing
+
+@testable import DelegateBridge
+
+/// A directory of its own for a test's programs, removed with its last user.
+final class ScriptDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/sdkd-provider-XXXXXX".utf8CString)
+    path = try #require(mkdtemp(&template).map { String(cString: $0) })
+    // Orphans of these programs are to come to this process, as they come to the daemon.
+    SubreaperSweep.adoptOrphans()
+  }
+
+  deinit {
+    for name in ["provider", "link", "pids", "pid", "done", "sub/provider"] { unlink("\(path)/\(name)") }
+    rmdir("\(path)/sub")
+    rmdir(path)
+  }
+
+  /// Writes an executable file.
+  @discardableResult
+  func write(_ text: String, as name: String = "provider", mode: mode_t = 0o755) throws -> String {
+    let full = "\(path)/\(name)"
+    let file = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+    try #require(file >= 0)
+    let bytes = Array(text.utf8)
+    let written = Glibc.write(file, bytes, bytes.count)
+    fchmod(file, mode)
+    close(file)
+    try #require(written == bytes.count)
+    return full
+  }
+
+  /// A shell script.
+  func shell(_ text: String, as name: String = "provider", mode: mode_t = 0o755) throws -> String {
+    try write("#!/bin/sh\n\(text)\n", as: name, mode: mode)
+  }
+
+  /// A Python script.
+  func python(_ text: String) throws -> String { try write("#!/usr/bin/env python3\n\(text)\n") }
+
+  /// The words of a file; none while it doesn't exist.
+  func words(of name: String) -> [String] {
+    guard let file = fopen("\(path)/\(name)", "re") else { return [] }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes[..<count], as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init)
+  }
+}
+
+/// Waits for a condition; false when it doesn't come true in time.
+func eventually(within limit: Duration = .seconds(20), _ condition: () async -> Bool) async -> Bool {
+  let end = ContinuousClock.now + limit
+  while ContinuousClock.now < end {
+    if await condition() { return true }
+    try? await Task.sleep(for: .milliseconds(5))
+  }
+  return await condition()
+}
+
+/// Whether a process is there and not merely waiting to be reaped.
+func isAlive(_ pid: String) -> Bool {
+  guard let pid = pid_t(pid), let entry = ProcessTable.entry(of: pid) else { return false }
+  return entry.state != "Z"
+}

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import DelegateBridge
+
+@Suite struct SecretMaskTests {
+  @Test(arguments: [
+    ("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl from there", "got ‹masked› from there"),
+    ("eyJhbGci", "‹masked›"),
+    ("id=eyJhbGciOiJIUzI1NiJ9", "‹masked›"),
+    ("token=abc123", "token=‹masked›"),
+    ("access_token=abc&scope=x", "access_token=‹masked›&scope=x"),
+    ("https://host/path?client_secret=s3cr3t;x", "https://host/path?client_secret=‹masked›;x"),
+    ("password: hunter2", "password: ‹masked›"),
+    ("PASSWORD = hunter2 done", "PASSWORD = ‹masked› done"),
+    (#"{"token":"abc","scope":"x"}"#, #"{"token":"‹masked›","scope":"x"}"#),
+    ("Authorization: Bearer abc.def", "Authorization: Bearer ‹masked›"),
+    ("bearer abc", "bearer ‹masked›"),
+    ("--api-key=12 x", "--api-key=‹masked› x"),
+    ("key 0123456789abcdef0123456789abcdef end", "key ‹masked› end"),
+    ("QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "‹masked›"),
+    ("aB3/dE6+gH9jK2mN5pQ8sT1vW4", "‹masked›"),
+    ("/tmp/0123456789abcdef01234567/x", "‹masked›"),
+  ]) func hides(text: String, masked: String) {
+    #expect(SecretMask.mask(text) == masked)
+  }
+
+  @Test(arguments: [
+    "", "no token for this user", "connection refused (111)", "/usr/lib/python3/dist-packages/requests/adapters.py:12",
+    "login.example.com answered 503 after 12.5 s", "----------------------------------------", "a=b c=d", "key=left",
+    "Traceback (most recent call last):", "2026-11-21T11:09:00.250Z retry 3/5", "Grüße aus München",
+  ]) func keeps(text: String) {
+    #expect(SecretMask.mask(text) == text)
+  }
+}
