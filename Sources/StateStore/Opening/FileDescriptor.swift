@@ -1,0 +1,59 @@
+import Glibc
+
+/// An open file that is closed with its owner.
+final class FileDescriptor: Sendable {
+  let number: Int32
+
+  init(opening path: String, _ flags: Int32, mode: mode_t = 0) throws(StoreOpenError) {
+    var number: Int32
+    repeat { number = open(path, flags | O_CLOEXEC | O_NOFOLLOW, mode) } while number < 0 && errno == EINTR
+    guard number >= 0 else { throw .unwritable("\(path): \(Self.text(of: errno))") }
+    self.number = number
+  }
+
+  deinit { close(number) }
+
+  /// The permission bits of the file.
+  func permissions(path: String) throws(StoreOpenError) -> mode_t {
+    var information = stat()
+    guard fstat(number, &information) == 0 else { throw .unwritable("\(path): \(Self.text(of: errno))") }
+    return information.st_mode & 0o7777
+  }
+
+  /// Takes away what the mode does not allow.
+  func restrict(to mode: mode_t, path: String) throws(StoreOpenError) {
+    let current = try permissions(path: path)
+    guard current & ~mode != 0 else { return }
+    if fchmod(number, current & mode) != 0 { throw .unwritable("\(path): \(Self.text(of: errno))") }
+  }
+
+  /// Up to `count` bytes from an offset.
+  func read(_ count: Int, at offset: Int = 0) -> [UInt8]? {
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      var length: Int
+      repeat { length = pread(number, buffer.baseAddress, count, off_t(offset)) } while length < 0 && errno == EINTR
+      initialized = max(0, length)
+    }
+    return bytes.isEmpty ? nil : bytes
+  }
+
+  /// Writes all bytes and makes them durable.
+  func write(_ bytes: [UInt8], path: String) throws(StoreOpenError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let length = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+      if length < 0 && errno == EINTR { continue }
+      guard length > 0 else { throw .unwritable("\(path): \(Self.text(of: errno))") }
+      rest = rest.dropFirst(length)
+    }
+    if fsync(number) != 0 { throw .unwritable("\(path): \(Self.text(of: errno))") }
+  }
+
+  /// What an error number means.
+  static func text(of error: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard strerror_r(error, &buffer, buffer.count) == 0 else { return "error \(error)" }
+    let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return text.isEmpty ? "error \(error)" : text
+  }
+}

@@ -1,0 +1,37 @@
+public import SDKProtocol
+
+/// Why a state can't be opened.
+public enum StoreOpenError: Error, Sendable, Hashable {
+  /// Another daemon holds the directory.
+  case stateInUse(directory: String)
+  /// The directory is on a file system whose locks and memory maps can't be trusted.
+  case networkFileSystem(directory: String, type: String)
+  /// There is a state, but not the key that opens it.
+  case keyMissing(String)
+  /// The key file can be read by others.
+  case keyTooOpen(path: String)
+  /// The database is damaged or not ours.
+  case corrupt(String)
+  /// The database was written by a newer version.
+  case newerSchema(found: Int, known: Int)
+  /// The directory or a file in it can't be read or written.
+  case unwritable(String)
+
+  /// The same as an error of the protocol, to be answered as long as the state is not open.
+  public var sdkError: SDKError {
+    switch self {
+    case .stateInUse(let directory):
+      .storeUnavailable("The state in \(directory) is held by another sdkd; stop it or choose another directory.")
+    case .networkFileSystem(let directory, let type):
+      .storeUnavailable("The state in \(directory) is on \(type), where locks are not reliable; use a local disk.")
+    case .keyMissing(let why): SDKError(.store, .keyMissing, why)
+    case .keyTooOpen(let path):
+      SDKError(.store, .keyMissing, "The root key \(path) can be read by others; replace it or chmod 600 it.")
+    case .corrupt(let what):
+      .storeUnavailable("The state is damaged (\(what)); restore a backup with sdkctl restore.")
+    case .newerSchema(let found, let known):
+      .storeUnavailable("The state has schema \(found), this sdkd knows \(known); install the newer version again.")
+    case .unwritable(let what): .storeUnavailable("The state can't be opened: \(what); put that right and restart.")
+    }
+  }
+}

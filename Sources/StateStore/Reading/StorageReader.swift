@@ -1,0 +1,79 @@
+import GRDB
+import JSONRPC
+import SDKProtocol
+import Synchronization
+
+/// Reads instances' storage. The first time it reads an instance's, it compares all rows with what the anchor says
+/// about them; from then on only this process writes.
+final class StorageReader: Sendable {
+  private let vault: Vault
+  private let compared = Mutex<Set<InstanceUUID>>([])
+
+  init(vault: Vault) { self.vault = vault }
+
+  private struct Place {
+    let uuid: InstanceUUID
+    let id: InstanceID
+    let storageEpoch: UInt64
+    let key: DataKey
+
+    var damage: SDKError { .instanceQuarantined(id, InstanceProblem.text("its storage")) }
+  }
+
+  func value(of uuid: InstanceUUID, key: String, _ db: Database) throws -> StoredValue? {
+    guard let place = try place(of: uuid, db) else { return nil }
+    let statement = try db.cachedStatement(
+      sql: "SELECT \(StorageRow.columns), value FROM storage WHERE instance = ? AND tag = ?")
+    let tag = StorageKeys(place.key).tag(of: key)
+    guard let found = try Row.fetchOne(statement, arguments: [uuid.description, tag]) else { return nil }
+    guard let row = StorageRow(found), let sealed = found.data(4) else { throw place.damage }
+    let context = row.context("storage.value", of: uuid, storageEpoch: place.storageEpoch)
+    guard let text = try? Seal.open(sealed, under: place.key.key, context, what: "a value"),
+      let value = StoredJSON.json(of: text)
+    else { throw place.damage }
+    return StoredValue(value: value, storageEpoch: place.storageEpoch)
+  }
+
+  func keys(of uuid: InstanceUUID, _ db: Database) throws -> [(key: String, bytes: Int)] {
+    guard let place = try place(of: uuid, db) else { return [] }
+    let statement = try db.cachedStatement(
+      sql: "SELECT \(StorageRow.columns), name FROM storage WHERE instance = ?")
+    let keys = try Row.fetchAll(statement, arguments: [uuid.description]).map { found in
+      guard let row = StorageRow(found), let sealed = found.data(4) else { throw place.damage }
+      let context = row.context("storage.name", of: uuid, storageEpoch: place.storageEpoch)
+      guard let name = try? Seal.open(sealed, under: place.key.key, context, what: "a key") else {
+        throw place.damage
+      }
+      return (key: String(decoding: name, as: UTF8.self), bytes: Int(row.valueBytes))
+    }
+    return keys.sorted { $0.key < $1.key }
+  }
+
+  private func place(of uuid: InstanceUUID, _ db: Database) throws -> Place? {
+    guard let row = try InstanceRow.fetch(uuid, db), let id = InstanceID(row.id) else { return nil }
+    guard let keys = try? OpenInstance.keys(of: row, vault: vault) else {
+      throw SDKError.instanceQuarantined(id, InstanceProblem.text("its data key"))
+    }
+    let place = Place(uuid: uuid, id: id, storageEpoch: row.storageEpoch, key: keys.key)
+    if !compared.withLock({ $0.contains(uuid) }) {
+      try compare(place, with: keys.anchor, db)
+      compared.withLock { _ = $0.insert(uuid) }
+    }
+    return place
+  }
+
+  private func compare(_ place: Place, with anchor: Anchor, _ db: Database) throws {
+    let keys = StorageKeys(place.key)
+    var found = Anchor()
+    let statement = try db.cachedStatement(sql: "SELECT \(StorageRow.columns) FROM storage WHERE instance = ?")
+    let rows = try Row.fetchCursor(statement, arguments: [place.uuid.description])
+    while let next = try rows.next() {
+      guard let row = StorageRow(next) else { throw place.damage }
+      found.storageBytes &+= row.bytes
+      keys.toggle(row, in: &found, of: place.uuid, storageEpoch: place.storageEpoch)
+    }
+    guard found.storageBytes == anchor.storageBytes, found.storageDigest == anchor.storageDigest else {
+      throw place.damage
+    }
+  }
+}

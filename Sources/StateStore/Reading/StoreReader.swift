@@ -1,0 +1,51 @@
+import Dispatch
+import GRDB
+import SDKProtocol
+import Synchronization
+
+/// Reads beside the writer, on a connection and a queue of its own.
+///
+/// All that touches the connection runs on the queue, so that none is used after it was closed.
+final class StoreReader: Sendable {
+  private let queue = DispatchQueue(label: "sdkd.store.reader")
+  private let connection = Mutex<DatabaseQueue?>(nil)
+
+  func open(at path: String) throws {
+    let opened = try StoreConnection.reader(at: path)
+    connection.withLock { $0 = opened }
+  }
+
+  /// Waits for the read in progress and closes; reads fail until it is opened again.
+  func close() {
+    queue.sync {
+      let closing = connection.withLock { connection in
+        defer { connection = nil }
+        return connection
+      }
+      try? closing?.close()
+    }
+  }
+
+  /// What `body` reads from one snapshot.
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(SDKError) -> Value {
+    let result: Result<Value, SDKError> = await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: self.perform(body)) }
+    }
+    return try result.get()
+  }
+
+  private func perform<Value>(_ body: (Database) throws -> Value) -> Result<Value, SDKError> {
+    guard let connection = connection.withLock({ $0 }) else {
+      return .failure(.storeUnavailable("The store is closed or being opened again; try again in a moment."))
+    }
+    do {
+      return .success(try connection.read(body))
+    } catch let error as SDKError {
+      return .failure(error)
+    } catch {
+      return .failure(.storeUnavailable("The store can't be read (\(StoreFailure.text(error))); look at the disk."))
+    }
+  }
+}

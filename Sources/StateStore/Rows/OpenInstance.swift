@@ -1,0 +1,90 @@
+import SDKProtocol
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// An instance's rows, opened: what a change works on.
+struct OpenInstance {
+  let uuid: InstanceUUID
+  let id: String
+  let createdAt: Timestamp
+  var epoch: UInt64
+  var storageEpoch: UInt64
+  var key: DataKey
+  var anchor: Anchor
+  /// JSON text.
+  var definition: Data
+  /// JSON text; empty without an identity.
+  var identity: Data
+
+  /// A new instance with a new key.
+  init(_ instance: StoredInstance, slot: Int64, vault: Vault) throws {
+    uuid = instance.uuid
+    id = instance.id.name
+    createdAt = instance.createdAt
+    epoch = instance.epoch
+    storageEpoch = instance.storageEpoch
+    key = try DataKey(newFor: uuid, slot: slot, storageEpoch: storageEpoch, vault: vault)
+    anchor = Anchor()
+    definition = try StoredJSON.data(of: instance.definition)
+    identity = try instance.identity.map(StoredJSON.data) ?? Data()
+  }
+
+  /// The instance of a row.
+  init(opening row: InstanceRow, vault: Vault) throws(SealError) {
+    let keys = try Self.keys(of: row, vault: vault)
+    uuid = row.uuid
+    id = row.id
+    createdAt = Timestamp(secondsSince1970: row.createdAt)
+    epoch = row.epoch
+    storageEpoch = row.storageEpoch
+    key = keys.key
+    anchor = keys.anchor
+    definition = Data()
+    identity = Data()
+    definition = try Seal.open(
+      row.definition, under: key.key, context("instance.definition"), what: "its definition")
+    identity = try Seal.open(row.identity, under: key.key, context("instance.identity"), what: "its identity")
+  }
+
+  /// The key of an instance and what it says about the other rows.
+  static func keys(of row: InstanceRow, vault: Vault) throws(SealError) -> (key: DataKey, anchor: Anchor) {
+    guard let wrapped = row.wrapped, let sealed = row.anchor else { throw SealError(what: "its data key, missing,") }
+    let key = try DataKey(
+      opening: wrapped, of: row.uuid, slot: row.slot, storageEpoch: row.storageEpoch, vault: vault)
+    return (key, try Anchor(opening: sealed, under: key, of: row.uuid))
+  }
+
+  func sealedDefinition() throws(SealError) -> Data {
+    try Seal.seal(definition, under: key.key, context("instance.definition"))
+  }
+
+  func sealedIdentity() throws(SealError) -> Data {
+    try Seal.seal(identity, under: key.key, context("instance.identity"))
+  }
+
+  func sealedAnchor() throws(SealError) -> Data { try anchor.sealed(under: key, of: uuid) }
+
+  private func context(_ column: String) -> AdditionalData {
+    var context = AdditionalData(column, of: uuid)
+    context.append(id)
+    context.append(createdAt)
+    context.append(epoch)
+    context.append(storageEpoch)
+    context.append(anchor.revision)
+    return context
+  }
+
+  /// The instance as the daemon knows it; `nil` if what was sealed is no JSON or the id no id.
+  var stored: StoredInstance? {
+    guard let id = InstanceID(id), let definition = StoredJSON.json(of: definition) else { return nil }
+    let identity = identity.isEmpty ? nil : StoredJSON.json(of: identity)
+    guard identity != nil || self.identity.isEmpty else { return nil }
+    return StoredInstance(
+      uuid: uuid, id: id, createdAt: createdAt, definition: definition, identity: identity, epoch: epoch,
+      storageEpoch: storageEpoch)
+  }
+}

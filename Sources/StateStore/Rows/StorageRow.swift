@@ -1,0 +1,70 @@
+import Crypto
+import GRDB
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a row of an instance's storage is known by; its key and value are sealed.
+struct StorageRow {
+  var tag: Data
+  var revision: UInt64
+  var keyBytes: UInt64
+  var valueBytes: UInt64
+
+  static let columns = "tag, revision, key_bytes, value_bytes"
+
+  init(tag: Data, revision: UInt64, keyBytes: Int, valueBytes: Int) {
+    self.tag = tag
+    self.revision = revision
+    self.keyBytes = UInt64(keyBytes)
+    self.valueBytes = UInt64(valueBytes)
+  }
+
+  /// From a row that begins with `columns`.
+  init?(_ row: Row) {
+    guard let tag = row.data(0), let revision = row.unsigned(1), let keyBytes = row.unsigned(2),
+      let valueBytes = row.unsigned(3), valueBytes <= UInt64(Int32.max)
+    else { return nil }
+    self.tag = tag
+    self.revision = revision
+    self.keyBytes = keyBytes
+    self.valueBytes = valueBytes
+  }
+
+  /// Key and value together.
+  var bytes: UInt64 { keyBytes &+ valueBytes }
+
+  func context(_ column: String, of uuid: InstanceUUID, storageEpoch: UInt64) -> AdditionalData {
+    var context = AdditionalData(column, of: uuid)
+    context.append(storageEpoch)
+    context.append(field: tag)
+    context.append(revision)
+    context.append(keyBytes)
+    context.append(valueBytes)
+    return context
+  }
+}
+
+/// The keys for storage that come from an instance's data key.
+struct StorageKeys {
+  private let names: SymmetricKey
+  private let digest: SymmetricKey
+
+  init(_ key: DataKey) {
+    names = DerivedKey.derive(from: key.key, purpose: "storage names")
+    digest = DerivedKey.derive(from: key.key, purpose: "storage digest")
+  }
+
+  /// What a key is found by: the same for the same key, and telling nothing about it.
+  func tag(of name: String) -> Data {
+    Data(HMAC<SHA256>.authenticationCode(for: Array(name.utf8), using: names).prefix(16))
+  }
+
+  /// Adds a row to the digest of all, or takes it away.
+  func toggle(_ row: StorageRow, in anchor: inout Anchor, of uuid: InstanceUUID, storageEpoch: UInt64) {
+    anchor.storageDigest.toggle(row.context("storage", of: uuid, storageEpoch: storageEpoch), key: digest)
+  }
+}

@@ -1,0 +1,29 @@
+import JSONRPC
+import SDKProtocol
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// JSON as it is sealed: its text.
+enum StoredJSON {
+  /// The text of a value, if it can be read back.
+  static func data(of json: JSON) throws(SDKError) -> Data {
+    guard fits(json, depth: JSONParser.maximumDepth) else {
+      throw .storeUnavailable("A value nests deeper than \(JSONParser.maximumDepth) and can't be stored; flatten it.")
+    }
+    return Data(JSONWriter.bytes(of: json))
+  }
+
+  static func json(of data: Data) -> JSON? { try? JSONParser.parse(data) }
+
+  private static func fits(_ json: JSON, depth: Int) -> Bool {
+    switch json {
+    case .array(let elements): depth > 0 && elements.allSatisfy { fits($0, depth: depth - 1) }
+    case .object(let object): depth > 0 && object.members.allSatisfy { fits($0.value, depth: depth - 1) }
+    default: true
+    }
+  }
+}

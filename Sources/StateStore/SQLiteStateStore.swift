@@ -1,0 +1,146 @@
+import Dispatch
+import GRDB
+public import Logging
+public import SDKProtocol
+
+/// The store on disk: one SQLite database, sealed, in a directory that it alone holds.
+///
+/// What a row that was moved, changed or put back gives is said at `Anchor`: its instance is quarantined, the others
+/// live on. Names of instances, epochs, sizes and times lie in clear; everything else is sealed.
+public final class SQLiteStateStore: StateStore {
+  public let cursors: CursorCoder
+  public let meta: StoreMeta
+
+  private let directory: StateDirectory
+  private let vault: Vault
+  private let status = StoreStatus()
+  private let reader = StoreReader()
+  private let storage: StorageReader
+  private let writer: StoreWriter
+  private let logger: Logger
+
+  /// Opens a state, or makes one in a directory that has none.
+  ///
+  /// The directory and its files are closed to others. Reads begin at once; changes are written as soon as they
+  /// come, whether or not `run` was called.
+  ///
+  /// - Parameters:
+  ///   - directory: Made with mode 0700 if it isn't there.
+  ///   - rootKey: The key of the state, `root.key` in the directory unless the caller has it.
+  ///   - clock: The time that events get.
+  ///   - retention: How long events are kept.
+  public static func open(
+    directory: String, rootKey: RootKeySource = .file, clock: @escaping @Sendable () -> Timestamp = { .now },
+    retention: EventRetention = EventRetention(), logger: Logger
+  ) async throws(StoreOpenError) -> SQLiteStateStore {
+    try await open(
+      directory: directory, rootKey: rootKey, clock: clock, retention: retention, logger: logger,
+      tuning: StoreTuning())
+  }
+
+  static func open(
+    directory: String, rootKey: RootKeySource = .file, clock: @escaping @Sendable () -> Timestamp = { .now },
+    retention: EventRetention = EventRetention(), logger: Logger, tuning: StoreTuning
+  ) async throws(StoreOpenError) -> SQLiteStateStore {
+    let result: Result<SQLiteStateStore, StoreOpenError> = await withCheckedContinuation { continuation in
+      DispatchQueue(label: "sdkd.store.opening").async {
+        continuation.resume(
+          returning: Result { () throws(StoreOpenError) in
+            try SQLiteStateStore(
+              StateOpening(directory: directory, rootKey: rootKey), clock: clock, retention: retention,
+              logger: logger, tuning: tuning)
+          })
+      }
+    }
+    return try result.get()
+  }
+
+  private init(
+    _ opened: StateOpening, clock: @escaping @Sendable () -> Timestamp, retention: EventRetention, logger: Logger,
+    tuning: StoreTuning
+  ) throws(StoreOpenError) {
+    directory = opened.directory
+    vault = opened.vault
+    meta = opened.meta
+    cursors = opened.vault.cursors
+    storage = StorageReader(vault: opened.vault)
+    self.logger = logger
+    do {
+      try reader.open(at: opened.directory.database)
+    } catch {
+      throw .unwritable("\(opened.directory.path): \(StoreFailure.text(error))")
+    }
+    let database = DatabaseHolder(
+      directory: opened.directory, connection: opened.connection, reader: reader, tuning: tuning)
+    writer = StoreWriter(
+      session: WriterSession(
+        database: database, vault: opened.vault, status: status, clock: clock, retention: retention, tuning: tuning,
+        logger: logger), queueLimit: tuning.queueLimit)
+    if !opened.vault.isLocked {
+      logger.warning("Keys could be swapped to disk: RLIMIT_MEMLOCK is too low; raise it or disable swap.")
+    }
+  }
+
+  /// Returns when `stop` was called, or its task cancelled, and every change that was accepted is answered.
+  public func run() async {
+    await withTaskCancellationHandler {
+      await writer.finished()
+    } onCancel: {
+      writer.stop()
+    }
+  }
+
+  /// Accepts no more changes; what was accepted is still written and answered.
+  public func stop() { writer.stop() }
+
+  /// Stops, waits until everything accepted is on disk, and gives the directory back.
+  public func close() async {
+    writer.stop()
+    await writer.finished()
+    await writer.between { $0.close() }
+    directory.unlock()
+  }
+
+  public func load() async throws(SDKError) -> StoredState {
+    let vault = vault
+    let state = try await reader.read { db in try StateLoader.load(db, vault: vault) }
+    for instance in state.quarantined {
+      logger.error("Instance \(instance.id) is quarantined: \(instance.problem)")
+    }
+    return state
+  }
+
+  public func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
+    try await writer.commit(change).get()
+  }
+
+  public func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
+    let storage = storage
+    return try await reader.read { db in try storage.value(of: instance, key: key, db) }
+  }
+
+  public func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)] {
+    let storage = storage
+    return try await reader.read { db in try storage.keys(of: instance, db) }
+  }
+
+  public func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] {
+    let vault = vault
+    let (events, damaged) = try await reader.read { db in
+      let rows = try EventLog.events(after: position, limit: limit, db)
+      let events = rows.compactMap { EventRow.open($0, vault: vault) }
+      return (events, rows.count - events.count)
+    }
+    if damaged > 0 { logger.error("\(damaged) stored events do not open and are left out.") }
+    return events
+  }
+
+  public func eventBounds() async throws(SDKError) -> EventBounds {
+    try await reader.read { db in try EventLog.bounds(db) }
+  }
+
+  public var health: StoreHealth { status.health }
+
+  /// Drops the events that retention does not keep; done now and then by itself.
+  func applyRetention() async { await writer.between { $0.sweep() } }
+}

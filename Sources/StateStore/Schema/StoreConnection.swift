@@ -1,0 +1,43 @@
+import GRDB
+
+/// How connections to the database are set up.
+enum StoreConnection {
+  /// Writes wait for a reader this long, in seconds; reads take milliseconds.
+  private static let patience = 5.0
+
+  /// The connection that writes: each commit is on disk when it returns, and what is deleted is overwritten.
+  static func writer(at path: String) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.label = "sdkd.store.writer"
+    configuration.busyMode = .timeout(patience)
+    // GRDB traps when a transaction is left open; if a broken disk leaves one, the connection is closed instead.
+    configuration.allowsUnsafeTransactions = true
+    configuration.prepareDatabase { db in
+      guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+        throw StoreOpenError.unwritable("SQLite refuses write-ahead logging")
+      }
+      try db.execute(
+        sql: """
+          PRAGMA synchronous = FULL;
+          PRAGMA secure_delete = ON;
+          PRAGMA temp_store = MEMORY;
+          PRAGMA journal_size_limit = 4194304;
+          PRAGMA cell_size_check = ON;
+          PRAGMA trusted_schema = OFF;
+          """)
+    }
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  /// The connection that reads beside the writer, without waiting for its commits.
+  static func reader(at path: String) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.label = "sdkd.store.reader"
+    configuration.readonly = true
+    configuration.busyMode = .timeout(patience)
+    configuration.prepareDatabase { db in
+      try db.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;")
+    }
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+}

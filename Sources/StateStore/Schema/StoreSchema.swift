@@ -1,0 +1,93 @@
+import GRDB
+
+/// The tables, and how a database of any earlier version becomes one of this.
+enum StoreSchema {
+  /// `application_id` of our databases: "sdkd".
+  static let applicationID: Int64 = 0x7364_6B64
+
+  /// One script for each version; released ones never change.
+  private static let scripts = [
+    """
+    CREATE TABLE meta (
+      name TEXT NOT NULL PRIMARY KEY,
+      value ANY NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    -- Rows are appended, overwritten with the same length and never deleted, so that SQLite never moves one and
+    -- leaves a copy behind.
+    CREATE TABLE data_key (
+      slot INTEGER PRIMARY KEY,
+      wrapped BLOB NOT NULL,
+      anchor BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE instance (
+      uuid TEXT NOT NULL PRIMARY KEY,
+      id TEXT NOT NULL UNIQUE,
+      created_at REAL NOT NULL,
+      epoch INTEGER NOT NULL,
+      storage_epoch INTEGER NOT NULL,
+      slot INTEGER NOT NULL UNIQUE,
+      definition BLOB NOT NULL,
+      identity BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE storage (
+      instance TEXT NOT NULL REFERENCES instance (uuid) ON DELETE CASCADE,
+      tag BLOB NOT NULL,
+      revision INTEGER NOT NULL,
+      key_bytes INTEGER NOT NULL,
+      value_bytes INTEGER NOT NULL,
+      name BLOB NOT NULL,
+      value BLOB NOT NULL,
+      PRIMARY KEY (instance, tag)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE event (
+      position INTEGER PRIMARY KEY AUTOINCREMENT,
+      instance TEXT NOT NULL,
+      time REAL NOT NULL,
+      payload BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX event_by_instance ON event (instance, position);
+    CREATE INDEX event_by_time ON event (time);
+    CREATE TABLE event_gap (
+      instance TEXT NOT NULL PRIMARY KEY,
+      position INTEGER NOT NULL,
+      time REAL NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    """
+  ]
+
+  /// The version that this code writes.
+  static var version: Int { scripts.count }
+
+  /// The version of a database; 0 for an empty one.
+  ///
+  /// - Throws: `StoreOpenError` if it isn't ours or is newer than this code.
+  static func version(of db: Database) throws -> Int {
+    let application = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+    let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+    let objects = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_schema") ?? 0
+    guard application == applicationID || (application == 0 && version == 0 && objects == 0) else {
+      throw StoreOpenError.corrupt("state.db is no database of sdkd")
+    }
+    guard version <= Self.version else { throw StoreOpenError.newerSchema(found: version, known: Self.version) }
+    guard version >= 0 else { throw StoreOpenError.corrupt("schema \(version)") }
+    return version
+  }
+
+  /// Brings a database to this version, one transaction for each step.
+  static func migrate(_ db: Database, from version: Int) throws {
+    for (index, script) in scripts.enumerated().dropFirst(version) {
+      try db.inTransaction(.immediate) {
+        try db.execute(sql: script)
+        try db.execute(sql: "PRAGMA user_version = \(index + 1)")
+        try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+        return .commit
+      }
+    }
+  }
+
+  /// Looks through the whole database for damage.
+  static func check(_ db: Database) throws {
+    let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(5)")
+    if findings != ["ok"] { throw StoreOpenError.corrupt(findings.joined(separator: "; ")) }
+  }
+}

@@ -1,0 +1,34 @@
+import Crypto
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A sealed value that does not open: damaged, moved, put back, or under another key.
+struct SealError: Error, Hashable {
+  /// What does not open.
+  let what: String
+}
+
+/// AES-GCM with 256-bit keys and random nonces: nonce, ciphertext, tag.
+enum Seal {
+  /// How much longer a sealed value is.
+  static let overhead = 28
+
+  static func seal(_ plain: Data, under key: SymmetricKey, _ context: AdditionalData) throws(SealError) -> Data {
+    guard let box = try? AES.GCM.seal(plain, using: key, authenticating: context.bytes), let bytes = box.combined
+    else { throw SealError(what: "sealing") }
+    return bytes
+  }
+
+  static func open(
+    _ sealed: Data, under key: SymmetricKey, _ context: AdditionalData, what: String
+  ) throws(SealError) -> Data {
+    guard let box = try? AES.GCM.SealedBox(combined: sealed),
+      let plain = try? AES.GCM.open(box, using: key, authenticating: context.bytes)
+    else { throw SealError(what: what) }
+    return plain
+  }
+}

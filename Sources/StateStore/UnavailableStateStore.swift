@@ -1,0 +1,28 @@
+import Crypto
+public import SDKProtocol
+
+/// Stands in for a state that could not be opened: everything answers why.
+public struct UnavailableStateStore: StateStore {
+  private let error: SDKError
+  public let cursors: CursorCoder
+  public let meta: StoreMeta
+
+  /// A store that answers with this error.
+  public init(_ error: SDKError) {
+    self.error = error
+    meta = StoreMeta(stateID: InstanceUUID.random().description, restartCount: 0)
+    cursors = CursorCoder(key: SymmetricKey(size: .bits256), stateID: meta.stateID)
+  }
+
+  public func load() async throws(SDKError) -> StoredState { throw error }
+  public func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult { throw error }
+  public func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
+    throw error
+  }
+  public func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)] {
+    throw error
+  }
+  public func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] { throw error }
+  public func eventBounds() async throws(SDKError) -> EventBounds { throw error }
+  public var health: StoreHealth { .failing(error) }
+}

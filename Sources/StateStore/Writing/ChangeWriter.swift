@@ -1,0 +1,136 @@
+import GRDB
+import SDKProtocol
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Applies one change inside a savepoint.
+struct ChangeWriter {
+  let db: Database
+  let vault: Vault
+  let change: InstanceChange
+  let time: Timestamp
+
+  private var instance: OpenInstance?
+  private var isRowChanged = false
+  private var isAnchorChanged = false
+  private var wiped: CommitResult.Wiped?
+
+  /// What `change` does; throws `SDKError` when its own conditions are not met, anything else when the disk or the
+  /// database fails.
+  static func apply(_ change: InstanceChange, at time: Timestamp, vault: Vault, _ db: Database) throws -> CommitResult {
+    var writer = ChangeWriter(db: db, vault: vault, change: change, time: time)
+    return try writer.apply()
+  }
+
+  private init(db: Database, vault: Vault, change: InstanceChange, time: Timestamp) {
+    self.db = db
+    self.vault = vault
+    self.change = change
+    self.time = time
+  }
+
+  private mutating func apply() throws -> CommitResult {
+    try check()
+    for part in change.parts { try apply(part) }
+    try writeBack()
+    let events = try EventWriter(db: db, vault: vault).write(change, at: time, wiped: wiped)
+    return CommitResult(events: events, wiped: wiped)
+  }
+
+  private mutating func check() throws {
+    if case .create? = change.parts.first { return }
+    guard change.expectedEpoch != nil || change.expectedStorageEpoch != nil else { return }
+    let instance = try opened()
+    if let epoch = change.expectedEpoch, epoch != instance.epoch { throw SDKError.epochChanged(change.id) }
+    if let epoch = change.expectedStorageEpoch, epoch != instance.storageEpoch {
+      throw SDKError.storageEpochChanged(change.id)
+    }
+  }
+
+  /// The instance of the change, read once.
+  private mutating func opened() throws -> OpenInstance {
+    if let instance { return instance }
+    guard let row = try InstanceRow.fetch(change.uuid, db) else { throw SDKError.instanceNotFound(change.id) }
+    do throws(SealError) {
+      let opened = try OpenInstance(opening: row, vault: vault)
+      instance = opened
+      return opened
+    } catch {
+      throw SDKError.instanceQuarantined(change.id, InstanceProblem.text(error.what))
+    }
+  }
+
+  private mutating func apply(_ part: InstanceChange.Part) throws {
+    switch part {
+    case .create(let new): return try create(new)
+    case .wipe: return try wipe()
+    case .delete: return try delete()
+    default: break
+    }
+    var changed = try opened()
+    switch part {
+    case .create, .wipe, .delete: break
+    case .define(let definition): changed.definition = try StoredJSON.data(of: definition)
+    case .identify(let identity): changed.identity = try identity.map(StoredJSON.data) ?? Data()
+    case .raiseEpoch(let epoch):
+      guard epoch > changed.epoch else { throw SDKError.epochChanged(change.id) }
+      changed.epoch = epoch
+    case .putValue(let key, let value, let limit):
+      try StorageWriter(db: db, id: change.id).put(key, value, limit: limit, in: &changed)
+    case .deleteValue(let key): try StorageWriter(db: db, id: change.id).delete(key, in: &changed)
+    }
+    instance = changed
+    switch part {
+    case .putValue, .deleteValue: isAnchorChanged = true
+    default: isRowChanged = true
+    }
+  }
+
+  private mutating func create(_ new: StoredInstance) throws {
+    let taken = try db.cachedStatement(sql: "SELECT 1 FROM instance WHERE id = ? OR uuid = ?")
+    guard new.uuid == change.uuid,
+      try Row.fetchOne(taken, arguments: [new.id.name, new.uuid.description]) == nil
+    else { throw SDKError.instanceExists(new.id) }
+    let slot = try KeyTable.take(db)
+    let created = try OpenInstance(new, slot: slot, vault: vault)
+    try InstanceTable.insert(created, db)
+    instance = created
+    isRowChanged = true
+  }
+
+  private mutating func wipe() throws {
+    var changed = try opened()
+    let storage = try InstanceTable.removeStorage(of: changed.uuid, db)
+    let tokens = StoredIdentity.tokenCount(in: StoredJSON.json(of: changed.identity))
+    changed.storageEpoch &+= 1
+    changed.key = try DataKey(
+      newFor: changed.uuid, slot: changed.key.slot, storageEpoch: changed.storageEpoch, vault: vault)
+    changed.identity = Data()
+    changed.anchor.storageBytes = 0
+    changed.anchor.storageDigest = StorageDigest()
+    instance = changed
+    isRowChanged = true
+    wiped = CommitResult.Wiped(storage: storage, tokens: tokens, pushes: 0, storageEpoch: changed.storageEpoch)
+  }
+
+  /// Needs no key, so that what does not open can be deleted.
+  private mutating func delete() throws {
+    guard try InstanceTable.delete(change.uuid, db) else { throw SDKError.instanceNotFound(change.id) }
+    instance = nil
+    isRowChanged = false
+    isAnchorChanged = false
+  }
+
+  private mutating func writeBack() throws {
+    guard isRowChanged || isAnchorChanged, var instance else { return }
+    if isRowChanged {
+      instance.anchor.revision &+= 1
+      try InstanceTable.update(instance, db)
+    }
+    try KeyTable.write(instance, db)
+  }
+}

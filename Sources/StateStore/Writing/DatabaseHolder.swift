@@ -1,0 +1,53 @@
+import GRDB
+import Logging
+
+/// The connections to one database, and how they come back after a failure.
+///
+/// Only the writer's queue calls this.
+final class DatabaseHolder {
+  private let directory: StateDirectory
+  private let log: WriteAheadLog
+  private let reader: StoreReader
+  private let tuning: StoreTuning
+  private var connection: DatabaseQueue?
+  /// Where the log has to be cut off before it is opened again.
+  private var committedLength: Int?
+
+  init(directory: StateDirectory, connection: DatabaseQueue, reader: StoreReader, tuning: StoreTuning) {
+    self.directory = directory
+    self.connection = connection
+    self.reader = reader
+    self.tuning = tuning
+    log = WriteAheadLog(directory: directory)
+  }
+
+  /// Lends the connection.
+  func use<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    if connection == nil { try open() }
+    guard let connection else { throw StoreOpenError.unwritable("no connection") }
+    return try connection.writeWithoutTransaction { db in try body(db) }
+  }
+
+  /// Closes after a failure and opens again, so that nothing that SQLite has in memory is trusted.
+  func reopen() throws {
+    if connection != nil { committedLength = log.committedLength() }
+    close()
+    try open()
+  }
+
+  func close() {
+    reader.close()
+    try? connection?.close()
+    connection = nil
+  }
+
+  private func open() throws {
+    try tuning.at(.reopening, nil)
+    if let length = committedLength { try log.cut(to: length) }
+    committedLength = nil
+    let opened = try StoreConnection.writer(at: directory.database)
+    try opened.writeWithoutTransaction { db in try StoreSchema.check(db) }
+    try reader.open(at: directory.database)
+    connection = opened
+  }
+}

@@ -1,0 +1,42 @@
+import GRDB
+import SDKProtocol
+
+/// Writes the rows of instances.
+enum InstanceTable {
+  static func insert(_ instance: OpenInstance, _ db: Database) throws {
+    let statement = try db.cachedStatement(
+      sql: """
+        INSERT INTO instance (uuid, id, created_at, epoch, storage_epoch, slot, definition, identity)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    try statement.execute(arguments: [
+      instance.uuid.description, instance.id, instance.createdAt.secondsSince1970, instance.epoch.stored,
+      instance.storageEpoch.stored, instance.key.slot, try instance.sealedDefinition(), try instance.sealedIdentity(),
+    ])
+  }
+
+  static func update(_ instance: OpenInstance, _ db: Database) throws {
+    let statement = try db.cachedStatement(
+      sql: "UPDATE instance SET epoch = ?, storage_epoch = ?, definition = ?, identity = ? WHERE uuid = ?")
+    try statement.execute(arguments: [
+      instance.epoch.stored, instance.storageEpoch.stored, try instance.sealedDefinition(),
+      try instance.sealedIdentity(), instance.uuid.description,
+    ])
+  }
+
+  /// Removes an instance's storage; how many rows it had.
+  static func removeStorage(of uuid: InstanceUUID, _ db: Database) throws -> Int {
+    try db.cachedStatement(sql: "DELETE FROM storage WHERE instance = ?").execute(arguments: [uuid.description])
+    return db.changesCount
+  }
+
+  /// Removes an instance, its storage and its key; false if it isn't there.
+  static func delete(_ uuid: InstanceUUID, _ db: Database) throws -> Bool {
+    let select = try db.cachedStatement(sql: "SELECT slot FROM instance WHERE uuid = ?")
+    guard let row = try Row.fetchOne(select, arguments: [uuid.description]) else { return false }
+    _ = try removeStorage(of: uuid, db)
+    try db.cachedStatement(sql: "DELETE FROM instance WHERE uuid = ?").execute(arguments: [uuid.description])
+    if let slot = row.integer(0) { try KeyTable.clear(slot, db) }
+    return true
+  }
+}

@@ -1,0 +1,35 @@
+import GRDB
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The table of wrapped keys. A key is only ever overwritten where it lies, by bytes of the same length.
+enum KeyTable {
+  private static let noKey = Data(count: DataKey.wrappedBytes)
+  private static let noAnchor = Data(count: Anchor.sealedBytes)
+
+  /// A slot that no instance has.
+  static func take(_ db: Database) throws -> Int64 {
+    let free = try db.cachedStatement(
+      sql: "SELECT slot FROM data_key WHERE wrapped = ? AND slot NOT IN (SELECT slot FROM instance) LIMIT 1")
+    if let slot = try Row.fetchOne(free, arguments: [noKey])?.integer(0) { return slot }
+    let insert = try db.cachedStatement(sql: "INSERT INTO data_key (wrapped, anchor) VALUES (?, ?)")
+    try insert.execute(arguments: [noKey, noAnchor])
+    return db.lastInsertedRowID
+  }
+
+  static func write(_ instance: OpenInstance, _ db: Database) throws {
+    try write(instance.key.slot, instance.key.wrapped, try instance.sealedAnchor(), db)
+  }
+
+  /// Overwrites the key of a slot with nothing.
+  static func clear(_ slot: Int64, _ db: Database) throws { try write(slot, noKey, noAnchor, db) }
+
+  private static func write(_ slot: Int64, _ wrapped: Data, _ anchor: Data, _ db: Database) throws {
+    let update = try db.cachedStatement(sql: "UPDATE data_key SET wrapped = ?, anchor = ? WHERE slot = ?")
+    try update.execute(arguments: [wrapped, anchor, slot])
+  }
+}

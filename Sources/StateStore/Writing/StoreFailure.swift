@@ -1,0 +1,46 @@
+import GRDB
+import SDKProtocol
+
+/// What a failing disk or database says, in words without values.
+enum StoreFailure {
+  static func text(_ error: any Error) -> String {
+    switch error {
+    case let error as DatabaseError:
+      switch error.resultCode {
+      case .SQLITE_FULL: "the disk is full"
+      default: "\(error.message ?? "SQLite failed"), SQLite code \(error.extendedResultCode.rawValue)"
+      }
+    case let error as StoreOpenError: error.sdkError.message
+    case let error as SealError: "\(error.what) failed"
+    case let error as SDKError: error.message
+    default: "an unexpected failure"
+    }
+  }
+
+  /// The error for a change that was not made.
+  static func refusal(_ error: any Error) -> SDKError {
+    if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
+      return .storeUnavailable("The disk is full and nothing was changed; free some space and try again.")
+    }
+    return .storeUnavailable("The store can't write (\(text(error))) and nothing was changed; look at the disk.")
+  }
+
+  /// Whether it concerns one statement and not the disk.
+  static func isOfOneStatement(_ error: any Error) -> Bool {
+    switch error {
+    case let error as DatabaseError:
+      [.SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE].contains(error.resultCode)
+    case is SealError: true
+    default: false
+    }
+  }
+
+  /// Whether the database is damaged rather than the disk in trouble.
+  static func isDamage(_ error: any Error) -> Bool {
+    switch error {
+    case let error as DatabaseError: [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
+    case StoreOpenError.corrupt: true
+    default: false
+    }
+  }
+}

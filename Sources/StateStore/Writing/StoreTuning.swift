@@ -1,0 +1,29 @@
+import GRDB
+
+/// Bounds of the writer, and where tests reach into it.
+struct StoreTuning: Sendable {
+  /// A place where a disk may fail.
+  enum Moment: Sendable, Equatable {
+    /// A transaction with so many changes has begun.
+    case begun(changes: Int)
+    /// All of its changes are made; COMMIT is next.
+    case committing
+    /// The log is about to be emptied.
+    case emptyingLog
+    /// The database is about to be opened again.
+    case reopening
+  }
+
+  /// How many changes may wait.
+  var queueLimit = 4096
+  /// How many share a transaction.
+  var batchLimit = 256
+  /// How long to leave a failed disk alone at first, and at most.
+  var firstPause = Duration.milliseconds(100)
+  var longestPause = Duration.seconds(5)
+  /// How many events, and seconds, between two sweeps of retention.
+  var eventsBetweenSweeps = 512
+  var secondsBetweenSweeps = 600.0
+  /// Called at each moment; what it throws is what the disk would have said.
+  var at: @Sendable (Moment, Database?) throws -> Void = { _, _ in }
+}

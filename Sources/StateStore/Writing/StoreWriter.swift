@@ -1,0 +1,103 @@
+import Dispatch
+import GRDB
+import Logging
+import SDKProtocol
+import Synchronization
+
+/// The one that writes: takes the changes that wait, many for each transaction, and answers them when they are on
+/// disk.
+///
+/// It runs on a queue of its own and never in a caller's task, so that no caller can take back a change by being
+/// cancelled, and no fsync holds up the tasks of others.
+final class StoreWriter: Sendable {
+  private struct Finish {
+    var isDone = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let queue = DispatchQueue(label: "sdkd.store.writer")
+  private let commits: CommitQueue
+  private let session: ConfinedSession
+  private let finish = Mutex(Finish())
+
+  init(session: WriterSession, queueLimit: Int) {
+    commits = CommitQueue(limit: queueLimit)
+    self.session = ConfinedSession(session)
+  }
+
+  /// A change on disk, or why it isn't there.
+  func commit(_ change: InstanceChange) async -> Result<CommitResult, SDKError> {
+    await withCheckedContinuation { continuation in
+      switch commits.offer(PendingCommit(change: change, answer: continuation)) {
+      case .accepted: break
+      case .acceptedFirst: queue.async { self.drain() }
+      case .full:
+        continuation.resume(
+          returning: .failure(.storeUnavailable("Too many changes wait for the disk; try again in a moment.")))
+      case .closed:
+        continuation.resume(returning: .failure(.storeUnavailable("The store is closing; nothing was changed.")))
+      }
+    }
+  }
+
+  private func drain() {
+    while true {
+      let batch = commits.take(atMost: session.value.tuning.batchLimit)
+      if batch.isEmpty { break }
+      let results = session.value.perform(batch.map(\.change))
+      for (pending, result) in zip(batch, results) { pending.answer.resume(returning: result) }
+      session.value.sweepIfDue()
+    }
+    scheduleProbe()
+  }
+
+  /// While the disk fails, asks it again now and then, so that the store heals without waiting for a change.
+  private func scheduleProbe() {
+    guard !commits.isClosed, let pause = session.value.takeProbePause() else { return }
+    let nanoseconds = Int(pause / .nanoseconds(1))
+    queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in
+      guard let self, !commits.isClosed else { return }
+      session.value.probe()
+      scheduleProbe()
+    }
+  }
+
+  /// Runs `body` on the writer's queue between two transactions.
+  func between<Value: Sendable>(_ body: @escaping @Sendable (WriterSession) -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: body(self.session.value)) }
+    }
+  }
+
+  /// Accepts nothing more; what was accepted is still written.
+  func stop() {
+    guard commits.close() else { return }
+    queue.async {
+      self.drain()
+      let waiting = self.finish.withLock { finish in
+        finish.isDone = true
+        defer { finish.waiting = [] }
+        return finish.waiting
+      }
+      for continuation in waiting { continuation.resume() }
+    }
+  }
+
+  /// Returns when it was stopped and everything accepted was answered.
+  func finished() async {
+    await withCheckedContinuation { continuation in
+      let isDone = finish.withLock { finish in
+        if !finish.isDone { finish.waiting.append(continuation) }
+        return finish.isDone
+      }
+      if isDone { continuation.resume() }
+    }
+  }
+}
+
+/// The session of a writer, which only the writer's queue touches.
+private struct ConfinedSession: @unchecked Sendable {
+  let value: WriterSession
+
+  init(_ value: WriterSession) { self.value = value }
+}

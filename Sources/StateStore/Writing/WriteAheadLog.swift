@@ -1,0 +1,38 @@
+import Glibc
+
+/// The write-ahead log as a file.
+///
+/// When a COMMIT fails in its fsync, its frames may lie in the log all the same, and the next opening would find them
+/// and take the change for committed though its caller was told that it failed. The index in shared memory, which
+/// SQLite updates after the fsync only, says where the log really ends.
+struct WriteAheadLog {
+  let directory: StateDirectory
+
+  /// The length in bytes of what is committed, while a connection is open; `nil` if the index can't be read.
+  func committedLength() -> Int? {
+    guard let file = try? FileDescriptor(opening: directory.sharedMemory, O_RDONLY),
+      let header = file.read(96), header.count == 96, Array(header[..<48]) == Array(header[48...]), header[12] == 1
+    else { return nil }
+    let sizeField = Int(header.load(at: 14, as: UInt16.self))
+    let pageSize = sizeField == 1 ? 65_536 : sizeField
+    let frames = Int(header.load(at: 16, as: UInt32.self))
+    return frames == 0 ? 0 : 32 + frames * (24 + pageSize)
+  }
+
+  /// Cuts off what lies behind, while no connection is open.
+  func cut(to length: Int) throws(StoreOpenError) {
+    let path = directory.writeAheadLog
+    var information = stat()
+    guard stat(path, &information) == 0, information.st_size > length else { return }
+    let file = try FileDescriptor(opening: path, O_RDWR)
+    guard ftruncate(file.number, off_t(length)) == 0, fsync(file.number) == 0 else {
+      throw .unwritable("\(path): \(FileDescriptor.text(of: errno))")
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate func load<Number: FixedWidthInteger>(at offset: Int, as: Number.Type) -> Number {
+    withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
+  }
+}

@@ -1,0 +1,202 @@
+import GRDB
+import Logging
+import SDKProtocol
+
+/// What the writer does with a batch of changes, and with a disk that fails.
+///
+/// Only the writer's queue calls this.
+final class WriterSession {
+  let tuning: StoreTuning
+  private let database: DatabaseHolder
+  private let vault: Vault
+  private let status: StoreStatus
+  private let clock: @Sendable () -> Timestamp
+  private let retention: EventRetention
+  private let logger: Logger
+
+  private var recovery: RecoveryPause
+  private var isProbeScheduled = false
+  /// A wipe is committed whose old key may still lie in the log; at first it may be one from before a crash.
+  private var isLogToBeEmptied = true
+  private var eventsSinceSweep = 0
+  private var lastSweep: Timestamp?
+
+  init(
+    database: DatabaseHolder, vault: Vault, status: StoreStatus, clock: @escaping @Sendable () -> Timestamp,
+    retention: EventRetention, tuning: StoreTuning, logger: Logger
+  ) {
+    self.database = database
+    self.vault = vault
+    self.status = status
+    self.clock = clock
+    self.retention = retention
+    self.tuning = tuning
+    self.logger = logger
+    recovery = RecoveryPause(first: tuning.firstPause, longest: tuning.longestPause)
+  }
+
+  /// Makes the changes in one transaction; a result for each, given when they are on disk.
+  func perform(_ changes: [InstanceChange]) -> [Result<CommitResult, SDKError>] {
+    if let refusal = recovery.refusal { return changes.map { _ in .failure(refusal) } }
+    var results: [Result<CommitResult, SDKError>]
+    do {
+      if isLogToBeEmptied { try emptyLog() }
+      // First what is easy to give up: the log can hardly fail to be emptied again after so small a change.
+      if changes.contains(where: \.removesKeys) { try emptyLog() }
+      results = try database.use { db in try write(changes, db) }
+    } catch {
+      return changes.map { _ in .failure(failed(error)) }
+    }
+    for (change, result) in zip(changes, results) {
+      guard case .success(let done) = result else { continue }
+      eventsSinceSweep += done.events.count
+      if change.removesKeys { isLogToBeEmptied = true }
+    }
+    if let failure = removeOldKeys() {
+      for (index, change) in changes.enumerated() where change.removesKeys {
+        if case .success = results[index] { results[index] = .failure(failure) }
+      }
+    } else {
+      succeeded()
+    }
+    return results
+  }
+
+  private func write(_ changes: [InstanceChange], _ db: Database) throws -> [Result<CommitResult, SDKError>] {
+    try db.beginTransaction(.immediate)
+    do {
+      try tuning.at(.begun(changes: changes.count), db)
+      let time = clock()
+      let results = try changes.map { try write($0, at: time, db) }
+      try tuning.at(.committing, db)
+      try db.commit()
+      return results
+    } catch {
+      try? db.rollback()
+      throw error
+    }
+  }
+
+  private func write(
+    _ change: InstanceChange, at time: Timestamp, _ db: Database
+  ) throws -> Result<CommitResult, SDKError> {
+    var result = CommitResult()
+    do {
+      try db.inSavepoint {
+        result = try ChangeWriter.apply(change, at: time, vault: vault, db)
+        return .commit
+      }
+      return .success(result)
+    } catch let error as SDKError {
+      return .failure(error)
+    } catch  where StoreFailure.isOfOneStatement(error) {
+      logger.error("A change could not be stored: \(StoreFailure.text(error))")
+      return .failure(StoreFailure.refusal(error))
+    }
+  }
+
+  private func emptyLog() throws {
+    try database.use { db in
+      try tuning.at(.emptyingLog, db)
+      try db.checkpoint(.truncate)
+    }
+    isLogToBeEmptied = false
+  }
+
+  /// Removes from the log what a wipe has replaced, with a second try on a new connection.
+  private func removeOldKeys() -> SDKError? {
+    var refusal: SDKError?
+    for _ in 0..<2 where isLogToBeEmptied {
+      do { try emptyLog() } catch { refusal = failed(error) }
+    }
+    guard isLogToBeEmptied, let refusal else { return nil }
+    return .storeUnavailable(
+      "The wipe is on disk, but the old key could not be removed from the log (\(refusal.message)); "
+        + "the store goes on trying.")
+  }
+
+  private func succeeded() {
+    recovery.reset()
+    if status.set(.ok) != .ok { logger.notice("The store writes again.") }
+  }
+
+  /// Notes a failure and opens the database again; the error for those who wait.
+  private func failed(_ error: any Error) -> SDKError {
+    let refusal = StoreFailure.refusal(error)
+    recovery.begin(with: refusal)
+    var isDamaged = StoreFailure.isDamage(error)
+    do {
+      try database.reopen()
+    } catch {
+      isDamaged = isDamaged || StoreFailure.isDamage(error)
+      logger.error("The store could not be opened again: \(StoreFailure.text(error))")
+    }
+    let health = isDamaged ? StoreHealth.failing(refusal) : .degraded(refusal.message)
+    if status.set(health) == .ok { logger.error("The store can't write: \(StoreFailure.text(error))") }
+    return refusal
+  }
+
+  /// How long to wait until the next probe; `nil` if none is needed or one is on its way.
+  func takeProbePause() -> Duration? {
+    guard !isProbeScheduled, let pause = recovery.current else { return nil }
+    isProbeScheduled = true
+    return pause
+  }
+
+  /// Writes something small if the disk failed; on success all is well again.
+  func probe() {
+    isProbeScheduled = false
+    guard recovery.current != nil else { return }
+    do {
+      if isLogToBeEmptied { try emptyLog() }
+      try database.use { db in
+        try db.inTransaction(.immediate) {
+          try tuning.at(.begun(changes: 0), db)
+          try MetaTable.probe(db)
+          try tuning.at(.committing, db)
+          return .commit
+        }
+      }
+      succeeded()
+    } catch {
+      _ = failed(error)
+    }
+  }
+
+  /// Applies retention when enough events or time have come since the last time.
+  func sweepIfDue() {
+    let now = clock()
+    let isDue = lastSweep.map { abs(now - $0) >= tuning.secondsBetweenSweeps } ?? true
+    guard isDue || eventsSinceSweep >= tuning.eventsBetweenSweeps, recovery.current == nil else { return }
+    sweep()
+  }
+
+  func sweep() {
+    lastSweep = clock()
+    eventsSinceSweep = 0
+    do {
+      try database.use { db in
+        try db.inTransaction(.immediate) {
+          try EventLog.retain(retention, at: clock(), db)
+          return .commit
+        }
+      }
+    } catch {
+      _ = failed(error)
+    }
+  }
+
+  func close() { database.close() }
+}
+
+extension InstanceChange {
+  /// Whether a key may be destroyed.
+  fileprivate var removesKeys: Bool {
+    parts.contains { part in
+      switch part {
+      case .wipe, .delete: true
+      default: false
+      }
+    }
+  }
+}

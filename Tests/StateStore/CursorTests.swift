@@ -1,0 +1,52 @@
+import Crypto
+import Testing
+
+@testable import StateStore
+
+@Suite struct CursorTests {
+  private let key = SymmetricKey(size: .bits256)
+
+  @Test func bringsPositionsBack() throws {
+    let coder = CursorCoder(key: key, stateID: "one")
+    for position in [0, 1, 2, 255, 256, 1 << 40, UInt64.max] {
+      let cursor = coder.encode(position)
+      #expect(cursor.utf8.count == 32)
+      #expect(cursor == coder.encode(position))
+      #expect(coder.decode(cursor) == position)
+    }
+  }
+
+  @Test func hidesHowFarApartTwoAre() {
+    let coder = CursorCoder(key: key, stateID: "one")
+    let cursors = (0..<200).map { coder.encode($0) }
+    #expect(Set(cursors).count == 200)
+    // Neighbours share no more than chance allows, anywhere in the text.
+    let shared = zip(cursors, cursors.dropFirst()).map { zip($0, $1).count { $0 == $1 } }
+    #expect((shared.max() ?? 0) < 8)
+  }
+
+  @Test func takesNoneFromElsewhere() {
+    let coder = CursorCoder(key: key, stateID: "one")
+    let cursor = coder.encode(42)
+    #expect(CursorCoder(key: key, stateID: "two").decode(cursor) == nil)
+    #expect(CursorCoder(key: SymmetricKey(size: .bits256), stateID: "one").decode(cursor) == nil)
+    for garbage in ["", "42", "=", cursor + "A", String(cursor.dropLast()), String(repeating: "A", count: 32), "é"] {
+      #expect(coder.decode(garbage) == nil)
+    }
+    for index in cursor.indices {
+      var changed = cursor
+      changed.replaceSubrange(index...index, with: cursor[index] == "A" ? "B" : "A")
+      #expect(coder.decode(changed) == nil)
+    }
+  }
+
+  @Test func spellsBytesInOneWay() {
+    for count in 0..<40 {
+      let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) }
+      #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
+    }
+    #expect(Base64URL.encode([0xFB, 0xFF]) == "-_8")
+    #expect(Base64URL.decode("-_9") == nil)
+    #expect(Base64URL.decode("A") == nil)
+  }
+}

@@ -1,0 +1,98 @@
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+/// What every store does, whatever it keeps its state in: storage and events.
+@Suite struct StorageContractTests {
+  @Test(arguments: StoreUnderTest.allCases) func keepsValuesAsTheyWereWritten(kind: StoreUnderTest) async throws {
+    try await kind.with { store in
+      let sample = try Sample()
+      _ = try await store.commit(sample.create)
+      let text = #"{"z":1.0,"a":1e2,"n":12345678901234567890123,"s":"é\u0001\"","l":[null,true,{}]}"#
+      _ = try await store.commit(sample.put("draft", try JSONParser.parse(text)))
+      let value = try #require(try await store.storageValue(of: sample.uuid, key: "draft"))
+      #expect(JSONWriter.text(of: value.value) == text)
+      #expect(value.storageEpoch == 0)
+      #expect(try await store.storageValue(of: sample.uuid, key: "other") == nil)
+      #expect(try await store.storageKeys(of: sample.uuid).map(\.bytes) == [text.utf8.count])
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases) func bindsStorageByItsLimit(kind: StoreUnderTest) async throws {
+    try await kind.with { store in
+      let sample = try Sample()
+      _ = try await store.commit(sample.create)
+      // Keys of one byte, values of eight with their quotes: nine each.
+      _ = try await store.commit(sample.put("a", "123456", limit: 20))
+      _ = try await store.commit(sample.put("b", "123456", limit: 20))
+      #expect(await reason { _ = try await store.commit(sample.put("c", 10, limit: 20)) } == .storageFull)
+      #expect(await reason { _ = try await store.commit(sample.put("b", "12345678901", limit: 20)) } == .storageFull)
+      #expect(try await store.storageValue(of: sample.uuid, key: "b")?.value == "123456")
+      _ = try await store.commit(sample.put("b", "12345678", limit: 20))
+      _ = try await store.commit(sample.change(.deleteValue(key: "a"), .deleteValue(key: "not there")))
+      _ = try await store.commit(sample.put("c", "123456", limit: 20))
+      #expect(try await store.storageKeys(of: sample.uuid).map(\.key) == ["b", "c"])
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases) func keepsInstancesApart(kind: StoreUnderTest) async throws {
+    try await kind.with { store in
+      let samples = [try Sample("one"), try Sample("two")]
+      for sample in samples {
+        _ = try await store.commit(sample.create)
+        _ = try await store.commit(sample.put("key", .string(sample.id.name)))
+      }
+      _ = try await store.commit(samples[0].change(.wipe))
+      #expect(try await store.storageValue(of: samples[0].uuid, key: "key") == nil)
+      #expect(try await store.storageValue(of: samples[1].uuid, key: "key")?.value == "two")
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases) func ordersEvents(kind: StoreUnderTest) async throws {
+    let clock = TestClock()
+    try await kind.with(clock: clock) { store in
+      let sample = try Sample()
+      #expect(try await store.eventBounds() == EventBounds(newest: 0, dropped: 0))
+      let first = try await store.commit(
+        sample.change(
+          .create(sample.instance),
+          events: [
+            .init(.instanceCreated), .init(.userLoggedIn, service: "chat", operation: "op-1", data: ["user": "u"]),
+          ]))
+      clock.advance(by: 1)
+      let second = try await store.commit(sample.change(events: [.init(.tokenRefreshed)]))
+      let all = first.events + second.events
+      #expect(all.map(\.position) == [1, 2, 3])
+      #expect(all.map(\.uuid) == Array(repeating: sample.uuid, count: 3))
+      #expect(all[1].service == "chat" && all[1].operation == "op-1" && all[1].data == ["user": "u"])
+      #expect(all[2].time - all[1].time == 1)
+      #expect(try await store.events(after: 0, limit: 10) == all)
+      #expect(try await store.events(after: 1, limit: 1) == [all[1]])
+      #expect(try await store.events(after: .max, limit: 10).isEmpty)
+      #expect(try await store.events(after: 0, limit: -1).isEmpty)
+      #expect(try await store.eventBounds().newest == 3)
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases) func retainsByCountAndAge(kind: StoreUnderTest) async throws {
+    let clock = TestClock()
+    let retention = EventRetention(maxAge: 100, maxCountPerInstance: 3)
+    try await kind.with(clock: clock, retention: retention) { store in
+      let (busy, quiet) = (try Sample("busy"), try Sample("quiet"))
+      _ = try await store.commit(quiet.change(.create(quiet.instance), events: [.init(.instanceCreated)]))
+      for _ in 0..<5 { _ = try await store.commit(busy.change(events: [.init(.networkError)])) }
+      await store.applyRetention()
+      #expect(try await store.events(after: 0, limit: 10).map(\.position) == [1, 4, 5, 6])
+      var bounds = try await store.eventBounds()
+      #expect(bounds == EventBounds(newest: 6, dropped: 3, droppedByInstance: [busy.uuid: 3]))
+
+      clock.advance(by: 101)
+      _ = try await store.commit(busy.change(events: [.init(.networkError)]))
+      await store.applyRetention()
+      #expect(try await store.events(after: 0, limit: 10).map(\.position) == [7])
+      bounds = try await store.eventBounds()
+      #expect(bounds == EventBounds(newest: 7, dropped: 6, droppedByInstance: [busy.uuid: 6, quiet.uuid: 1]))
+    }
+  }
+}

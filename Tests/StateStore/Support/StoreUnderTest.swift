@@ -1,0 +1,47 @@
+import Logging
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+/// The stores that have to behave alike.
+enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
+  case memory, disk
+
+  var testDescription: String { rawValue }
+
+  /// Lends an empty store.
+  func with(
+    clock: TestClock = TestClock(), retention: EventRetention = EventRetention(),
+    _ body: (any TestableStore) async throws -> Void
+  ) async throws {
+    switch self {
+    case .memory: try await body(InMemoryStateStore(clock: { clock.now }, retention: retention))
+    case .disk:
+      let directory = try TemporaryDirectory()
+      let store = try await open(directory, clock: clock, retention: retention)
+      try await body(store)
+      await store.close()
+    }
+  }
+}
+
+/// What tests need beyond the store's contract.
+protocol TestableStore: StateStore {
+  func applyRetention() async
+}
+
+extension InMemoryStateStore: TestableStore {}
+extension SQLiteStateStore: TestableStore {}
+
+/// Opens a store on disk, quick to try again after a failure.
+func open(
+  _ directory: TemporaryDirectory, rootKey: RootKeySource = .file, clock: TestClock = TestClock(),
+  retention: EventRetention = EventRetention(), tuning: StoreTuning = StoreTuning()
+) async throws(StoreOpenError) -> SQLiteStateStore {
+  var tuning = tuning
+  tuning.firstPause = .zero
+  return try await SQLiteStateStore.open(
+    directory: directory.state, rootKey: rootKey, clock: { clock.now }, retention: retention,
+    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tuning: tuning)
+}

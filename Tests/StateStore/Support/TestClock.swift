@@ -1,0 +1,11 @@
+import SDKProtocol
+import Synchronization
+
+/// A clock that stands until it is moved.
+final class TestClock: Sendable {
+  private let time = Mutex(Timestamp(secondsSince1970: 1_800_000_000.125))
+
+  var now: Timestamp { time.withLock { $0 } }
+
+  func advance(by seconds: Double) { time.withLock { $0 = $0 + seconds } }
+}
