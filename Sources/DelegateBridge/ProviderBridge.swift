@@ -7,6 +7,9 @@ public final class ProviderBridge: AnsweringBridge {
   /// Hears of a breaker that opened (`true`) or closed (`false`). Called without any lock held.
   public typealias BreakerObserver = @Sendable (_ key: BridgeKey, _ opened: Bool) -> Void
 
+  /// A run is not begun when the question leaves it less time than this.
+  private static let shortestRun = Duration.milliseconds(500)
+
   private let options: BridgeOptions
   private let sources: [any AnswerSource]
   private let runner: any ProviderRunning
@@ -62,9 +65,7 @@ public final class ProviderBridge: AnsweringBridge {
     let admission = try breakers.admit(key)
     let slot: Int
     do throws(SDKError) {
-      let patience = time.left(until: question.deadline)
-      guard patience > .zero else { throw SDKError.tooLate }
-      slot = try await slots.acquire(key, owner: owner, concurrency: provider.concurrency, patience: patience)
+      slot = try await takeSlot(for: provider, question, key, owner)
     } catch {
       breakers.abandon(key, admission)
       throw error
@@ -86,6 +87,16 @@ public final class ProviderBridge: AnsweringBridge {
     slots.finish(slot, succeeded: outcome.isSuccess)
     if options.sweeps { await SubreaperSweep().sweep() }
     return try result.get()
+  }
+
+  private func takeSlot(
+    for provider: ProviderConfiguration, _ question: BridgeQuestion, _ key: BridgeKey, _ owner: UInt32
+  ) async throws(SDKError) -> Int {
+    // A run that begins with next to no time left would end as the provider's failure, which it isn't.
+    let needed = min(provider.timeout.duration, Self.shortestRun)
+    let patience = time.left(until: question.deadline) - needed
+    guard patience > .zero else { throw .tooLate }
+    return try await slots.acquire(key, owner: owner, concurrency: provider.concurrency, patience: patience)
   }
 
   public func status(of key: BridgeKey) -> Instance.Bridge {

@@ -156,9 +156,11 @@ import Testing
     #expect(await reason(denied) == .providerDenied)
   }
 
-  @Test func deadlineThatHasPassed() async throws {
-    #expect(await reason(world.bridge(), within: -1) == .providerTimeout)
+  @Test(arguments: [-1, 0, 0.3]) func runThatCouldNotEndInTimeIsNotBegun(left: Double) async throws {
+    let bridge = world.bridge()
+    #expect(await reason(bridge, within: left) == .providerTimeout)
     #expect(world.provider.runs.isEmpty)
+    #expect(bridge.status(of: key) == Instance.Bridge(state: .closed), "that is not the provider's failure")
   }
 
   @Test func cancelledQuestionLeavesNoTrace() async throws {

@@ -1,13 +1,13 @@
 import JSONRPC
-import SDKProtocol
+public import SDKProtocol
 
 /// Reads what a provider wrote to standard output.
-enum OutputFormat {
+public enum OutputFormat {
   /// The answer in a provider's output.
   ///
   /// - Throws: `providerOutputInvalid` for what can't be read, without any of the output in its message; the
   ///   provider's own failure where the format can say one.
-  static func parse(
+  public static func parse(
     _ bytes: [UInt8], format: ProviderFormat, question: BridgeQuestion
   ) throws(SDKError) -> BridgeAnswer {
     guard let start = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
