@@ -1,0 +1,24 @@
+public import JSONRPC
+public import JSONRPCTransport
+
+/// What a client needs of a connection. Tests put something else in its place.
+public protocol SDKConnection: AnyObject, Sendable {
+  /// The user as whom the daemon listens.
+  var serverUid: UInt32 { get }
+  /// What the daemon sends without being asked, for one reader; ends with the connection.
+  var notifications: AsyncThrowingStream<ServerNotification, any Error> { get }
+  /// True when the connection has ended.
+  var isClosed: Bool { get }
+
+  /// Calls a method and waits for its result.
+  ///
+  /// - Throws: the daemon's `RPCError`, `ClientConnectionError`, or `CancellationError`.
+  func call(method: String, params: JSON?, timeout: Duration?) async throws -> JSON
+  /// Ends the connection.
+  func close()
+}
+
+extension ClientConnection: SDKConnection {}
+
+/// Connects to the socket at a path.
+public typealias SDKConnector = @Sendable (_ path: String) async throws -> any SDKConnection

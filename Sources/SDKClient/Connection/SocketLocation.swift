@@ -1,0 +1,65 @@
+internal import Glibc
+
+/// Where a daemon's socket is (`protocol.md`, "Transport").
+public enum SocketLocation: Sendable, Hashable {
+  /// `SDKD_SOCKET`, else the user's daemon if its socket exists, else the system's.
+  case automatic
+  /// This path.
+  case path(String)
+  /// The daemon of the user who runs this.
+  case user
+  /// The daemon of the machine.
+  case system
+  /// The daemon of a tenant.
+  case tenant(String)
+
+  private static let systemPath = "/run/sdkd/sdkd.sock"
+
+  /// The path of the socket, whether anybody listens there or not.
+  ///
+  /// - Throws: `SDKClientError.badLocation` for an empty path or a name that no tenant can have.
+  public func path() throws(SDKClientError) -> String { try path(in: .process) }
+
+  func path(in surroundings: Surroundings) throws(SDKClientError) -> String {
+    switch self {
+    case .automatic:
+      if let path = surroundings.variable("SDKD_SOCKET"), !path.isEmpty { return path }
+      if let directory = surroundings.runtimeDirectory {
+        let path = Self.userPath(directory)
+        if surroundings.exists(path) { return path }
+      }
+      return Self.systemPath
+    case .path(let path):
+      guard !path.isEmpty else { throw .badLocation("The path of the socket is empty.") }
+      return path
+    case .user:
+      // systemd always puts it there; su and cron leave the variable out.
+      return Self.userPath(surroundings.runtimeDirectory ?? "/run/user/\(surroundings.uid)")
+    case .system: return Self.systemPath
+    case .tenant(let name):
+      guard !name.isEmpty, name != ".", name != "..", !name.contains(where: { $0 == "/" || $0 == "\0" }) else {
+        throw .badLocation("\(name.debugDescription) can't be the name of a tenant.")
+      }
+      return "/run/sdkd-tenants/\(name).sock"
+    }
+  }
+
+  private static func userPath(_ directory: String) -> String { "\(directory)/sdkd/sdkd.sock" }
+
+  /// What the choice depends on, so that tests can say it.
+  struct Surroundings {
+    var uid: UInt32
+    var variable: (String) -> String?
+    var exists: (String) -> Bool
+
+    static var process: Surroundings {
+      Surroundings(
+        uid: getuid(), variable: { name in getenv(name).map { String(cString: $0) } },
+        exists: { access($0, F_OK) == 0 })
+    }
+
+    var runtimeDirectory: String? {
+      variable("XDG_RUNTIME_DIR").flatMap { $0.isEmpty ? nil : $0 }
+    }
+  }
+}

@@ -1,0 +1,24 @@
+public import ArgumentParser
+public import SDKProtocol
+
+// The contract's own types as arguments, so that a wrong one is found before a daemon is asked.
+
+extension InstanceID: ExpressibleByArgument {
+  public init?(argument: String) { self.init(argument) }
+}
+
+extension Seconds: ExpressibleByArgument {
+  public init?(argument: String) { self.init(text: argument) }
+}
+
+extension AccessRule: ExpressibleByArgument {
+  public init?(argument: String) { self.init(argument) }
+}
+
+extension KindName: ExpressibleByArgument {
+  public init?(argument: String) { self.init(argument) }
+}
+
+extension InstanceState: ExpressibleByArgument {}
+
+extension EventType: ExpressibleByArgument {}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import JSONRPC
+import SDKProtocol
+
+/// What an instance is made of, for `create` and `update`.
+struct DefinitionOptions: ParsableArguments {
+  @Option(
+    name: .customLong("setting"),
+    help: ArgumentHelp("A setting; a value that reads as JSON is taken so. Secrets go into the file.", valueName: "k=v")
+  )
+  var settings: [Assignment] = []
+
+  @Option(help: ArgumentHelp("Settings as a JSON object; - is standard input.", valueName: "file"))
+  var settingsFile: String?
+
+  @Option(
+    name: .customLong("label"), help: ArgumentHelp("A label.", valueName: "k=v"))
+  var labels: [Assignment] = []
+
+  @Option(help: ArgumentHelp("Who reads state and events, such as user:NAME.", valueName: "rule"))
+  var accessObserve: [AccessRule] = []
+
+  @Option(help: ArgumentHelp("Who gets tokens.", valueName: "rule"))
+  var accessUse: [AccessRule] = []
+
+  @Option(help: ArgumentHelp("Who logs in and out.", valueName: "rule"))
+  var accessControl: [AccessRule] = []
+
+  @Option(help: ArgumentHelp("The token provider as a JSON object; - is standard input.", valueName: "file"))
+  var providerFile: String?
+
+  @Option(
+    parsing: .remaining,
+    help: ArgumentHelp("The provider's program and its arguments: the rest of the line.", valueName: "word"))
+  var providerCommand: [String] = []
+
+  func validate() throws {
+    if settingsFile == "-", providerFile == "-" {
+      throw ValidationError("Only one of --settings-file and --provider-file can be standard input.")
+    }
+  }
+
+  /// The settings of file and options, the options last; `nil` when none were given.
+  func settingsObject(_ input: Input) throws -> JSONObject? {
+    guard settingsFile != nil || !settings.isEmpty else { return nil }
+    var object = try settingsFile.map { try input.object(from: $0) } ?? JSONObject()
+    for setting in settings { object.assign(setting) }
+    return object
+  }
+
+  /// The provider; `nil` when none was given.
+  func providerObject(_ input: Input) throws -> JSONObject? {
+    guard providerFile != nil || !providerCommand.isEmpty else { return nil }
+    var object = try providerFile.map { try input.object(from: $0) } ?? JSONObject()
+    if !providerCommand.isEmpty { object["command"] = .array(providerCommand.map(JSON.string)) }
+    return object
+  }
+
+  /// The access rules; `nil` when none were given.
+  var access: AccessRules? {
+    func given(_ rules: [AccessRule]) -> [AccessRule]? { rules.isEmpty ? nil : rules }
+    let all = AccessRules(observe: given(accessObserve), use: given(accessUse), control: given(accessControl))
+    return all == AccessRules() ? nil : all
+  }
+
+  /// The labels; `nil` when none were given.
+  var labelTexts: [String: String]? {
+    labels.isEmpty ? nil : Dictionary(labels.map { ($0.key, $0.text) }, uniquingKeysWith: { $1 })
+  }
+}

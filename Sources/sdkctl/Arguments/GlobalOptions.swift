@@ -1,0 +1,41 @@
+import ArgumentParser
+import SDKClient
+
+/// The options that all verbs have.
+struct GlobalOptions: ParsableArguments {
+  @Option(help: "The path of the daemon's socket.")
+  var socket: String?
+
+  @Flag(help: "The daemon of the user.")
+  var user = false
+
+  @Flag(help: "The daemon of the machine.")
+  var system = false
+
+  @Option(help: "The daemon of a tenant.")
+  var tenant: String?
+
+  @Option(name: [.customShort("o"), .long], help: "How to print: table, json, or jsonl for one object a line.")
+  var output: OutputFormat = .table
+
+  @Option(help: "Print this text for each object, such as '{instance} {user.externalId}'.")
+  var template: Template?
+
+  func validate() throws {
+    guard [socket != nil, user, system, tenant != nil].count(where: { $0 }) <= 1 else {
+      throw ValidationError("Give one of --socket, --user, --system and --tenant.")
+    }
+  }
+
+  /// Where the daemon is.
+  var location: SocketLocation {
+    if let socket { return .path(socket) }
+    if let tenant { return .tenant(tenant) }
+    return user ? .user : system ? .system : .automatic
+  }
+}
+
+/// How results are printed.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+  case table, json, jsonl
+}

@@ -1,0 +1,69 @@
+import Glibc
+import JSONRPC
+
+/// Where a command reads: standard input, files, the keyboard.
+struct Input {
+  /// More than this is no setting, identity or JWT.
+  static let limit = 1 << 20
+
+  private let isTerminal: Bool
+  private let readDescriptor: (CInt) throws -> [UInt8]
+
+  /// An input that reads standard input and files with `read`.
+  init(isTerminal: Bool, read: @escaping (CInt) throws -> [UInt8]) {
+    self.isTerminal = isTerminal
+    readDescriptor = read
+  }
+
+  static var standard: Input { Input(isTerminal: isatty(STDIN_FILENO) == 1) { try Self.bytes(of: $0) } }
+
+  /// All bytes of a file; `-` and `nil` are standard input.
+  func bytes(from path: String?) throws -> [UInt8] {
+    guard let path, path != "-" else { return try readDescriptor(STDIN_FILENO) }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw CommandFailure.input("can't open \(path): errno \(errno).") }
+    defer { close(descriptor) }
+    return try readDescriptor(descriptor)
+  }
+
+  /// A secret: of a file, of standard input, or typed without being shown.
+  func secret(from path: String?, prompt: String) throws -> [UInt8] {
+    guard isTerminal, path == nil || path == "-" else { return try bytes(from: path) }
+    return try HiddenLine.read(prompt: prompt)
+  }
+
+  /// A JSON value of a file or standard input.
+  func json(from path: String?) throws -> JSON { try Self.json(try bytes(from: path), path ?? "-") }
+
+  /// A JSON object of a file or standard input.
+  func object(from path: String?) throws -> JSONObject {
+    guard let object = try json(from: path).objectValue else {
+      throw CommandFailure.input("\(Self.name(path ?? "-")) must hold a JSON object.")
+    }
+    return object
+  }
+
+  /// The JSON value that bytes are; the error never shows them, since they can be a secret.
+  static func json(_ bytes: [UInt8], _ path: String = "-") throws -> JSON {
+    do { return try JSONParser.parse(bytes) } catch {
+      throw CommandFailure.input("\(name(path)) is not valid JSON: \(error).")
+    }
+  }
+
+  private static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
+
+  private static func bytes(of descriptor: CInt) throws -> [UInt8] {
+    var all: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = read(descriptor, &chunk, chunk.count)
+      if count == 0 { return all }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw CommandFailure.input("can't read: errno \(errno).")
+      }
+      all += chunk[..<count]
+      guard all.count <= limit else { throw CommandFailure.input("the input is larger than \(limit) bytes.") }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import JSONRPC
+import SDKProtocol
+
+/// The times that a JWT claims.
+struct JWTTimes {
+  private static let near: Double = 60
+  private static let skew: Double = 120
+  private static let longest: Double = 86_400
+
+  private let claims: JSONObject
+
+  /// The times in these claims.
+  init(_ claims: JSONObject) { self.claims = claims }
+
+  /// What is wrong with them at a time.
+  func findings(now: Timestamp) -> [JWTFinding] {
+    ["exp", "iat", "nbf"].compactMap(unreadable) + end(now) + begin(now) + lifetime
+  }
+
+  private func unreadable(_ claim: String) -> JWTFinding? {
+    guard let value = claims[claim] else { return nil }
+    guard let seconds = value.doubleValue else {
+      return JWTFinding(.error, "\(claim)NotNumber", "\(claim) is a \(value.typeName); it must be seconds since 1970.")
+    }
+    guard seconds > 100_000_000_000 else { return nil }
+    return JWTFinding(
+      .error, "\(claim)Milliseconds", "\(claim) looks like milliseconds; it must be seconds since 1970.")
+  }
+
+  private func end(_ now: Timestamp) -> [JWTFinding] {
+    guard claims["exp"] != nil else {
+      return [JWTFinding(.warning, "expMissing", "There is no exp: nobody knows when to renew it.")]
+    }
+    guard let seconds = claims["exp"]?.doubleValue else { return [] }
+    let left = seconds - now.secondsSince1970
+    if left <= 0 {
+      return [JWTFinding(.error, "expiredJWT", "The JWT has expired, \(Elapsed.text(seconds: -left)) ago.")]
+    }
+    guard left < Self.near else { return [] }
+    return [JWTFinding(.warning, "nearExpiry", "It expires in \(Elapsed.text(seconds: left)).")]
+  }
+
+  private func begin(_ now: Timestamp) -> [JWTFinding] {
+    var found: [JWTFinding] = []
+    if let issued = claims["iat"]?.doubleValue, issued - now.secondsSince1970 > Self.skew {
+      found.append(JWTFinding(.warning, "iatInFuture", "iat lies in the future; a clock is wrong."))
+    }
+    if let begin = claims["nbf"]?.doubleValue, begin > now.secondsSince1970 {
+      found.append(JWTFinding(.error, "notYetValid", "nbf lies in the future: it is not valid yet."))
+    }
+    return found
+  }
+
+  private var lifetime: [JWTFinding] {
+    guard let end = claims["exp"]?.doubleValue, let begin = claims["iat"]?.doubleValue else { return [] }
+    let length = end - begin
+    if length <= 0 { return [JWTFinding(.error, "noLifetime", "exp is not after iat.")] }
+    let text = Elapsed.text(seconds: length)
+    if length > Self.longest {
+      return [JWTFinding(.warning, "longLifetime", "It lives for \(text); who finds it can use it that long.")]
+    }
+    return [JWTFinding(.note, "lifetime", "It lives for \(text).")]
+  }
+}

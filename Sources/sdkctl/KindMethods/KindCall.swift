@@ -1,0 +1,36 @@
+import ArgumentParser
+import JSONRPC
+import SDKClient
+import SDKProtocol
+
+/// The options of verbs whose method depends on the instance's kind.
+struct KindCallOptions: ParsableArguments {
+  @Argument(help: "The instance.")
+  var id: InstanceID
+
+  @Option(help: "The service, for kinds that have several.")
+  var service: String?
+
+  @Option(
+    name: .customLong("param"),
+    help: ArgumentHelp("Another param of the kind's method; a value that reads as JSON is taken so.", valueName: "k=v"))
+  var params: [Assignment] = []
+}
+
+extension CommandContext {
+  /// Calls the method that `verb` means for the instance's kind: which one, and what it reads, the daemon says, so
+  /// that a new kind changes nothing here.
+  func call(verb: String, _ options: KindCallOptions, file: String? = nil, extra: JSONObject = [:]) async throws {
+    let instance = try await ask(InstanceGet.self, .init(instance: options.id))
+    let kind = instance["kind"]?.stringValue ?? ""
+    let method = try KindMethod.find(verb: verb, kind: kind, in: try await ask(RPCDiscover.self, Empty()))
+    var extra = extra
+    if let service = options.service { extra["service"] = .string(service) }
+    for param in options.params { extra[param.key] = param.value }
+    let read =
+      method.input == .none
+      ? nil : try input.secret(from: file, prompt: "\(method.member ?? "JSON") for \(options.id) (not shown): ")
+    let params = try method.params(instance: options.id, read: read, extra: extra)
+    try presenter.show(try await client.call(method.name, .object(params)))
+  }
+}

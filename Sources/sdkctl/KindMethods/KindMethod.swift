@@ -1,0 +1,78 @@
+import JSONRPC
+import SDKProtocol
+
+/// A kind's own method that a verb calls, as the daemon's document describes it.
+struct KindMethod: Hashable {
+  /// The method's name.
+  let name: String
+  /// What it does, in one sentence.
+  let summary: String
+  /// What the verb reads.
+  let input: CommandUse.Input
+  /// The member that takes what was read; without one it is the params themselves.
+  let member: String?
+  /// The names of its params.
+  let params: [String]
+
+  /// The method of a kind that `verb` calls.
+  ///
+  /// - Parameter document: what `rpc.discover` gave.
+  /// - Throws: `CommandFailure` when the kind has none.
+  static func find(verb: String, kind: String, in document: JSON) throws -> KindMethod {
+    let methods = document["methods"]?.arrayValue ?? []
+    guard
+      let found = methods.first(where: {
+        $0["x-sdkd"]?["kind"]?.stringValue == kind && $0["x-sdkd"]?["command"]?["verb"]?.stringValue == verb
+      }), let name = found["name"]?.stringValue
+    else {
+      throw CommandFailure(
+        message: "Instances of \(kind) have no \(verb).", reason: "methodNotFound", status: 2,
+        hints: ["sdkctl call rpc.discover lists the methods of each kind"])
+    }
+    let command = found["x-sdkd"]?["command"]
+    return KindMethod(
+      name: name, summary: found["summary"]?.stringValue ?? "",
+      input: command?["input"]?.stringValue.flatMap(CommandUse.Input.init) ?? .none,
+      member: command?["member"]?.stringValue,
+      params: (found["params"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
+  }
+
+  /// The params of a call.
+  ///
+  /// - Parameters:
+  ///   - read: what the verb has read; `nil` for methods that read nothing.
+  ///   - extra: params besides.
+  /// - Throws: `CommandFailure` for a param that the method does not have, or for an unusable input.
+  func params(instance: InstanceID, read: [UInt8]?, extra: JSONObject) throws -> JSONObject {
+    var params: JSONObject = ["instance": .string(instance.name)]
+    if let read {
+      let value = try value(of: read)
+      if let member {
+        params[member] = value
+      } else if let object = value.objectValue {
+        for inner in object.members { params[inner.key] = inner.value }
+      } else {
+        throw CommandFailure.input("\(name) takes a JSON object.")
+      }
+    }
+    for added in extra.members {
+      guard self.params.contains(added.key) else {
+        let nearest = added.key.nearest(in: self.params).map { ["did you mean \($0)?"] } ?? []
+        throw CommandFailure.usage("\(name) has no \(added.key).", hints: nearest)
+      }
+      params[added.key] = added.value
+    }
+    return params
+  }
+
+  private func value(of read: [UInt8]) throws -> JSON {
+    guard input == .text else { return try Input.json(read) }
+    let text = String(decoding: read, as: UTF8.self)
+    let line = text.drop(while: \.isWhitespace).prefix { !$0.isNewline }
+    let rest = text[line.endIndex...]
+    guard !line.isEmpty, rest.allSatisfy(\.isWhitespace) else {
+      throw CommandFailure.input("One line of text is expected, such as a JWT.")
+    }
+    return .string(String(line.reversed().drop(while: \.isWhitespace).reversed()))
+  }
+}

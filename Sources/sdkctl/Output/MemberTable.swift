@@ -1,0 +1,41 @@
+import JSONRPC
+
+/// Any object as a list of its members' paths and values.
+enum MemberTable {
+  private static let secrets: Set<String> = ["token", "accessToken", "refreshToken", "headers", "cookies"]
+
+  /// The table. Secrets are not shown: they are for programs, which ask for JSON.
+  static func table(of json: JSON) -> Table {
+    var rows: [[Table.Cell]] = []
+    add(json, path: "", isSecret: false, to: &rows)
+    return Table(header: [], rows: rows)
+  }
+
+  private static func add(_ json: JSON, path: String, isSecret: Bool, to rows: inout [[Table.Cell]]) {
+    func inner(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+    switch json {
+    case .object(let object):
+      for member in object.members {
+        add(member.value, path: inner(member.key), isSecret: isSecret || secrets.contains(member.key), to: &rows)
+      }
+    case .array(let elements) where elements.contains(where: isCompound):
+      for (index, element) in elements.enumerated() {
+        add(element, path: inner("\(index)"), isSecret: isSecret, to: &rows)
+      }
+    default:
+      rows.append([Table.Cell(path, .bold), Table.Cell(isSecret && !json.isNull ? "‹secret›" : word(json))])
+    }
+  }
+
+  private static func isCompound(_ json: JSON) -> Bool { json.objectValue != nil || json.arrayValue != nil }
+
+  /// A value without quotes and brackets.
+  static func word(_ json: JSON) -> String {
+    switch json {
+    case .string(let text): text
+    case .null: "-"
+    case .array(let elements): elements.map(word).joined(separator: ", ")
+    default: JSONWriter.text(of: json)
+    }
+  }
+}

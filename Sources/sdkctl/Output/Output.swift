@@ -1,0 +1,58 @@
+import Glibc
+
+/// Nobody reads what is written any more.
+struct BrokenPipe: Error {}
+
+/// Standard output or standard error, without a buffer: whoever waits for a line gets it at once.
+struct Output {
+  /// Whether a person looks at it.
+  let isTerminal: Bool
+  /// Whether colours are wanted.
+  let hasColour: Bool
+  private let write: ([UInt8]) throws -> Void
+
+  /// An output that gives its bytes to `write`.
+  init(isTerminal: Bool = false, hasColour: Bool = false, write: @escaping ([UInt8]) throws -> Void) {
+    self.isTerminal = isTerminal
+    self.hasColour = hasColour
+    self.write = write
+  }
+
+  static var standardOutput: Output { Output(descriptor: STDOUT_FILENO) }
+  static var standardError: Output { Output(descriptor: STDERR_FILENO) }
+
+  private init(descriptor: CInt) {
+    let isTerminal = isatty(descriptor) == 1
+    func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
+    self.init(
+      isTerminal: isTerminal,
+      hasColour: isTerminal && variable("NO_COLOR").isEmpty && variable("TERM") != "dumb"
+    ) { try Self.write($0, to: descriptor) }
+  }
+
+  /// Text that was made here and may hold newlines and colours.
+  func text(_ text: String) throws { try write(Array(text.utf8)) }
+
+  /// One line; what a terminal would take as a command is escaped.
+  func line(_ text: String) throws { try write(Array((SafeText.escaped(text) + "\n").utf8)) }
+
+  /// One line exactly as it is, unless a terminal shows it.
+  func raw(line text: String) throws { isTerminal ? try line(text) : try self.text(text + "\n") }
+
+  private static func write(_ bytes: [UInt8], to descriptor: CInt) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&waiting, 1, -1)
+      } else if errno == EPIPE {
+        throw BrokenPipe()
+      } else if errno != EINTR {
+        throw CommandFailure(message: "can't write: errno \(errno).", reason: "output", status: 1)
+      }
+    }
+  }
+}

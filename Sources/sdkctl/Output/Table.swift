@@ -1,0 +1,44 @@
+/// Rows in columns that are as wide as they must be.
+struct Table {
+  /// How a cell looks where colours are wanted.
+  enum Style: String {
+    case plain = ""
+    case bold = "\u{1B}[1m"
+    case good = "\u{1B}[32m"
+    case doubtful = "\u{1B}[33m"
+    case bad = "\u{1B}[31m"
+  }
+
+  /// A text and its look.
+  struct Cell: ExpressibleByStringLiteral {
+    var text: String
+    var style: Style
+
+    init(_ text: String, _ style: Style = .plain) {
+      self.text = SafeText.escaped(text)
+      self.style = style
+    }
+
+    init(stringLiteral value: String) { self.init(value) }
+  }
+
+  /// The names of the columns; none for a list of pairs.
+  var header: [String]
+  /// The rows, each with a cell for every column.
+  var rows: [[Cell]]
+
+  /// The lines, each with its newline.
+  func text(hasColour: Bool) -> String {
+    let all = (header.isEmpty ? [] : [header.map { Cell($0, .bold) }]) + rows
+    let columns = all.map(\.count).max() ?? 0
+    let widths = (0..<columns).map { column in all.map { $0.count > column ? $0[column].text.count : 0 }.max() ?? 0 }
+    return all.map { row in
+      row.enumerated().map { column, cell in
+        let isLast = column == row.count - 1
+        let gap = isLast ? "" : String(repeating: " ", count: widths[column] - cell.text.count + 2)
+        let isPlain = !hasColour || cell.style == .plain || cell.text.isEmpty
+        return (isPlain ? cell.text : cell.style.rawValue + cell.text + "\u{1B}[0m") + gap
+      }.joined() + "\n"
+    }.joined()
+  }
+}

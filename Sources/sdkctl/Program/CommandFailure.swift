@@ -1,0 +1,83 @@
+import JSONRPC
+import SDKClient
+import SDKProtocol
+
+/// Why a command failed, as the user is told.
+struct CommandFailure: Error, Hashable {
+  /// One sentence.
+  var message: String
+  /// The stable name.
+  var reason: String
+  /// The exit status.
+  var status: Int32
+  /// What may help.
+  var hints: [String] = []
+  /// The daemon's own error, if it was one.
+  var rpc: RPCError?
+
+  /// The command line can't be meant.
+  static func usage(_ message: String, hints: [String] = []) -> CommandFailure {
+    CommandFailure(message: message, reason: "usage", status: 2, hints: hints)
+  }
+
+  /// A file or the terminal can't be read.
+  static func input(_ message: String) -> CommandFailure {
+    CommandFailure(message: message, reason: "input", status: 1)
+  }
+
+  /// What an error means for the user; `nil` for those of the argument parser.
+  init?(_ error: any Error) {
+    switch error {
+    case let error as CommandFailure: self = error
+    case let error as SDKClientError: self.init(error)
+    case is CancellationError: self.init(message: "Interrupted.", reason: "cancelled", status: 1)
+    default: return nil
+    }
+  }
+
+  init(message: String, reason: String, status: Int32, hints: [String] = [], rpc: RPCError? = nil) {
+    self.message = message
+    self.reason = reason
+    self.status = status
+    self.hints = hints
+    self.rpc = rpc
+  }
+
+  init(_ error: SDKClientError) {
+    self.init(message: error.description, reason: error.reason, status: 1)
+    switch error {
+    case .rpc(let error):
+      rpc = error
+      status = ExitStatus.status(code: error.code, reason: error.reason)
+      hints = (error.data["hints"]?.arrayValue ?? []).compactMap(\.stringValue)
+      if let seconds = error.data["retryAfter"]?.doubleValue {
+        hints.append("try again in \(Elapsed.text(seconds: seconds))")
+      }
+    case .badLocation: status = 2
+    case .noDaemon:
+      status = 3
+      hints = ["systemctl status sdkd.socket sdkd.service"]
+    case .notPermitted, .untrustedServer: status = 4
+    case .timeout: status = 75
+    case .closed, .badAnswer, .system: break
+    }
+  }
+
+  /// What standard error shows.
+  var lines: [String] {
+    ["sdkctl: \(message)\(reason.isEmpty ? "" : " (\(reason))")"] + hints.map { "  hint: \($0)" }
+  }
+
+  /// The same for programs, on one line.
+  var jsonText: String {
+    var object: JSONObject = [
+      "message": .string(message), "reason": .string(reason), "exitStatus": JSON(Int(status)),
+    ]
+    if !hints.isEmpty { object["hints"] = .array(hints.map(JSON.string)) }
+    if let rpc {
+      object["code"] = JSON(rpc.code)
+      object["data"] = .object(rpc.data)
+    }
+    return JSONWriter.text(of: .object(object))
+  }
+}

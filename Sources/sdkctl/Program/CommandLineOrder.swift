@@ -1,0 +1,41 @@
+import ArgumentParser
+
+/// Reads command lines as far as it must be known before they are parsed.
+enum CommandLineOrder {
+  private static let flags: Set<String> = ["--user", "--system"]
+  private static let options: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template"]
+
+  /// Puts options that all verbs have behind the verb, so that they can stand before it too.
+  static func normalized(_ arguments: [String]) -> [String] {
+    var moved = 0
+    while moved < arguments.count {
+      let word = arguments[moved]
+      if flags.contains(word) || options.contains(where: { word.hasPrefix("\($0)=") }) {
+        moved += 1
+      } else if options.contains(word) {
+        moved += 2
+      } else {
+        break
+      }
+    }
+    guard moved > 0, moved < arguments.count, !arguments[moved].hasPrefix("-") else { return arguments }
+    return [arguments[moved]] + arguments[..<moved] + arguments[(moved + 1)...]
+  }
+
+  /// Whether errors are to be JSON, also those of a command line that can't be parsed.
+  static func asksForJSON(_ arguments: [String]) -> Bool {
+    let words = arguments.prefix { $0 != "--" }
+    let formats = zip(words, words.dropFirst()).compactMap { ["-o", "--output"].contains($0) ? $1 : nil }
+    let joined = words.compactMap { word in
+      ["-o=", "--output="].first { word.hasPrefix($0) }.map { String(word.dropFirst($0.count)) }
+    }
+    return (formats + joined).contains { $0 == "json" || $0 == "jsonl" }
+  }
+
+  /// Where to read more after a wrong command line.
+  static func helpHint(_ arguments: [String]) -> String {
+    let verbs = CommandRoot.configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard let verb = arguments.first, verbs.contains(verb) else { return "see sdkctl --help" }
+    return "see sdkctl \(verb) --help"
+  }
+}

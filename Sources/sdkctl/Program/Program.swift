@@ -1,0 +1,57 @@
+import ArgumentParser
+import Glibc
+import SDKClient
+
+/// The process: arguments in, exit status out.
+@main
+enum Program {
+  static func main() async {
+    // A reader that goes away (`| head`) is seen where it is written to.
+    signal(SIGPIPE, SIG_IGN)
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    exit(await run(arguments, output: .standardOutput, errors: .standardError))
+  }
+
+  /// Runs a command line and gives its exit status.
+  ///
+  /// - Parameter connector: how the daemon is reached.
+  static func run(
+    _ arguments: [String], output: Output, errors: Output, input: Input = .standard,
+    connector: @escaping SDKConnector = SDKClient.unixSocket
+  ) async -> Int32 {
+    let arguments = CommandLineOrder.normalized(arguments)
+    do {
+      let command = try CommandRoot.parseAsRoot(arguments)
+      guard let verb = command as? any Verb else {
+        // `help` and what else the parser brings along; it throws what there is to say.
+        var command = command
+        try command.run()
+        return 0
+      }
+      try await verb.run(in: CommandContext(verb.global, output, errors, input, connector))
+      return 0
+    } catch is BrokenPipe {
+      return 0
+    } catch {
+      return report(error, arguments, output, errors)
+    }
+  }
+
+  private static func report(
+    _ error: any Error, _ arguments: [String], _ output: Output, _ errors: Output
+  ) -> Int32 {
+    let failure: CommandFailure
+    if let known = CommandFailure(error) {
+      failure = known
+    } else if CommandRoot.exitCode(for: error).isSuccess {
+      // --help and --version.
+      try? output.text(CommandRoot.fullMessage(for: error) + "\n")
+      return 0
+    } else {
+      failure = .usage(CommandRoot.message(for: error), hints: [CommandLineOrder.helpHint(arguments)])
+    }
+    let isJSON = CommandLineOrder.asksForJSON(arguments)
+    for line in isJSON ? [failure.jsonText] : failure.lines { try? errors.line(line) }
+    return failure.status
+  }
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import JSONRPC
+import SDKClient
+import SDKProtocol
+
+/// `sdkctl call METHOD [PARAMS]`: any method by its name.
+struct CallVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "call", abstract: "Call a method by its name and print its result.",
+    discussion: "sdkctl call rpc.discover lists the methods. Params that hold secrets are read from standard input: -.")
+
+  @Argument(help: "The method.")
+  var method: String
+
+  @Argument(help: "Its params, a JSON object; - reads them from standard input.")
+  var params: String?
+
+  @Option(help: "How long to wait for the answer.")
+  var timeout: Seconds?
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    let result = try await context.client.call(method, try object(context.input), timeout: timeout?.duration)
+    guard context.presenter.isForPeople else { return try context.presenter.show(result) }
+    try context.presenter.indented(result)
+  }
+
+  private func object(_ input: Input) throws -> JSON {
+    guard let params else { return [:] }
+    if params == "-" { return .object(try input.object(from: "-")) }
+    guard let object = try? JSONParser.parse(params).objectValue else {
+      throw CommandFailure.usage("The params must be a JSON object.")
+    }
+    return .object(object)
+  }
+}

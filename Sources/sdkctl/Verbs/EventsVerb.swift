@@ -1,0 +1,72 @@
+import ArgumentParser
+import Glibc
+import JSONRPC
+import SDKClient
+import SDKProtocol
+
+/// `sdkctl events [ID]`: what has happened, and with `--follow` what happens.
+struct EventsVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "events", abstract: "Show events.",
+    discussion: """
+      Without --follow those of the past that are still kept. With --follow those to come, or all since --since; \
+      it goes on over restarts of the daemon and ends with Ctrl-C. -o jsonl shows each event's cursor.
+      """)
+
+  @Argument(help: "Only of this instance.")
+  var id: InstanceID?
+
+  @Flag(name: .shortAndLong, help: "Go on with what happens.")
+  var follow = false
+
+  @Option(help: "Only what came after this cursor.")
+  var since: String?
+
+  @Option(name: .customLong("type"), help: ArgumentHelp("Only of this type.", valueName: "type"))
+  var types: [EventType] = []
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    try await follow ? self.follow(context) : list(context)
+  }
+
+  private func list(_ context: CommandContext) async throws {
+    var params = EventsList.Params(
+      instances: id.map { [$0] }, types: types.isEmpty ? nil : types, since: since, limit: 200)
+    var all: [JSON] = []
+    while true {
+      let page = try await context.ask(EventsList.self, params)
+      let events = page["events"]?.arrayValue ?? []
+      // An array has to be complete; lines can go out page by page.
+      if context.presenter.isArray {
+        all += events
+      } else {
+        for event in events { try print(event, context) }
+      }
+      guard let next = page["next"]?.stringValue, next != params.since else { break }
+      params.since = next
+    }
+    if context.presenter.isArray { try context.presenter.indented(.array(all)) }
+  }
+
+  private func follow(_ context: CommandContext) async throws {
+    // Every line is out already when it is written, so there is nothing to tidy up.
+    signal(SIGINT) { _ in _exit(0) }
+    let filter = EventFilter(instances: id.map { [$0] }, types: types.isEmpty ? nil : types)
+    for try await item in context.client.events(filter, since: since) {
+      switch item {
+      case .event(let event): try print(try JSONValueEncoder.encode(event), context)
+      case .unknown(let event): try print(event, context)
+      case .gap(let from, let resume):
+        let place = from.map { " after \($0)" } ?? ""
+        try context.errors.line("sdkctl: events were missed\(place); going on from \(resume)")
+      }
+    }
+  }
+
+  private func print(_ event: JSON, _ context: CommandContext) throws {
+    guard context.presenter.isForPeople else { return try context.presenter.line(event) }
+    try context.output.line(EventLine.text(of: event))
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import JSONRPC
+import SDKProtocol
+
+/// `sdkctl lint-jwt`: looks at a JWT without any daemon or network.
+struct LintJWTVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "lint-jwt", abstract: "Say what is wrong with a JWT, without sending it anywhere.",
+    discussion: """
+      Reads it from a file or standard input. Shows what header and payload claim, never the signature. The \
+      signature is not checked: that takes the secret. Exit status 1 when the JWT would be refused.
+      """)
+
+  @Argument(help: "The file; standard input unless given.")
+  var file: String?
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    let bytes = try context.input.secret(from: file, prompt: "JWT (not shown): ")
+    let text = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    guard text.count == 1, let word = text.first, let jwt = DecodedJWT(String(word)) else {
+      throw CommandFailure(
+        message: "This is no JWT: three parts of base64url with dots between, the first two JSON objects.",
+        reason: "failedToDecodeJWT", status: 1)
+    }
+    let findings = JWTFinding.all(in: jwt, now: .now)
+    let report: JSON = [
+      "header": .object(jwt.header), "payload": .object(jwt.payload), "findings": .array(findings.map(\.json)),
+    ]
+    try context.presenter.show(report) { Self.table(jwt, findings) }
+    let errors = findings.filter { $0.severity == .error }
+    if let first = errors.first {
+      throw CommandFailure(message: first.message, reason: first.name, status: 1)
+    }
+  }
+
+  /// Claims and findings for people.
+  static func table(_ jwt: DecodedJWT, _ findings: [JWTFinding]) -> Table {
+    func rows(_ name: String, _ claims: JSONObject) -> [[Table.Cell]] {
+      claims.members.map { member in
+        let time = ["exp", "iat", "nbf"].contains(member.key) ? member.value.doubleValue : nil
+        let remark = time.map { "  \(Timestamp(secondsSince1970: $0))" } ?? ""
+        return [.init(name), .init(member.key, .bold), .init(JSONWriter.text(of: member.value) + remark)]
+      }
+    }
+    let found = findings.map { finding -> [Table.Cell] in
+      let style: Table.Style = finding.severity == .error ? .bad : finding.severity == .warning ? .doubtful : .plain
+      return [.init(finding.severity.rawValue, style), .init(finding.name, .bold), .init(finding.message)]
+    }
+    return Table(header: [], rows: rows("header", jwt.header) + rows("payload", jwt.payload) + found)
+  }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+
+/// `sdkctl login ID`: signs a user in, in the way of the instance's kind.
+struct LoginVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "login", abstract: "Sign a user in.",
+    discussion: """
+      Reads what the instance's kind takes, such as a JWT or an identity as JSON, from standard input, from --file, \
+      or from the keyboard without showing it.
+      """)
+
+  @OptionGroup var options: KindCallOptions
+
+  @Option(help: "Read from this file instead of standard input.")
+  var file: String?
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    try await context.call(verb: "login", options, file: file)
+  }
+}

@@ -1,0 +1,18 @@
+import ArgumentParser
+import JSONRPC
+
+/// `sdkctl logout ID`: signs the user out, in the way of the instance's kind.
+struct LogoutVerb: Verb {
+  static let configuration = CommandConfiguration(commandName: "logout", abstract: "Sign the user out.")
+
+  @OptionGroup var options: KindCallOptions
+
+  @Flag(help: "Forget the user here even if the vendor can't be told.")
+  var localOnly = false
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    try await context.call(verb: "logout", options, extra: localOnly ? ["localOnly": true] : [:])
+  }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+import SDKProtocol
+
+/// `sdkctl show ID`: one instance with all that it tells.
+struct ShowVerb: Verb {
+  static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an instance.")
+
+  @Argument(help: "The instance.")
+  var id: InstanceID
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    try context.presenter.show(try await context.ask(InstanceGet.self, .init(instance: id)))
+  }
+}

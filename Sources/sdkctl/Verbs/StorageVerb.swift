@@ -1,0 +1,67 @@
+import ArgumentParser
+import JSONRPC
+import SDKProtocol
+
+/// `sdkctl storage ID list|get|put|delete`: the app's own values.
+struct StorageVerb: Verb {
+  /// What to do.
+  enum Action: String, ExpressibleByArgument, CaseIterable {
+    case list, get, put, delete
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "storage", abstract: "Read and write the values that an app keeps with an instance.",
+    discussion: "put reads the value, any JSON, from standard input or --file.")
+
+  @Argument(help: "The instance.")
+  var id: InstanceID
+
+  @Argument(help: "list, get, put or delete.")
+  var action: Action
+
+  @Argument(help: "The key; not for list.")
+  var key: String?
+
+  @Option(help: "Read the value from this file instead of standard input.")
+  var file: String?
+
+  @Flag(help: "The value is text, not JSON.")
+  var text = false
+
+  @Option(help: "Refuse when the storage is no longer of this epoch.")
+  var epoch: String?
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func validate() throws {
+    if action == .list, key != nil { throw ValidationError("list takes no key.") }
+    if action != .list, key == nil { throw ValidationError("\(action.rawValue) takes a key.") }
+  }
+
+  func run(in context: CommandContext) async throws {
+    let key = key ?? ""
+    switch action {
+    case .list:
+      let result = try await context.ask(StorageList.self, .init(instance: id, storageEpoch: epoch))
+      let keys = result["keys"]?.arrayValue ?? []
+      try context.presenter.list(keys) {
+        Table(
+          header: ["KEY", "BYTES"],
+          rows: keys.map { [.init($0["key"]?.stringValue ?? "?"), .init($0["bytes"].map(MemberTable.word) ?? "?")] })
+      }
+    case .get:
+      let result = try await context.ask(StorageGet.self, .init(instance: id, key: key, storageEpoch: epoch))
+      guard context.presenter.isForPeople else { return try context.presenter.show(result) }
+      let value = result["value"] ?? .null
+      try context.output.raw(line: text ? MemberTable.word(value) : JSONWriter.text(of: value))
+    case .put:
+      let bytes = try context.input.bytes(from: file)
+      let value = text ? .string(String(decoding: bytes, as: UTF8.self)) : try Input.json(bytes, file ?? "-")
+      let params = StoragePut.Params(instance: id, key: key, value: value, storageEpoch: epoch)
+      try context.presenter.show(try await context.ask(StoragePut.self, params))
+    case .delete:
+      let params = StorageDelete.Params(instance: id, key: key, storageEpoch: epoch)
+      try context.presenter.show(try await context.ask(StorageDelete.self, params))
+    }
+  }
+}

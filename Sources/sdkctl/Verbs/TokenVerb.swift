@@ -1,0 +1,49 @@
+import ArgumentParser
+import JSONRPC
+import SDKProtocol
+
+/// `sdkctl token ID`: prints a living credential.
+struct TokenVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "token", abstract: "Print a living token.",
+    discussion: """
+      Prints the bare token and a newline. With --http it prints headers as 'Name: value', for curl -H @-.
+      """)
+
+  @Argument(help: "The instance.")
+  var id: InstanceID
+
+  @Option(help: "The service, for kinds that have several.")
+  var service: String?
+
+  @Option(name: .customLong("min-ttl"), help: "How long it must live at least, such as 10s or 5m.")
+  var minTTL: Seconds?
+
+  @Option(help: "How long to wait for it.")
+  var timeout: Seconds?
+
+  @Flag(help: "Print how to put it on a request.")
+  var http = false
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    let params = TokenGet.Params(
+      instance: id, service: service, minTTL: minTTL, timeout: timeout, http: http ? true : nil)
+    let token = try await context.ask(TokenGet.self, params)
+    guard context.presenter.isForPeople else { return try context.presenter.show(token) }
+    guard let bare = token["token"]?.stringValue else {
+      throw CommandFailure(message: "The daemon's answer has no token.", reason: "badAnswer", status: 1)
+    }
+    for line in http ? Self.headers(token["http"]) : [bare] { try context.output.raw(line: line) }
+  }
+
+  /// The lines of a request that carry the credential.
+  static func headers(_ http: JSON?) -> [String] {
+    func pairs(_ name: String) -> [(String, String)] {
+      (http?[name]?.objectValue?.members ?? []).map { ($0.key, MemberTable.word($0.value)) }
+    }
+    let cookies = pairs("cookies").map { "\($0)=\($1)" }.joined(separator: "; ")
+    return pairs("headers").map { "\($0): \($1)" } + (cookies.isEmpty ? [] : ["Cookie: \(cookies)"])
+  }
+}
