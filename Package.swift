@@ -17,6 +17,7 @@ extension Target.Dependency {
   static let logging = product(name: "Logging", package: "swift-log")
   static let crypto = product(name: "Crypto", package: "swift-crypto")
   static let lifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+  static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
   static let arguments = product(name: "ArgumentParser", package: "swift-argument-parser")
   static let deque = product(name: "DequeModule", package: "swift-collections")
   static let heap = product(name: "HeapModule", package: "swift-collections")
@@ -108,11 +109,16 @@ let package = Package(
       "sdkd",
       [
         "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKInstances", "SDKKinds", "StateStore",
-        "DelegateBridge", "Systemd", "CLinux", .toml, .lifecycle, .arguments, .logging, .nioCore,
+        "DelegateBridge", "Systemd", "CLinux", .toml, .lifecycle, .unixSignals, .arguments, .logging,
         .nioPosix,
       ], executable: true, tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds"])
     + module(
       "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", .arguments], executable: true,
-      tests: ["JSONRPC", "SDKProtocol"]),
+      tests: ["JSONRPC", "SDKProtocol"])
+    + [
+      .testTarget(
+        name: "IntegrationTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdk-sandbox"],
+        path: "Tests/Integration", swiftSettings: settings)
+    ],
   swiftLanguageModes: [.v6]
 )

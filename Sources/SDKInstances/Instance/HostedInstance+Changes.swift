@@ -115,7 +115,7 @@ extension HostedInstance {
       throw SDKError(.store, .storeUnavailable, "The identity can't be written.", instance: id)
     }
     change.parts.append(.identify(json))
-    change.parts.append(.raiseEpoch(to: epoch))
+    if epoch > durableEpoch { change.parts.append(.raiseEpoch(to: epoch)) }
     let done = try await environment.store.commit(change)
     durableEpoch = epoch
     identity = record
@@ -157,4 +157,20 @@ extension IdentityRecord {
 
 extension AuthenticationMachine.Action {
   fileprivate var isAdoption: Bool { if case .adopt = self { true } else { false } }
+}
+
+extension HostedInstance {
+  /// The breaker of the bridge opened or closed.
+  public func breakerChanged(isOpen: Bool) async {
+    await enter()
+    defer { leave() }
+    guard !isDeleted else { return }
+    let change = InstanceChange(
+      uuid: uuid, id: id, kind: kind, events: [.init(isOpen ? .breakerOpened : .breakerClosed)])
+    do throws(SDKError) {
+      await environment.events.append(try await environment.store.commit(change).events)
+    } catch {
+      logger.error("An event could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import DelegateBridge
 import JSONRPC
 public import SDKProtocol
+public import StateStore
 
 extension InstanceRegistry {
   /// Checks what an instance is asked to be, beyond the shape of its settings: who may set what.
@@ -34,6 +35,44 @@ extension InstanceRegistry {
     if count(ownedBy: peer.uid, prefix: rule.prefix) >= limit {
       throw SDKError(
         .limit, .tooManyInstances, "The caller has \(limit) instances already; delete one first.", instance: id)
+    }
+  }
+}
+
+extension InstanceRegistry {
+  /// Whether a peer may see an event: by its role now, and of deleted instances for admins only.
+  public func isVisible(_ event: StoredEvent, to peer: Peer) -> Bool {
+    guard let instance = hosted(event.id), instance.uuid == event.uuid else { return access.isAdmin(peer) }
+    return role(of: peer, on: instance) != nil
+  }
+
+  /// The labels of an instance.
+  public func labels(of id: InstanceID) -> [String: String]? { hosted(id)?.currentDefinition.labels }
+
+  /// Makes or changes an instance so that it is what its file says.
+  ///
+  /// - Throws: `instanceExists` when the id was made by a call.
+  public func reconcile(_ id: InstanceID, _ definition: Definition) async throws {
+    guard let present = hosted(id) else {
+      _ = try await create(id, definition)
+      return
+    }
+    guard present.currentDefinition.source == .file else {
+      throw SDKError(
+        .existing, .instanceExists, "\(id) was made by a call; delete it there or choose another id here.",
+        instance: id)
+    }
+    if present.kind != definition.kind {
+      try await delete(present)
+      _ = try await create(id, definition)
+      return
+    }
+    let backend = kind(definition.kind)?.backendSettings ?? []
+    try await present.redefine { current in
+      (
+        definition, try adapter(for: definition, uuid: present.uuid), try definition.providerConfiguration(),
+        isOtherBackend: backend.contains { definition.settings[$0] != current.settings[$0] }
+      )
     }
   }
 }

@@ -1,0 +1,20 @@
+import DelegateBridge
+import SDKInstances
+import StateStore
+import Synchronization
+
+/// Turns a breaker that opens or closes into an event of its instance.
+final class BreakerEvents: Sendable {
+  private let registry = Mutex<InstanceRegistry?>(nil)
+  private let operations: Operations
+
+  init(operations: Operations) { self.operations = operations }
+
+  func attach(_ registry: InstanceRegistry) { self.registry.withLock { $0 = registry } }
+
+  func changed(_ key: BridgeKey, isOpen: Bool) {
+    guard let instance = registry.withLock({ $0 })?.instances.first(where: { $0.uuid.description == key.instance })
+    else { return }
+    operations.start { await instance.breakerChanged(isOpen: isOpen) }
+  }
+}

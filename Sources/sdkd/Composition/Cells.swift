@@ -1,0 +1,16 @@
+import SDKProtocol
+import Synchronization
+
+/// Whether every instance has been restored.
+final class ReadinessCell: Sendable {
+  private let state = Atomic(false)
+  var value: Bool { state.load(ordering: .acquiring) }
+  func set() { state.store(true, ordering: .releasing) }
+}
+
+/// Why calls that need state can't be served, if they can't.
+final class FailureCell: Sendable {
+  private let state: Mutex<SDKError?>
+  init(_ error: SDKError?) { state = Mutex(error) }
+  var value: SDKError? { state.withLock { $0 } }
+}

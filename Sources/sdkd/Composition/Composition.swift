@@ -1,0 +1,102 @@
+import NIOCore
+import DelegateBridge
+import Glibc
+import JSONRPC
+import JSONRPCTransport
+import Logging
+import NIOPosix
+import SDKInstances
+import SDKKinds
+import SDKProtocol
+import ServiceLifecycle
+import UnixSignals
+import StateStore
+import Systemd
+
+/// The parts of a running daemon and how they hang together.
+struct Composition {
+  let paths: DaemonPaths
+  let loaded: ConfigurationLoader.Loaded
+  let listener: Listener
+  let opened: OpenedState
+  let notifier: Notifier
+  let logger: Logger
+  let saysReady: Bool
+
+  /// Serves until the end is asked for.
+  func serve() async throws {
+    let configuration = loaded.configuration
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+    let http = VendorHTTPClient(group: group)
+    let operations = Operations()
+    let clock = WallClock.system
+    let deadlines = Deadlines(clock: clock)
+    let events = EventHub(store: opened.store, operations: operations, logger: logger)
+    let breakers = BreakerEvents(operations: operations)
+    let bridge = ProviderBridge(options: configuration.bridge, logger: logger) { key, isOpen in
+      breakers.changed(key, isOpen: isOpen)
+    }
+    let environment = InstanceEnvironment(
+      store: opened.store, bridge: bridge, operations: operations, deadlines: deadlines, events: events,
+      clock: clock, http: http, logger: logger)
+    let registry = InstanceRegistry(
+      kinds: Kinds.all, access: configuration.access(ownUid: paths.isUserDaemon ? getuid() : nil),
+      environment: environment, maximumPerUid: configuration.limits.instances)
+    breakers.attach(registry)
+
+    let failing = FailureCell(opened.failure ?? loaded.failure)
+    let readiness = ReadinessCell()
+    let (router, methods) = Handlers.router(
+      registry: registry, kinds: Kinds.all,
+      facts: facts(problems: loaded.problems, failing: { failing.value }), isReady: { readiness.value })
+    let gateway = Gateway(router: router, methods: methods, events: events, logger: logger)
+
+    let listening = ListenerService(
+      listener: listener, group: group,
+      settings: ConnectionSettings(
+        limits: configuration.transport, takesLargeFrames: { gateway.takesLargeFrames($0) }),
+      gateway: gateway, operations: operations, events: events, access: { registry.access },
+      counts: ConnectionCounts(limit: configuration.limits.connections), grace: configuration.grace,
+      notifier: notifier)
+    let start = StartService(
+      registry: registry, gateway: gateway, loaded: loaded, failure: failing.value, readiness: readiness,
+      notifier: notifier, logger: logger, saysReady: saysReady)
+    var services: [any Service] = []
+    if let database = opened.database { services.append(StoreService(store: database)) }
+    services += [OperationsService(operations: operations), try DeadlineService(deadlines), start, listening]
+
+    var options = ServiceGroupConfiguration(
+      services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
+      gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+    // Past the grace what still runs is cancelled; acknowledged changes are durable long before.
+    options.maximumGracefulShutdownDuration = .seconds(configuration.grace + 10)
+    signal(SIGHUP, SIG_IGN)
+    let result: Result<Void, any Error>
+    do {
+      try await ServiceGroup(configuration: options).run()
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    await opened.database?.close()
+    await http.shutdown()
+    try? await group.shutdownGracefully()
+    try result.get()
+  }
+
+  private func facts(
+    problems: [DaemonHealth.Check], failing: @escaping @Sendable () -> SDKError?
+  ) -> DaemonFacts {
+    let limits = loaded.configuration.limits
+    return DaemonFacts(
+      pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
+      limits: limits.published, problems: { problems }, failing: failing)
+  }
+
+  /// The group's own lines tell of services starting and stopping: of no use to operators.
+  private var quiet: Logger {
+    var logger = logger
+    logger.logLevel = .error
+    return logger
+  }
+}

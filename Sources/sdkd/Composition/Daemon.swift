@@ -1,0 +1,86 @@
+import CLinux
+import DelegateBridge
+import Glibc
+import JSONRPC
+import JSONRPCTransport
+import Logging
+import NIOPosix
+import SDKInstances
+import SDKKinds
+import SDKProtocol
+import ServiceLifecycle
+import StateStore
+import Systemd
+
+/// Puts the daemon together, runs it, and says how it ended.
+struct Daemon {
+  let paths: DaemonPaths
+
+  /// `EX_TEMPFAIL`: another daemon has the socket or the state.
+  private static let exitTaken: Int32 = 75
+  private static let exitFailed: Int32 = 1
+
+  /// Runs until a signal asks for the end.
+  ///
+  /// - Returns: the exit status.
+  func run() async -> Int32 {
+    let notifier = Notifier()
+    let output = LogOutput.detect()
+    let activated: [ActivatedSocket]
+    do { activated = try ActivatedSockets.take() } catch {
+      return fail("The sockets that systemd passed can't be used: \(error)")
+    }
+    let loaded = ConfigurationLoader.load(path: paths.config, kinds: Kinds.all)
+    let writer: LogWriter
+    do { writer = try LogSystem.bootstrap(level: loaded.configuration.logLevel, output: output) } catch {
+      return fail("The log can't be set up: \(error)")
+    }
+    defer { _ = writer.flush(deadline: .now + .seconds(2)) }
+    let logger = Logger(label: "sdkd")
+    for mistake in loaded.mistakes { logger.error("\(mistake)") }
+
+    let listener: Listener
+    do throws(ListenerError) {
+      if let socket = activated.first {
+        listener = try Listener(descriptor: socket.fileDescriptor)
+      } else {
+        listener = try bind()
+      }
+    } catch {
+      if case .inUse = error { return fail("\(error)", taken: true) }
+      return fail("\(error)")
+    }
+    let opened: OpenedState
+    do { opened = try await OpenedState.open(paths, loaded.configuration, logger) } catch {
+      return fail("The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.", taken: true)
+    }
+    do {
+      try await Composition(
+        paths: paths, loaded: loaded, listener: listener, opened: opened, notifier: notifier, logger: logger,
+        saysReady: Self.saysReady(output)
+      ).serve()
+      return 0
+    } catch {
+      logger.critical("The daemon ended: \(error)")
+      return Self.exitFailed
+    }
+  }
+
+  /// By hand, whoever started the daemon reads its standard error.
+  private static func saysReady(_ output: LogOutput) -> Bool {
+    if case .standardError = output { true } else { false }
+  }
+
+  /// By hand the daemon makes its own socket, in a directory of its own where there is none.
+  private func bind() throws(ListenerError) -> Listener {
+    let directory = paths.socket.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
+    if !directory.isEmpty { mkdir(directory, 0o755) }
+    return try Listener.bind(path: paths.socket, mode: 0o666)
+  }
+
+  private func fail(_ message: String, taken: Bool = false) -> Int32 {
+    StandardError.write("sdkd: \(message)")
+    return taken ? Self.exitTaken : Self.exitFailed
+  }
+}

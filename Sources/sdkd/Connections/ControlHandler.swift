@@ -1,0 +1,45 @@
+import JSONRPC
+import JSONRPCTransport
+import SDKInstances
+
+/// Hands a connection's requests to the gateway.
+final class ControlHandler: ConnectionHandler {
+  private let gateway: Gateway
+  private let operations: Operations
+  private let session: ClientSession
+  private let onClose: @Sendable () -> Void
+
+  init(
+    _ connection: Connection, gateway: Gateway, operations: Operations, onClose: @escaping @Sendable () -> Void
+  ) {
+    self.gateway = gateway
+    self.operations = operations
+    self.onClose = onClose
+    session = ClientSession(link: ConnectionLink(connection))
+  }
+
+  func accept(_ request: RPCRequest) -> Acceptance {
+    switch gateway.accept(request, session: session) {
+    case .reply(let result): .reply(result)
+    case .run(let call): .run(Call(call: call, operations: operations))
+    }
+  }
+
+  func receive(notification method: String, params: JSON?) {
+    // A notification that is no cancellation asks for nothing that could be answered.
+  }
+
+  func closed() {
+    onClose()
+    operations.start { [gateway, session] in await gateway.ended(session) }
+  }
+
+  private struct Call: AcceptedCall {
+    let call: PendingCall
+    let operations: Operations
+
+    func run() async -> Result<[UInt8], RPCError> { await call.run() }
+    func abandon() { call.abandon() }
+    func answered() { operations.start { await call.answered() } }
+  }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import CLinux
+import Glibc
+import JSONRPC
+import Logging
+import SDKInstances
+import SDKKinds
+import SDKProtocol
+import Systemd
+
+/// `sdkd`: reads its arguments, and leaves the rest to `Daemon`.
+@main
+struct SDKDaemonCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sdkd",
+    abstract: "Hosts instances of customer-support chat SDKs behind a Unix socket.",
+    discussion: """
+      Runs in the foreground and is ready when it prints "sdkd: ready", or tells systemd so. Stops on SIGTERM and
+      SIGINT after the requests in progress. Exits with 64 for wrong usage and 75 when another daemon has the socket or
+      the state.
+      """,
+    version: SDKVersion.program)
+
+  @Option(help: "The configuration file; instances.d is looked for beside it.")
+  var config: String?
+
+  @Option(help: "The directory of the state.")
+  var state: String?
+
+  @Option(help: "The path of the control socket, unless systemd passes one. Also: SDKD_SOCKET.")
+  var socket: String?
+
+  @Flag(help: "Check the configuration, say every mistake, and exit.")
+  var check = false
+
+  @Flag(help: "Print the OpenRPC document of the control protocol and exit.")
+  var openrpc = false
+
+  func run() async throws {
+    if openrpc {
+      let methods = CommonMethods.all + Kinds.all.flatMap { $0.methods }
+      let document = OpenRPCDocument.make(methods: methods, notifications: CommonMethods.notifications)
+      print(OpenRPCDocument.text(of: document), terminator: "")
+      return
+    }
+    let paths = DaemonPaths(config: config, state: state, socket: socket)
+    if check {
+      throw ExitCode(ConfigurationCheck.run(paths.config))
+    }
+    Self.protectMemory()
+    let status = await Daemon(paths: paths).run()
+    if status != 0 { throw ExitCode(status) }
+  }
+
+  /// Secrets in memory reach neither core files nor other processes of the same user.
+  private static func protectMemory() {
+    _ = cl_set_dumpable(0)
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+  }
+}

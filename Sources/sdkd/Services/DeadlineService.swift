@@ -1,0 +1,21 @@
+import SDKInstances
+import SDKProtocol
+import ServiceLifecycle
+import Systemd
+
+/// Lends the deadlines systemd's idea of a clock: a timer that also wakes when the clock is set.
+final class DeadlineService: Service, DeadlineTimer {
+  private let timer: WallClockTimer
+
+  init(_ deadlines: Deadlines) throws(SystemCallError) {
+    timer = try WallClockTimer { _ in deadlines.wake() }
+    deadlines.attach(self)
+  }
+
+  func arm(at time: Timestamp?) { timer.arm(secondsSince1970: time?.secondsSince1970) }
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    timer.cancel()
+  }
+}

@@ -1,0 +1,50 @@
+import JSONRPC
+import JSONRPCTransport
+import NIOPosix
+import SDKInstances
+import SDKProtocol
+import ServiceLifecycle
+import Systemd
+
+/// Serves the control socket; on shutdown stops accepting, tells subscribers, and lets requests in progress end.
+struct ListenerService: Service {
+  let listener: Listener
+  let group: MultiThreadedEventLoopGroup
+  let settings: ConnectionSettings
+  let gateway: Gateway
+  let operations: Operations
+  let events: EventHub
+  let access: @Sendable () -> AccessPolicy
+  let counts: ConnectionCounts
+  let grace: Double
+  let notifier: Notifier
+
+  func run() async throws {
+    try await withGracefulShutdownHandler {
+      try await listener.run(on: group, settings: settings, admit: admit) { connection in
+        let uid = connection.peer.uid
+        let isCounted = !isAdmin(connection.peer)
+        return ControlHandler(connection, gateway: gateway, operations: operations) {
+          if isCounted { counts.end(uid) }
+        }
+      }
+    } onGracefulShutdown: {
+      notifier.stopping(status: "finishing requests in progress")
+      notifier.extendTimeout(microseconds: UInt64((grace + 5) * 1_000_000))
+      operations.start { await drain() }
+    }
+  }
+
+  private func drain() async {
+    if let params = try? JSONValueEncoder.encode(DaemonClosing.Params(graceSeconds: grace)) {
+      await events.announce(RPCText.notification(method: DaemonClosing.name, params: params))
+    }
+    listener.drain(grace: .seconds(grace))
+  }
+
+  private func isAdmin(_ peer: PeerCredentials) -> Bool {
+    access().isAdmin(Peer(pid: peer.pid, uid: peer.uid, gid: peer.gid, groups: peer.groups))
+  }
+
+  private func admit(_ peer: PeerCredentials) -> RPCError? { isAdmin(peer) ? nil : counts.admit(peer.uid) }
+}

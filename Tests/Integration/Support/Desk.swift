@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+import JSONRPC
+
+/// A daemon and a sandbox of one test, in a scratch folder.
+final class Desk: @unchecked Sendable {
+  static let app = "5f0000000000000000000001"
+
+  let folder: URL
+  let namespace = UUID().uuidString.lowercased()
+  private(set) var daemon: Program?
+  private var starts = 0
+
+  var socket: String { folder.appendingPathComponent("s").path }
+  var state: URL { folder.appendingPathComponent("state") }
+  var configuration: URL { folder.appendingPathComponent("sdkd.toml") }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("sdkd-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    daemon = nil
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// A desk whose daemon is ready.
+  static func open(configuration: String? = nil) throws -> Desk {
+    let desk = try Desk()
+    if let configuration { try desk.write("sdkd.toml", configuration) }
+    try desk.start()
+    return desk
+  }
+
+  @discardableResult
+  func write(_ name: String, _ text: String, mode: Int = 0o644) throws -> URL {
+    let file = folder.appendingPathComponent(name)
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: file)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+    return file
+  }
+
+  // MARK: The daemon
+
+  func start(environment: [String: String] = [:], waits: Bool = true) throws {
+    starts += 1
+    let log = folder.appendingPathComponent("log\(starts)")
+    let daemon = try Program(
+      "sdkd", ["--config", configuration.path, "--state", state.path, "--socket", socket], environment: environment,
+      output: folder.appendingPathComponent("out"), log: log)
+    self.daemon = daemon
+    guard waits else { return }
+    try eventually("the daemon is ready", within: 60) {
+      if let status = daemon.exit(within: 0) {
+        throw Program.Failure(description: "the daemon ended with \(status): \(daemon.logText)")
+      }
+      return daemon.logText.contains("sdkd: ready")
+    }
+  }
+
+  /// Ends the daemon without warning and starts it again.
+  func crash() throws {
+    daemon?.signal(SIGKILL)
+    _ = daemon?.exit(within: 10)
+    try start()
+  }
+
+  /// Asks the daemon to stop.
+  @discardableResult
+  func stop() -> Int32? {
+    daemon?.signal(SIGTERM)
+    return daemon?.exit(within: 30)
+  }
+
+  func connect() throws -> Line { try Line(socket) }
+
+  /// Everything that the daemon has written to its logs.
+  var logs: String {
+    (1...max(1, starts)).map { (try? String(contentsOf: folder.appendingPathComponent("log\($0)"), encoding: .utf8)) ?? "" }
+      .joined()
+  }
+
+  // MARK: The vendor
+
+  var vendor: Vendor { Vendor(namespace: namespace) }
+
+  /// An instance of the Messaging kind at the sandbox.
+  @discardableResult
+  func create(
+    _ id: String, on line: Line, settings: JSONObject = [:], provider: JSON? = nil, access: JSON? = nil
+  ) throws -> JSON {
+    let base: JSONObject = ["base_url": .string(try vendor.messaging), "app_id": .string(Self.app)]
+    var params: JSONObject = [
+      "instance": .string(id), "kind": "zendesk.messaging", "settings": .object(base.merged(with: settings)),
+    ]
+    params["provider"] = provider
+    params["access"] = access
+    return try line.call("instance.create", .object(params))
+  }
+
+  /// A token provider that is this shell script.
+  func provider(_ script: String, name: String = "provider") throws -> JSON {
+    let file = try write(name, "#!/bin/sh\n\(script)\n", mode: 0o755)
+    return ["command": [.string(file.path)]]
+  }
+
+  /// A provider that mints tokens for whoever it is asked for.
+  func mintingProvider(ttl: Int = 3600) throws -> JSON {
+    try provider("exec '\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\" --ttl \(ttl)")
+  }
+}

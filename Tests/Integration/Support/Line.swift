@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import JSONRPC
+
+/// A raw connection to a control socket: bytes out, lines in, each with a deadline.
+final class Line: @unchecked Sendable {
+  let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private var nextId = 0
+  /// What came that nobody has asked for yet: notifications.
+  private(set) var notifications: [JSON] = []
+
+  init(_ path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8) + [0]) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
+    }
+    guard status == 0 else {
+      let why = String(cString: strerror(errno))
+      close(descriptor)
+      throw Program.Failure(description: "can't connect to \(path): \(why)")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ text: String) { send(Array(text.utf8)) }
+
+  func send(_ bytes: [UInt8]) {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+      guard count > 0 else { return }
+      sent += count
+    }
+  }
+
+  func halfClose() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// The next line; `nil` at the end of the stream. Throws when none comes in time.
+  func line(within seconds: Double = 20) throws -> String? {
+    let end = Date().addingTimeInterval(seconds)
+    while true {
+      if let index = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = String(decoding: buffer[..<index], as: UTF8.self)
+        buffer.removeSubrange(...index)
+        return line
+      }
+      let left = end.timeIntervalSinceNow
+      guard left > 0 else { throw Program.Failure(description: "no line came in time") }
+      var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&poller, 1, Int32(left * 1000) + 1) > 0 else { continue }
+      var chunk = [UInt8](repeating: 0, count: 65_536)
+      let count = recv(descriptor, &chunk, chunk.count, 0)
+      if count <= 0 { return nil }
+      buffer += chunk[..<count]
+    }
+  }
+
+  func json(within seconds: Double = 20) throws -> JSON? { try line(within: seconds).map { try JSONParser.parse($0) } }
+
+  @discardableResult
+  func begin(_ method: String, _ params: JSON = [:]) -> Int {
+    nextId += 1
+    send(JSONWriter.bytes(of: ["jsonrpc": "2.0", "id": JSON(nextId), "method": .string(method), "params": params]) + [10])
+    return nextId
+  }
+
+  /// The answer to a request; notifications on the way are kept.
+  func answer(_ id: Int, within seconds: Double = 20) throws -> JSON {
+    while let message = try json(within: seconds) {
+      if message["id"]?.intValue == id { return message }
+      if message["method"] != nil { notifications.append(message) }
+    }
+    throw Program.Failure(description: "the connection ended without an answer")
+  }
+
+  /// Calls and gives the result, or throws the error.
+  @discardableResult
+  func call(_ method: String, _ params: JSON = [:], within seconds: Double = 20) throws -> JSON {
+    let message = try answer(begin(method, params), within: seconds)
+    if let error = message["error"].flatMap({ RPCError(json: $0) }) { throw error }
+    return message["result"] ?? .null
+  }
+
+  /// The error that a call gives.
+  func failure(_ method: String, _ params: JSON = [:], within seconds: Double = 20) throws -> RPCError {
+    let message = try answer(begin(method, params), within: seconds)
+    guard let error = message["error"].flatMap({ RPCError(json: $0) }) else {
+      throw Program.Failure(description: "\(method) succeeded: \(JSONWriter.text(of: message))")
+    }
+    return error
+  }
+
+  /// The next notification of a method.
+  func notification(_ method: String, within seconds: Double = 20) throws -> JSON {
+    if let index = notifications.firstIndex(where: { $0["method"]?.stringValue == method }) {
+      return notifications.remove(at: index)["params"] ?? .null
+    }
+    while let message = try json(within: seconds) {
+      if message["method"]?.stringValue == method { return message["params"] ?? .null }
+      notifications.append(message)
+    }
+    throw Program.Failure(description: "the connection ended without \(method)")
+  }
+}

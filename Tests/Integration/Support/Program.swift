@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+
+/// A program of this package, running: with its standard error in a file, killed at the latest when it goes away.
+final class Program: @unchecked Sendable {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  let pid: pid_t
+  let log: URL
+  private let lock = NSLock()
+  private var status: Int32?
+
+  /// Where the built programs lie: beside the test runner.
+  static let directory: URL = {
+    if let given = ProcessInfo.processInfo.environment["SDKD_TEST_BIN"] { return URL(fileURLWithPath: given) }
+    let runner = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    if FileManager.default.isExecutableFile(atPath: runner.appendingPathComponent("sdkd").path) { return runner }
+    return URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/debug")
+  }()
+
+  static func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
+
+  init(
+    _ name: String, _ arguments: [String], environment: [String: String] = [:], output: URL, log: URL,
+    input: Int32? = nil
+  ) throws {
+    self.log = log
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if let input {
+      posix_spawn_file_actions_adddup2(&actions, input, 0)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
+    let flags = O_WRONLY | O_CREAT | O_APPEND
+    posix_spawn_file_actions_addopen(&actions, 1, output.path, flags, 0o600)
+    posix_spawn_file_actions_addopen(&actions, 2, log.path, flags, 0o600)
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    var variables = ProcessInfo.processInfo.environment
+    for name in ["SDKD_SOCKET", "NOTIFY_SOCKET", "JOURNAL_STREAM", "LISTEN_FDS"] { variables[name] = nil }
+    variables.merge(environment) { _, new in new }
+    let argv = ([Program.path(name)] + arguments).map { strdup($0) } + [nil]
+    let envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for text in argv + envp { free(text) } }
+    var pid: pid_t = 0
+    let error = posix_spawn(&pid, Program.path(name), &actions, nil, argv, envp)
+    guard error == 0 else { throw Failure(description: "\(name) can't be started: \(String(cString: strerror(error)))") }
+    self.pid = pid
+  }
+
+  deinit {
+    signal(SIGKILL)
+    _ = exit(within: 5)
+  }
+
+  func signal(_ number: Int32) {
+    lock.withLock { if status == nil { _ = kill(pid, number) } }
+  }
+
+  /// The exit status, or 128 + the signal; `nil` when it runs longer.
+  func exit(within seconds: Double) -> Int32? {
+    let end = Date().addingTimeInterval(seconds)
+    repeat {
+      let done: Int32? = lock.withLock {
+        if let status { return status }
+        var raw: Int32 = 0
+        guard waitpid(pid, &raw, WNOHANG) == pid else { return nil }
+        status = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : 128 + (raw & 0x7F)
+        return status
+      }
+      if let done { return done }
+      usleep(5_000)
+    } while Date() < end
+    return nil
+  }
+
+  var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+}
+
+/// Looks again and again until a condition holds.
+func eventually(_ what: String, within seconds: Double = 15, _ condition: () throws -> Bool) throws {
+  let end = Date().addingTimeInterval(seconds)
+  while try !condition() {
+    guard Date() < end else { throw Program.Failure(description: "gave up waiting until \(what)") }
+    usleep(5_000)
+  }
+}
