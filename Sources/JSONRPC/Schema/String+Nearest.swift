@@ -1,8 +1,9 @@
 extension String {
   /// The candidate that is nearest to this text by edits, if it is near enough to be meant.
   public func nearest(in candidates: some Sequence<String>) -> String? {
-    let limit = Swift.max(1, count / 3 + 1)
-    let own = Array(lowercased().unicodeScalars.prefix(128))
+    // What is longer than any name was not meant as one, and need not cost more than one.
+    let own = Array(String(unicodeScalars.prefix(128)).lowercased().unicodeScalars)
+    let limit = own.count / 3 + 1
     var best: (name: String, distance: Int)?
     for candidate in candidates {
       let distance = Self.distance(own, Array(candidate.lowercased().unicodeScalars))

@@ -1,0 +1,177 @@
+import JSONRPC
+import Testing
+
+struct RPCMessageTests {
+  private func frame(_ text: String) throws(RPCError) -> RPCFrame { try RPCFrame(Array(text.utf8)) }
+
+  private func single(_ text: String) throws -> RPCMessage {
+    guard case .single(let message) = try frame(text) else {
+      throw RPCError.invalidRequest("not a single message")
+    }
+    return message
+  }
+
+  @Test(arguments: [
+    (#"{"jsonrpc": "2.0", "method": "subtract", "params": {"subtrahend": 23, "minuend": 42}, "id": 3}"#, true),
+    (#"{"jsonrpc": "2.0", "method": "subtract", "params": [42, 23], "id": 1}"#, true),
+    (#"{"jsonrpc": "2.0", "method": "update", "params": [1,2,3,4,5]}"#, false),
+    (#"{"jsonrpc": "2.0", "method": "foobar"}"#, false),
+  ])
+  func `The specification's requests and notifications`(text: String, isRequest: Bool) throws {
+    switch try single(text) {
+    case .request(let request):
+      #expect(isRequest)
+      #expect(request.method == "subtract")
+      #expect(request.params != nil)
+    case .notification: #expect(!isRequest)
+    default: Issue.record("neither request nor notification")
+    }
+  }
+
+  @Test func `The specification's invalid JSON is a parse error`() {
+    for text in [
+      #"{"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]"#,
+      #"[{"jsonrpc": "2.0", "method": "sum", "params": [1,2,4], "id": "1"},{"jsonrpc": "2.0", "method"]"#,
+    ] {
+      let error = #expect(throws: RPCError.self) { try frame(text) }
+      #expect(error?.code == -32700)
+      #expect(error?.reason == "parseError")
+    }
+  }
+
+  @Test func `The specification's batches`() throws {
+    let empty = #expect(throws: RPCError.self) { try frame("[]") }
+    #expect(empty?.code == -32600)
+
+    guard case .batch(let invalid) = try frame("[1,2,3]") else {
+      Issue.record("no batch")
+      return
+    }
+    #expect(invalid.count == 3)
+    for message in invalid { #expect(Self.error(of: message)?.code == -32600) }
+
+    guard
+      case .batch(let mixed) = try frame(
+        #"[{"jsonrpc":"2.0","method":"sum","params":[1,2,4],"id":"1"},{"jsonrpc":"2.0","method":"notify_hello","#
+          + #""params":[7]},{"foo":"boo"},{"jsonrpc":"2.0","method":"get_data","id":"9"}]"#)
+    else {
+      Issue.record("no batch")
+      return
+    }
+    guard case .request(let first) = mixed[0], case .notification = mixed[1], case .invalid(let id, _) = mixed[2],
+      case .request(let last) = mixed[3]
+    else {
+      Issue.record("other members")
+      return
+    }
+    #expect(first.id == .string("1"))
+    #expect(id == .null)
+    #expect(last.params == nil)
+  }
+
+  @Test func `A batch holds at most sixty-four messages`() throws {
+    func batch(_ count: Int) -> String { "[" + Array(repeating: "1", count: count).joined(separator: ",") + "]" }
+    guard case .batch(let members) = try frame(batch(64)) else {
+      Issue.record("no batch")
+      return
+    }
+    #expect(members.count == 64)
+    #expect(throws: RPCError.self) { try frame(batch(65)) }
+  }
+
+  @Test(arguments: [
+    "1", "1.0", "1e3", "-0", "0", "12345678901234567890123456789", #""""#, #""a\"b\\c\n""#, #""\u0000""#, "null",
+    #""é😀""#,
+  ])
+  func `Ids are echoed exactly`(id: String) throws {
+    guard case .request(let request) = try single(#"{"jsonrpc":"2.0","method":"m","id":\#(id)}"#) else {
+      Issue.record("no request")
+      return
+    }
+    let answer = String(decoding: RPCText.response(id: request.id, result: Array("{}".utf8)), as: UTF8.self)
+    #expect(answer == #"{"jsonrpc":"2.0","id":\#(id),"result":{}}"#)
+    let failure = RPCText.response(id: request.id, error: .cancelled)
+    #expect(try JSONParser.parse(failure)["error"]?["code"] == -32800)
+  }
+
+  @Test(arguments: [
+    (#"{"jsonrpc":"2.0","method":1,"id":1}"#, "method"), (#"{"jsonrpc":"1.0","method":"m","id":1}"#, "jsonrpc"),
+    (#"{"method":"m","id":1}"#, "jsonrpc"), (#"{"jsonrpc":2.0,"method":"m","id":1}"#, "jsonrpc"),
+    (#"{"jsonrpc":"2.0","method":"m","params":"bar","id":1}"#, "params"),
+    (#"{"jsonrpc":"2.0","method":"m","parms":{},"id":1}"#, "parms"),
+    (#"{"jsonrpc":"2.0","method":"m","result":1,"id":1}"#, "method"), (#"{"jsonrpc":"2.0","id":1}"#, "method"),
+  ])
+  func `An invalid member is named and the id kept`(text: String, member: String) throws {
+    guard case .invalid(let id, let error) = try single(text) else {
+      Issue.record("not invalid")
+      return
+    }
+    #expect(id == .number(JSONNumber(1)))
+    #expect(error.code == -32600)
+    #expect(error.data["member"]?.stringValue == member)
+  }
+
+  @Test(arguments: ["{}", "[]", "true"])
+  func `An id of another type is refused`(id: String) throws {
+    guard case .invalid(.null, let error) = try single(#"{"jsonrpc":"2.0","method":"m","id":\#(id)}"#) else {
+      Issue.record("not invalid")
+      return
+    }
+    #expect(error.data["member"] == "id")
+  }
+
+  @Test func `Responses of the other side`() throws {
+    guard case .response(let id, .success(let result)) = try single(#"{"jsonrpc":"2.0","id":7,"result":null}"#) else {
+      Issue.record("no response")
+      return
+    }
+    #expect(id == .number(JSONNumber(7)))
+    #expect(result == .null)
+    guard
+      case .response(_, .failure(let error)) = try single(
+        #"{"jsonrpc":"2.0","id":7,"error":{"code":-32040,"message":"no","data":{"reason":"providerDenied"}}}"#)
+    else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(error.reason == "providerDenied")
+    guard case .response(_, .failure(let unreadable)) = try single(#"{"jsonrpc":"2.0","id":7,"error":3}"#) else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(unreadable.code == -32603)
+    guard case .invalid = try single(#"{"jsonrpc":"2.0","id":7,"result":1,"error":{}}"#) else {
+      Issue.record("both were taken")
+      return
+    }
+  }
+
+  @Test func `All that is written is one line`() throws {
+    let nasty: JSON = ["a\nb": "c\r\n\u{0}"]
+    let lines = [
+      RPCText.notification(method: "events.event", params: nasty),
+      RPCText.request(id: .string("\n"), method: "x", params: nasty),
+      RPCText.response(id: .string("\n"), error: .invalidParams("a\nb", member: "x\n", nearest: "y")),
+      RPCText.batch([Array("1".utf8), Array("2".utf8)]),
+    ]
+    for line in lines {
+      #expect(!line.contains(0x0A) && !line.contains(0x0D))
+      _ = try JSONParser.parse(line)
+    }
+    #expect(String(decoding: lines[3], as: UTF8.self) == "[1,2]")
+  }
+
+  @Test func `An error's own data comes with reason and retryable`() throws {
+    let error = RPCError.invalidParams("x", member: "a.b", nearest: "c")
+    #expect(
+      error.json["data"] == ["reason": "invalidParams", "retryable": false, "member": "a.b", "hints": ["nearest: c"]])
+    #expect(RPCError(json: error.json) == error)
+    #expect(RPCError.methodNotFound(String(repeating: "m", count: 9999), nearest: nil).message.count < 200)
+    #expect(RPCError.frameTooLarge(limit: 5).code == -32600)
+    #expect(RPCError.internalError(reference: "r").data["reference"] == "r")
+  }
+
+  private static func error(of message: RPCMessage) -> RPCError? {
+    if case .invalid(_, let error) = message { error } else { nil }
+  }
+}
