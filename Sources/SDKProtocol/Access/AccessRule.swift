@@ -44,14 +44,18 @@ public struct AccessRule: Sendable, Hashable {
     case "user": return .user(value)
     case "uid": return UInt32(value).map(Condition.uid)
     case "group": return .group(value)
-    case "unit": return value.contains(".") && !value.contains("/") ? .unit(value) : nil
+    case "unit": return isService(value) ? .unit(value) : nil
     case "user-unit":
       guard let at = value.lastIndex(of: "@") else { return nil }
       let unit = String(value[..<at])
       let user = String(value[value.index(after: at)...])
-      return unit.contains(".") && !user.isEmpty ? .userUnit(unit, user: user) : nil
+      return isService(unit) && !user.isEmpty ? .userUnit(unit, user: user) : nil
     default: return nil
     }
+  }
+
+  private static func isService(_ unit: String) -> Bool {
+    unit.hasSuffix(".service") && unit != ".service" && !unit.contains("/")
   }
 }
 

@@ -19,7 +19,10 @@ public struct Seconds: Sendable, Hashable, Comparable {
     let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("", 1)]
     for (suffix, factor) in units where text.hasSuffix(suffix) {
       let digits = text.dropLast(suffix.count)
-      guard let number = Double(digits), digits.first != "+", digits.first != "-" else { return nil }
+      // `Double` would also take hexadecimal digits, exponents and signs.
+      guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }), let number = Double(digits) else {
+        return nil
+      }
       self.init(number * factor)
       return
     }

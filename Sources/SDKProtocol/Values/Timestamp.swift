@@ -36,7 +36,8 @@ extension Timestamp: CustomStringConvertible {
   public var description: String {
     let clamped =
       secondsSince1970.isFinite ? min(max(secondsSince1970, Self.range.lowerBound), Self.range.upperBound) : 0
-    var milliseconds = Int((clamped * 1000).rounded(.down))
+    // To the nearest: rounding down would lose a millisecond with each reading and writing.
+    var milliseconds = Int((clamped * 1000).rounded())
     let days = Self.floorDivide(milliseconds, 86_400_000)
     milliseconds -= days * 86_400_000
     let (year, month, day) = Self.civil(days)
@@ -79,17 +80,5 @@ extension Timestamp: Codable, JSONSchemaRepresentable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
-  }
-
-  /// The moment that RFC 3339 text says, with or without fractions, in any offset.
-  public init?(_ text: String) {
-    for fractional in [true, false] {
-      let style = Date.ISO8601FormatStyle(includingFractionalSeconds: fractional)
-      if let date = try? style.parse(text) {
-        self.init(secondsSince1970: date.timeIntervalSince1970)
-        return
-      }
-    }
-    return nil
   }
 }

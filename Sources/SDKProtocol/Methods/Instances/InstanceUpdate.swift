@@ -37,6 +37,16 @@ public enum InstanceUpdate: SDKMethod {
       self.labels = labels
     }
 
+    /// By hand for `provider` alone: there `null` says more than nothing does.
+    public init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      instance = try container.decode(InstanceID.self, forKey: .instance)
+      settings = try container.decodeIfPresent(JSONObject.self, forKey: .settings)
+      if container.contains(.provider) { provider = try container.decode(JSON.self, forKey: .provider) }
+      access = try container.decodeIfPresent(JSONObject.self, forKey: .access)
+      labels = try container.decodeIfPresent(JSONObject.self, forKey: .labels)
+    }
+
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .optional("settings", .map(.any), "merge patch of the settings"),

@@ -1,0 +1,87 @@
+extension Timestamp {
+  /// The moment that RFC 3339 text says, with or without fractions, in any offset; `nil` for any other text.
+  public init?(_ text: String) {
+    var reader = RFC3339Reader(rest: text.utf8[...])
+    guard let seconds = reader.seconds() else { return nil }
+    self.init(secondsSince1970: seconds)
+  }
+}
+
+/// Reads the one grammar of RFC 3339, section 5.6. What Foundation takes beyond it, such as dates that don't exist or
+/// text after the time, would be a token's wrong end.
+private struct RFC3339Reader {
+  var rest: Substring.UTF8View
+
+  mutating func seconds() -> Double? {
+    guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2), skip("T", "t"),
+      let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
+      let fraction = fraction(), let offset = offset(), rest.isEmpty
+    else { return nil }
+    // A second of 60 is a leap second; it is the next minute's first here.
+    guard (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day), hour < 24, minute < 60,
+      second <= 60
+    else { return nil }
+    let days = Self.daysSince1970(year, month, day)
+    return Double(days * 86_400 + hour * 3600 + minute * 60 + second - offset) + fraction
+  }
+
+  private mutating func number(_ count: Int) -> Int? {
+    var value = 0
+    for _ in 0..<count {
+      guard let digit = digit() else { return nil }
+      value = value * 10 + digit
+    }
+    return value
+  }
+
+  private mutating func digit() -> Int? {
+    guard let byte = rest.first, (0x30...0x39).contains(byte) else { return nil }
+    rest.removeFirst()
+    return Int(byte - 0x30)
+  }
+
+  private mutating func skip(_ either: Unicode.Scalar...) -> Bool {
+    guard let byte = rest.first, either.contains(Unicode.Scalar(byte)) else { return false }
+    rest.removeFirst()
+    return true
+  }
+
+  private mutating func fraction() -> Double? {
+    guard skip(".") else { return 0 }
+    guard var value = digit().map(Double.init) else { return nil }
+    var scale = 10.0
+    // More digits than a double tells apart are read over.
+    while let digit = digit() {
+      guard scale < 1e15 else { continue }
+      value = value * 10 + Double(digit)
+      scale *= 10
+    }
+    return value / scale
+  }
+
+  private mutating func offset() -> Int? {
+    if skip("Z", "z") { return 0 }
+    let sign = skip("+") ? 1 : skip("-") ? -1 : 0
+    guard sign != 0, let hours = number(2), skip(":"), let minutes = number(2), hours < 24, minutes < 60 else {
+      return nil
+    }
+    return sign * (hours * 3600 + minutes * 60)
+  }
+
+  private static func days(in month: Int, of year: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  /// Days from 1970 to a date in the Gregorian calendar (Hinnant's algorithm).
+  private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+}

@@ -1,0 +1,103 @@
+import JSONRPC
+import SDKProtocol
+import Testing
+
+struct ContractTests {
+  private let methods = CommonMethods.all
+
+  @Test func `Names are unique and well formed`() {
+    let names = methods.map { $0.name } + CommonMethods.notifications.map { $0.name }
+    #expect(Set(names).count == names.count)
+    for name in names { #expect(name.wholeMatch(of: /[a-z]+\.[a-z][A-Za-z]*/) != nil, "\(name)") }
+  }
+
+  @Test func `Every method is documented and says who may call it`() {
+    for method in methods {
+      #expect(!method.summary.isEmpty, "\(method.name)")
+      #expect(method.summary.hasSuffix("."), "\(method.name)")
+      #expect(!method.documentation.isEmpty, "\(method.name)")
+      #expect(!method.access.name.isEmpty && !method.ordering.name.isEmpty)
+      #expect(method.kind == nil)
+      for member in method.paramsSchema.members ?? [] {
+        #expect(!member.summary.isEmpty, "\(method.name).\(member.name)")
+      }
+    }
+    for notification in CommonMethods.notifications { #expect(!notification.summary.isEmpty) }
+  }
+
+  /// The table of `protocol.md`, "Common methods", as far as this version has it.
+  @Test(arguments: [
+    ("rpc.discover", "anyone", "free"), ("daemon.info", "anyone", "free"), ("daemon.health", "anyone", "free"),
+    ("instance.create", "create rule", "write"), ("instance.list", "anyone", "read"),
+    ("instance.get", "observe", "read"),
+    ("instance.update", "control", "write"), ("instance.delete", "owner", "write"),
+    ("instance.currentUser", "observe", "read"), ("session.open", "use", "read"), ("token.get", "use", "read"),
+    ("token.refresh", "use", "read"), ("token.reject", "use", "read"), ("events.subscribe", "anyone", "read"),
+    ("events.unsubscribe", "anyone", "free"), ("events.resume", "anyone", "free"), ("events.list", "anyone", "read"),
+    ("storage.get", "use", "read"), ("storage.put", "use", "write"), ("storage.delete", "use", "write"),
+    ("storage.list", "use", "read"),
+  ])
+  func `Role and order are the table's`(name: String, role: String, ordering: String) throws {
+    let method = try #require(methods.first { $0.name == name })
+    #expect(method.access.name == role)
+    #expect(method.ordering.name == ordering || ordering == "free")
+  }
+
+  @Test func `Params and results are what their shapes say`() throws {
+    for method in methods {
+      try method.checkParams()
+      try method.checkResult()
+    }
+    for notification in CommonMethods.notifications { try notification.checkParams() }
+  }
+
+  @Test func `Removing the provider is not the same as leaving it out`() throws {
+    let removed = try InstanceUpdate.decode(["instance": "a", "provider": nil])
+    #expect(removed.provider == .null)
+    #expect(try JSONValueEncoder.encode(removed) == ["instance": "a", "provider": nil])
+    let absent = try InstanceUpdate.decode(["instance": "a"])
+    #expect(absent.provider == nil)
+    #expect(try JSONValueEncoder.encode(absent) == ["instance": "a"])
+    let changed = try InstanceUpdate.decode(["instance": "a", "provider": ["timeout": "5s"]])
+    #expect(changed.provider == ["timeout": "5s"])
+    let refused = #expect(throws: RPCError.self) { _ = try InstanceUpdate.decode(["instance": "a", "provider": 1]) }
+    #expect(refused?.data["member"] == "provider")
+  }
+
+  @Test func `A null value is stored, a missing one refused`() throws {
+    #expect(try StoragePut.decode(["instance": "a", "key": "k", "value": nil]).value == .null)
+    let refused = #expect(throws: RPCError.self) { _ = try StoragePut.decode(["instance": "a", "key": "k"]) }
+    #expect(refused?.data["member"] == "value")
+  }
+
+  @Test func `A bad rule is named by its place`() {
+    let refused = #expect(throws: RPCError.self) {
+      _ = try InstanceCreate.decode(["instance": "a", "kind": "k", "access": ["use": ["*", "nobody"]]])
+    }
+    #expect(refused?.data["member"] == "access.use[1]")
+  }
+}
+
+extension SDKMethod {
+  fileprivate static var paramsSchema: JSONSchema { Params.jsonSchema }
+
+  fileprivate static func checkParams() throws { try checkShape(Params.self, name) }
+
+  fileprivate static func checkResult() throws { try checkShape(Result.self, name) }
+}
+
+extension RPCNotification {
+  fileprivate static func checkParams() throws { try checkShape(Params.self, name) }
+}
+
+/// What the shape calls right is decoded, and what is encoded then has the shape and says the same.
+private func checkShape<T: RPCValue>(_ type: T.Type, _ name: String) throws {
+  for isFull in [false, true] {
+    let sample = SampleValues(isFull: isFull).value(of: T.jsonSchema)
+    #expect(T.jsonSchema.violation(in: sample) == nil)
+    let decoded = try JSONValueDecoder.decode(T.self, from: sample)
+    let encoded = try JSONValueEncoder.encode(decoded)
+    #expect(T.jsonSchema.violation(in: encoded) == nil, "\(name)")
+    #expect(encoded == sample, "\(name)")
+  }
+}

@@ -1,0 +1,37 @@
+import JSONRPC
+import Testing
+
+/// Values made from a shape alone, to hold it against what its type reads and writes.
+struct SampleValues {
+  /// Whether optional members are there.
+  var isFull: Bool
+
+  func value(of schema: JSONSchema, member: String = "") -> JSON {
+    switch schema {
+    case .any: ["anything": [1, nil, "x"]]
+    case .null: .null
+    case .boolean: true
+    case .integer(let minimum, let maximum): JSON(minimum ?? maximum ?? 3)
+    case .number: 2.5
+    case .string(let format): .string(Self.text(format, member))
+    case .enumeration(let words): .string(words.last ?? "")
+    case .array(let element): [value(of: element, member: member), value(of: element, member: member)]
+    case .map(let element): ["key": value(of: element, member: member)]
+    case .oneOf(let schemas): schemas.first.map { value(of: $0, member: member) } ?? .null
+    case .named(_, let schema): value(of: schema, member: member)
+    case .object(let members):
+      .object(
+        JSONObject(members.filter { isFull || $0.isRequired }.map { ($0.name, value(of: $0.schema, member: $0.name)) }))
+    }
+  }
+
+  private static func text(_ format: String?, _ member: String) -> String {
+    switch format {
+    case "date-time": return "2026-11-21T11:09:00.250Z"
+    case let format? where format.hasPrefix("rule"): return "user:kiosk"
+    case let format? where format.hasPrefix("instance id"): return "front-desk"
+    case nil where member == "reason": return "network"
+    default: return "text"
+    }
+  }
+}

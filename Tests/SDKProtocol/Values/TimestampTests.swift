@@ -1,0 +1,75 @@
+import JSONRPC
+import SDKProtocol
+import Testing
+
+struct TimestampTests {
+  @Test(arguments: [
+    (0.0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.000Z"), (-0.25, "1969-12-31T23:59:59.750Z"),
+    (951_782_400, "2000-02-29T00:00:00.000Z"), (1_709_164_800, "2024-02-29T00:00:00.000Z"),
+    (1_709_251_199.999, "2024-02-29T23:59:59.999Z"), (1_709_251_200, "2024-03-01T00:00:00.000Z"),
+    (4_107_542_400, "2100-03-01T00:00:00.000Z"), (4_107_456_000, "2100-02-28T00:00:00.000Z"),
+    (1_795_259_340.25, "2026-11-21T11:09:00.250Z"), (253_402_300_799, "9999-12-31T23:59:59.000Z"),
+    (-62_135_596_800, "0001-01-01T00:00:00.000Z"), (-2_203_891_200, "1900-03-01T00:00:00.000Z"),
+  ])
+  func `A moment is written and read`(seconds: Double, text: String) throws {
+    #expect(Timestamp(secondsSince1970: seconds).description == text)
+    let parsed = try #require(Timestamp(text))
+    #expect(abs(parsed.secondsSince1970 - seconds) < 0.000_1)
+  }
+
+  @Test(arguments: [
+    (1e300, "9999-12-31T23:59:59.000Z"), (-1e300, "0001-01-01T00:00:00.000Z"),
+    (253_402_300_800, "9999-12-31T23:59:59.000Z"),
+    (Double.infinity, "1970-01-01T00:00:00.000Z"), (Double.nan, "1970-01-01T00:00:00.000Z"),
+  ])
+  func `What four digits can't say is clamped`(seconds: Double, text: String) {
+    #expect(Timestamp(secondsSince1970: seconds).description == text)
+  }
+
+  @Test func `A moment that was written and read again stays the same`() throws {
+    var moment = Timestamp(secondsSince1970: 1_795_259_340)
+    for _ in 0..<2000 {
+      let text = moment.description
+      #expect(try #require(Timestamp(text)).description == text)
+      moment = moment + 0.001
+    }
+    let json = try JSONValueEncoder.encode(Timestamp(secondsSince1970: 1_795_259_340.123))
+    #expect(json == "2026-11-21T11:09:00.123Z")
+    let decoded = try JSONValueDecoder.decode(Timestamp.self, from: json)
+    #expect(try JSONValueEncoder.encode(decoded) == json)
+  }
+
+  @Test(arguments: [
+    ("2026-11-21T12:09:00+01:00", 1_795_259_340.0), ("2026-11-21T11:09:00Z", 1_795_259_340),
+    ("2026-11-21T05:39:00.5-05:30", 1_795_259_340.5), ("2026-11-21T11:09:00.123456789Z", 1_795_259_340.123_456_789),
+    ("2026-11-21t11:09:00z", 1_795_259_340), ("2026-11-21T11:09:00.1Z", 1_795_259_340.1),
+    ("2026-11-21T11:09:00-00:00", 1_795_259_340), ("2016-12-31T23:59:60Z", 1_483_228_800),
+    ("2027-01-01T00:30:00+02:00", 1_798_756_200),
+  ])
+  func `RFC 3339 with fractions and offsets is read`(text: String, seconds: Double) throws {
+    #expect(abs(try #require(Timestamp(text)).secondsSince1970 - seconds) < 0.000_01)
+  }
+
+  @Test(arguments: [
+    "", "now", "2026-11-21", "2026-11-21T11:09:00", "2026-11-21T11:09:00Zx", "2026-11-21T11:09:00Z ",
+    " 2026-11-21T11:09:00Z",
+    "2026-02-30T00:00:00Z", "2025-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
+    "2026-01-00T00:00:00Z",
+    "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "2026-01-01T00:00:61Z", "2026-01-01T00:00:00.Z",
+    "26-01-01T00:00:00Z",
+    "2026-1-1T00:00:00Z", "20260101T000000Z", "2026-01-01T00:00:00+24:00", "2026-01-01T00:00:00+0100",
+    "+2026-01-01T00:00:00Z",
+    "2026-01-01T00:00:00+01", "１026-01-01T00:00:00Z",
+  ])
+  func `What is not RFC 3339 is refused`(text: String) {
+    #expect(Timestamp(text) == nil)
+    #expect(throws: DecodingError.self) { try JSONValueDecoder.decode(Timestamp.self, from: .string(text)) }
+  }
+
+  @Test func `Moments are ordered and moved by seconds`() {
+    let moment = Timestamp(secondsSince1970: 100)
+    #expect(moment + 5 > moment)
+    #expect((moment + 5) - moment == 5)
+    #expect(moment - 5 == Timestamp(secondsSince1970: 95))
+  }
+}
