@@ -1,0 +1,97 @@
+import Glibc
+import JSONRPC
+import JSONRPCTransport
+import SDKClient
+import Testing
+
+struct CallTests {
+  @Test func typedAndByName() async throws {
+    let directory = try TestDirectory()
+    let daemon = TestDaemon { request, _ in
+      switch request.method {
+      case "daemon.health": .answer(Samples.health)
+      case "instance.delete": .answer([:])
+      default: .answer(request.params ?? .null)
+      }
+    }
+    try await daemon.serve(at: directory.socket) { daemon in
+      let client = try await SDKClient.connect(socket: .path(directory.socket))
+      let health = try await client.call(DaemonHealth.self)
+      #expect(health.status == .ok)
+      let id = try #require(InstanceID("kiosk"))
+      _ = try await client.call(InstanceDelete.self, .init(instance: id, logout: true))
+      let answer = try await client.call("kind.method", ["a": 1])
+      #expect(answer == ["a": 1])
+      #expect(daemon.requests[1].params == ["instance": "kiosk", "logout": true])
+      #expect(daemon.connections.count == 1)
+    }
+  }
+
+  @Test func aRefusalHasItsReason() async throws {
+    let directory = try TestDirectory()
+    try await TestDaemon { _, _ in .refuse(Samples.accessDenied) }.serve(at: directory.socket) { _ in
+      let client = SDKClient(socket: .path(directory.socket))
+      let error = await #expect(throws: SDKClientError.self) { try await client.call("x") }
+      #expect(error == .rpc(Samples.accessDenied))
+      #expect(error?.reason == "accessDenied")
+    }
+  }
+
+  @Test func aMissingDaemonIsSaidAtOnce() async throws {
+    let directory = try TestDirectory()
+    // Not even a read waits: nothing says that there ever was one.
+    let options = ClientOptions(sleep: { _ in Issue.record("waits for a daemon that was never there") })
+    let client = SDKClient(socket: .path(directory.socket), options: options)
+    await #expect(throws: SDKClientError.noDaemon(path: directory.socket)) { try await client.call(DaemonHealth.self) }
+  }
+
+  @Test func anAnswerOfAnotherShape() async throws {
+    let client = SDKClient(connector: { _ in ScriptedConnection { _, _ in ["status": "splendid", "checks": []] } })
+    let error = await #expect(throws: SDKClientError.self) { try await client.call(DaemonHealth.self) }
+    #expect(error?.reason == "badAnswer")
+  }
+
+  @Test func aCallHasItsTime() async throws {
+    let directory = try TestDirectory()
+    try await TestDaemon { _, _ in .silence }.serve(at: directory.socket) { _ in
+      let client = SDKClient(socket: .path(directory.socket))
+      await #expect(throws: SDKClientError.timeout) {
+        try await client.call(DaemonHealth.self, timeout: .milliseconds(20))
+      }
+    }
+  }
+
+  @Test func cancellingIsNoErrorOfTheDaemon() async throws {
+    let directory = try TestDirectory()
+    try await TestDaemon { _, _ in .silence }.serve(at: directory.socket) { daemon in
+      let client = SDKClient(socket: .path(directory.socket))
+      let call = Task { try await client.call(DaemonHealth.self) }
+      try await waitUntil("it is asked") { daemon.requests.count == 1 }
+      call.cancel()
+      await #expect(throws: CancellationError.self) { try await call.value }
+    }
+  }
+
+  @Test func aServerOfAnotherUserHearsNothing() async throws {
+    let connection = ScriptedConnection(serverUid: 4711) { method, _ in
+      Issue.record("\(method) was sent")
+      return [:]
+    }
+    let client = SDKClient(connector: { _ in connection })
+    await #expect(throws: SDKClientError.untrustedServer(uid: 4711)) { try await client.call(DaemonHealth.self) }
+    #expect(connection.isClosed)
+  }
+
+  @Test func aRealSocketIsChecked() async throws {
+    let directory = try TestDirectory()
+    try await TestDaemon { _, _ in .answer([:]) }.serve(at: directory.socket) { daemon in
+      let strict = ClientOptions(trust: ServerTrust { $0 != geteuid() })
+      let client = SDKClient(socket: .path(directory.socket), options: strict)
+      await #expect(throws: SDKClientError.untrustedServer(uid: geteuid())) { try await client.call("x") }
+      #expect(daemon.requests.isEmpty)
+      #expect(ServerTrust.standard.includes(uid: 0))
+      #expect(ServerTrust.standard.includes(uid: geteuid()))
+      #expect(!ServerTrust.standard.includes(uid: 4_000_000_000))
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import SDKClient
+import Testing
+
+struct RetryScheduleTests {
+  @Test func pausesDoubleUpToTheLongest() {
+    var schedule = RetrySchedule(first: .milliseconds(10), longest: .milliseconds(50), limit: nil)
+    #expect((0..<5).map { _ in schedule.next() } == [10, 20, 40, 50, 50].map { .milliseconds($0) })
+  }
+
+  @Test func theLimitBoundsTheSum() {
+    var schedule = RetrySchedule(first: .seconds(1), longest: .seconds(2), limit: .seconds(4))
+    var sum = Duration.zero
+    while let pause = schedule.next() { sum += pause }
+    #expect(sum == .seconds(4))
+    #expect(schedule.next() == nil)
+  }
+
+  @Test func noneAtAll() {
+    var schedule = RetrySchedule(limit: .zero)
+    #expect(schedule.next() == nil)
+  }
+}

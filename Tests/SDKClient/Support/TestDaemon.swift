@@ -1,0 +1,80 @@
+import Glibc
+import JSONRPC
+import JSONRPCTransport
+import NIOPosix
+import SDKProtocol
+import Synchronization
+
+/// A small daemon on a real socket that answers as the test says, and remembers what it was asked.
+final class TestDaemon: Sendable {
+  typealias Behaviour = @Sendable (RPCRequest, Connection) -> Acceptance
+
+  private struct Seen {
+    var requests: [RPCRequest] = []
+    var connections: [Connection] = []
+  }
+
+  private let seen = Mutex(Seen())
+  private let behaviour: Behaviour
+
+  init(_ behaviour: @escaping Behaviour) { self.behaviour = behaviour }
+
+  /// What was asked, in order.
+  var requests: [RPCRequest] { seen.withLock { $0.requests } }
+  var methods: [String] { requests.map(\.method) }
+  var connections: [Connection] { seen.withLock { $0.connections } }
+
+  /// Listens at `path` while `body` runs, then stops without grace.
+  func serve(at path: String, _ body: (TestDaemon) async throws -> Void) async throws {
+    let listener = try Listener.bind(path: path, mode: 0o600)
+    try await withThrowingTaskGroup { group in
+      group.addTask {
+        try await listener.run(on: MultiThreadedEventLoopGroup.singleton) { connection in
+          self.seen.withLock { $0.connections.append(connection) }
+          return Handler(daemon: self, connection: connection)
+        }
+      }
+      let result: Result<Void, any Error>
+      do { result = .success(try await body(self)) } catch { result = .failure(error) }
+      listener.drain(grace: .zero)
+      try await group.waitForAll()
+      try result.get()
+    }
+  }
+
+  private struct Handler: ConnectionHandler {
+    let daemon: TestDaemon
+    let connection: Connection
+
+    func accept(_ request: RPCRequest) -> Acceptance {
+      daemon.seen.withLock { $0.requests.append(request) }
+      return daemon.behaviour(request, connection)
+    }
+
+    func receive(notification method: String, params: JSON?) {}
+    func closed() {}
+  }
+}
+
+extension Acceptance {
+  /// An answer.
+  static func answer(_ json: JSON) -> Acceptance { .reply(.success(JSONWriter.bytes(of: json))) }
+
+  /// A refusal.
+  static func refuse(_ error: RPCError) -> Acceptance { .reply(.failure(error)) }
+
+  /// No answer as long as the connection lasts.
+  static var silence: Acceptance { .run(Silence()) }
+}
+
+/// Runs until it is cancelled.
+private struct Silence: AcceptedCall {
+  func run() async -> Result<[UInt8], RPCError> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+    for await _ in stream {}
+    continuation.finish()
+    return .failure(.cancelled)
+  }
+
+  func abandon() {}
+}

@@ -1,0 +1,87 @@
+import JSONRPC
+import JSONRPCTransport
+import SDKClient
+import SDKProtocol
+import Testing
+
+@testable import sdkctl
+
+/// Exit statuses and what standard error says.
+struct FailureTests {
+  private let run = Run()
+
+  @Test(
+    arguments: [
+      (SDKError(.access, .accessDenied, "No."), 4), (SDKError(.missing, .instanceNotFound, "No."), 5),
+      (SDKError(.state, .reauthNeeded, "No."), 6), (SDKError(.state, .wrongKind, "No."), 1),
+      (SDKError(.unreachable, .network, "No."), 75), (SDKError(.limit, .rateLimit, "No."), 75),
+    ] as [(SDKError, Int32)])
+  func theDaemonsErrors(_ error: SDKError, _ expected: Int32) async {
+    #expect(await run.status("show", "kiosk") { _, _ in throw error.rpcError } == expected)
+    #expect(run.errors == "sdkctl: No. (\(error.reason.rawValue))\n")
+    #expect(run.output.isEmpty)
+  }
+
+  @Test func hintsFollow() async {
+    let error = SDKError(.vendor, .invalidAuth, "Refused.", retryAfter: 90, hints: ["kid is missing"]).rpcError
+    #expect(await run.status("show", "kiosk") { _, _ in throw error } == 6)
+    #expect(
+      run.errors == """
+        sdkctl: Refused. (invalidAuth)
+          hint: kid is missing
+          hint: try again in 1 min 30 s
+
+        """)
+  }
+
+  @Test func asJSON() async throws {
+    let error = SDKError(.missing, .instanceNotFound, "No.").rpcError
+    #expect(await run.status("-o", "json", "show", "kiosk") { _, _ in throw error } == 5)
+    let json = try JSONParser.parse(run.errors)
+    #expect(json["reason"] == "instanceNotFound")
+    #expect(json["exitStatus"] == 5)
+    #expect(json["code"] == -32002)
+    #expect(json["data"]?["retryable"] == false)
+  }
+
+  @Test func noDaemon() async {
+    let status = await Program.run(
+      ["status", "--socket", "/none"], output: Output { _ in },
+      errors: Output { _ in },
+      connector: { throw ClientConnectionError.notRunning(path: $0) })
+    #expect(status == 3)
+  }
+
+  @Test func aStrangersSocket() async {
+    let status = await Program.run(
+      ["status"], output: Output { _ in }, errors: Output { _ in },
+      connector: { _ in ScriptedConnection(serverUid: 4711) { _, _ in [:] } })
+    #expect(status == 4)
+  }
+
+  @Test(arguments: [
+    ["nonsense"], ["token"], ["token", "UPPER"], ["token", "a", "--min-ttl", "soon"], ["list", "--user", "--system"],
+    ["create", "a"], ["create", "a", "--kind", "k", "--setting", "novalue"], ["storage", "a", "get"],
+    ["storage", "a", "list", "key"], ["create", "a", "--kind", "k", "--access-use", "everybody"],
+    ["call", "m", "[1]"], ["list", "-o", "xml"], ["list", "--template", "{open"], ["list", "--tenant", "../x"],
+    ["create", "a", "--kind", "k", "--settings-file", "-", "--provider-file", "-"],
+  ])
+  func usage(_ line: [String]) async {
+    let run = run
+    let status = await Program.run(
+      line, output: Output { _ in Issue.record("writes to standard output") }, errors: Output { _ in },
+      connector: { _ in ScriptedConnection { _, _ in [:] } })
+    #expect(status == 2)
+    #expect(run.calls.isEmpty)
+  }
+
+  @Test func usageIsOneLineAndAHint() async throws {
+    #expect(await run.status("token", "UPPER") == 2)
+    #expect(run.errors.hasPrefix("sdkctl: "))
+    #expect(run.errors.contains(" (usage)\n"))
+    #expect(run.errors.hasSuffix("  hint: see sdkctl token --help\n"))
+    let json = Run()
+    #expect(await json.status("token", "UPPER", "-o=json") == 2)
+    #expect(try JSONParser.parse(json.errors)["reason"] == "usage")
+  }
+}

@@ -1,0 +1,129 @@
+import JSONRPC
+import SDKClient
+import Testing
+
+@testable import sdkctl
+
+/// Whole command lines against a daemon that the test plays.
+struct ProgramTests {
+  private let run = Run()
+
+  @Test func theTokenIsBare() async {
+    let status = await run.status("token", "kiosk", "--min-ttl", "10s") { _, _ in Samples.token }
+    #expect(status == 0)
+    #expect(run.output == "s3cret\n")
+    #expect(run.errors.isEmpty)
+    #expect(run.calls == [.init(method: "token.get", params: ["instance": "kiosk", "minTTL": 10])])
+  }
+
+  @Test func theTokensHeaders() async {
+    _ = await run.status("token", "kiosk", "--http") { _, _ in Samples.token }
+    #expect(run.output == "Authorization: Bearer s3cret\nCookie: a=1; b=2\n")
+    #expect(run.calls.first?.params == ["instance": "kiosk", "http": true])
+  }
+
+  @Test func theTokenAsJSON() async throws {
+    _ = await run.status("token", "kiosk", "-o", "jsonl") { _, _ in Samples.token }
+    #expect(try JSONParser.parse(run.output) == Samples.token)
+  }
+
+  @Test func refreshShowsNoSecret() async {
+    _ = await run.status("refresh", "kiosk") { _, _ in Samples.token }
+    #expect(run.output.contains("0011223344556677"))
+    #expect(!run.output.contains("s3cret"))
+  }
+
+  @Test func globalOptionsStandAnywhere() async {
+    _ = await run.status("--socket", "/x/s", "-o", "json", "show", "kiosk") { _, _ in Samples.instance("kiosk") }
+    #expect(run.path == "/x/s")
+    #expect(run.output.hasPrefix("{\n  \"instance\": \"kiosk\""))
+    _ = await run.status("show", "kiosk", "--tenant", "shop") { _, _ in Samples.instance("kiosk") }
+    #expect(run.path == "/run/sdkd-tenants/shop.sock")
+  }
+
+  @Test func aListInPages() async {
+    let status = await run.status("list", "--label", "shop=1") { _, params in
+      params["after"] == nil
+        ? ["instances": [Samples.instance("a")], "next": "a"]
+        : ["instances": [Samples.instance("b", state: "locked", user: nil)]]
+    }
+    #expect(status == 0)
+    #expect(
+      run.output == """
+        INSTANCE  KIND       STATE          USER   EXPIRES IN  LAST ERROR
+        a         test.kind  authenticated  alice  -           -
+        b         test.kind  locked         -      -           -
+
+        """)
+    #expect(
+      run.calls.map(\.params) == [["labels": ["shop": "1"]], ["labels": ["shop": "1"], "after": "a"]])
+  }
+
+  @Test func aTemplateForEachObject() async {
+    _ = await run.status("list", "--template", #"{instance}\t{settings.refresh.margin}{nothing}"#) { _, _ in
+      ["instances": [Samples.instance("a"), Samples.instance("b")]]
+    }
+    #expect(run.output == "a\t30\nb\t30\n")
+  }
+
+  @Test func createSaysWhatIsGiven() async {
+    let status = await run.status(
+      "create", "kiosk", "--kind", "test.kind", "--settings-file", "-", "--setting", "refresh.margin=30",
+      "--setting", "url=https://example.com", "--access-use", "unit:kiosk.service+user:kiosk", "--label", "n=5",
+      "--provider-command", "/bin/echo", "-n", "--label", input: #"{"secret":"x","refresh":{"jitter":0}}"#)
+    #expect(status == 0)
+    #expect(
+      run.calls == [
+        .init(
+          method: "instance.create",
+          params: [
+            "instance": "kiosk", "kind": "test.kind",
+            "settings": ["secret": "x", "refresh": ["jitter": 0, "margin": 30], "url": "https://example.com"],
+            "provider": ["command": ["/bin/echo", "-n", "--label"]],
+            "access": ["use": ["unit:kiosk.service+user:kiosk"]], "labels": ["n": "5"],
+          ])
+      ])
+  }
+
+  @Test func updateIsAPatch() async {
+    _ = await run.status(
+      "update", "kiosk", "--setting", "a=null", "--label", "x=1", "--remove-label", "y", "--remove-provider")
+    #expect(
+      run.calls.first?.params == [
+        "instance": "kiosk", "settings": ["a": nil], "provider": nil, "labels": ["x": "1", "y": nil],
+      ])
+  }
+
+  @Test func whatHeadLeavesUnread() async {
+    let status = await Program.run(
+      ["list"], output: Output { _ in throw BrokenPipe() }, errors: Output { _ in Issue.record("not quiet") },
+      connector: { _ in ScriptedConnection { _, _ in ["instances": []] } })
+    #expect(status == 0)
+  }
+
+  @Test func helpAndVersion() async {
+    #expect(await run.status("--help") == 0)
+    #expect(run.output.contains("lint-jwt"))
+    #expect(await run.status("token", "--help") == 0)
+    #expect(await run.status("help", "token") == 0)
+    #expect(await run.status("--version") == 0)
+    #expect(run.errors.isEmpty)
+    #expect(run.calls.isEmpty)
+  }
+
+  @Test func aStatus() async {
+    let status = await run.status("status") { method, _ in
+      switch method {
+      case "daemon.info": ["name": "sdkd", "version": "0.1.0", "pid": 7, "startedAt": "2020-01-01T00:00:00.000Z"]
+      case "daemon.health":
+        ["status": "failing", "checks": [["name": "store", "status": "failing", "detail": "disk\u{1B}[2J full"]]]
+      default: ["instances": [Samples.instance("a"), Samples.instance("b")]]
+      }
+    }
+    #expect(status == 1)
+    #expect(run.output.contains("sdkd 0.1.0, pid 7"))
+    #expect(run.output.contains(#"failing: disk\u001b[2J full"#))
+    #expect(run.output.contains("  authenticated  2"))
+    #expect(run.errors == "sdkctl: The daemon is failing. (failing)\n")
+  }
+}

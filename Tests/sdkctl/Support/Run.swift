@@ -1,0 +1,51 @@
+import JSONRPC
+import SDKClient
+import Synchronization
+
+@testable import sdkctl
+
+/// A command line that ran against a daemon that the test plays.
+final class Run: Sendable {
+  struct Call: Hashable {
+    let method: String
+    let params: JSON
+  }
+
+  private struct Seen {
+    var output = ""
+    var errors = ""
+    var calls: [Call] = []
+    var path: String?
+  }
+
+  private let seen = Mutex(Seen())
+
+  /// What standard output and standard error got.
+  var output: String { seen.withLock { $0.output } }
+  var errors: String { seen.withLock { $0.errors } }
+  /// What the daemon was asked.
+  var calls: [Call] { seen.withLock { $0.calls } }
+  /// The socket that was connected to.
+  var path: String? { seen.withLock { $0.path } }
+
+  /// Runs a command line and gives its exit status.
+  func status(
+    _ line: String..., input: String = "", isTerminal: Bool = false, hasColour: Bool = false,
+    answer: @escaping @Sendable (String, JSON) throws -> JSON = { _, _ in [:] }
+  ) async -> Int32 {
+    await Program.run(
+      line,
+      output: Output(isTerminal: isTerminal, hasColour: hasColour) { bytes in
+        self.seen.withLock { $0.output += String(decoding: bytes, as: UTF8.self) }
+      },
+      errors: Output { bytes in self.seen.withLock { $0.errors += String(decoding: bytes, as: UTF8.self) } },
+      input: Input(isTerminal: false) { _ in Array(input.utf8) },
+      connector: { path in
+        self.seen.withLock { $0.path = path }
+        return ScriptedConnection { method, params in
+          self.seen.withLock { $0.calls.append(Call(method: method, params: params)) }
+          return try answer(method, params)
+        }
+      })
+  }
+}

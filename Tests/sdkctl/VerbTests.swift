@@ -1,0 +1,66 @@
+import JSONRPC
+import SDKClient
+import Testing
+
+@testable import sdkctl
+
+/// The verbs whose arguments or output need more than a call.
+struct VerbTests {
+  private let run = Run()
+
+  @Test func storageReadsAndWrites() async {
+    #expect(await run.status("storage", "kiosk", "put", "k", input: #"{"a":1}"#) == 0)
+    #expect(await run.status("storage", "kiosk", "put", "k", "--text", "--epoch", "e1", input: "word") == 0)
+    #expect(await run.status("storage", "kiosk", "delete", "k") == 0)
+    #expect(
+      run.calls == [
+        .init(method: "storage.put", params: ["instance": "kiosk", "key": "k", "value": ["a": 1]]),
+        .init(
+          method: "storage.put", params: ["instance": "kiosk", "key": "k", "value": "word", "storageEpoch": "e1"]),
+        .init(method: "storage.delete", params: ["instance": "kiosk", "key": "k"]),
+      ])
+    #expect(run.output.isEmpty)
+  }
+
+  @Test func storageShows() async {
+    _ = await run.status("storage", "kiosk", "get", "k") { _, _ in ["value": "word", "storageEpoch": "e"] }
+    _ = await run.status("storage", "kiosk", "get", "k", "--text") { _, _ in ["value": "word", "storageEpoch": "e"] }
+    _ = await run.status("storage", "kiosk", "list") { _, _ in ["keys": [["key": "k", "bytes": 6]]] }
+    #expect(run.output == "\"word\"\nword\nKEY  BYTES\nk    6\n")
+  }
+
+  @Test func callPrintsJSON() async {
+    _ = await run.status("call", "a.b", #"{"x":1}"#) { _, params in params }
+    _ = await run.status("call", "a.b", "-", input: #"{"y":[]}"#) { _, params in params }
+    _ = await run.status("call", "a.b", "-o", "jsonl") { _, params in params }
+    #expect(run.output == "{\n  \"x\": 1\n}\n{\n  \"y\": []\n}\n{}\n")
+  }
+
+  @Test func eventsOfThePastInPages() async throws {
+    let answer: @Sendable (String, JSON) -> JSON = { _, params in
+      let isFirst = params["since"] == "c0"
+      let event: JSON = ["cursor": isFirst ? "c1" : "c2", "time": "T", "instance": "kiosk", "type": "t", "data": [:]]
+      return isFirst ? ["events": [event], "cursor": "c1", "next": "c1"] : ["events": [event], "cursor": "c2"]
+    }
+    _ = await run.status("events", "kiosk", "--since", "c0", "--type", "userLoggedIn", answer: answer)
+    #expect(run.output == "T  kiosk  t\nT  kiosk  t\n")
+    #expect(run.calls.first?.params["types"] == ["userLoggedIn"])
+    let json = Run()
+    _ = await json.status("events", "--since", "c0", "-o", "json", answer: answer)
+    #expect(try JSONParser.parse(json.output).arrayValue?.count == 2)
+  }
+
+  @Test func deleteSaysNothing() async {
+    #expect(await run.status("delete", "kiosk", "--logout") == 0)
+    #expect(run.calls == [.init(method: "instance.delete", params: ["instance": "kiosk", "logout": true])])
+    #expect(run.output.isEmpty)
+  }
+
+  @Test func aTerminalGetsNoCommands() async {
+    _ = await run.status("token", "kiosk", isTerminal: true) { _, _ in ["token": "a\u{1B}[2Jb"] }
+    #expect(run.output == "a\\u001b[2Jb\n")
+    let piped = Run()
+    _ = await piped.status("token", "kiosk") { _, _ in ["token": "a\u{1B}b"] }
+    #expect(piped.output == "a\u{1B}b\n")
+  }
+}
