@@ -1,0 +1,92 @@
+import DelegateBridge
+import JSONRPC
+import Logging
+import SDKInstances
+import SDKProtocol
+import StateStore
+
+extension Configuration {
+  /// Reads what a document says; what it does not say, or says wrongly, keeps its default.
+  init(reading document: TOMLDocument, _ log: MistakeLog) {
+    self.init()
+    let root = JSON.object(document.root)
+    log.add(Self.schema.findings(in: root))
+    let reader = ValueReader(root: root, log: log)
+    readAccess(reader)
+    readBridge(reader)
+    limits = Limits(reader, defaults: limits)
+    readRest(reader)
+  }
+
+  private mutating func readAccess(_ reader: ValueReader) {
+    admins = reader.elements(at: "access.admins") ?? []
+    for index in (reader.json(at: "access.create")?.arrayValue ?? []).indices {
+      let rule = reader.element(index, of: "access.create")
+      let who = rule.value(AccessRule.self, at: "who")
+      let prefix = rule.value(String.self, at: "prefix") {
+        $0.isEmpty || InstanceID($0) != nil
+          ? nil : "No instance id begins with this; write a-z, 0-9, dot, underscore and hyphen."
+      }
+      let most = rule.integer(at: "max", 1...)
+      if let who, let prefix, let most { createRules.append(.init(who: who, prefix: prefix, max: most)) }
+    }
+  }
+
+  private mutating func readBridge(_ reader: ValueReader) {
+    providerDirectories =
+      reader.elements(String.self, at: "bridge.allow") {
+        $0.hasPrefix("/") && !$0.split(separator: "/").contains("..")
+          ? nil : "This must be an absolute path without \"..\"."
+      } ?? []
+    sameUid = reader.json(at: "bridge.same_uid")?.boolValue ?? sameUid
+    providerSlots = SlotLimits(
+      concurrent: reader.integer(at: "bridge.max_concurrent", 1...4096) ?? providerSlots.concurrent,
+      running: reader.integer(at: "bridge.max_running", 1...65_536) ?? providerSlots.running)
+    if providerSlots.running < providerSlots.concurrent {
+      let key = reader.json(at: "bridge.max_running") == nil ? "bridge.max_concurrent" : "bridge.max_running"
+      reader.log.add(key, "max_running must be at least max_concurrent: it counts those too.")
+    }
+  }
+
+  private mutating func readRest(_ reader: ValueReader) {
+    let age = reader.duration(at: "events.retention.age", from: 0, to: 315_360_000, "at most 3650d")
+    retention = EventRetention(
+      maxAge: age?.value ?? retention.maxAge,
+      maxCountPerInstance: reader.integer(at: "events.retention.count", 0...1_000_000) ?? retention.maxCountPerInstance)
+    networkAllow = reader.elements(String.self, at: "network.allow") {
+      HostPattern.isValid($0)
+        ? nil : "This must be a host or domain such as example.com, without scheme, port and path."
+    }
+    metricsListen = reader.value(String.self, at: "metrics.listen") {
+      ListenAddress.isValid($0)
+        ? nil : "This must be HOST:PORT, such as 127.0.0.1:9464, or the absolute path of a socket."
+    }
+    grace = reader.duration(at: "shutdown.grace", from: 0, to: 600, "at most 10m")?.value ?? grace
+    backup.every =
+      reader.value(Seconds.self, at: "backup.every") {
+        $0.value == 0 || $0 >= Seconds(literal: 60) ? nil : "This must be at least 1m, or 0 for no copies."
+      } ?? backup.every
+    backup.keep = reader.integer(at: "backup.keep", 1...1000) ?? backup.keep
+    logLevel = reader.json(at: "log.level")?.stringValue.flatMap(Logger.Level.init(rawValue:)) ?? logLevel
+  }
+}
+
+extension Configuration.Limits {
+  fileprivate init(_ reader: ValueReader, defaults: Self) {
+    self = defaults
+    func bytes(_ key: String) -> ByteCount? {
+      reader.value(ByteCount.self, at: key) {
+        $0 >= .kibibytes(64) && $0.bytes <= 256 << 20 ? nil : "This must be from 64KiB to 256MiB."
+      }
+    }
+    maxFrameBytes = bytes("limits.max_frame_bytes") ?? maxFrameBytes
+    maxOutboundBytes = bytes("limits.max_outbound_bytes") ?? maxOutboundBytes
+    frameTimeout = reader.duration(at: "limits.frame_timeout", from: 1, to: 3600, "from 1s to 1h") ?? frameTimeout
+    writeTimeout = reader.duration(at: "limits.write_timeout", from: 1, to: 3600, "from 1s to 1h") ?? writeTimeout
+    maxInFlight = reader.integer(at: "limits.max_in_flight", 1...65_536) ?? maxInFlight
+    connections = reader.integer(at: "limits.connections", 1...65_536) ?? connections
+    subscriptions = reader.integer(at: "limits.subscriptions", 0...65_536) ?? subscriptions
+    callsPerSecond = reader.integer(at: "limits.calls_per_second", 1...1_000_000) ?? callsPerSecond
+    instances = reader.integer(at: "limits.instances", 0...1_000_000) ?? instances
+  }
+}

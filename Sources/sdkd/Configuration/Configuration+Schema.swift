@@ -1,0 +1,98 @@
+import DelegateBridge
+import JSONRPC
+import Logging
+import SDKProtocol
+
+extension Configuration {
+  /// The shape of `sdkd.toml`.
+  static let schema = JSONSchema.object(tables.map { .optional($0.name, $0.schema, $0.summary) })
+
+  /// The tables of `sdkd.toml`.
+  static let tables: [ConfigurationTable] = [
+    ConfigurationTable(
+      name: "access", summary: "Who is admin, and who may create instances.",
+      keys: [
+        .key("admins", .array(AccessRule.jsonSchema), default: "[]", "Who is admin besides root."),
+        .key(
+          "create", .array(createRule), example: "who = \"group:support\"\nprefix = \"support-\"\nmax = 20",
+          "Lets others create instances whose ids begin with a prefix, so many for each uid."),
+      ]),
+    ConfigurationTable(
+      name: "bridge", summary: "Token providers: the programs that are asked for credentials.",
+      keys: [
+        .key(
+          "allow", .array(.string(format: "absolute path")), example: "[\"/usr/libexec/sdkd\"]",
+          "Directories that providers must lie in; without this, anywhere."),
+        .key(
+          "same_uid", .boolean, default: "false",
+          "Whether a provider may run as a child of a system daemon, with its uid and so with sight of all its state."),
+        .key("max_concurrent", .integer(minimum: 1, maximum: 4096), default: "32", "Providers that run at a time."),
+        .key(
+          "max_running", .integer(minimum: 1, maximum: 65_536), default: "256",
+          "Providers in all, those that take longer than 2 s included."),
+      ]),
+    ConfigurationTable(name: "limits", summary: "What callers other than admins may use.", keys: limitKeys),
+    ConfigurationTable(
+      name: "events", summary: "The record of what happened.",
+      keys: [
+        .key(
+          "retention", retentionSchema, default: "{ age = \"7d\", count = 1000 }",
+          "How long events are kept, and how many of each instance.")
+      ]),
+    ConfigurationTable(
+      name: "network", summary: "Where instances may connect to.",
+      keys: [
+        .key(
+          "allow", .array(.string(format: "host name or domain")), example: "[\"zendesk.com\", \"chat.example.org\"]",
+          "Hosts, and domains with all below them; without this, the vendors' own domains.")
+      ]),
+    ConfigurationTable(
+      name: "metrics", summary: "Metrics in the OpenMetrics format.",
+      keys: [
+        .key(
+          "listen", .string(format: "HOST:PORT or the path of a socket"), example: "\"127.0.0.1:9464\"",
+          "Where they are served; without this, nowhere but through the control socket.")
+      ]),
+    ConfigurationTable(
+      name: "shutdown", summary: "The end of the daemon.",
+      keys: [.key("grace", Seconds.jsonSchema, default: "\"10s\"", "Time that requests in progress get.")]),
+    ConfigurationTable(
+      name: "backup", summary: "Copies of the state.",
+      keys: [
+        .key("every", Seconds.jsonSchema, default: "\"1d\"", "Time between two copies; 0 makes none."),
+        .key("keep", .integer(minimum: 1, maximum: 1000), default: "3", "How many are kept."),
+      ]),
+    ConfigurationTable(
+      name: "log", summary: "What goes to the journal.",
+      keys: [
+        .key(
+          "level", .enumeration(Logger.Level.allCases.map(\.rawValue)), default: "\"info\"",
+          "The least severe messages that are written: trace, debug, info, notice, warning, error, critical.")
+      ]),
+  ]
+
+  private static let createRule = JSONSchema.object([
+    .required("who", AccessRule.jsonSchema, "whom the rule lets"),
+    .required("prefix", .string(), "with what the ids must begin"),
+    .required("max", .integer(minimum: 1), "how many instances each uid may have"),
+  ])
+
+  private static let retentionSchema = JSONSchema.object([
+    .optional("age", Seconds.jsonSchema, "how long an event is kept"),
+    .optional("count", .integer(minimum: 0, maximum: 1_000_000), "how many events of one instance are kept"),
+  ])
+
+  private static let limitKeys: [ConfigurationTable.Key] = [
+    .key("max_frame_bytes", ByteCount.jsonSchema, default: "\"1MiB\"", "The longest message."),
+    .key("frame_timeout", Seconds.jsonSchema, default: "\"10s\"", "How long a message may stay unfinished."),
+    .key(
+      "max_in_flight", .integer(minimum: 1, maximum: 65_536), default: "64",
+      "Requests of one connection that run at once."),
+    .key("max_outbound_bytes", ByteCount.jsonSchema, default: "\"4MiB\"", "What a client may leave unread."),
+    .key("write_timeout", Seconds.jsonSchema, default: "\"30s\"", "How long it may then go on without reading."),
+    .key("connections", .integer(minimum: 1, maximum: 65_536), default: "128", "Connections of one uid."),
+    .key("subscriptions", .integer(minimum: 0, maximum: 65_536), default: "16", "Subscriptions of one connection."),
+    .key("calls_per_second", .integer(minimum: 1, maximum: 1_000_000), default: "500", "Calls of one uid in a second."),
+    .key("instances", .integer(minimum: 0, maximum: 1_000_000), default: "20", "Instances that one uid may have."),
+  ]
+}

@@ -1,0 +1,60 @@
+import DelegateBridge
+import JSONRPCTransport
+import Logging
+import SDKInstances
+import SDKProtocol
+import StateStore
+
+/// The daemon's own configuration: `sdkd.toml` as values (`operations.md`, "Files").
+struct Configuration: Sendable, Hashable {
+  /// `[backup]`.
+  struct Backup: Sendable, Hashable {
+    /// The time between two copies; 0: none are made.
+    var every = Seconds(literal: 86_400)
+    /// How many are kept.
+    var keep = 3
+  }
+
+  /// `[access] admins`: who is admin besides root.
+  var admins: [AccessRule] = []
+  /// `[[access.create]]`: who may create instances besides admins.
+  var createRules: [AccessPolicy.CreateRule] = []
+  /// `[bridge] allow`: directories that providers must lie in; none means everywhere.
+  var providerDirectories: [String] = []
+  /// `[bridge] same_uid`: whether a provider may run as a child of a system daemon, with its uid.
+  var sameUid = false
+  /// `[bridge] max_concurrent`, `max_running`.
+  var providerSlots = SlotLimits()
+  /// `[limits]`.
+  var limits = Limits()
+  /// `[events] retention`.
+  var retention = EventRetention()
+  /// `[network] allow`: the hosts and domains that instances may talk to; `nil`: the vendors' own.
+  var networkAllow: [String]?
+  /// `[metrics] listen`: where metrics are served, `HOST:PORT` or the path of a socket; `nil`: nowhere.
+  var metricsListen: String?
+  /// `[shutdown] grace`: seconds that requests in progress get at the end.
+  var grace = 10.0
+  /// `[backup]`.
+  var backup = Backup()
+  /// `[log] level`.
+  var logLevel = Logger.Level.info
+}
+
+extension Configuration {
+  /// Who may do what.
+  ///
+  /// - Parameter ownUid: the daemon's uid where that is admin too: in the user daemon.
+  func access(ownUid: UInt32?) -> AccessPolicy { AccessPolicy(admins: admins, create: createRules, ownUid: ownUid) }
+
+  /// How providers are run.
+  var bridge: BridgeOptions { BridgeOptions(allow: providerDirectories, limits: providerSlots) }
+
+  /// How much one connection may ask for.
+  var transport: TransportLimits {
+    TransportLimits(
+      maxFrameBytes: limits.maxFrameBytes.bytes, frameTimeout: limits.frameTimeout.duration,
+      maxInFlight: limits.maxInFlight, maxOutboundBytes: limits.maxOutboundBytes.bytes,
+      writeTimeout: limits.writeTimeout.duration)
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+
+/// The files of a configuration: the main one and those of the instances, in `instances.d` beside it.
+struct ConfigurationFiles: Sendable {
+  /// The main file.
+  let main: String
+
+  /// The largest file that is read.
+  static let maximumBytes = 1 << 20
+
+  /// Where the instances' files are.
+  var instancesDirectory: String {
+    guard let slash = main.lastIndex(of: "/") else { return "instances.d" }
+    return String(main[...slash]) + "instances.d"
+  }
+
+  /// The files of instances, sorted by their bytes; hidden ones and those of editors are passed over.
+  func instancePaths(_ log: MistakeLog) -> [String] {
+    guard let directory = opendir(instancesDirectory) else {
+      let error = errno
+      if error != ENOENT { log.add(nil, "The directory can't be read: \(FileProblem.words(error)).") }
+      return []
+    }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name.hasSuffix(".toml"), !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { "\(instancesDirectory)/\($0)" }
+  }
+
+  /// The main file; `nil` when it is absent, which is no mistake, or can't be read, which is one.
+  func mainDocument(_ log: MistakeLog) -> TOMLDocument? {
+    document(main, log, absenceIsFine: true)?.document
+  }
+
+  /// An instance's file with its mode bits.
+  func instanceDocument(_ path: String, _ log: MistakeLog) -> (document: TOMLDocument, mode: FileMode)? {
+    document(path, log, absenceIsFine: false)
+  }
+
+  private func document(
+    _ path: String, _ log: MistakeLog, absenceIsFine: Bool
+  ) -> (document: TOMLDocument, mode: FileMode)? {
+    let content: BoundedFile
+    do throws(FileProblem) {
+      content = try BoundedFile(reading: path, limit: Self.maximumBytes)
+    } catch {
+      if case .system(ENOENT) = error, absenceIsFine { return nil }
+      log.add(nil, "The file \(error).")
+      return nil
+    }
+    if content.mode.isWritableByAnyone {
+      log.add(nil, "The file can be written by everyone; take that away with chmod o-w.")
+      return nil
+    }
+    do throws(TOMLSyntaxProblem) {
+      let document = try TOMLDocument(bytes: content.bytes)
+      log.lines = document.lines
+      for oddity in document.oddities { log.add(oddity.path, oddity.message) }
+      return (document, content.mode)
+    } catch {
+      log.add(line: error.line, error.message)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import DelegateBridge
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+extension InstanceFile {
+  /// The shape of an instance's file but for its settings, which are the kind's.
+  static let schema = JSONSchema.object([
+    .required("id", InstanceID.jsonSchema, "the instance"),
+    .required("kind", KindName.jsonSchema, "its SDK"),
+    .optional("labels", .map(.string()), "labels for the operator"),
+    .optional("settings", .any, "the kind's settings"),
+    .optional("provider", ProviderConfiguration.jsonSchema, "its token provider"),
+    .optional("access", AccessRules.jsonSchema, "who may do what"),
+    .optional(
+      "on_remove", .enumeration(OnRemove.allCases.map(\.rawValue)),
+      "what happens when the file is gone: delete, or logout at the vendor first; delete"),
+  ])
+}

@@ -1,0 +1,127 @@
+import DelegateBridge
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// Makes an instance of a parsed file, and notes every mistake in it.
+struct InstanceFileReader {
+  let document: TOMLDocument
+  let mode: FileMode
+  let kinds: [any SDKKind]
+  let secrets: SecretSource
+  let log: MistakeLog
+  /// Whether a provider may not run as a child of the daemon.
+  let refusesCommand: Bool
+
+  private var values: ValueReader { ValueReader(root: .object(document.root), log: log) }
+
+  /// The instance's id, if it is one.
+  var id: InstanceID? { document.root["id"]?.stringValue.flatMap(InstanceID.init) }
+
+  /// The instance; `nil` if too little of it could be read.
+  func read() -> InstanceFile? {
+    log.add(InstanceFile.schema.findings(in: .object(document.root)))
+    let id = values.value(InstanceID.self, at: "id")
+    let kind = kind()
+    let settings = settings(of: kind)
+    let provider = provider()
+    let access = AccessRules(
+      observe: values.elements(at: "access.observe"), use: values.elements(at: "access.use"),
+      control: values.elements(at: "access.control"))
+    let onRemove = values.json(at: "on_remove")?.stringValue.flatMap(InstanceFile.OnRemove.init) ?? .delete
+    guard let id, let kind else { return nil }
+    return InstanceFile(
+      file: log.file, id: id,
+      definition: Definition(
+        kind: kind.name, source: .file, owner: 0, settings: settings, provider: provider, access: access,
+        labels: values.value([String: String].self, at: "labels") ?? [:]),
+      onRemove: onRemove)
+  }
+
+  private func kind() -> (any SDKKind)? {
+    guard let name = document.root["kind"]?.stringValue else { return nil }
+    if let kind = kinds.first(where: { $0.name.name == name }) { return kind }
+    let names = kinds.map(\.name.name)
+    let nearest = name.nearest(in: names)
+    let advice = nearest.map { "did you mean \($0)?" } ?? "the kinds are \(names.joined(separator: ", "))."
+    log.add("kind", "This kind is not known; \(advice)", nearest: nearest)
+    return nil
+  }
+
+  private func settings(of kind: (any SDKKind)?) -> JSONObject {
+    let given = document.root["settings"] ?? .object([:])
+    guard let kind else { return [:] }
+    guard var settings = given.objectValue else {
+      log.add([.wrong("settings", "a table")])
+      return [:]
+    }
+    var isWhole = resolveSecrets(of: kind, in: &settings)
+    let findings = kind.settingsSchema.findings(in: .object(settings), at: "settings")
+    log.add(findings)
+    isWhole = isWhole && findings.isEmpty
+    // The adapter knows best what it can't work with; but it stops at the first mistake.
+    if isWhole { tryAdapter(of: kind, settings) }
+    return settings
+  }
+
+  /// Puts secrets in the place of references to them.
+  ///
+  /// - Returns: whether all are there.
+  private func resolveSecrets(of kind: any SDKKind, in settings: inout JSONObject) -> Bool {
+    var isWhole = true
+    for name in kind.secretSettings.sorted() {
+      let path = "settings.\(name)"
+      switch settings[name] {
+      case .string:
+        guard mode.isReadableByOthers else { continue }
+        log.add(
+          path, "The file holds this secret and others can read it; chmod 600 it, or refer to a credential or file.")
+      case .object(let reference):
+        do throws(SecretProblem) {
+          settings[name] = .string(try secrets.secret(reference))
+        } catch {
+          log.add(error.member.map { path.appending(key: $0) } ?? path, error.message, nearest: error.nearest)
+          settings[name] = ""
+          isWhole = false
+        }
+      default: continue
+      }
+    }
+    return isWhole
+  }
+
+  private func tryAdapter(of kind: any SDKKind, _ settings: JSONObject) {
+    do {
+      _ = try kind.makeAdapter(settings: settings, services: .forChecking)
+    } catch {
+      note(error, at: "settings")
+    }
+  }
+
+  private func provider() -> JSONObject? {
+    guard let object = document.root["provider"]?.objectValue else { return nil }
+    // A second opinion on what has a wrong shape would only repeat it.
+    guard ProviderConfiguration.jsonSchema.violation(in: .object(object)) == nil else { return nil }
+    do {
+      _ = try Settings.decode(ProviderConfiguration.self, from: object, at: "provider")
+      if refusesCommand, object["command"] != nil {
+        log.add(
+          "provider.command",
+          "In a system daemon a provider would run with the daemon's uid; allow it with same_uid = true in [bridge].")
+      }
+    } catch {
+      note(error, at: "provider")
+    }
+    return object
+  }
+
+  private func note(_ error: any Error, at path: String) {
+    guard let error = (error as? any RPCErrorConvertible)?.rpcError else {
+      return log.add(path, "This can't be used.")
+    }
+    let member = error.data["member"]?.stringValue ?? path
+    let key = member == path || member.hasPrefix("\(path).") ? member : path.appending(key: member)
+    let hint = error.data["hints"]?.arrayValue?.first?.stringValue
+    log.add(key, error.message, nearest: hint.flatMap { $0.hasPrefix("nearest: ") ? String($0.dropFirst(9)) : nil })
+  }
+}

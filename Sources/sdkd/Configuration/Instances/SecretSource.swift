@@ -1,0 +1,77 @@
+import Glibc
+import JSONRPC
+
+/// Finds the secrets that files refer to instead of holding them: `{ credential = "NAME" }`, `{ file = "/path" }`.
+struct SecretSource: Sendable {
+  /// The unit's credentials; `nil` when systemd passed none.
+  let credentialsDirectory: String?
+
+  /// No secret of the five SDKs is near this long.
+  static let maximumBytes = 64 << 10
+
+  /// The secret of a reference.
+  ///
+  /// - Throws: why there is none.
+  func secret(_ reference: JSONObject) throws(SecretProblem) -> String {
+    let names = ["credential", "file"]
+    if let unknown = reference.keys.first(where: { !names.contains($0) }) {
+      let nearest = unknown.nearest(in: names)
+      throw SecretProblem(
+        member: unknown, message: "This key is not known; a secret is text, { credential = … } or { file = … }.",
+        nearest: nearest)
+    }
+    guard reference.count == 1, let member = reference.members.first, let value = member.value.stringValue else {
+      throw SecretProblem(message: "A secret is text, { credential = \"NAME\" } or { file = \"/PATH\" }.")
+    }
+    return member.key == "file" ? try file(value) : try credential(value)
+  }
+
+  private func credential(_ name: String) throws(SecretProblem) -> String {
+    func refuse(_ message: String) -> SecretProblem { SecretProblem(member: "credential", message: message) }
+    let bytes = name.utf8
+    guard (1...255).contains(bytes.count), name != ".", name != "..",
+      bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") })
+    else { throw refuse("This is no name of a credential.") }
+    guard let credentialsDirectory else {
+      throw refuse("There are no credentials; the unit needs LoadCredential= or LoadCredentialEncrypted=.")
+    }
+    do throws(FileProblem) {
+      return try text(try BoundedFile(reading: "\(credentialsDirectory)/\(name)", limit: Self.maximumBytes).bytes)
+    } catch {
+      throw refuse("The credential \(error).")
+    }
+  }
+
+  private func file(_ path: String) throws(SecretProblem) -> String {
+    func refuse(_ message: String) -> SecretProblem { SecretProblem(member: "file", message: message) }
+    guard path.hasPrefix("/") else { throw refuse("This must be an absolute path.") }
+    do throws(FileProblem) {
+      let content = try BoundedFile(reading: path, limit: Self.maximumBytes)
+      guard !content.mode.isReadableByOthers else {
+        throw FileProblem.readableByOthers
+      }
+      return try text(content.bytes)
+    } catch {
+      throw refuse("The file \(error).")
+    }
+  }
+
+  private func text(_ bytes: [UInt8]) throws(FileProblem) -> String {
+    var bytes = bytes[...]
+    if bytes.last == 0x0A { bytes.removeLast() }
+    if bytes.last == 0x0D { bytes.removeLast() }
+    guard !bytes.isEmpty else { throw .empty }
+    guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
+    return text
+  }
+}
+
+/// Why there is no secret.
+struct SecretProblem: Error, Sendable, Hashable {
+  /// The reference's member that is wrong; `nil` for the whole.
+  var member: String?
+  /// What is wrong; never what the secret is.
+  var message: String
+  /// The valid name nearest to one that is not known.
+  var nearest: String?
+}

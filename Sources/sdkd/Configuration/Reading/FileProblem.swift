@@ -1,0 +1,30 @@
+import Glibc
+
+/// Why a file could not be read, in words that fit after "The file".
+enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
+  case system(Int32)
+  case notAFile
+  case tooLarge(Int)
+  case readableByOthers
+  case empty
+  case notText
+
+  var description: String {
+    switch self {
+    case .system(ENOENT): "does not exist"
+    case .system(let error): "can't be read: \(Self.words(error))"
+    case .notAFile: "is no plain file"
+    case .tooLarge(let limit): "is larger than \(limit >> 10) KiB"
+    case .readableByOthers: "can be read by others; chmod 600 it"
+    case .empty: "is empty"
+    case .notText: "is not valid UTF-8 without NUL characters"
+    }
+  }
+
+  /// The system's words for an error.
+  static func words(_ error: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard strerror_r(error, &buffer, buffer.count) == 0 else { return "error \(error)" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,45 @@
+import JSONRPC
+
+extension JSONSchema {
+  /// Checks a value as `violation(in:at:)` does, but goes on after the first: a file is mended once, not once for each
+  /// mistake.
+  func findings(in value: JSON, at path: String = "") -> [SchemaFinding] {
+    switch self {
+    case .named(_, let schema): return schema.findings(in: value, at: path)
+    case .object(let members):
+      guard let object = value.objectValue else { return [.wrong(path, expectation)] }
+      return Self.findings(in: object, members, path)
+    case .array(let element):
+      guard let elements = value.arrayValue else { return [.wrong(path, expectation)] }
+      return elements.enumerated().flatMap { element.findings(in: $0.element, at: "\(path)[\($0.offset)]") }
+    case .map(let element):
+      guard let object = value.objectValue else { return [.wrong(path, expectation)] }
+      return object.members.flatMap { element.findings(in: $0.value, at: path.appending(key: $0.key)) }
+    default: return violation(in: value, at: path).map { [SchemaFinding($0)] } ?? []
+    }
+  }
+
+  private static func findings(in object: JSONObject, _ members: [JSONMember], _ path: String) -> [SchemaFinding] {
+    var found: [SchemaFinding] = []
+    let names = members.map(\.name)
+    for member in object.members where !names.contains(member.key) {
+      // A name that stands there as well is not what was meant.
+      let nearest = member.key.nearest(in: names.filter { object[$0] == nil })
+      found.append(.unknown(path.appending(key: member.key), nearest: nearest))
+    }
+    for member in members {
+      let memberPath = path.appending(key: member.name)
+      if let inner = object[member.name] {
+        found += member.schema.findings(in: inner, at: memberPath)
+      } else if member.isRequired {
+        found.append(.missing(memberPath))
+      }
+    }
+    return found
+  }
+}
+
+extension String {
+  /// The dotted path of a key in the table that this path names; the empty path is the root.
+  func appending(key: String) -> String { isEmpty ? key : "\(self).\(key)" }
+}
