@@ -11,7 +11,7 @@ public final class SQLiteStateStore: StateStore {
   public let cursors: CursorCoder
   public let meta: StoreMeta
 
-  private let directory: StateDirectory
+  let directory: StateDirectory
   private let vault: Vault
   private let status = StoreStatus()
   private let reader = StoreReader()
@@ -140,6 +140,9 @@ public final class SQLiteStateStore: StateStore {
   }
 
   public var health: StoreHealth { status.health }
+
+  /// How many changes wait for the next transaction.
+  public var waitingCount: Int { writer.waitingCount }
 
   /// Drops the events that retention does not keep; done now and then by itself.
   func applyRetention() async { await writer.between { $0.sweep() } }

@@ -13,11 +13,3 @@ public struct RootKey: Sendable {
     key = SymmetricKey(data: bytes)
   }
 }
-
-/// Where the root key comes from.
-public enum RootKeySource: Sendable {
-  /// `root.key` in the directory of the state, made with a new state.
-  case file
-  /// A key that the caller has.
-  case key(RootKey)
-}

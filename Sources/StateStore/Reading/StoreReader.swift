@@ -15,15 +15,24 @@ final class StoreReader: Sendable {
     connection.withLock { $0 = opened }
   }
 
-  /// Waits for the read in progress and closes; reads fail until it is opened again.
-  func close() {
-    queue.sync {
-      let closing = connection.withLock { connection in
-        defer { connection = nil }
-        return connection
-      }
-      try? closing?.close()
+  /// Runs `body` while this is closed, with reads waiting, and opens again; if that fails, reads fail until it works.
+  func whileClosed(thenOpenAt path: String, _ body: () throws -> Void) throws {
+    try queue.sync {
+      closeConnection()
+      try body()
+      try open(at: path)
     }
+  }
+
+  /// Waits for the read in progress and closes.
+  func close() { queue.sync { closeConnection() } }
+
+  private func closeConnection() {
+    let closing = connection.withLock { connection in
+      defer { connection = nil }
+      return connection
+    }
+    try? closing?.close()
   }
 
   /// What `body` reads from one snapshot.

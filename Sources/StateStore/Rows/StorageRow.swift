@@ -1,4 +1,3 @@
-import Crypto
 import GRDB
 
 #if canImport(FoundationEssentials)
@@ -45,26 +44,5 @@ struct StorageRow {
     context.append(keyBytes)
     context.append(valueBytes)
     return context
-  }
-}
-
-/// The keys for storage that come from an instance's data key.
-struct StorageKeys {
-  private let names: SymmetricKey
-  private let digest: SymmetricKey
-
-  init(_ key: DataKey) {
-    names = DerivedKey.derive(from: key.key, purpose: "storage names")
-    digest = DerivedKey.derive(from: key.key, purpose: "storage digest")
-  }
-
-  /// What a key is found by: the same for the same key, and telling nothing about it.
-  func tag(of name: String) -> Data {
-    Data(HMAC<SHA256>.authenticationCode(for: Array(name.utf8), using: names).prefix(16))
-  }
-
-  /// Adds a row to the digest of all, or takes it away.
-  func toggle(_ row: StorageRow, in anchor: inout Anchor, of uuid: InstanceUUID, storageEpoch: UInt64) {
-    anchor.storageDigest.toggle(row.context("storage", of: uuid, storageEpoch: storageEpoch), key: digest)
   }
 }

@@ -1,11 +1,4 @@
-import SDKProtocol
 import Synchronization
-
-/// A change that waits for the writer, and whom to tell.
-struct PendingCommit: Sendable {
-  let change: InstanceChange
-  let answer: CheckedContinuation<Result<CommitResult, SDKError>, Never>
-}
 
 /// The changes that wait for the writer, in the order of their calls; bounded.
 final class CommitQueue: Sendable {
@@ -62,4 +55,6 @@ final class CommitQueue: Sendable {
   }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
 }

@@ -23,7 +23,7 @@ final class DatabaseHolder {
 
   /// Lends the connection.
   func use<Value>(_ body: (Database) throws -> Value) throws -> Value {
-    if connection == nil { try open() }
+    if connection == nil { try reopen() }
     guard let connection else { throw StoreOpenError.unwritable("no connection") }
     return try connection.writeWithoutTransaction { db in try body(db) }
   }
@@ -31,12 +31,23 @@ final class DatabaseHolder {
   /// Closes after a failure and opens again, so that nothing that SQLite has in memory is trusted.
   func reopen() throws {
     if connection != nil { committedLength = log.committedLength() }
-    close()
-    try open()
+    do {
+      try reader.whileClosed(thenOpenAt: directory.database) {
+        closeConnection()
+        try open()
+      }
+    } catch {
+      closeConnection()
+      throw error
+    }
   }
 
   func close() {
     reader.close()
+    closeConnection()
+  }
+
+  private func closeConnection() {
     try? connection?.close()
     connection = nil
   }
@@ -47,7 +58,6 @@ final class DatabaseHolder {
     committedLength = nil
     let opened = try StoreConnection.writer(at: directory.database)
     try opened.writeWithoutTransaction { db in try StoreSchema.check(db) }
-    try reader.open(at: directory.database)
     connection = opened
   }
 }

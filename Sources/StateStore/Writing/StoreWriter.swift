@@ -69,6 +69,9 @@ final class StoreWriter: Sendable {
     }
   }
 
+  /// How many changes wait for the next transaction.
+  var waitingCount: Int { commits.waitingCount }
+
   /// Accepts nothing more; what was accepted is still written.
   func stop() {
     guard commits.close() else { return }

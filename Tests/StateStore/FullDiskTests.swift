@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+/// A disk that really is full: a small tmpfs.
+@Suite struct FullDiskTests {
+  /// A mounted tmpfs, unmounted with its owner.
+  private final class SmallDisk: Sendable {
+    let directory: TemporaryDirectory
+
+    init?(kilobytes: Int) throws {
+      directory = try TemporaryDirectory()
+      let options = "size=\(kilobytes)k,mode=0700"
+      try FileManager.default.createDirectory(atPath: directory.state, withIntermediateDirectories: true)
+      guard mount("tmpfs", directory.state, "tmpfs", 0, options) == 0 else { return nil }
+    }
+
+    deinit { umount2(directory.state, 2) }
+
+    var ballast: String { directory.state + "/ballast" }
+
+    func fill() throws {
+      let descriptor = creat(ballast, 0o600)
+      try #require(descriptor >= 0)
+      let block = [UInt8](repeating: 1, count: 4096)
+      while write(descriptor, block, block.count) > 0 {}
+      close(descriptor)
+    }
+
+    func free() { unlink(ballast) }
+
+    static let canMount: Bool = { (try? SmallDisk(kilobytes: 64)) != nil }()
+  }
+
+  @Test(.enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"))
+  func refusesWhenFullAndHealsWhenFreed() async throws {
+    let disk = try #require(try SmallDisk(kilobytes: 4096))
+    let store = try await open(disk.directory)
+    let sample = try Sample()
+    _ = try await store.commit(sample.create)
+    try disk.fill()
+
+    let value = JSON.string(String(repeating: "x", count: 20_000))
+    var acknowledged: [String] = []
+    var refusal: SDKError?
+    for index in 0..<400 where refusal == nil {
+      do throws(SDKError) {
+        _ = try await store.commit(sample.put("key-\(index)", value, limit: .max))
+        acknowledged.append("key-\(index)")
+      } catch {
+        refusal = error
+      }
+    }
+    #expect(refusal?.reason == .storeUnavailable)
+    disk.free()
+    try await eventually { store.health == .ok }
+    _ = try await store.commit(sample.put("after", value))
+    acknowledged.append("after")
+    #expect(try await store.storageKeys(of: sample.uuid).map(\.key) == acknowledged.sorted())
+    await store.close()
+    let again = try await open(disk.directory)
+    #expect(try await again.storageKeys(of: sample.uuid).map(\.key) == acknowledged.sorted())
+    #expect(try await again.storageValue(of: sample.uuid, key: "after")?.value == value)
+    await again.close()
+  }
+
+  @Test(.enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"))
+  func wipesOrRefusesOnAFullDisk() async throws {
+    let disk = try #require(try SmallDisk(kilobytes: 4096))
+    let store = try await open(disk.directory)
+    let sample = try Sample()
+    _ = try await store.commit(sample.change(.create(sample.instance), .identify(Sample.identity)))
+    let raw = try RawDatabase(disk.directory)
+    let old = try #require(try raw.data("SELECT wrapped FROM data_key").first)
+    try raw.close()
+    try disk.fill()
+    if (try? await store.commit(sample.change(.wipe))) == nil {
+      disk.free()
+      try await eventually { (try? await store.commit(sample.change(.wipe))) != nil }
+    }
+    #expect(try disk.directory.filesContaining(old) == [])
+    #expect(try await store.loaded(sample)?.identity == nil)
+    await store.close()
+  }
+}

@@ -1,0 +1,157 @@
+import Dispatch
+import GRDB
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+@Suite struct GroupCommitTests {
+  /// A store whose first transaction waits until the gate is opened.
+  private func gated(
+    _ tuning: StoreTuning = StoreTuning(),
+    _ body: (SQLiteStateStore, DispatchSemaphore, Seen<[Int]>) async throws -> Void
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let gate = DispatchSemaphore(value: 0)
+    let sizes = Seen<[Int]>([])
+    var tuning = tuning
+    tuning.at = { moment, _ in
+      guard case .begun(let changes) = moment else { return }
+      let isFirst = sizes.update { sizes in
+        sizes.append(changes)
+        return sizes.count == 1
+      }
+      if isFirst { gate.wait() }
+    }
+    let store = try await open(directory, tuning: tuning)
+    try await body(store, gate, sizes)
+    await store.close()
+  }
+
+  /// Commits from tasks of their own while the writer is held in its first transaction, then lets it go.
+  private func commit(
+    _ changes: [InstanceChange], _ store: SQLiteStateStore, _ gate: DispatchSemaphore, _ sizes: Seen<[Int]>,
+    limit: Int = .max
+  ) async throws -> [Result<CommitResult, SDKError>] {
+    let opener = try Sample("opener")
+    async let first = store.commit(opener.create)
+    while sizes.value.isEmpty { await Task.yield() }
+    let results = await withTaskGroup(of: (Int, Result<CommitResult, SDKError>).self) { group in
+      for (index, change) in changes.enumerated() {
+        let waiting = store.waitingCount
+        group.addTask {
+          // Apart from the tuple: in release builds Swift 6.3 loses the index in `(index, .success(try await …))`.
+          let result: Result<CommitResult, SDKError>
+          do throws(SDKError) {
+            result = .success(try await store.commit(change))
+          } catch {
+            result = .failure(error)
+          }
+          return (index, result)
+        }
+        // In order: the next is offered when this one waits.
+        while store.waitingCount == waiting, waiting < limit { await Task.yield() }
+      }
+      gate.signal()
+      var results = [Result<CommitResult, SDKError>?](repeating: nil, count: changes.count)
+      for await (index, result) in group { results[index] = result }
+      return results.compactMap { $0 }
+    }
+    _ = try await first
+    return results
+  }
+
+  @Test func sharesATransaction() async throws {
+    try await gated { store, gate, sizes in
+      let samples = try (0..<50).map { try Sample("instance-\($0)") }
+      let results = try await commit(samples.map(\.create), store, gate, sizes)
+      #expect(results.allSatisfy { (try? $0.get()) != nil })
+      #expect(sizes.value == [1, 50])
+      #expect(try await store.load().instances.count == 51)
+    }
+  }
+
+  @Test func boundsATransaction() async throws {
+    var tuning = StoreTuning()
+    tuning.batchLimit = 20
+    try await gated(tuning) { store, gate, sizes in
+      let samples = try (0..<50).map { try Sample("instance-\($0)") }
+      _ = try await commit(samples.map(\.create), store, gate, sizes)
+      #expect(sizes.value == [1, 20, 20, 10])
+    }
+  }
+
+  @Test func rollsBackOnlyWhatFails() async throws {
+    try await gated { store, gate, sizes in
+      let (one, two) = (try Sample("one"), try Sample("two"))
+      let results = try await commit(
+        [
+          one.create, Sample("one").create, two.create,
+          two.change(.identify("lost"), .putValue(key: "k", value: "too long", limit: 3)),
+          one.change(.identify("kept"), .raiseEpoch(to: 1), epoch: 0),
+          one.change(.identify("late"), epoch: 0), one.put("key", 1),
+        ], store, gate, sizes)
+      let reasons = results.map { result -> Reason? in
+        if case .failure(let error) = result { error.reason } else { nil }
+      }
+      #expect(reasons == [nil, .instanceExists, nil, .storageFull, nil, .epochChanged, nil])
+      #expect(sizes.value == [1, 7])
+      #expect(try await store.loaded(one)?.identity == "kept")
+      #expect(try await store.loaded(two)?.identity == nil)
+      #expect(try await store.storageValue(of: one.uuid, key: "key")?.value == 1)
+    }
+  }
+
+  @Test func keepsTheOrderOfCalls() async throws {
+    try await gated { store, gate, sizes in
+      let sample = try Sample()
+      let changes =
+        [sample.create]
+        + (1...100).map { sample.change(.raiseEpoch(to: UInt64($0)), events: [.init(.identityChanged)]) }
+      let results = try await commit(changes, store, gate, sizes)
+      #expect(results.allSatisfy { (try? $0.get()) != nil })
+      let positions = results.flatMap { (try? $0.get())?.events.map(\.position) ?? [] }
+      #expect(positions == Array(1...100))
+      #expect(try await store.loaded(sample)?.epoch == 100)
+    }
+  }
+
+  @Test func refusesMoreThanMayWait() async throws {
+    var tuning = StoreTuning()
+    tuning.queueLimit = 10
+    try await gated(tuning) { store, gate, sizes in
+      let samples = try (0..<12).map { try Sample("instance-\($0)") }
+      let results = try await commit(samples.map(\.create), store, gate, sizes, limit: 10)
+      let refused = results.filter {
+        if case .failure(let error) = $0 { error.reason == .storeUnavailable } else { false }
+      }
+      #expect(refused.count == 2)
+      #expect(store.health == .ok)
+    }
+  }
+
+  @Test func readsWhileItWrites() async throws {
+    let directory = try TemporaryDirectory()
+    let gate = DispatchSemaphore(value: 0)
+    let isHeld = Seen(false)
+    var tuning = StoreTuning()
+    tuning.at = { moment, _ in
+      guard moment == .committing, isHeld.value else { return }
+      isHeld.set(false)
+      gate.wait()
+    }
+    let store = try await open(directory, tuning: tuning)
+    let sample = try Sample()
+    _ = try await store.commit(sample.create)
+    _ = try await store.commit(sample.put("key", "before"))
+    isHeld.set(true)
+    async let write = store.commit(sample.put("key", "after"))
+    while isHeld.value { await Task.yield() }
+    #expect(try await store.storageValue(of: sample.uuid, key: "key")?.value == "before")
+    gate.signal()
+    _ = try await write
+    #expect(try await store.storageValue(of: sample.uuid, key: "key")?.value == "after")
+    await store.close()
+  }
+}

@@ -1,0 +1,65 @@
+import GRDB
+import Testing
+
+@testable import StateStore
+
+/// A disk that fails when it is told to.
+final class Faults: Sendable {
+  private struct Plan {
+    var fails: @Sendable (StoreTuning.Moment) -> Bool = { _ in false }
+    var remaining = 0
+    var error = DatabaseError(resultCode: .SQLITE_FULL)
+    var count = 0
+  }
+
+  private let plan = Seen(Plan())
+
+  /// How often it has failed.
+  var count: Int { plan.value.count }
+
+  /// Fails the next times that `moment` comes.
+  func fail(
+    _ times: Int = .max, with code: ResultCode = .SQLITE_FULL,
+    at moment: @escaping @Sendable (StoreTuning.Moment) -> Bool
+  ) {
+    plan.update { plan in
+      plan.fails = moment
+      plan.remaining = times
+      plan.error = DatabaseError(resultCode: code)
+    }
+  }
+
+  func stop() { plan.update { $0.remaining = 0 } }
+
+  var tuning: StoreTuning {
+    var tuning = StoreTuning()
+    tuning.at = { [self] moment, _ in
+      let error = plan.update { plan -> DatabaseError? in
+        guard plan.remaining > 0, plan.fails(moment) else { return nil }
+        plan.remaining -= 1
+        plan.count += 1
+        return plan.error
+      }
+      if let error { throw error }
+    }
+    return tuning
+  }
+}
+
+extension StoreTuning.Moment {
+  var isBegun: Bool { if case .begun = self { true } else { false } }
+}
+
+/// Waits for a condition, with a deadline.
+func eventually(
+  sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+) async throws {
+  let end = ContinuousClock.now + .seconds(20)
+  while try await !condition() {
+    guard ContinuousClock.now < end else {
+      Issue.record("this never came true", sourceLocation: sourceLocation)
+      return
+    }
+    await Task.yield()
+  }
+}

@@ -1,0 +1,177 @@
+import GRDB
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+/// What happens to rows that somebody moves, changes or puts back.
+@Suite struct TamperingTests {
+  /// Opens a state with three instances, changes the database while it is closed, and opens it again.
+  private func tampered(
+    _ change: (RawDatabase, [Sample]) throws -> Void, then body: (SQLiteStateStore, [Sample]) async throws -> Void
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let samples = try ["one", "two", "three"].map { try Sample($0) }
+    let store = try await open(directory)
+    for sample in samples {
+      _ = try await store.commit(sample.change(.create(sample.instance), .identify(Sample.identity)))
+      for key in ["a", "b"] { _ = try await store.commit(sample.put(key, .string("\(key) of \(sample.id)"))) }
+    }
+    await store.close()
+    let raw = try RawDatabase(directory)
+    try change(raw, samples)
+    try raw.close()
+    let again = try await open(directory)
+    try await body(again, samples)
+    await again.close()
+  }
+
+  private func expectQuarantined(_ names: [String], _ store: SQLiteStateStore) async throws {
+    let state = try await store.load()
+    #expect(state.quarantined.map(\.id.name).sorted() == names.sorted())
+    #expect(state.instances.count == 3 - names.count)
+    #expect(state.quarantined.allSatisfy { $0.problem.contains("does not open") })
+  }
+
+  @Test(arguments: [
+    "definition = (SELECT definition FROM instance WHERE id = 'two')",
+    "identity = (SELECT identity FROM instance WHERE id = 'two')", "identity = x''", "identity = definition",
+    "definition = zeroblob(100)", "epoch = epoch + 1", "storage_epoch = storage_epoch + 1",
+    "created_at = created_at + 1", "id = 'other'", "slot = 77",
+  ]) func quarantinesOneChangedRow(assignment: String) async throws {
+    try await tampered { raw, _ in
+      try raw.execute("UPDATE instance SET \(assignment) WHERE id = 'one'")
+    } then: { store, samples in
+      try await expectQuarantined([assignment == "id = 'other'" ? "other" : "one"], store)
+      #expect(await reason { _ = try await store.commit(samples[0].change(.identify(nil))) } == .instanceQuarantined)
+      #expect(try await store.storageValue(of: samples[1].uuid, key: "a")?.value == "a of two")
+    }
+  }
+
+  @Test func quarantinesBothOfASwap() async throws {
+    try await tampered { raw, samples in
+      let rows = try raw.rows("SELECT uuid, definition, identity FROM instance WHERE id IN ('one', 'two')")
+      for (row, other) in zip(rows, rows.reversed()) {
+        let data = [other["definition"] as DatabaseValue, other["identity"], row["uuid"]]
+        try raw.execute("UPDATE instance SET definition = ?, identity = ? WHERE uuid = ?", StatementArguments(data))
+      }
+    } then: { store, _ in
+      try await expectQuarantined(["one", "two"], store)
+    }
+  }
+
+  @Test(arguments: ["wrapped = zeroblob(60)", "anchor = zeroblob(68)", "anchor = x'00'"])
+  func quarantinesWithoutItsKey(assignment: String) async throws {
+    try await tampered { raw, _ in
+      try raw.execute(
+        "UPDATE data_key SET \(assignment) WHERE slot = (SELECT slot FROM instance WHERE id = 'one')")
+    } then: { store, samples in
+      try await expectQuarantined(["one"], store)
+      #expect(
+        await reason { _ = try await store.storageValue(of: samples[0].uuid, key: "a") } == .instanceQuarantined)
+    }
+  }
+
+  /// Puts rows back as they were before a later change.
+  private func putBack(
+    _ table: String, key: String, during later: (Sample) -> InstanceChange,
+    then body: (SQLiteStateStore, Sample) async throws -> Void
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let sample = try Sample("one")
+    let other = try Sample("two")
+    let store = try await open(directory)
+    _ = try await store.commit(sample.change(.create(sample.instance), .identify("old")))
+    _ = try await store.commit(sample.put("key", "old"))
+    let raw = try RawDatabase(directory)
+    let old = try #require(try raw.rows("SELECT * FROM \(table)").first)
+    try raw.close()
+    _ = try await store.commit(other.create)
+    _ = try await store.commit(later(sample))
+    await store.close()
+    let again = try RawDatabase(directory)
+    try again.restore(table, key: key, old)
+    try again.close()
+    let reopened = try await open(directory)
+    try await body(reopened, sample)
+    #expect(try await reopened.loaded(other) == other.instance)
+    await reopened.close()
+  }
+
+  @Test(arguments: [("instance", "uuid"), ("data_key", "slot")])
+  func detectsAnOlderRow(table: String, key: String) async throws {
+    for change in [InstanceChange.Part.identify("new"), .define("new"), .raiseEpoch(to: 9), .wipe] {
+      try await putBack(table, key: key) {
+        $0.change(change)
+      } then: { store, sample in
+        let quarantined = try await store.load().quarantined
+        #expect(quarantined.map(\.uuid) == [sample.uuid])
+      }
+    }
+  }
+
+  @Test(arguments: ["storage", "data_key"]) func detectsOlderStorage(table: String) async throws {
+    try await putBack(table, key: table == "storage" ? "tag" : "slot") {
+      $0.put("key", "new")
+    } then: { store, sample in
+      #expect(await reason { _ = try await store.storageValue(of: sample.uuid, key: "key") } == .instanceQuarantined)
+      #expect(await reason { _ = try await store.storageKeys(of: sample.uuid) } == .instanceQuarantined)
+    }
+  }
+
+  @Test(arguments: [
+    "DELETE FROM storage WHERE instance = ? AND tag = (SELECT MIN(tag) FROM storage WHERE instance = ?)",
+    "UPDATE storage SET value_bytes = 1 WHERE instance = ? AND instance = ?",
+    "UPDATE OR REPLACE storage SET tag = (SELECT MAX(tag) FROM storage s WHERE s.instance = ?) WHERE instance = ?",
+  ]) func detectsChangedStorage(sql: String) async throws {
+    try await tampered { raw, samples in
+      let uuid = samples[0].uuid.description
+      try raw.execute(sql, [uuid, uuid])
+    } then: { store, samples in
+      for key in ["a", "b"] {
+        #expect(
+          await reason { _ = try await store.storageValue(of: samples[0].uuid, key: key) } == .instanceQuarantined)
+      }
+      #expect(try await store.storageValue(of: samples[1].uuid, key: "b")?.value == "b of two")
+      try await expectQuarantined([], store)
+    }
+  }
+
+  @Test func deletesWhatDoesNotOpen() async throws {
+    try await tampered { raw, _ in
+      try raw.execute("UPDATE instance SET definition = zeroblob(9) WHERE id = 'one'")
+    } then: { store, samples in
+      let namesake = try Sample("one")
+      #expect(await reason { _ = try await store.commit(namesake.create) } == .instanceExists)
+      _ = try await store.commit(samples[0].change(.delete))
+      _ = try await store.commit(namesake.create)
+      try await expectQuarantined([], store)
+    }
+  }
+
+  @Test func leavesOutEventsThatDoNotOpen() async throws {
+    let directory = try TemporaryDirectory()
+    let sample = try Sample()
+    let store = try await open(directory)
+    _ = try await store.commit(
+      sample.change(events: [.init(.userLoggedIn), .init(.userLoggedOut), .init(.networkError)]))
+    await store.close()
+    let raw = try RawDatabase(directory)
+    try raw.execute("UPDATE event SET payload = (SELECT payload FROM event WHERE position = 1) WHERE position = 2")
+    try raw.close()
+    let again = try await open(directory)
+    #expect(try await again.events(after: 0, limit: 10).map(\.position) == [1, 3])
+    await again.close()
+  }
+
+  @Test func showsEventsOfAWipedInstance() async throws {
+    let directory = try TemporaryDirectory()
+    let sample = try Sample()
+    let store = try await open(directory)
+    _ = try await store.commit(sample.change(.create(sample.instance), events: [.init(.userLoggedIn, data: ["u": 1])]))
+    _ = try await store.commit(sample.change(.wipe))
+    #expect(try await store.events(after: 0, limit: 10).first?.data == ["u": 1])
+    await store.close()
+  }
+}

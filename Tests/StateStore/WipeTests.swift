@@ -1,0 +1,145 @@
+import Foundation
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+/// What is, and is no longer, in the files.
+@Suite struct WipeTests {
+  private static let secrets = [
+    "plaintext", "Plaintext", "Plaintext Name", "plaintext@example.com", "plaintext-token-value", "plaintext-settings",
+    "secret-storage-key", "secret-storage-value", "secret-event-data",
+  ]
+
+  private func wrappedKeys(_ directory: TemporaryDirectory) throws -> [Data] {
+    let raw = try RawDatabase(directory)
+    defer { try? raw.close() }
+    return try raw.data("SELECT wrapped FROM data_key").filter { $0 != Data(count: DataKey.wrappedBytes) }
+  }
+
+  private func expectNoPlaintext(_ directory: TemporaryDirectory) throws {
+    for secret in Self.secrets { #expect(try directory.filesContaining(Data(secret.utf8)) == [], "\(secret)") }
+  }
+
+  private func fill(_ sample: Sample, _ store: SQLiteStateStore) async throws {
+    _ = try await store.commit(
+      sample.change(
+        .create(sample.instance), .identify(Sample.identity),
+        .putValue(key: "secret-storage-key", value: "secret-storage-value", limit: 1000),
+        events: [.init(.userLoggedIn, data: ["user": "secret-event-data"])]))
+  }
+
+  @Test func writesNothingInClear() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    try await fill(Sample(), store)
+    try expectNoPlaintext(directory)
+    await store.close()
+    try expectNoPlaintext(directory)
+    let root = try Data(contentsOf: URL(fileURLWithPath: directory.state + "/root.key"))
+    #expect(try directory.filesContaining(root) == ["root.key"])
+  }
+
+  @Test(arguments: [InstanceChange.Part.wipe, .delete])
+  func leavesTheOldKeyInNoFile(part: InstanceChange.Part) async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    let sample = try Sample()
+    try await fill(sample, store)
+    let old = try wrappedKeys(directory)
+    #expect(old.count == 1)
+    #expect(try !directory.filesContaining(old[0]).isEmpty)
+
+    _ = try await store.commit(sample.change(part))
+    #expect(try directory.filesContaining(old[0]) == [])
+    #expect(try wrappedKeys(directory).allSatisfy { $0 != old[0] })
+    await store.close()
+    #expect(try directory.filesContaining(old[0]) == [])
+  }
+
+  /// Rows come, grow, go and come again in an order that makes SQLite split and join pages; no key may be left where
+  /// one once was.
+  @Test func leavesNoCopiesOfKeysBehind() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    var generator = Seeded(state: 42)
+    var living: [Sample] = []
+    var destroyed: [Data] = []
+    for step in 0..<300 {
+      let before = try step % 10 == 0 ? wrappedKeys(directory) : []
+      switch Int.random(in: 0..<10, using: &generator) {
+      case 0..<4:
+        let sample = try Sample("instance-\(step)")
+        _ = try await store.commit(sample.create)
+        living.append(sample)
+      case 4..<7:
+        guard let sample = living.randomElement(using: &generator) else { continue }
+        let text = String(repeating: "x", count: Int.random(in: 0..<6000, using: &generator))
+        _ = try await store.commit(sample.change(.identify(.string(text))))
+        _ = try await store.commit(sample.put("key-\(step % 7)", .string(text)))
+      case 7..<9:
+        guard let sample = living.randomElement(using: &generator) else { continue }
+        _ = try await store.commit(sample.change(.wipe))
+      default:
+        guard let index = living.indices.randomElement(using: &generator) else { continue }
+        _ = try await store.commit(living.remove(at: index).change(.delete))
+      }
+      if step % 10 == 0 {
+        let after = Set(try wrappedKeys(directory))
+        destroyed += before.filter { !after.contains($0) }
+      }
+    }
+    #expect(!destroyed.isEmpty)
+    let files = try directory.files()
+    for key in destroyed {
+      #expect(files.filter { $0.value.range(of: key) != nil }.isEmpty)
+    }
+    for key in try wrappedKeys(directory) {
+      let database = try #require(files["state.db"])
+      #expect((database.count(of: key)) <= 1)
+    }
+    await store.close()
+  }
+
+  @Test func emptiesTheLogThatACrashLeft() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    let sample = try Sample()
+    _ = try await store.commit(sample.create)
+    #expect(try directory.files()["state.db-wal"]?.isEmpty == false)
+    // A copy of the files is what a crash would have left.
+    let copy = try TemporaryDirectory()
+    try FileManager.default.copyItem(atPath: directory.state, toPath: copy.state)
+    await store.close()
+    let again = try await open(copy)
+    #expect(try await again.loaded(sample) == sample.instance)
+    #expect(try copy.files()["state.db-wal"]?.isEmpty == true)
+    await again.close()
+  }
+}
+
+/// The same random numbers in every run.
+private struct Seeded: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}
+
+extension Data {
+  fileprivate func count(of bytes: Data) -> Int {
+    var count = 0
+    var rest = startIndex..<endIndex
+    while let found = range(of: bytes, in: rest) {
+      count += 1
+      rest = found.upperBound..<endIndex
+    }
+    return count
+  }
+}
