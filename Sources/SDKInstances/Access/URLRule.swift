@@ -12,17 +12,26 @@ public enum URLRule {
     if authority.first == "[" {
       guard let end = authority.firstIndex(of: "]") else { return nil }
       host = authority[authority.index(after: authority.startIndex)..<end]
+      guard isPort(authority[authority.index(after: end)...]) else { return nil }
     } else {
       host = authority.prefix { $0 != ":" }
+      guard isPort(authority[host.endIndex...]) else { return nil }
     }
     guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
     return (scheme, host.lowercased())
+  }
+
+  /// Whether what follows a host is nothing or a port.
+  private static func isPort(_ text: Substring) -> Bool {
+    text.isEmpty || text.first == ":" && text.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 
   /// Whether a URL leads to this machine.
   public static func isLoopback(_ url: String) -> Bool {
     guard let host = parts(url)?.host else { return false }
     if host == "localhost" || host == "::1" { return true }
+    // `UInt8` would take a sign, and who resolves the name would not.
+    guard host.utf8.allSatisfy({ $0 == 0x2E || (0x30...0x39).contains($0) }) else { return false }
     let numbers = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
     return numbers.count == 4 && numbers[0] == 127 && numbers.allSatisfy { $0 != nil }
   }
@@ -36,7 +45,7 @@ public enum URLRule {
     func refuse(_ sentence: String) -> SDKError {
       SDKError(.local, .invalidAuthParameters, "The setting \(setting) \(sentence)", member: setting)
     }
-    guard url.utf8.count <= 2048, let parts = parts(url), !url.contains(where: \.isWhitespace) else {
+    guard url.utf8.count <= 2048, let parts = parts(url), url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
       throw refuse("must be a URL such as \(secure)://example.com/path.")
     }
     if parts.scheme == secure { return }

@@ -48,6 +48,9 @@ extension AuthenticationMachine {
   static let expiredError = SDKError(
     .vendor, .expiredJWT, "The JWT has expired. Log in again, or configure a token provider.")
 
+  private static let refusedError = SDKError(
+    .vendor, .invalidAuth, "The vendor refused the token. Log in again, or wait for the token provider.")
+
   func isCurrent(_ began: UInt64, _ expected: Activity) -> Bool { began == epoch && activity == expected }
 
   /// What begins a change of identity: the former activity's waiters are told, and its results are fenced off.
@@ -84,18 +87,28 @@ extension AuthenticationMachine {
   }
 
   private mutating func signedIn() -> [Action] {
+    // A locked instance may still store what a failed wipe left behind.
+    let wipe = policy.onAnotherUser == .wipeOnSuccess || phase == .locked
     activity = .idle
     phase = .authenticated
     standing = .usable
-    return [.adopt(wipe: policy.onAnotherUser == .wipeOnSuccess), .announce(.loggedIn), .finish(.done)]
+    return [.adopt(wipe: wipe), .announce(.loggedIn), .finish(.done)]
   }
 
   private mutating func endSignIn(_ error: SDKError) -> [Action] {
     switch error.origin {
-    case .unreachable: return end(.failed(error), announcing: .networkError(error))
-    case .store: return end(.failed(error))
-    default: return end(.failed(error), announcing: .authenticationFailed(error))
+    case .unreachable: return abandoned() + end(.failed(error), announcing: .networkError(error))
+    case .store: return abandoned() + end(.failed(error))
+    default: return abandoned(isTold: true) + end(.failed(error), announcing: .authenticationFailed(error))
     }
+  }
+
+  /// What failed had taken the place of the recovery of a dead credential: that has ended in failure too.
+  mutating func abandoned(isTold: Bool = false) -> [Action] {
+    guard phase == .authenticated, standing == .expired || standing == .refused else { return [] }
+    phase = .reauthNeeded
+    let error = standing == .expired ? Self.expiredError : Self.refusedError
+    return isTold ? [.record] : [.record, .announce(.authenticationFailed(error))]
   }
 
   // MARK: Logout
@@ -121,8 +134,8 @@ extension AuthenticationMachine {
 
   private mutating func signOutFailed(_ error: SDKError) -> [Action] {
     switch error.origin {
-    case .unreachable: end(.failed(error), announcing: .networkError(error))
-    case .store: end(.failed(error))
+    case .unreachable: abandoned() + end(.failed(error), announcing: .networkError(error))
+    case .store: abandoned() + end(.failed(error))
     default: signedOut(.explicit, informed: false)
     }
   }

@@ -81,6 +81,12 @@ extension AuthenticationMachine {
   /// The credential is dead: renew it, or say once that it can't be.
   mutating func lost(_ standing: Standing, _ error: SDKError, canRenew: Bool) -> [Action] {
     guard phase == .authenticated, self.standing == .usable || self.standing == .reported else { return [] }
+    switch activity {
+    case .idle, .asking, .verifying: break
+    // An end that has passed is seen again afterwards; nobody would renew the credential if it were noted now.
+    case _ where standing == .expired: return []
+    default: break
+    }
     self.standing = standing
     guard activity == .idle else { return [] }
     if canRenew { return ask(attempt: 1, standing == .refused ? error : nil) }
@@ -102,7 +108,7 @@ extension AuthenticationMachine {
     case .accepted:
       standing = .usable
       return end(.done)
-    case .unanswered(let error): return end(.failed(error), announcing: Self.unreachable(error))
+    case .unanswered(let error): return abandoned() + end(.failed(error), announcing: Self.unreachable(error))
     case .refused(let error):
       standing = .refused
       guard phase == .anonymous else {

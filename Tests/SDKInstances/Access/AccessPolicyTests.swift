@@ -1,0 +1,78 @@
+import SDKProtocol
+import Testing
+
+@testable import SDKInstances
+
+struct AccessPolicyTests {
+  struct Names: NameDirectory {
+    func uid(ofUser name: String) -> UInt32? { ["alice": 1000, "bob": 1001][name] }
+    func gid(ofGroup name: String) -> UInt32? { ["support": 50, "staff": 60][name] }
+  }
+
+  private func rules(_ texts: String...) throws -> [AccessRule] { try texts.map { try #require(AccessRule($0)) } }
+
+  private func peer(
+    _ uid: UInt32, gid: UInt32 = 9, groups: [UInt32] = [], unit: String? = nil, userUnit: Peer.UserUnit? = nil
+  ) -> Peer { Peer(pid: 1, uid: uid, gid: gid, groups: groups, unit: unit, userUnit: userUnit) }
+
+  private let policy = AccessPolicy(names: Names())
+
+  @Test func `Each kind of rule looks at what the kernel says`() throws {
+    let app = Peer.UserUnit(unit: "app.service", uid: 1000)
+    let cases: [(String, Peer, Bool)] = [
+      ("*", peer(7), true), ("uid:7", peer(7), true), ("uid:7", peer(8), false), ("user:alice", peer(1000), true),
+      ("user:alice", peer(1001), false), ("user:nobody-of-this-name", peer(1000), false),
+      ("group:support", peer(7, gid: 50), true),
+      ("group:support", peer(7, groups: [1, 50]), true), ("group:support", peer(7, groups: [60]), false),
+      ("group:unknown", peer(7, groups: [50]), false), ("unit:kiosk.service", peer(7, unit: "kiosk.service"), true),
+      ("unit:kiosk.service", peer(7, unit: "kiosk2.service"), false), ("unit:kiosk.service", peer(7), false),
+      ("unit:app.service", peer(1000, userUnit: app), false),
+      ("user-unit:app.service@alice", peer(1000, userUnit: app), true),
+      ("user-unit:app.service@bob", peer(1000, userUnit: app), false),
+      ("user-unit:app.service@unknown", peer(1000, userUnit: app), false),
+      ("user-unit:app.service@alice", peer(1000, unit: "app.service"), false),
+      ("unit:kiosk.service+user:alice", peer(1000, unit: "kiosk.service"), true),
+      ("unit:kiosk.service+user:alice", peer(1001, unit: "kiosk.service"), false),
+      ("unit:kiosk.service+user:alice", peer(1000), false),
+    ]
+    for (text, peer, expected) in cases {
+      #expect(policy.matches(try #require(AccessRule(text)), peer) == expected, "\(text)")
+    }
+  }
+
+  @Test func `The strongest role counts, and who has none is shown nothing`() throws {
+    let access = AccessRules(observe: try rules("*"), use: try rules("uid:7", "uid:8"), control: try rules("uid:8"))
+    func role(_ uid: UInt32, _ source: Instance.Source = .api) -> Role? {
+      policy.role(of: peer(uid), owner: 5, source: source, access: access)
+    }
+    #expect(role(0) == .admin)
+    #expect(role(5) == .owner)
+    #expect(role(5, .file) == .observe)
+    #expect(role(8) == .control)
+    #expect(role(7) == .use)
+    #expect(role(6) == .observe)
+    #expect(policy.role(of: peer(6), owner: 5, source: .api, access: AccessRules()) == nil)
+    #expect(
+      policy.role(of: peer(6), owner: 5, source: .api, access: AccessRules(control: try rules("uid:6"))) == .control)
+  }
+
+  @Test func `Root, the admins' rules and the user daemon's own uid are admin`() throws {
+    let policy = AccessPolicy(admins: try rules("group:staff"), ownUid: 1000, names: Names())
+    #expect(policy.isAdmin(peer(0)))
+    #expect(policy.isAdmin(peer(1000)))
+    #expect(policy.isAdmin(peer(7, groups: [60])))
+    #expect(!policy.isAdmin(peer(1001)))
+    #expect(!self.policy.isAdmin(peer(1000)))
+  }
+
+  @Test func `A rule lets create ids of its prefix`() throws {
+    let policy = AccessPolicy(
+      create: [.init(who: try #require(AccessRule("user:alice")), prefix: "kiosk-", max: 3)], names: Names())
+    func allows(_ uid: UInt32, _ id: String) throws -> Bool {
+      policy.createRule(for: peer(uid), id: try #require(InstanceID(id))) != nil
+    }
+    #expect(try allows(1000, "kiosk-1"))
+    #expect(try !allows(1000, "kios-1"))
+    #expect(try !allows(1001, "kiosk-1"))
+  }
+}

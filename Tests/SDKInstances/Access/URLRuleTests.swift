@@ -1,0 +1,59 @@
+import SDKProtocol
+import Testing
+
+@testable import SDKInstances
+
+struct URLRuleTests {
+  @Test(arguments: [
+    "https://acme.zendesk.com/sc/sdk", "HTTPS://acme.zendesk.com", "https://acme.zendesk.com:8443/a?b#c",
+    "https://[2001:db8::1]/", "http://127.0.0.1:8080/", "http://127.1.2.3/", "http://localhost:1",
+    "http://[::1]:8080/x",
+    "http://LOCALHOST/", "https://127.0.0.1/",
+  ])
+  func `HTTPS anywhere and HTTP to loopback are taken`(url: String) throws {
+    try URLRule.check(url, setting: "base_url")
+  }
+
+  @Test(arguments: [
+    "", "acme.zendesk.com", "http://acme.zendesk.com/", "ftp://localhost/", "javascript:alert(1)", "https:/x",
+    "https:///x",
+    "https://", "file:///etc/passwd", "http://localhost.evil.com/", "http://127.0.0.1.evil.com/",
+    "http://127.0.0.1@evil.com/",
+    "https://user@acme.com/", "https://user:pass@acme.com/", "http://evil.com\\@127.0.0.1/",
+    "http://127.0.0.1\\.evil.com/",
+    "https://a b.com/", "https://acme.com/a b", "https://acme.com/\r\nHost: evil", "https://acme.com/\u{0}",
+    "http://128.0.0.1/",
+    "http://0.0.0.0/", "http://10.0.0.1/", "http://[::2]/", "http://[::1].evil.com/", "http://[::1]evil.com/",
+    "http://[::1/",
+    "http://127.0.0/", "http://127.0.0.256/", "http://127.+0.0.1/", "http://127.0.0.-1/", "http://127.0..1/",
+    "http://127.1/",
+    "http://127.0.0.1:80:evil/", "http://127.0.0.1:x/", "https://acme.com:/\t", "http://localhost%2eevil.com/",
+    "ws://localhost/", "https://exämple.com/", "https://acme.com/\u{7F}",
+  ])
+  func `Anything else is refused, with the setting's name`(url: String) {
+    let error = #expect(throws: SDKError.self) { try URLRule.check(url, setting: "base_url") }
+    #expect(error?.member == "base_url")
+    #expect(error?.message.hasPrefix("The setting base_url must") == true)
+  }
+
+  @Test func `Sockets have their own schemes`() throws {
+    try URLRule.check("wss://a.com/", setting: "s", secure: "wss", plain: "ws")
+    try URLRule.check("ws://127.0.0.1/", setting: "s", secure: "wss", plain: "ws")
+    #expect(throws: SDKError.self) { try URLRule.check("https://a.com/", setting: "s", secure: "wss", plain: "ws") }
+    #expect(throws: SDKError.self) { try URLRule.check("ws://a.com/", setting: "s", secure: "wss", plain: "ws") }
+  }
+
+  @Test func `A URL has a length`() throws {
+    try URLRule.check("https://a.com/" + String(repeating: "a", count: 2034), setting: "s")
+    #expect(throws: SDKError.self) {
+      try URLRule.check("https://a.com/" + String(repeating: "a", count: 2035), setting: "s")
+    }
+  }
+
+  @Test func `Loopback is what leads to this machine`() {
+    for url in ["https://localhost/", "http://127.9.9.9:1/", "wss://[::1]/"] { #expect(URLRule.isLoopback(url)) }
+    for url in ["https://localhost.evil.com", "https://127.0.0.1.evil.com", "https://acme.com", "localhost"] {
+      #expect(!URLRule.isLoopback(url))
+    }
+  }
+}

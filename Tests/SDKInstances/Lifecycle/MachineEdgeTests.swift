@@ -1,0 +1,253 @@
+import SDKProtocol
+import Testing
+
+@testable import SDKInstances
+
+/// The rows M1 to M7 of `sdks.md`, as a kind of Zendesk Messaging's ways has them.
+struct MachineEdgeTests {
+  typealias Machine = AuthenticationMachine
+
+  private func machine(_ phase: Machine.Phase, _ standing: Machine.Standing, attempts: Int = 3) -> Machine {
+    Machine(
+      phase: phase, standing: standing, epoch: 4,
+      policy: .init(onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutFirst, maxAttempts: attempts))
+  }
+
+  // MARK: M1, M2
+
+  @Test func `M1: a first login goes to the vendor and is adopted`() {
+    var machine = machine(.noUser, .none)
+    #expect(machine.apply(.signIn(sameUser: nil)) == [.exchange])
+    #expect(machine.state == .authenticating)
+    #expect(machine.apply(.signInAccepted(epoch: 5)) == [.adopt(wipe: false), .announce(.loggedIn), .finish(.done)])
+    #expect(machine.state == .authenticated)
+    #expect(machine.mayHandOut)
+  }
+
+  @Test func `M1: the same user with a new token is not logged out`() {
+    var machine = machine(.authenticated, .usable)
+    #expect(machine.apply(.signIn(sameUser: true)) == [.exchange])
+    #expect(machine.mayHandOut)
+  }
+
+  @Test func `M1: another user's login ends the former session first, wiped before the exchange`() {
+    var machine = machine(.authenticated, .usable)
+    #expect(machine.apply(.signIn(sameUser: false)) == [.endFormer])
+    #expect(machine.apply(.formerEnded(epoch: 5)) == [.wipe, .announce(.loggedOut(.switch)), .exchange])
+    #expect(machine.phase == .loggedOut)
+    #expect(!machine.mayHandOut)
+    #expect(machine.apply(.signInAccepted(epoch: 5)).contains(.announce(.loggedIn)))
+  }
+
+  @Test func `M1: a newer login supersedes, and the older one's acceptance is undone`() {
+    var machine = machine(.noUser, .none)
+    _ = machine.apply(.signIn(sameUser: nil))
+    #expect(machine.apply(.signIn(sameUser: nil)) == [.supersede, .exchange])
+    #expect(machine.apply(.signInAccepted(epoch: 5)) == [.undo])
+    #expect(machine.activity == .signingIn)
+  }
+
+  @Test func `M2: a refused login keeps the current user`() {
+    var machine = machine(.authenticated, .usable)
+    _ = machine.apply(.signIn(sameUser: true))
+    let error = SampleErrors.refused
+    #expect(
+      machine.apply(.signInFailed(epoch: 5, error)) == [
+        .announce(.authenticationFailed(error)), .finish(.failed(error)),
+      ])
+    #expect(machine.state == .authenticated)
+    #expect(machine.mayHandOut)
+  }
+
+  @Test func `M2: an outage during login is a network error and no authentication failure`() {
+    var machine = machine(.noUser, .none)
+    _ = machine.apply(.signIn(sameUser: nil))
+    let error = SampleErrors.network
+    #expect(
+      machine.apply(.signInFailed(epoch: 5, error)) == [.announce(.networkError(error)), .finish(.failed(error))])
+    #expect(machine.state == .noUser)
+  }
+
+  @Test(arguments: [Machine.Phase.noUser, .loggedOut])
+  func `M2: an anonymous user is made where there is none`(phase: Machine.Phase) {
+    var machine = machine(phase, .none)
+    #expect(machine.apply(.userNeeded) == [.createAnonymous])
+    #expect(machine.apply(.userNeeded) == [])
+    #expect(machine.apply(.anonymousAccepted(epoch: 5)) == [.adopt(wipe: false), .finish(.done)])
+    #expect(machine.state == .anonymous)
+  }
+
+  // MARK: M3
+
+  @Test func `M3: a logout tells the vendor, then wipes`() {
+    var machine = machine(.authenticated, .usable)
+    #expect(machine.apply(.signOut(localOnly: false)) == [.endSession])
+    #expect(
+      machine.apply(.signOutAccepted(epoch: 5)) == [
+        .wipe, .announce(.loggedOut(.explicit)), .finish(.signedOut(informed: true)),
+      ])
+    #expect(machine.state == .loggedOut)
+  }
+
+  @Test func `M3: an outage keeps everything, unless the logout is local only`() {
+    var kept = machine(.authenticated, .usable)
+    _ = kept.apply(.signOut(localOnly: false))
+    let error = SampleErrors.serverError
+    #expect(kept.apply(.signOutFailed(epoch: 5, error)) == [.announce(.networkError(error)), .finish(.failed(error))])
+    #expect(kept.mayHandOut)
+    #expect(kept.apply(.signOut(localOnly: true)).first == .wipe)
+  }
+
+  @Test func `M3: an expired token asks the bridge once, and without a fresh one the logout is local`() {
+    var machine = machine(.reauthNeeded, .expired)
+    #expect(machine.apply(.signOut(localOnly: false)) == [.ask(attempt: 1, isRefusal: true, nil)])
+    var informed = machine
+    #expect(informed.apply(.answered(epoch: 5, .credential)) == [.endSession])
+    #expect(informed.apply(.signOutAccepted(epoch: 5)).last == .finish(.signedOut(informed: true)))
+    #expect(
+      machine.apply(.answered(epoch: 5, .failed(SampleErrors.failed))).last == .finish(.signedOut(informed: false)))
+  }
+
+  @Test func `M3: a refusal of the logout is a local logout`() {
+    var machine = machine(.authenticated, .usable)
+    _ = machine.apply(.signOut(localOnly: false))
+    #expect(machine.apply(.signOutFailed(epoch: 5, SampleErrors.refused)).last == .finish(.signedOut(informed: false)))
+    #expect(machine.state == .loggedOut)
+  }
+
+  @Test(arguments: [Machine.Phase.noUser, .loggedOut])
+  func `M3: without a user a logout wipes nothing and is fine`(phase: Machine.Phase) {
+    var machine = machine(phase, .none)
+    #expect(machine.apply(.signOut(localOnly: false)) == [.finish(.signedOut(informed: false))])
+  }
+
+  // MARK: M4
+
+  @Test func `M4: a denial is an implicit logout`() {
+    var machine = machine(.authenticated, .expired)
+    _ = machine.apply(.renew)
+    #expect(
+      machine.apply(.answered(epoch: 4, .denied(SampleErrors.denied))) == [
+        .wipe, .announce(.authenticationFailed(SampleErrors.denied)), .announce(.loggedOut(.implicit)),
+        .finish(.failed(SampleErrors.denied)),
+      ])
+    #expect(machine.state == .loggedOut)
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func `M4: the budget of refused tokens is spent before the implicit logout`(attempts: Int) {
+    var machine = machine(.authenticated, .usable, attempts: attempts)
+    var actions = machine.apply(.expired(canRenew: true))
+    for attempt in 1...attempts {
+      guard case .ask(attempt, true, _)? = actions.last else {
+        Issue.record("attempt \(attempt) is not asked for")
+        return
+      }
+      #expect(machine.apply(.answered(epoch: 4, .credential)) == [.verify])
+      actions = machine.apply(.credentialRefused(epoch: 4, SampleErrors.refused))
+    }
+    #expect(actions.first == .wipe)
+    #expect(machine.state == .loggedOut)
+  }
+
+  @Test func `M4: refused supplies don't cost a user whose token lives`() {
+    var machine = machine(.authenticated, .usable, attempts: 1)
+    _ = machine.apply(.renew)
+    _ = machine.apply(.answered(epoch: 4, .credential))
+    let error = SampleErrors.refused
+    #expect(
+      machine.apply(.credentialRefused(epoch: 4, error)) == [.announce(.refreshFailed(error)), .finish(.failed(error))])
+    #expect(machine.mayHandOut)
+  }
+
+  @Test func `M4: a failing provider leads to reauthNeeded, told once however often it fails`() {
+    var machine = machine(.authenticated, .usable)
+    _ = machine.apply(.expired(canRenew: true))
+    let error = SampleErrors.failed
+    #expect(
+      machine.apply(.answered(epoch: 4, .failed(error))) == [
+        .announce(.refreshFailed(error)), .record, .announce(.authenticationFailed(error)), .finish(.failed(error)),
+      ])
+    #expect(machine.state == .reauthNeeded)
+    for _ in 0..<3 {
+      _ = machine.apply(.renew)
+      #expect(
+        machine.apply(.answered(epoch: 4, .failed(error))) == [
+          .announce(.refreshFailed(error)), .finish(.failed(error)),
+        ])
+    }
+    _ = machine.apply(.renew)
+    _ = machine.apply(.answered(epoch: 4, .credential))
+    _ = machine.apply(.credentialAccepted(epoch: 4))
+    #expect(machine.state == .authenticated)
+  }
+
+  // MARK: M5, M6, M7
+
+  @Test func `M5: expiry without a provider is told in the seed's words`() {
+    var machine = machine(.authenticated, .usable)
+    let actions = machine.apply(.expired(canRenew: false))
+    guard actions.first == .record, case .announce(.authenticationFailed(let error))? = actions.last else {
+      Issue.record("other actions: \(actions)")
+      return
+    }
+    #expect(error.reason == .expiredJWT)
+    #expect(error.message.hasPrefix("The JWT has expired"))
+    #expect(machine.apply(.expired(canRenew: false)) == [])
+  }
+
+  @Test func `M6: a refusal asks with the error and recovers with tokenRefreshed alone`() {
+    var machine = machine(.authenticated, .usable)
+    let error = SampleErrors.refused
+    #expect(machine.apply(.refused(error, canRenew: true)) == [.ask(attempt: 1, isRefusal: true, error)])
+    #expect(machine.state == .refreshing)
+    #expect(machine.apply(.answered(epoch: 4, .credential)) == [.verify])
+    #expect(
+      machine.apply(.credentialAccepted(epoch: 4)) == [
+        .adoptCredential(verified: true), .announce(.tokenRefreshed), .finish(.done),
+      ])
+  }
+
+  @Test func `M6: when the vendor is away a checked token is taken unverified`() {
+    var machine = machine(.authenticated, .usable)
+    _ = machine.apply(.renew)
+    _ = machine.apply(.answered(epoch: 4, .credential))
+    let error = SampleErrors.network
+    #expect(
+      machine.apply(.credentialUnverifiable(epoch: 4, error)) == [
+        .adoptCredential(verified: false), .announce(.tokenRefreshed), .announce(.networkError(error)), .finish(.done),
+      ])
+  }
+
+  @Test func `M7: a report withholds the token until it was renewed or probed`() {
+    var machine = machine(.authenticated, .usable)
+    #expect(machine.apply(.reported(canRenew: false)) == [.probe])
+    #expect(!machine.mayHandOut)
+    #expect(machine.apply(.probed(epoch: 4, .accepted)) == [.finish(.done)])
+    #expect(machine.mayHandOut)
+    _ = machine.apply(.reported(canRenew: false))
+    let error = SampleErrors.refused
+    #expect(
+      machine.apply(.probed(epoch: 4, .refused(error))) == [
+        .record, .announce(.authenticationFailed(error)), .finish(.failed(error)),
+      ])
+    #expect(machine.state == .reauthNeeded)
+  }
+
+  @Test func `A token that expires while another login is under way is renewed afterwards`() {
+    var machine = machine(.authenticated, .usable)
+    _ = machine.apply(.signIn(sameUser: true))
+    #expect(machine.apply(.expired(canRenew: false)) == [])
+    _ = machine.apply(.signInFailed(epoch: 5, SampleErrors.refused))
+    #expect(machine.apply(.expired(canRenew: false)).first == .record)
+    #expect(machine.state == .reauthNeeded)
+  }
+
+  @Test func `Whoever logs in on a locked instance finds nothing of the former user`() {
+    var machine = machine(.authenticated, .usable)
+    _ = machine.apply(.wipeFailed)
+    #expect(machine.state == .locked)
+    _ = machine.apply(.signIn(sameUser: nil))
+    #expect(machine.apply(.signInAccepted(epoch: 5)).first == .adopt(wipe: true))
+  }
+}

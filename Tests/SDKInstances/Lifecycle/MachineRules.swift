@@ -1,0 +1,175 @@
+import SDKProtocol
+import Testing
+
+@testable import SDKInstances
+
+/// What holds for every step of the machine, whatever the state and the input (`architecture.md`, "The instance";
+/// `sdks.md`, "Common to all five").
+struct MachineRules {
+  typealias Machine = AuthenticationMachine
+
+  var before: Machine
+  var input: Machine.Input
+  var after: Machine
+  var actions: [Machine.Action]
+
+  init(_ before: Machine, _ input: Machine.Input) {
+    self.before = before
+    self.input = input
+    var machine = before
+    actions = machine.apply(input)
+    after = machine
+  }
+
+  /// The rules that this step breaks.
+  func broken() -> [String] {
+    var broken: [String] = []
+    func rule(_ name: String, _ holds: Bool) { if !holds { broken.append(name) } }
+    let wipes = actions.contains(.wipe)
+    let asks = actions.compactMap { if case .ask(let attempt, _, _) = $0 { attempt } else { nil } }
+
+    rule("the epoch never falls", after.epoch >= before.epoch)
+    rule("one terminal outcome", openWaiters(after) == openWaiters(before) + begun - ended || input == .wipeFailed)
+    rule("a wipe leaves no credential", !wipes || after.standing == .none && !after.hasIdentity)
+    rule("a wipe is fenced by an epoch", !wipes || after.epoch > before.epoch || before.activity != .idle)
+    rule(
+      "a token is handed out when there is a user",
+      !after.mayHandOut || [.authenticated, .anonymous].contains(after.phase))
+    rule(
+      "a vendor is told of the end of a session that there is",
+      !hasAny(.endFormer, .endSession, .verify) || before.hasIdentity)
+    rule("a probe needs a user", !hasAny(.probe) || [.authenticated, .anonymous].contains(after.phase))
+    rule("the bridge is asked for an identity that there is", asks.isEmpty || before.hasIdentity && after.hasIdentity)
+    rule("no more attempts than the budget", asks.allSatisfy { $0 <= before.policy.maxAttempts })
+    rule("failure is told once", failures <= 1)
+    rule("who is gone is told with the wipe", (logouts == 1) == wipes)
+    rule("logging in is told with the adoption", !actions.contains(.announce(.loggedIn)) || adopts)
+    rule("only an acceptance signs in", after.phase != .authenticated || before.phase == .authenticated || adopts)
+    rule("nothing rests on a dead credential", !isAtRest(after) || ![.expired, .refused].contains(after.standing))
+    if let epoch = input.epoch, epoch != before.epoch {
+      rule("a stale result changes nothing", after == before)
+      rule("a stale result does nothing but undo a late login", actions == (input.isLateLogin ? [.undo] : []))
+    }
+    if input.error?.origin == .unreachable {
+      rule("an outage never asks the bridge", asks.isEmpty)
+      rule("an outage never logs out", !wipes && logouts == 0)
+    }
+    if case .answered(_, .failed) = input, before.activity != .askingForSignOut {
+      rule("a failing provider never logs out", !wipes && (after.phase != .locked || before.phase == .locked))
+    }
+    if case .signOut(let localOnly) = input {
+      rule("logout is valid everywhere", finishes == 1 || [.askingForSignOut, .signingOut].contains(after.activity))
+      rule(
+        "a local logout is done at once", !localOnly || finishes == 1 && [.noUser, .loggedOut].contains(after.phase))
+      rule("logout supersedes", after.epoch > before.epoch)
+    }
+    if case .signIn = input { rule("login supersedes", after.epoch > before.epoch) }
+    if case .signInAccepted = input, adopts, before.phase == .locked {
+      rule("nobody inherits what a locked instance still stores", actions.contains(.adopt(wipe: true)))
+    }
+    if case .reported = input { rule("a report alone neither wipes nor locks", !wipes && after.phase == before.phase) }
+    if isDeath { rule("a dead credential is handed out no more", !after.mayHandOut || before.activity != .idle) }
+    if input == .wipeFailed { rule("a failed wipe locks", after.phase == .locked && !after.mayHandOut) }
+    return broken
+  }
+
+  private var isDeath: Bool {
+    switch input {
+    case .expired, .refused, .reported: before.mayHandOut && before.phase == .authenticated
+    default: false
+    }
+  }
+
+  private func isAtRest(_ machine: Machine) -> Bool { machine.activity == .idle && machine.phase == .authenticated }
+
+  private func openWaiters(_ machine: Machine) -> Int { machine.activity == .idle ? 0 : 1 }
+
+  /// A caller's login or logout always begins something; anything else when the machine was at rest and is no more.
+  private var begun: Int {
+    switch input {
+    case .signIn, .signOut: 1
+    default: before.activity == .idle && (after.activity != .idle || finishes > 0) ? 1 : 0
+    }
+  }
+  private var ended: Int { finishes + actions.count { $0 == .supersede } }
+  private var finishes: Int { actions.count { if case .finish = $0 { true } else { false } } }
+  private var failures: Int { actions.count { if case .announce(.authenticationFailed) = $0 { true } else { false } } }
+  private var logouts: Int { actions.count { if case .announce(.loggedOut) = $0 { true } else { false } } }
+  private var adopts: Bool {
+    actions.contains {
+      switch $0 {
+      case .adopt, .adoptCredential: true
+      default: false
+      }
+    }
+  }
+  private func hasAny(_ some: Machine.Action...) -> Bool { actions.contains { some.contains($0) } }
+}
+
+extension AuthenticationMachine.Input {
+  /// Every input, with results of these epochs.
+  static func all(epochs: [UInt64]) -> [Self] {
+    let vendor = SampleErrors.refused
+    var inputs: [Self] = [
+      .signIn(sameUser: nil), .signIn(sameUser: true), .signIn(sameUser: false), .signOut(localOnly: false),
+      .signOut(localOnly: true), .userNeeded, .renew, .expired(canRenew: true), .expired(canRenew: false),
+      .reported(canRenew: true), .reported(canRenew: false), .refused(vendor, canRenew: true),
+      .refused(vendor, canRenew: false), .wipeFailed,
+    ]
+    for epoch in epochs {
+      inputs += [
+        .formerEnded(epoch: epoch), .signInAccepted(epoch: epoch), .signOutAccepted(epoch: epoch),
+        .anonymousAccepted(epoch: epoch), .credentialAccepted(epoch: epoch), .answered(epoch: epoch, .credential),
+        .answered(epoch: epoch, .denied(SampleErrors.denied)), .answered(epoch: epoch, .failed(SampleErrors.failed)),
+        .answered(epoch: epoch, .failed(SampleErrors.none)), .credentialRefused(epoch: epoch, vendor),
+        .credentialUnverifiable(epoch: epoch, SampleErrors.network),
+        .verificationFailed(epoch: epoch, SampleErrors.forbidden), .probed(epoch: epoch, .accepted),
+        .probed(epoch: epoch, .refused(vendor)), .probed(epoch: epoch, .unanswered(SampleErrors.serverError)),
+      ]
+      for error in [vendor, SampleErrors.forbidden, SampleErrors.network, SampleErrors.serverError] {
+        inputs += [
+          .formerEndFailed(epoch: epoch, error), .signInFailed(epoch: epoch, error),
+          .signOutFailed(epoch: epoch, error),
+          .anonymousFailed(epoch: epoch, error),
+        ]
+      }
+    }
+    return inputs
+  }
+
+  /// The epoch that a result carries.
+  var epoch: UInt64? {
+    switch self {
+    case .formerEnded(let epoch), .formerEndFailed(let epoch, _), .signInAccepted(let epoch),
+      .signInFailed(let epoch, _),
+      .signOutAccepted(let epoch), .signOutFailed(let epoch, _), .anonymousAccepted(let epoch),
+      .anonymousFailed(let epoch, _), .answered(let epoch, _), .credentialAccepted(let epoch),
+      .credentialRefused(let epoch, _), .credentialUnverifiable(let epoch, _), .verificationFailed(let epoch, _),
+      .probed(let epoch, _):
+      epoch
+    default: nil
+    }
+  }
+
+  var isLateLogin: Bool { if case .signInAccepted = self { true } else { false } }
+
+  var error: SDKError? {
+    switch self {
+    case .formerEndFailed(_, let error), .signInFailed(_, let error), .signOutFailed(_, let error),
+      .anonymousFailed(_, let error), .credentialRefused(_, let error), .credentialUnverifiable(_, let error),
+      .verificationFailed(_, let error), .probed(_, .unanswered(let error)), .probed(_, .refused(let error)):
+      error
+    default: nil
+    }
+  }
+}
+
+extension AuthenticationPolicy {
+  /// Ways that differ in every respect.
+  static let samples: [AuthenticationPolicy] = [
+    .init(onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutFirst, maxAttempts: 3),
+    .init(onDenied: .lock, onBudgetSpent: .lock, onAnotherUser: .wipeOnSuccess, maxAttempts: 2),
+    .init(onDenied: .keep, onBudgetSpent: .keep, onAnotherUser: .signOutFirst, maxAttempts: 1),
+    .init(onDenied: .logOut, onBudgetSpent: .keep, onAnotherUser: .wipeOnSuccess, maxAttempts: 3),
+  ]
+}
