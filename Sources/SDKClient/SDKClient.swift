@@ -98,9 +98,13 @@ public final class SDKClient: Sendable {
     while true {
       var wasSent = false
       do {
+        let left = deadline.map { $0 - .now }
+        if link.options.callsBlock {
+          return try link.callBlocking(name, params, timeout: left) { wasSent = true }
+        }
         let connection = try await link.shared()
         wasSent = true
-        return try await ask(connection, name, params, timeout: deadline.map { $0 - .now })
+        return try await ask(connection, name, params, timeout: left)
       } catch {
         let failure = try link.failure(error)
         guard failure.isRestart, link.wasConnected, isRead || !wasSent, let pause = schedule.next() else {

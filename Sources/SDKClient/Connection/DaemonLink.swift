@@ -1,3 +1,5 @@
+internal import JSONRPC
+internal import JSONRPCTransport
 internal import Synchronization
 
 /// The way to one daemon: its current connection, and new ones.
@@ -40,15 +42,42 @@ final class DaemonLink: Sendable {
   ///
   /// - Throws: `SDKClientError`, or `CancellationError`.
   func open() async throws -> any SDKConnection {
-    let path = try state.withLock({ $0.path }) ?? location.path()
+    let path = try path
     let connection: any SDKConnection
     do { connection = try await connector(path) } catch { throw try SDKClientError(error, path: path) }
-    guard options.trust.includes(uid: connection.serverUid) else {
+    do { try accept(uid: connection.serverUid, path) } catch {
       connection.close()
-      throw SDKClientError.untrustedServer(uid: connection.serverUid)
+      throw error
     }
-    state.withLock { $0.path = path }
     return connection
+  }
+
+  /// Calls in the calling thread, over a connection for this call alone.
+  ///
+  /// - Parameter willSend: is told before the call goes out.
+  /// - Throws: `SDKClientError`.
+  func callBlocking(_ method: String, _ params: JSON, timeout: Duration?, willSend: () -> Void) throws -> JSON {
+    let path = try path
+    do {
+      return try BlockingCall.run(
+        path: path, method: method, params: params, timeout: timeout ?? Self.forever,
+        checkServer: { uid in
+          try accept(uid: uid, path)
+          willSend()
+        })
+    } catch { throw try SDKClientError(error, path: path) }
+  }
+
+  private static let forever = Duration.seconds(365 * 86_400)
+
+  private var path: String {
+    get throws { try state.withLock { $0.path } ?? location.path() }
+  }
+
+  /// The server of a new connection is trusted, and the daemon at `path` is ours from now on.
+  private func accept(uid: UInt32, _ path: String) throws(SDKClientError) {
+    guard options.trust.includes(uid: uid) else { throw .untrustedServer(uid: uid) }
+    state.withLock { $0.path = path }
   }
 
   /// Uses a connection for no further calls. Those that wait on it go on waiting.

@@ -12,9 +12,12 @@ struct CommandContext {
 
   init(
     _ options: GlobalOptions, _ output: Output, _ errors: Output, _ input: Input,
-    _ connector: @escaping SDKConnector
+    _ connector: SDKConnector?
   ) {
-    client = SDKClient(socket: options.location, connector: connector)
+    // Threads and the runtime of tasks would take longer to start than the call takes.
+    client = SDKClient(
+      socket: options.location, options: ClientOptions(callsBlock: connector == nil),
+      connector: connector ?? SDKClient.unixSocket)
     self.output = output
     self.errors = errors
     self.input = input

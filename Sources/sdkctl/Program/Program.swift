@@ -14,10 +14,10 @@ enum Program {
 
   /// Runs a command line and gives its exit status.
   ///
-  /// - Parameter connector: how the daemon is reached.
+  /// - Parameter connector: how the daemon is reached, if not in the usual way.
   static func run(
     _ arguments: [String], output: Output, errors: Output, input: Input = .standard,
-    connector: @escaping SDKConnector = SDKClient.unixSocket
+    connector: SDKConnector? = nil
   ) async -> Int32 {
     let arguments = CommandLineOrder.normalized(arguments)
     do {

@@ -1,0 +1,52 @@
+import SDKClient
+import Testing
+
+/// Calls in the calling thread: one of the tests' own, since the pool's are few.
+struct BlockingCallTests {
+  private let directory: TestDirectory
+  private let thread = ThreadExecutor()
+
+  init() throws { directory = try TestDirectory() }
+
+  private func client(_ options: ClientOptions = ClientOptions(callsBlock: true)) -> SDKClient {
+    SDKClient(socket: .path(directory.socket), options: options)
+  }
+
+  @Test func eachCallHasItsConnection() async throws {
+    try await TestDaemon { request, _ in .answer(.string(request.method)) }.serve(at: directory.socket) { daemon in
+      let client = client()
+      let answers = try await withTaskExecutorPreference(thread) {
+        [try await client.call("a"), try await client.call("b")]
+      }
+      #expect(answers == ["a", "b"])
+      #expect(daemon.connections.count == 2)
+    }
+  }
+
+  @Test func errorsAreTheSame() async throws {
+    let client = client()
+    await #expect(throws: SDKClientError.noDaemon(path: directory.socket)) { try await client.call("daemon.health") }
+    try await TestDaemon { _, _ in .refuse(Samples.accessDenied) }.serve(at: directory.socket) { daemon in
+      let strict = self.client(ClientOptions(trust: ServerTrust { _ in false }, callsBlock: true))
+      await withTaskExecutorPreference(thread) {
+        await #expect(throws: SDKClientError.rpc(Samples.accessDenied)) { try await client.call("x") }
+        let refused = await #expect(throws: SDKClientError.self) { try await strict.call("x") }
+        #expect(refused?.reason == "untrustedServer")
+      }
+      #expect(daemon.requests.count == 1)
+    }
+  }
+
+  @Test func aReadIsTriedAgainAndAWriteIsNot() async throws {
+    let schedule = RetrySchedule(first: .seconds(1), longest: .seconds(1), limit: .seconds(3))
+    let client = client(ClientOptions(readRetry: schedule, callsBlock: true, sleep: { _ in }))
+    try await TestDaemon { _, _ in .refuse(Samples.shuttingDown) }.serve(at: directory.socket) { daemon in
+      await withTaskExecutorPreference(thread) {
+        for (name, sum) in [("kind.write", 1), ("daemon.health", 5)] {
+          await #expect(throws: SDKClientError.rpc(Samples.shuttingDown)) { try await client.call(name) }
+          #expect(daemon.requests.count == sum)
+        }
+      }
+    }
+  }
+}
