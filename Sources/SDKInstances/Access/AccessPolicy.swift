@@ -25,17 +25,20 @@ public struct AccessPolicy: Sendable {
   public var create: [CreateRule]
   /// The daemon's own uid where it is admin too: in the user daemon.
   public var ownUid: UInt32?
+  /// The hosts and domains that instances of others than admins may talk to; `nil`: the vendors' own.
+  public var hosts: [String]?
   /// From names to numbers.
   public var names: any NameDirectory
 
   /// A policy.
   public init(
     admins: [AccessRule] = [], create: [CreateRule] = [], ownUid: UInt32? = nil,
-    names: any NameDirectory = SystemNameDirectory()
+    hosts: [String]? = nil, names: any NameDirectory = SystemNameDirectory()
   ) {
     self.admins = admins
     self.create = create
     self.ownUid = ownUid
+    self.hosts = hosts
     self.names = names
   }
 

@@ -30,14 +30,15 @@ public actor EventHub {
   private var recent = Deque<StoredEvent>()
 
   /// How many subscriptions a connection may have, unless it is an admin's.
-  public static let maximumSubscriptions = 16
+  private let maximumSubscriptions: Int
   private static let recentCapacity = 512
   /// How much may wait for a subscriber's connection.
   static let maximumUnsentBytes = 1 << 20
   private static let pageSize = 128
 
   /// A hub over a store.
-  public init(store: any StateStore, operations: Operations, logger: Logger) {
+  public init(store: any StateStore, operations: Operations, logger: Logger, maximumSubscriptions: Int = 16) {
+    self.maximumSubscriptions = maximumSubscriptions
     self.store = store
     self.operations = operations
     self.logger = logger
@@ -71,10 +72,10 @@ public actor EventHub {
   public func subscribe(
     _ link: any ClientLink, session: ObjectIdentifier, filter: EventFilter, since: String?, isAdmin: Bool
   ) throws(SDKError) -> (name: String, cursor: String) {
-    if !isAdmin, bySession[session, default: []].count >= Self.maximumSubscriptions {
+    if !isAdmin, bySession[session, default: []].count >= maximumSubscriptions {
       throw SDKError(
         .limit, .tooManySubscriptions,
-        "A connection has at most \(Self.maximumSubscriptions) subscriptions; end one with events.unsubscribe.")
+        "A connection has at most \(maximumSubscriptions) subscriptions; end one with events.unsubscribe.")
     }
     names += 1
     let name = "s\(names)"

@@ -44,6 +44,7 @@ extension HostedInstance {
       leave()
       throw error
     }
+    if machine.standing == .usable, identity.credential?.hasExpired(at: now) == true { machine.standing = .expired }
     let pending = Progress()
     await take(.signOut(localOnly: localOnly), beginning: pending)
     leave()

@@ -13,6 +13,8 @@ public protocol SDKKind: Sendable {
   var fileSettings: Set<String> { get }
   /// Settings that hold a URL.
   var urlSettings: Set<String> { get }
+  /// The vendor's own domains: where others than admins may point those URLs, unless `[network] allow` says more.
+  var vendorDomains: [String] { get }
   /// Settings that say which backend it is: a change is another identity and wipes.
   var backendSettings: Set<String> { get }
   /// Its own methods.

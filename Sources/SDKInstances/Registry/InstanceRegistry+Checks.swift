@@ -18,8 +18,11 @@ extension InstanceRegistry {
       throw SDKError.accessDenied("The setting \(name) names a file; only an admin may set it.")
     }
     for name in kind.urlSettings where definition.settings[name] != former?.settings[name] {
-      guard let url = definition.settings[name]?.stringValue, URLRule.isLoopback(url) else { continue }
-      throw SDKError.accessDenied("The setting \(name) is a loopback URL; only an admin may set it.")
+      guard let url = definition.settings[name]?.stringValue, let host = URLRule.parts(url)?.host else { continue }
+      let allowed = access.hosts ?? kind.vendorDomains
+      if allowed.contains(where: { host == $0 || host.hasSuffix(".\($0)") }), !URLRule.isLoopback(url) { continue }
+      throw SDKError.accessDenied(
+        "The setting \(name) leads to \(host), which [network] allow does not list; only an admin may set it.")
     }
   }
 

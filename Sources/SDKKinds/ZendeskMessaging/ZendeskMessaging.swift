@@ -14,6 +14,7 @@ public struct ZendeskMessaging: SDKKind {
   public var secretSettings: Set<String> { [] }
   public var fileSettings: Set<String> { ["ca_file"] }
   public var urlSettings: Set<String> { ["base_url", "settings_url", "realtime_url"] }
+  public var vendorDomains: [String] { ["zendesk.com", "smooch.io"] }
   public var backendSettings: Set<String> { ["base_url", "app_id", "channel_key", "settings_url"] }
   public var methods: [any SDKMethod.Type] {
     [MessagingLoginUser.self, MessagingLogoutUser.self, MessagingGetCurrentUser.self]

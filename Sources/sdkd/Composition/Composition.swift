@@ -1,17 +1,17 @@
-import NIOCore
 import DelegateBridge
 import Glibc
 import JSONRPC
 import JSONRPCTransport
 import Logging
+import NIOCore
 import NIOPosix
 import SDKInstances
 import SDKKinds
 import SDKProtocol
 import ServiceLifecycle
-import UnixSignals
 import StateStore
 import Systemd
+import UnixSignals
 
 /// The parts of a running daemon and how they hang together.
 struct Composition {
@@ -31,7 +31,9 @@ struct Composition {
     let operations = Operations()
     let clock = WallClock.system
     let deadlines = Deadlines(clock: clock)
-    let events = EventHub(store: opened.store, operations: operations, logger: logger)
+    let events = EventHub(
+      store: opened.store, operations: operations, logger: logger,
+      maximumSubscriptions: configuration.limits.subscriptions)
     let breakers = BreakerEvents(operations: operations)
     let bridge = ProviderBridge(options: configuration.bridge, logger: logger) { key, isOpen in
       breakers.changed(key, isOpen: isOpen)

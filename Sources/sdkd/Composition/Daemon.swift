@@ -38,6 +38,9 @@ struct Daemon {
     defer { _ = writer.flush(deadline: .now + .seconds(2)) }
     let logger = Logger(label: "sdkd")
     for mistake in loaded.mistakes { logger.error("\(mistake)") }
+    for setting in loaded.configuration.idleSettings {
+      logger.warning("The setting \(setting) has no effect in this version.")
+    }
 
     let listener: Listener
     do throws(ListenerError) {
@@ -52,7 +55,9 @@ struct Daemon {
     }
     let opened: OpenedState
     do { opened = try await OpenedState.open(paths, loaded.configuration, logger) } catch {
-      return fail("The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.", taken: true)
+      return fail(
+        "The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.",
+        taken: true)
     }
     do {
       try await Composition(

@@ -6,6 +6,8 @@ import SDKProtocol
 struct FileInstances {
   let registry: InstanceRegistry
   let logger: Logger
+  /// Whether an instance without a file is deleted: not when a file could not be read, for it may be in there.
+  let deletesMissing: Bool
 
   /// Makes new ones, changes changed ones, and deletes those whose file is gone.
   func apply(_ files: [InstanceFile]) async {
@@ -17,6 +19,7 @@ struct FileInstances {
         logger.error("\(file.file): \(message)", metadata: ["instance": "\(file.id)"])
       }
     }
+    guard deletesMissing else { return }
     let kept = Set(files.map(\.id))
     for instance in registry.instances where instance.currentDefinition.source == .file && !kept.contains(instance.id) {
       do {

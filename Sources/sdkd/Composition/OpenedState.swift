@@ -26,7 +26,7 @@ struct OpenedState {
       if case .stateInUse = error { throw error }
       let failure = error.sdkError
       logger.critical("The state in \(paths.state) can't be used: \(failure.message)")
-      return OpenedState(store: UnavailableStateStore(error: failure), database: nil, failure: failure)
+      return OpenedState(store: UnavailableStateStore(failure), database: nil, failure: failure)
     }
   }
 }

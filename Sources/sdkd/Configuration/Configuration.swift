@@ -45,7 +45,9 @@ extension Configuration {
   /// Who may do what.
   ///
   /// - Parameter ownUid: the daemon's uid where that is admin too: in the user daemon.
-  func access(ownUid: UInt32?) -> AccessPolicy { AccessPolicy(admins: admins, create: createRules, ownUid: ownUid) }
+  func access(ownUid: UInt32?) -> AccessPolicy {
+    AccessPolicy(admins: admins, create: createRules, ownUid: ownUid, hosts: networkAllow)
+  }
 
   /// How providers are run.
   var bridge: BridgeOptions { BridgeOptions(allow: providerDirectories, limits: providerSlots) }
@@ -56,5 +58,17 @@ extension Configuration {
       maxFrameBytes: limits.maxFrameBytes.bytes, frameTimeout: limits.frameTimeout.duration,
       maxInFlight: limits.maxInFlight, maxOutboundBytes: limits.maxOutboundBytes.bytes,
       writeTimeout: limits.writeTimeout.duration)
+  }
+}
+
+extension Configuration {
+  /// What is set but not built yet: whoever relies on it is told at start.
+  var idleSettings: [String] {
+    let defaults = Configuration()
+    var idle: [String] = []
+    if metricsListen != nil { idle.append("metrics.listen") }
+    if backup != defaults.backup { idle.append("backup") }
+    if limits.callsPerSecond != defaults.limits.callsPerSecond { idle.append("limits.calls_per_second") }
+    return idle
   }
 }

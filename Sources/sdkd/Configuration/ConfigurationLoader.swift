@@ -47,9 +47,12 @@ enum ConfigurationLoader {
       let reader = InstanceFileReader(
         document: document, mode: mode, kinds: kinds, secrets: secrets, log: log,
         refusesCommand: commandNeedsSameUid && !loaded.configuration.sameUid)
-      if let id = reader.id, let other = known.updateValue(file, forKey: id) {
-        known[id] = other
-        log.add("id", "\(id) is the id in \(other) too; each id stands in one file.")
+      if let id = reader.id {
+        if let other = known[id] {
+          log.add("id", "\(id) is the id in \(other) too; each id stands in one file.")
+        } else {
+          known[id] = file
+        }
       }
       if let instance = reader.read(), log.isEmpty { loaded.instances.append(instance) }
     }

@@ -42,7 +42,8 @@ struct StartService: Service {
       isVisible: { event, peer in registry.isVisible(event, to: peer) },
       labels: { registry.labels(of: $0) })
     await registry.restore(state)
-    await FileInstances(registry: registry, logger: logger).apply(loaded.instances)
+    await FileInstances(registry: registry, logger: logger, deletesMissing: loaded.mistakes.isEmpty)
+      .apply(loaded.instances)
   }
 
   private var summary: String {

@@ -74,12 +74,14 @@ final class Desk: @unchecked Sendable {
     return daemon?.exit(within: 30)
   }
 
-  func connect() throws -> Line { try Line(socket) }
+  func connect() throws -> Line { try Line(socket, owner: self) }
 
   /// Everything that the daemon has written to its logs.
   var logs: String {
-    (1...max(1, starts)).map { (try? String(contentsOf: folder.appendingPathComponent("log\($0)"), encoding: .utf8)) ?? "" }
-      .joined()
+    (1...max(1, starts)).map {
+      (try? String(contentsOf: folder.appendingPathComponent("log\($0)"), encoding: .utf8)) ?? ""
+    }
+    .joined()
   }
 
   // MARK: The vendor

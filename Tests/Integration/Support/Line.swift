@@ -5,13 +5,17 @@ import JSONRPC
 /// A raw connection to a control socket: bytes out, lines in, each with a deadline.
 final class Line: @unchecked Sendable {
   let descriptor: Int32
+  /// A connection keeps its desk, and so the daemon, alive.
+  private let owner: AnyObject?
   private var buffer: [UInt8] = []
   private var nextId = 0
+  private var answers: [Int: JSON] = [:]
   /// What came that nobody has asked for yet: notifications.
   private(set) var notifications: [JSON] = []
 
-  init(_ path: String) throws {
-    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+  init(_ path: String, owner: AnyObject? = nil) throws {
+    self.owner = owner
+    descriptor = socket(AF_UNIX, Program.streamSocket, 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8) + [0]) }
@@ -33,7 +37,9 @@ final class Line: @unchecked Sendable {
   func send(_ bytes: [UInt8]) {
     var sent = 0
     while sent < bytes.count {
-      let count = bytes[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+      let count = bytes[sent...].withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
       guard count > 0 else { return }
       sent += count
     }
@@ -66,15 +72,21 @@ final class Line: @unchecked Sendable {
   @discardableResult
   func begin(_ method: String, _ params: JSON = [:]) -> Int {
     nextId += 1
-    send(JSONWriter.bytes(of: ["jsonrpc": "2.0", "id": JSON(nextId), "method": .string(method), "params": params]) + [10])
+    send(
+      JSONWriter.bytes(of: ["jsonrpc": "2.0", "id": JSON(nextId), "method": .string(method), "params": params]) + [10])
     return nextId
   }
 
   /// The answer to a request; notifications on the way are kept.
   func answer(_ id: Int, within seconds: Double = 20) throws -> JSON {
+    if let known = answers.removeValue(forKey: id) { return known }
     while let message = try json(within: seconds) {
-      if message["id"]?.intValue == id { return message }
-      if message["method"] != nil { notifications.append(message) }
+      if message["method"] != nil {
+        notifications.append(message)
+      } else if let other = message["id"]?.intValue {
+        if other == id { return message }
+        answers[other] = message
+      }
     }
     throw Program.Failure(description: "the connection ended without an answer")
   }

@@ -12,6 +12,9 @@ final class Program: @unchecked Sendable {
   private let lock = NSLock()
   private var status: Int32?
 
+  /// `SOCK_STREAM | SOCK_CLOEXEC`: Glibc's own names vanish where libsystemd's module is in sight.
+  static let streamSocket: Int32 = 1 | 0o2_000_000
+
   /// Where the built programs lie: beside the test runner.
   static let directory: URL = {
     if let given = ProcessInfo.processInfo.environment["SDKD_TEST_BIN"] { return URL(fileURLWithPath: given) }
@@ -21,7 +24,9 @@ final class Program: @unchecked Sendable {
       .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/debug")
   }()
 
-  static func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
+  static func path(_ name: String) -> String {
+    name.hasPrefix("/") ? name : directory.appendingPathComponent(name).path
+  }
 
   init(
     _ name: String, _ arguments: [String], environment: [String: String] = [:], output: URL, log: URL,
@@ -39,7 +44,6 @@ final class Program: @unchecked Sendable {
     let flags = O_WRONLY | O_CREAT | O_APPEND
     posix_spawn_file_actions_addopen(&actions, 1, output.path, flags, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, log.path, flags, 0o600)
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
     var variables = ProcessInfo.processInfo.environment
     for name in ["SDKD_SOCKET", "NOTIFY_SOCKET", "JOURNAL_STREAM", "LISTEN_FDS"] { variables[name] = nil }
     variables.merge(environment) { _, new in new }
@@ -48,7 +52,9 @@ final class Program: @unchecked Sendable {
     defer { for text in argv + envp { free(text) } }
     var pid: pid_t = 0
     let error = posix_spawn(&pid, Program.path(name), &actions, nil, argv, envp)
-    guard error == 0 else { throw Failure(description: "\(name) can't be started: \(String(cString: strerror(error)))") }
+    guard error == 0 else {
+      throw Failure(description: "\(name) can't be started: \(String(cString: strerror(error)))")
+    }
     self.pid = pid
   }
 

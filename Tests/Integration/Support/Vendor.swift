@@ -89,7 +89,7 @@ private final class SharedSandbox: @unchecked Sendable {
   nonisolated(unsafe) private static var kill: (() -> Void)?
 
   func request(_ method: String, _ path: String, _ body: JSON?) throws -> JSON {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let descriptor = socket(AF_INET, Program.streamSocket, 0)
     defer { close(descriptor) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -106,7 +106,7 @@ private final class SharedSandbox: @unchecked Sendable {
       + "Content-Length: \(payload.count)\r\n\r\n"
     var bytes = Array(head.utf8) + payload
     while !bytes.isEmpty {
-      let count = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+      let count = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
       guard count > 0 else { throw Program.Failure(description: "the sandbox closed the connection") }
       bytes.removeFirst(count)
     }
@@ -129,7 +129,8 @@ private final class SharedSandbox: @unchecked Sendable {
     var body = Array(answer[(start + 4)...])
     if head.lowercased().contains("transfer-encoding: chunked") { body = dechunked(body) }
     guard head.hasPrefix("HTTP/1.1 2") else {
-      throw Program.Failure(description: "the sandbox answered \(head.prefix(40)): \(String(decoding: body, as: UTF8.self))")
+      throw Program.Failure(
+        description: "the sandbox answered \(head.prefix(40)): \(String(decoding: body, as: UTF8.self))")
     }
     return body.isEmpty ? .null : try JSONParser.parse(body)
   }

@@ -5,6 +5,7 @@ final class MistakeLog {
   /// Where its keys stand, once it is parsed.
   var lines = TOMLLineIndex()
   private var mistakes: [ConfigurationMistake] = []
+  private var keys: Set<String> = []
 
   /// More than anyone reads; a bound for a file that is no configuration at all.
   private static let capacity = 500
@@ -15,7 +16,7 @@ final class MistakeLog {
   var isEmpty: Bool { mistakes.isEmpty }
 
   /// Whether there is one about this key.
-  func has(_ key: String) -> Bool { mistakes.contains { $0.key == key } }
+  func has(_ key: String) -> Bool { keys.contains(key) }
 
   /// Adds a mistake about a key, or about the file as a whole.
   func add(_ key: String?, _ message: String, nearest: String? = nil) {
@@ -27,13 +28,14 @@ final class MistakeLog {
     append(ConfigurationMistake(file: file, line: line, message: message))
   }
 
-  /// Adds what is wrong with a value's shape.
+  /// Adds what is wrong with a value's shape, unless its key is known to be wrong.
   func add(_ findings: [SchemaFinding]) {
-    for finding in findings { add(finding.path, finding.message, nearest: finding.nearest) }
+    for finding in findings where !has(finding.path) { add(finding.path, finding.message, nearest: finding.nearest) }
   }
 
   private func append(_ mistake: ConfigurationMistake) {
-    if mistakes.count < Self.capacity, !mistakes.contains(mistake) { mistakes.append(mistake) }
+    if let key = mistake.key { keys.insert(key) }
+    if mistakes.count < Self.capacity { mistakes.append(mistake) }
   }
 
   /// The mistakes by line, those of one line as they were found.

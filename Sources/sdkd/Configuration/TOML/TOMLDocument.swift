@@ -9,7 +9,7 @@ struct TOMLDocument: Sendable {
     var message: String
   }
 
-  /// The root table; tables become objects. Oddities are left out of it.
+  /// The root table; tables become objects, oddities null.
   let root: JSONObject
   /// Where keys stand.
   let lines: TOMLLineIndex
@@ -63,25 +63,25 @@ private struct Conversion {
     var pairs: [(String, JSON)] = []
     for (key, _) in keys {
       let inner = path.appending(key: key)
-      if let value = table[key], let json = json(value, at: inner, depth: depth + 1) { pairs.append((key, json)) }
+      if let value = table[key] { pairs.append((key, json(value, at: inner, depth: depth + 1))) }
     }
     return JSONObject(pairs)
   }
 
-  private mutating func json(_ value: any TOMLValueConvertible, at path: String, depth: Int) -> JSON? {
+  private mutating func json(_ value: any TOMLValueConvertible, at path: String, depth: Int) -> JSON {
     guard depth < Self.maximumDepth else { return odd(path, "This is nested too deep.") }
     switch value.type {
-    case .table: return value.table.map { .object(object($0, at: path, depth: depth)) }
+    case .table: return value.table.map { .object(object($0, at: path, depth: depth)) } ?? .null
     case .array:
-      guard let array = value.array else { return nil }
+      guard let array = value.array else { return .null }
       var elements: [JSON] = []
       for index in 0..<array.count {
-        if let element = json(array[index], at: "\(path)[\(index)]", depth: depth + 1) { elements.append(element) }
+        elements.append(json(array[index], at: "\(path)[\(index)]", depth: depth + 1))
       }
       return .array(elements)
-    case .string: return value.string.map(JSON.string)
-    case .bool: return value.bool.map(JSON.bool)
-    case .int: return value.int.map { JSON($0) }
+    case .string: return value.string.map(JSON.string) ?? .null
+    case .bool: return value.bool.map(JSON.bool) ?? .null
+    case .int: return value.int.map { JSON($0) } ?? .null
     case .double:
       guard let double = value.double, double.isFinite else {
         return odd(path, "This must be a finite number; inf and nan have no meaning here.")
@@ -92,8 +92,8 @@ private struct Conversion {
     }
   }
 
-  private mutating func odd(_ path: String, _ message: String) -> JSON? {
+  private mutating func odd(_ path: String, _ message: String) -> JSON {
     oddities.append(.init(path: path, message: message))
-    return nil
+    return .null
   }
 }

@@ -1,0 +1,94 @@
+import Foundation
+import Glibc
+import JSONRPC
+import Testing
+
+/// `sdkctl` against the real daemon: what scripts see.
+@Suite struct CommandTests {
+  private func run(
+    _ desk: Desk, _ arguments: [String], input: String? = nil
+  ) throws -> (status: Int32, output: String, error: String) {
+    let id = UUID().uuidString
+    let output = desk.folder.appendingPathComponent("out-\(id)")
+    let log = desk.folder.appendingPathComponent("err-\(id)")
+    var descriptor: Int32?
+    if let input { descriptor = open(try desk.write("in-\(id)", input).path, O_RDONLY | O_CLOEXEC) }
+    let program = try Program(
+      "sdkctl", arguments, environment: ["SDKD_SOCKET": desk.socket], output: output, log: log, input: descriptor)
+    if let descriptor { close(descriptor) }
+    guard let status = program.exit(within: 60) else { throw Program.Failure(description: "sdkctl runs on") }
+    return (status, (try? String(contentsOf: output, encoding: .utf8)) ?? "", program.logText)
+  }
+
+  @Test func theMainVerbs() throws {
+    let desk = try Desk.open()
+    let created = try run(
+      desk,
+      [
+        "create", "desk", "--kind", "zendesk.messaging", "--setting", "base_url=\(try desk.vendor.messaging)",
+        "--setting", "app_id=\(Desk.app)", "--label", "floor=1",
+      ])
+    #expect(created.status == 0, "\(created.error)")
+    let jwt = try Vendor.mint("alice")
+    #expect(try run(desk, ["login", "desk"], input: jwt + "\n").status == 0)
+    #expect(try run(desk, ["token", "desk"]).output == jwt + "\n")
+    let list = try JSONParser.parse(try run(desk, ["list", "-o", "json"]).output)
+    let first = list["instances"]?.arrayValue?.first ?? list.arrayValue?.first
+    #expect(first?["instance"] == "desk")
+    #expect(try run(desk, ["show", "desk"]).output.contains("authenticated"))
+    #expect(try run(desk, ["status"]).output.contains("ok"))
+    #expect(try run(desk, ["open", "desk", "-o", "json"]).output.contains("\"visible\""))
+    #expect(try run(desk, ["events", "desk"]).output.contains("userLoggedIn"))
+    #expect(try run(desk, ["storage", "desk", "put", "k"], input: "{\"a\": 1}").status == 0)
+    #expect(try run(desk, ["storage", "desk", "get", "k"]).output.contains("\"a\""))
+    #expect(try run(desk, ["call", "daemon.info"]).output.contains("\"sdkd\""))
+    #expect(try run(desk, ["logout", "desk"]).status == 0)
+    #expect(try run(desk, ["delete", "desk"]).status == 0)
+  }
+
+  @Test func theExitStatusSaysWhatWentWrong() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect())
+    #expect(try run(desk, ["token", "desk"]).status == 6)
+    #expect(try run(desk, ["token", "nope"]).status == 5)
+    #expect(try run(desk, ["tokn", "desk"]).status == 2)
+    #expect(try run(desk, ["call", "token.gett"]).status == 2)
+    #expect(try run(desk, ["refresh", "desk"]).status == 6)
+    let bad = try run(desk, ["login", "desk"], input: "garbage\n")
+    #expect(bad.status == 1)
+    #expect(bad.error.contains("failedToDecodeJWT"))
+    desk.stop()
+    #expect(try run(desk, ["status"]).status == 3)
+  }
+
+  @Test func lintingNeedsNoDaemon() throws {
+    let desk = try Desk()
+    let forged = try Vendor.mint("alice", ttl: -5)
+    let lint = try run(desk, ["lint-jwt"], input: forged)
+    #expect(lint.output.contains("expired") || lint.error.contains("expired"))
+    #expect(!lint.output.contains(forged.split(separator: ".")[2]))
+  }
+
+  @Test func eventsAreFollowedAcrossARestart() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("one", on: line)
+    let output = desk.folder.appendingPathComponent("followed")
+    let follower = try Program(
+      "sdkctl", ["events", "--follow", "-o", "jsonl"], environment: ["SDKD_SOCKET": desk.socket], output: output,
+      log: desk.folder.appendingPathComponent("follow.err"))
+    func seen() -> String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+    var number = 0
+    try eventually("the follower is there") {
+      number += 1
+      try desk.create("early\(number)", on: line)
+      return seen().contains("early")
+    }
+    try desk.crash()
+    try desk.create("after", on: try desk.connect())
+    try eventually("the event after the restart is seen", within: 30) { seen().contains("\"after\"") }
+    #expect(seen().components(separatedBy: "\"after\"").count == 2)
+    follower.signal(SIGINT)
+    #expect(follower.exit(within: 10) == 0)
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Glibc
+import JSONRPC
+import Testing
+
+/// The configuration as the real daemon takes it.
+@Suite struct ConfigurationTests {
+  @Test func instancesComeFromFilesAndBelongToThem() throws {
+    let desk = try Desk()
+    func file(_ label: String) throws {
+      try desk.write(
+        "instances.d/front-desk.toml",
+        """
+        id = "front-desk"
+        kind = "zendesk.messaging"
+        labels = { floor = "\(label)" }
+        [settings]
+        base_url = "\(try desk.vendor.messaging)"
+        app_id = "\(Desk.app)"
+        [access]
+        use = ["uid:65534"]
+        """)
+    }
+    try file("1")
+    try desk.start()
+    let line = try desk.connect()
+    let made = try line.call("instance.get", ["instance": "front-desk"])
+    #expect(made["source"] == "file")
+    #expect(made["labels"] == ["floor": "1"])
+    try line.call("messaging.loginUser", ["instance": "front-desk", "jwt": .string(try Vendor.mint("alice"))])
+    for (method, params) in [
+      ("instance.update", ["instance": "front-desk", "labels": ["a": "b"]] as JSON),
+      ("instance.delete", ["instance": "front-desk"]),
+    ] { #expect(try line.failure(method, params).reason == "ownedByFile") }
+    // A changed label leaves the user alone; a missing file takes the instance away.
+    try file("2")
+    desk.stop()
+    try desk.start()
+    let after = try desk.connect().call("instance.get", ["instance": "front-desk"])
+    #expect(after["labels"] == ["floor": "2"])
+    #expect(after["state"] == "authenticated")
+    try FileManager.default.removeItem(at: desk.folder.appendingPathComponent("instances.d/front-desk.toml"))
+    desk.stop()
+    try desk.start()
+    #expect(try desk.connect().failure("instance.get", ["instance": "front-desk"]).reason == "instanceNotFound")
+  }
+
+  @Test func everyMistakeIsSaidWithFileLineAndNearestKey() throws {
+    let desk = try Desk()
+    try desk.write("sdkd.toml", "[limits]\nmax_in_fligth = 3\nconnections = \"many\"\n[acces]\nadmins = []\n")
+    try desk.write("instances.d/x.toml", "id = \"X!\"\nkind = \"zendesk.mesaging\"\n[settings]\nbase_ulr = \"x\"\n")
+    let err = desk.folder.appendingPathComponent("err")
+    let check = try Program(
+      "sdkd", ["--check", "--config", desk.configuration.path], output: desk.folder.appendingPathComponent("out"),
+      log: err)
+    #expect(check.exit(within: 30) == 78)
+    let text = check.logText
+    for expected in [
+      "sdkd.toml:2:", "max_in_flight", "sdkd.toml:3:", "sdkd.toml:4:", "access", "x.toml:1:", "x.toml:2:",
+      "zendesk.messaging",
+    ] {
+      #expect(text.contains(expected), "\(expected) is not in:\n\(text)")
+    }
+    // The daemon starts all the same, says so to every caller, and keeps its state as it was.
+    try desk.start()
+    let line = try desk.connect()
+    #expect(try line.call("daemon.health")["status"] == "failing")
+    #expect(try line.failure("instance.list").reason == "storeUnavailable")
+    #expect(try line.call("daemon.info")["name"] == "sdkd")
+  }
+}

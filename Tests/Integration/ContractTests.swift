@@ -1,0 +1,69 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// The contract as the daemon tells it and as the package keeps it.
+@Suite struct ContractTests {
+  private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Packaging/openrpc.json")
+
+  @Test func theCommittedDocumentIsTheOneThatFollowsFromTheTypes() throws {
+    let committed = try String(contentsOf: Self.file, encoding: .utf8)
+    let made = try Vendor.output("sdkd", ["--openrpc"])
+    #expect(
+      committed == made + "\n",
+      "Packaging/openrpc.json is not up to date; make it anew: sdkd --openrpc > Packaging/openrpc.json")
+  }
+
+  @Test func discoverAnswersTheSame() throws {
+    let desk = try Desk.open()
+    let document = try desk.connect().call("rpc.discover")
+    #expect(document == (try JSONParser.parse(Data(contentsOf: Self.file))))
+    #expect(document["openrpc"]?.stringValue?.hasPrefix("1.3") == true)
+  }
+
+  @Test func everyMethodOfTheDocumentIsServedAndDocumented() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    let methods = try line.call("rpc.discover")["methods"]?.arrayValue ?? []
+    #expect(methods.count >= 24)
+    for method in methods {
+      let name = method["name"]?.stringValue ?? ""
+      #expect(method["summary"]?.stringValue?.isEmpty == false, "\(name)")
+      #expect(method["description"]?.stringValue?.isEmpty == false, "\(name)")
+      #expect(method["x-sdkd"]?["role"]?.stringValue?.isEmpty == false, "\(name)")
+      let answer = try line.answer(line.begin(name, ["noSuchMember": 1]))
+      #expect(answer["error"]?["code"] == -32602, "\(name): \(JSONWriter.text(of: answer).prefix(200))")
+    }
+  }
+
+  @Test func anotherImplementationFindsTheSchemasSound() throws {
+    // python3-jsonschema reads every schema, and an answer of the daemon satisfies its own.
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect())
+    let script = try desk.write(
+      "check.py",
+      """
+      import json, socket, sys
+      import jsonschema
+      document = json.load(open(sys.argv[2]))
+      schemas = document["components"]["schemas"]
+      for schema in list(schemas.values()) + [m["result"]["schema"] for m in document["methods"]]:
+          jsonschema.Draft7Validator.check_schema(schema)
+      s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); f = s.makefile("rwb")
+      def call(name, params):
+          f.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": name, "params": params}).encode() + b"\\n"); f.flush()
+          return json.loads(f.readline())["result"]
+      for name, params in [("daemon.info", {}), ("daemon.health", {}), ("instance.get", {"instance": "desk"}),
+                           ("instance.list", {}), ("events.list", {}), ("session.open", {"instance": "desk"}),
+                           ("token.get", {"instance": "desk", "http": True}), ("storage.list", {"instance": "desk"})]:
+          method = next(m for m in document["methods"] if m["name"] == name)
+          schema = dict(method["result"]["schema"], components=document["components"])
+          jsonschema.validate(call(name, params), schema)
+      print("sound")
+      """)
+    let runner = try desk.write(
+      "check", "#!/bin/sh\nexec python3 '\(script.path)' '\(desk.socket)' '\(Self.file.path)'\n", mode: 0o755)
+    #expect(try Vendor.output(runner.path, []) == "sound")
+  }
+}

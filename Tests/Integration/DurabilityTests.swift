@@ -1,0 +1,181 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// What was acknowledged is there after `kill -9`, and what was wiped is nowhere.
+@Suite struct DurabilityTests {
+  @Test func everyAcknowledgedWriteSurvivesAKill() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    var acknowledged = 0
+    // Writes go on until the kill takes the connection away; the last answer counts.
+    let killer = Thread {
+      usleep(300_000)
+      desk.daemon?.signal(SIGKILL)
+    }
+    killer.start()
+    for number in 1...100_000 {
+      guard (try? line.call("storage.put", ["instance": "desk", "key": "n", "value": JSON(number)])) != nil else {
+        break
+      }
+      acknowledged = number
+    }
+    #expect(acknowledged > 0)
+    _ = desk.daemon?.exit(within: 10)
+    try desk.start()
+    let value = try desk.connect().call("storage.get", ["instance": "desk", "key": "n"])["value"]?.intValue ?? 0
+    // The write after the last answer may have become durable before its answer was lost.
+    #expect(value == acknowledged || value == acknowledged + 1)
+  }
+
+  @Test func noSecretLiesInTheClear() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    let noisy =
+      "echo \"token=$(cat)\" >&2; exec '\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\""
+    try desk.create("desk", on: line, provider: try desk.provider(noisy))
+    let first = try Vendor.mint("alice-with-a-long-name", ttl: 3600)
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(first)])
+    let second = try line.call("token.refresh", ["instance": "desk"])["token"]?.stringValue ?? ""
+    #expect(second != first && !second.isEmpty)
+    _ = try? line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(first + "x")])
+    try line.call("storage.put", ["instance": "desk", "key": "note", "value": "my-private-note-0815"])
+    let anonymous = try desk.create("other", on: line)
+    #expect(anonymous["instance"] == "other")
+    let session = try line.call("session.open", ["instance": "other"])["token"]?["token"]?.stringValue ?? ""
+    let events = JSONWriter.text(of: try line.call("events.list", ["limit": 500]))
+    desk.stop()
+    for secret in [first, second, session] {
+      #expect(!events.contains(secret))
+      #expect(!desk.logs.contains(secret))
+      // The signature alone would be enough for somebody who can guess the claims.
+      #expect(!desk.logs.contains(secret.split(separator: ".").last.map(String.init) ?? secret))
+    }
+    for secret in [first, second, session, "my-private-note-0815", "alice-with-a-long-name"] {
+      #expect(try !contains(secret, desk.state), "\(secret.prefix(12))… is in the state")
+    }
+  }
+
+  @Test func aLogoutLeavesNothingBehind() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
+    try line.call("storage.put", ["instance": "desk", "key": "draft", "value": "hello"])
+    let before = try line.call("instance.get", ["instance": "desk"])["storageEpoch"]
+    try line.call("messaging.logoutUser", ["instance": "desk"])
+    let wiped = try line.call("events.list", ["types": ["identityWiped"]])["events"]?.arrayValue?.last
+    #expect(wiped?["data"]?["storage"] == 1)
+    #expect(wiped?["data"]?["tokens"] == 1)
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try next.call("storage.list", ["instance": "desk"])["keys"] == [])
+    #expect(try next.call("instance.get", ["instance": "desk"])["storageEpoch"] != before)
+  }
+
+  @Test func aSecondDaemonHarmsNothing() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    for arguments in [
+      ["--state", desk.folder.appendingPathComponent("elsewhere").path, "--socket", desk.socket],
+      ["--state", desk.state.path, "--socket", desk.folder.appendingPathComponent("s2").path],
+    ] {
+      let second = try Program(
+        "sdkd", ["--config", desk.configuration.path] + arguments,
+        output: desk.folder.appendingPathComponent("out2"), log: desk.folder.appendingPathComponent("err2"))
+      #expect(second.exit(within: 30) == 75)
+      #expect(!second.logText.isEmpty)
+    }
+    #expect(try line.call("instance.get", ["instance": "desk"])["instance"] == "desk")
+    #expect(try desk.connect().call("daemon.info")["name"] == "sdkd")
+  }
+
+  @Test func aStaleSocketIsReplaced() throws {
+    let desk = try Desk.open()
+    desk.daemon?.signal(SIGKILL)
+    _ = desk.daemon?.exit(within: 10)
+    #expect(FileManager.default.fileExists(atPath: desk.socket))
+    try desk.start()
+    #expect(try desk.connect().call("daemon.info")["restartCount"] == 1)
+  }
+
+  @Test func filesAreClosedToOthers() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect())
+    let manager = FileManager.default
+    #expect(try mode(desk.state.path) == 0o700)
+    for file in try manager.contentsOfDirectory(atPath: desk.state.path) {
+      #expect(try mode(desk.state.appendingPathComponent(file).path) == 0o600, "\(file)")
+    }
+  }
+
+  @Test func aMissingRootKeyIsSaidAndNothingIsOverwritten() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect())
+    desk.stop()
+    let key = desk.state.appendingPathComponent("root.key")
+    let kept = try Data(contentsOf: key)
+    try FileManager.default.removeItem(at: key)
+    try desk.start()
+    let line = try desk.connect()
+    #expect(try line.failure("instance.list").reason == "keyMissing")
+    #expect(try line.call("daemon.health")["status"] == "failing")
+    desk.stop()
+    #expect(!FileManager.default.fileExists(atPath: key.path))
+    try kept.write(to: key)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key.path)
+    try desk.start()
+    #expect(try desk.connect().call("instance.get", ["instance": "desk"])["instance"] == "desk")
+  }
+
+  @Test func aFullDiskFailsTheCallAndKeepsWhatWasAcknowledged() throws {
+    guard getuid() == 0 else { return }
+    let desk = try Desk()
+    try FileManager.default.createDirectory(at: desk.state, withIntermediateDirectories: true)
+    guard mount("none", desk.state.path, "tmpfs", 0, "size=700k,mode=0700") == 0 else {
+      throw Program.Failure(description: "no tmpfs can be mounted")
+    }
+    defer { _ = umount2(desk.state.path, Int32(MNT_DETACH)) }
+    try desk.start()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    let jwt = try Vendor.mint("alice")
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
+    let block = JSON.string(String(repeating: "x", count: 30_000))
+    var stored = 0
+    var refused: RPCError?
+    while refused == nil, stored < 100 {
+      do {
+        try line.call("storage.put", ["instance": "desk", "key": .string("k\(stored)"), "value": block])
+        stored += 1
+      } catch let error as RPCError { refused = error }
+    }
+    #expect(refused?.reason == "storeUnavailable")
+    #expect(try line.call("token.get", ["instance": "desk"])["token"] == .string(jwt))
+    #expect(try line.call("daemon.health")["status"]?.stringValue != "ok")
+    #expect(try line.call("storage.list", ["instance": "desk"])["keys"]?.arrayValue?.count == stored)
+    desk.daemon?.signal(SIGKILL)
+    _ = desk.daemon?.exit(within: 10)
+    // Room again: it heals and shows what had been acknowledged.
+    #expect(mount("none", desk.state.path, "tmpfs", UInt(MS_REMOUNT), "size=8m,mode=0700") == 0)
+    try desk.start()
+    let next = try desk.connect()
+    #expect(try next.call("storage.list", ["instance": "desk"])["keys"]?.arrayValue?.count == stored)
+    #expect(try next.call("token.get", ["instance": "desk"])["token"] == .string(jwt))
+    try next.call("storage.put", ["instance": "desk", "key": "more", "value": 1])
+    desk.stop()
+  }
+
+  private func mode(_ path: String) throws -> Int {
+    (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int) ?? -1
+  }
+
+  private func contains(_ text: String, _ folder: URL) throws -> Bool {
+    for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+      if try Data(contentsOf: file).range(of: Data(text.utf8)) != nil { return true }
+    }
+    return false
+  }
+}
