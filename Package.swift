@@ -28,6 +28,7 @@ extension Target.Dependency {
   static let jwt = product(name: "JWTKit", package: "jwt-kit")
   static let toml = product(name: "TOMLKit", package: "TOMLKit")
   static let subprocess = product(name: "Subprocess", package: "swift-subprocess")
+  static let system = product(name: "SystemPackage", package: "swift-system")
   static let flyingFox = product(name: "FlyingFox", package: "FlyingFox")
 }
 
@@ -64,6 +65,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+    .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
     .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     .package(url: "https://github.com/LebJe/TOMLKit.git", from: "0.6.0"),
     .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.0"),
@@ -85,12 +87,12 @@ let package = Package(
     + module("SDKProtocol", ["JSONRPC", .crypto], tests: ["JSONRPC"])
     + module(
       "SDKClient", ["JSONRPC", "JSONRPCTransport", "SDKProtocol"],
-      tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol"])
+      tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", .nioPosix])
     + module(
       "StateStore", ["JSONRPC", "SDKProtocol", "CLinux", .crypto, .grdb, .logging],
       tests: ["JSONRPC", "SDKProtocol", .crypto, .grdb, .logging])
     + module(
-      "DelegateBridge", ["JSONRPC", "SDKProtocol", "CLinux", .subprocess, .logging, .deque],
+      "DelegateBridge", ["JSONRPC", "SDKProtocol", "CLinux", .subprocess, .system, .logging, .deque],
       tests: ["JSONRPC", "SDKProtocol", .logging])
     + module(
       "SDKInstances",
@@ -114,7 +116,7 @@ let package = Package(
       ], executable: true, tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds"])
     + module(
       "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", .arguments], executable: true,
-      tests: ["JSONRPC", "SDKProtocol"])
+      tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", .arguments])
     + [
       .testTarget(
         name: "IntegrationTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdk-sandbox"],

@@ -1,0 +1,51 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+import Testing
+
+@testable import SDKKinds
+
+/// Every answer of a vendor is exactly one of what it can mean.
+@Suite struct VendorAnswerTests {
+  private func answer(_ status: Int, _ body: String = "", _ headers: [String: String] = [:]) -> VendorAnswer {
+    VendorAnswer(HTTPResponseParts(status: status, headers: headers, body: Array(body.utf8)), vendor: "The vendor")
+  }
+
+  private func reason(_ answer: VendorAnswer) -> Reason? {
+    if case .unusable(let error) = answer { error.reason } else { nil }
+  }
+
+  @Test func acceptance() {
+    if case .accepted(let json) = answer(200, "{\"a\":1}") { #expect(json["a"] == 1) } else { Issue.record("200") }
+    if case .accepted(let json) = answer(204) { #expect(json.isNull) } else { Issue.record("204") }
+    #expect(reason(answer(200, "<html>")) == .badResponse)
+  }
+
+  @Test func refusals() {
+    guard
+      case .unauthorized(let code, let description) =
+        answer(401, "{\"error\":{\"code\":\"invalid_auth\",\"description\":\"Invalid JWT\"}}")
+    else {
+      Issue.record("401")
+      return
+    }
+    #expect(code == "invalid_auth")
+    #expect(description == "Invalid JWT")
+    if case .unauthorized(nil, nil) = answer(401, "not json") {} else { Issue.record("401 without JSON") }
+    if case .forbidden = answer(403) {} else { Issue.record("403") }
+    if case .notFound = answer(404) {} else { Issue.record("404") }
+  }
+
+  @Test func whatSaysNothingOfTheCredential() {
+    #expect(reason(answer(500, "oops")) == .serverError)
+    #expect(reason(answer(503)) == .serverError)
+    #expect(reason(answer(302)) == .badResponse)
+    #expect(reason(answer(400)) == .badResponse)
+    guard case .unusable(let limited) = answer(429, "", ["retry-after": "12"]) else {
+      Issue.record("429")
+      return
+    }
+    #expect(limited.reason == .rateLimited)
+    #expect(limited.retryAfter == 12)
+  }
+}
