@@ -5,7 +5,7 @@ import Synchronization
 public final class ClientSession: Sendable {
   /// Where notifications go.
   public let link: any ClientLink
-  private let writes = Mutex<[InstanceID: SharedOutcome<Void>]>([:])
+  private let writes = Mutex<[InstanceID: [SharedOutcome<Void>]]>([:])
 
   /// A session over a link.
   public init(link: any ClientLink) { self.link = link }
@@ -16,20 +16,23 @@ public final class ClientSession: Sendable {
   /// Notes a write that later reads on this connection must see; resolve the outcome when it has ended.
   func beginWrite(_ instance: InstanceID) -> SharedOutcome<Void> {
     let outcome = SharedOutcome<Void>()
-    writes.withLock { $0[instance] = outcome }
+    writes.withLock { $0[instance, default: []].append(outcome) }
     return outcome
   }
 
   func endWrite(_ instance: InstanceID, _ outcome: SharedOutcome<Void>) {
-    writes.withLock { if $0[instance] === outcome { $0[instance] = nil } }
+    writes.withLock { writes in
+      writes[instance]?.removeAll { $0 === outcome }
+      if writes[instance]?.isEmpty == true { writes[instance] = nil }
+    }
     outcome.resolve(.success(()))
   }
 
-  /// The last write on an instance that has not ended; on any instance for `nil`.
+  /// The writes on an instance that have not ended; on any instance for `nil`.
   func pendingWrites(_ instance: InstanceID?) -> [SharedOutcome<Void>] {
     writes.withLock { writes in
-      guard let instance else { return Array(writes.values) }
-      return writes[instance].map { [$0] } ?? []
+      guard let instance else { return writes.values.flatMap { $0 } }
+      return writes[instance] ?? []
     }
   }
 }

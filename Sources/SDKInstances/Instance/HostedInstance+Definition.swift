@@ -48,12 +48,15 @@ extension HostedInstance {
     store.parts.append(.define(try JSONValueEncoder.encode(next)))
     if wipes { store.parts += [.identify(try record.json()), .raiseEpoch(to: epoch)] }
     if wipes {
-      store.events += [event(.loggedOut(.switch), result: nil), .init(.identityWiped)]
+      if identity.user != .none { store.events.append(event(.loggedOut(.switch), result: nil)) }
+      store.events.append(.init(.identityWiped))
     }
     store.events.append(.init(.instanceUpdated))
     let done = try await committed(store)
     if let wiped = done.wiped { storageEpoch = wiped.storageEpoch }
-    if wipes { forgetIdentity(record, epoch: epoch, policy: nextAdapter.policy) }
+    if wipes { durableEpoch = epoch }
+    if isOtherBackend { forgetIdentity(record, policy: nextAdapter.policy) }
+    machine.policy = nextAdapter.policy
     if isOtherBackend { await environment.http.forget(instance: uuid.description) }
     definition = next
     adapter = nextAdapter
@@ -63,13 +66,13 @@ extension HostedInstance {
     plan()
   }
 
-  private func forgetIdentity(_ record: IdentityRecord, epoch: UInt64, policy: AuthenticationPolicy) {
+  /// Also without a user: a login that is on its way to the former backend must not be adopted.
+  private func forgetIdentity(_ record: IdentityRecord, policy: AuthenticationPolicy) {
     progress?.outcome.resolve(
       .failure(SDKError(.state, .superseded, "The instance has another backend now; log in again.", instance: id)))
     progress = nil
     identity = record
-    durableEpoch = epoch
-    machine = AuthenticationMachine(phase: record.phase, standing: .none, epoch: epoch, policy: policy)
+    machine = AuthenticationMachine(phase: record.phase, standing: .none, epoch: machine.epoch + 1, policy: policy)
     recovery = RecoveryHistory()
   }
 

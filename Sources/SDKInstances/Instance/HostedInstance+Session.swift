@@ -3,10 +3,15 @@ public import SDKProtocol
 extension HostedInstance {
   /// All that an app needs to open a conversation; makes an anonymous user if there is none and the SDK may.
   public func openSession(minTTL: Double, timeout: Double?) async throws -> Session {
-    if try await needsUser() {
+    for _ in 0..<4 where try await needsUser() {
       guard let pending = await beginAnonymousUser() else { return hidden(.notAuthenticated) }
-      let outcome = try await pending.outcome.value()
-      if case .failed(let error) = outcome { throw error }
+      do {
+        let outcome = try await pending.outcome.value()
+        if case .failed(let error) = outcome { throw error }
+        break
+      } catch let error as SDKError where error.reason == .superseded {
+        continue
+      }
     }
     await probeOnce()
     switch machine.phase {

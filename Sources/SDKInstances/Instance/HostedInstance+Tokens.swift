@@ -65,7 +65,27 @@ extension HostedInstance {
     try checkAlive()
     guard identity.credential?.tokenId == tokenId, machine.standing == .usable else { return }
     logger.notice("An app reports that the vendor refused the token.", metadata: ["tokenId": "\(tokenId)"])
+    guard !recovery.holdsBack(now, within: adapter.common.planner.minInterval) else {
+      machine.standing = .reported
+      publish()
+      return plan()
+    }
     await take(.reported(canRenew: canRenew))
+  }
+
+  /// What was reported and not followed up, because another report had just been or nobody answered, is followed up
+  /// when somebody needs the token.
+  private func followUpReport() async throws -> Progress {
+    let interval = adapter.common.planner.minInterval
+    if recovery.holdsBack(now, within: interval) {
+      throw SDKError(
+        .provider, .providerBackoff, "The token was refused and looked at a moment ago; try again in a while.",
+        instance: id, retryAfter: interval)
+    }
+    machine.standing = .usable
+    await take(.reported(canRenew: canRenew))
+    guard let progress else { throw noToken() }
+    return progress
   }
 
   private enum Look {
@@ -88,13 +108,9 @@ extension HostedInstance {
       if !canRenew { return .give(try staleToken(living)) }
     }
     if let progress, machine.isRecovering || machine.activity == .probing { return .wait(progress) }
+    if machine.standing == .reported, machine.activity == .idle { return .wait(try await followUpReport()) }
     guard machine.hasIdentity, machine.activity == .idle else { throw noToken() }
     guard canRenew else { throw noToken() }
-    if machine.standing == .reported, recovery.isRecent(now, within: adapter.common.planner.minInterval) {
-      throw SDKError(
-        .provider, .providerBackoff, "The token was refused and renewed a moment ago; try again in a while.",
-        instance: id, retryAfter: adapter.common.planner.minInterval)
-    }
     await take(.renew)
     guard let progress else { throw noToken() }
     return .wait(progress)

@@ -75,7 +75,7 @@ extension HostedInstance {
   /// Forgets a login at the vendor that came too late, unless the same user is signed in by now.
   private func undo(_ result: SignedIn?) {
     guard let result, let credential = result.credential else { return }
-    if machine.hasIdentity, identity.user.externalId == result.user.externalId { return }
+    if !isDeleted, machine.hasIdentity, identity.user.externalId == result.user.externalId { return }
     let adapter = adapter
     let late = IdentityRecord(
       phase: .authenticated, user: result.user, credential: credential, kindState: result.kindState)
@@ -190,6 +190,7 @@ extension HostedInstance {
 
   private func probe() {
     guard let credential = identity.credential else { return }
+    recovery.probedAt = now
     let (epoch, adapter, identity) = (machine.epoch, adapter, identity)
     environment.operations.start {
       do throws(SDKError) {

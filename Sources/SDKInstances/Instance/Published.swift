@@ -33,7 +33,6 @@ struct PublishedToken: Sendable {
       writer.write(raw: #","expiresAt":"#)
       writer.write(string: end.description)
     }
-    writer.write(raw: #","fromCache":true,"stale":false"#)
     head = writer.bytes
     self.http = ((try? JSONValueEncoder.encode(http)).map(JSONWriter.bytes(of:))) ?? Array("{}".utf8)
   }
@@ -43,12 +42,13 @@ struct PublishedToken: Sendable {
     let ttl = expiresAt.map { $0 - now.secondsSince1970 }
     if let ttl, ttl <= 0 || ttl < minTTL { return nil }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(head.count + 32 + (wantsHTTP ? http.count + 8 : 0))
+    bytes.reserveCapacity(head.count + 64 + (wantsHTTP ? http.count + 8 : 0))
     bytes.append(contentsOf: head)
     if let ttl {
       bytes.append(contentsOf: #","ttl":"#.utf8)
       bytes.append(contentsOf: JSONNumber((ttl * 1000).rounded(.down) / 1000).text.utf8)
     }
+    bytes.append(contentsOf: #","fromCache":true,"stale":false"#.utf8)
     if wantsHTTP {
       bytes.append(contentsOf: #","http":"#.utf8)
       bytes.append(contentsOf: http)

@@ -8,10 +8,17 @@ struct RecoveryHistory: Sendable {
   var failure: SDKError?
   /// When it began.
   var beganAt: Timestamp?
+  /// When the vendor was last asked about a credential that an app reported.
+  var probedAt: Timestamp?
   /// How long the provider took the last time it answered, in seconds.
   var lead = 0.0
   /// The jitter of the credential at hand: drawn once, or the plan would move with each look.
   var random = 0.5
+
+  /// Whether a report of an app must wait: the last probe or renewal was less than `interval` seconds ago.
+  func holdsBack(_ now: Timestamp, within interval: Double) -> Bool {
+    isRecent(now, within: interval) || probedAt.map { now - $0 < interval && now >= $0 } ?? false
+  }
 
   /// Whether the last renewal ended less than `interval` seconds ago.
   func isRecent(_ now: Timestamp, within interval: Double) -> Bool {

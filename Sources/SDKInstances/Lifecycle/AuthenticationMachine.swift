@@ -54,7 +54,7 @@ public struct AuthenticationMachine: Sendable, Hashable {
   /// Raised with every login, logout and wipe.
   public internal(set) var epoch: UInt64
   /// What the kind wants.
-  public let policy: AuthenticationPolicy
+  public internal(set) var policy: AuthenticationPolicy
 
   /// A machine at rest.
   public init(phase: Phase, standing: Standing, epoch: UInt64, policy: AuthenticationPolicy) {

@@ -1,0 +1,125 @@
+import DelegateBridge
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+struct DefinitionTests {
+  private func update(_ world: World, _ desk: HostedInstance, _ settings: JSONObject) async throws {
+    try await desk.redefine { current in
+      var next = current
+      next.settings = current.settings.merged(with: settings)
+      return (
+        next, try world.registry.adapter(for: next, uuid: desk.uuid), try next.providerConfiguration(),
+        isOtherBackend: next.settings["base_url"] != current.settings["base_url"]
+      )
+    }
+  }
+
+  @Test func `Another backend wipes the user`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      try await desk.store(1, for: "note", epoch: nil)
+      try await update(world, desk, ["base_url": "https://b.example"])
+      #expect(desk.state == .noUser)
+      #expect(desk.user == .none)
+      #expect(desk.cachedAnswer(minTTL: 0, http: false) == nil)
+      #expect(try await desk.storedValue("note", epoch: nil).value == .null)
+      #expect(try await world.events().suffix(3) == [.userLoggedOut, .identityWiped, .instanceUpdated])
+      #expect(try await world.last(.userLoggedOut)?.data["user"]?["externalId"] == "alice")
+      #expect(world.http.forgotten.count == 1)
+      try await desk.signIn("bob#1")
+      #expect(desk.state == .authenticated)
+    }
+  }
+
+  @Test func `Another backend without a user logs nobody out`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      try await desk.signOut()
+      let logouts = try await world.count(.userLoggedOut)
+      try await update(world, desk, ["base_url": "https://b.example"])
+      #expect(try await world.count(.userLoggedOut) == logouts)
+    }
+  }
+
+  @Test func `A login at the former backend is not adopted at the next`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      async let login = reason { try await desk.signIn("alice#1") }
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      try await update(world, desk, ["base_url": "https://b.example"])
+      gate.open()
+      #expect(await login == "superseded")
+      try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }
+      #expect(desk.state == .noUser)
+    }
+  }
+
+  @Test func `Other settings keep the user and take effect at once`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1@60")
+      try await update(world, desk, ["refresh": ["max_attempts": 1]])
+      #expect(desk.state == .authenticated)
+      #expect(try await world.events().last == .instanceUpdated)
+      world.clock.advance(61)
+      world.bridge.answer("alice#2", "alice#3")
+      world.vendor.fail(.verify, SampleErrors.refused)
+      #expect(await reason { _ = try await desk.token() } == "invalidAuth")
+      #expect(world.bridge.questions.count == 1)
+    }
+  }
+
+  @Test func `A change that can't be stored changes nothing`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.store.failNextCommits(1)
+      #expect(await reason { try await update(world, desk, ["base_url": "https://b.example"]) } == "storeUnavailable")
+      #expect(desk.currentDefinition.settings["base_url"] == "https://a.example")
+      #expect(try await desk.token().token == "alice#1")
+    }
+  }
+
+  @Test func `The same definition again changes nothing`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await update(world, desk, [:])
+      #expect(try await world.events() == [.instanceCreated])
+    }
+  }
+
+  @Test func `Deleting while a login is under way answers instanceNotFound and undoes it`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      async let login = reason { try await desk.signIn("alice#1") }
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      try await world.registry.delete(desk)
+      #expect(await login == "instanceNotFound")
+      gate.open()
+      try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }
+      #expect(try await world.store.load().instances.isEmpty)
+      #expect(await reason { _ = try await desk.token() } == "instanceNotFound")
+      #expect(try await world.events() == [.instanceCreated, .instanceDeleted])
+      #expect(world.bridge.forgotten.count == 1)
+    }
+  }
+
+  @Test func `Secrets are redacted, and the provider is for admins`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["key": "hunter2"])
+      let shown = desk.shape(secretSettings: ["key"], isAdmin: true)
+      #expect(shown.settings["key"] == "‹redacted›")
+      #expect(shown.provider != nil)
+      #expect(desk.shape(secretSettings: ["key"], isAdmin: false).provider == nil)
+      #expect(desk.currentDefinition.settings["key"] == "hunter2")
+    }
+  }
+}

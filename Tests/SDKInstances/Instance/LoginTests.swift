@@ -1,0 +1,203 @@
+import DelegateBridge
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+struct LoginTests {
+  @Test func `A login gives the user, the token and one event`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let user = try await desk.signIn("alice#1")
+      #expect(user.externalId == "alice")
+      #expect(desk.state == .authenticated)
+      #expect(try await desk.token().token == "alice#1")
+      #expect(try await world.events() == [.instanceCreated, .userLoggedIn])
+      #expect(try await world.last(.userLoggedIn)?.data["user"]?["externalId"] == "alice")
+      #expect(world.bridge.questions.isEmpty)
+    }
+  }
+
+  @Test func `The same token again asks nobody`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let user = try await desk.signIn("alice#1")
+      #expect(user.externalId == "alice")
+      #expect(world.vendor.calls == ["signIn alice#1"])
+    }
+  }
+
+  @Test func `A refused login keeps the user, says so once and never asks the bridge`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.signIn, SampleErrors.refused)
+      #expect(await reason { try await desk.signIn("alice#2") } == "invalidAuth")
+      #expect(desk.user.externalId == "alice")
+      #expect(try await desk.token().token == "alice#1")
+      #expect(try await world.count(.authenticationFailed) == 1)
+      #expect(world.bridge.questions.isEmpty)
+    }
+  }
+
+  @Test func `A token that can't be right is refused before the network`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      #expect(await reason { try await desk.signIn("nonsense") } == "failedToDecodeJWT")
+      #expect(await reason { try await desk.signIn("alice#1@-5") } == "expiredJWT")
+      #expect(world.vendor.calls.isEmpty)
+      #expect(desk.state == .noUser)
+      #expect(try await world.count(.authenticationFailed) == 2)
+      let shape = desk.shape(secretSettings: [], isAdmin: true)
+      #expect(shape.lastError?.reason == .expiredJWT)
+      #expect(shape.lastError?.message.hasPrefix("The JWT has expired") == true)
+    }
+  }
+
+  @Test func `Another user's login logs the former out first, and wipes`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      try await desk.store("hers", for: "note", epoch: nil)
+      let epoch = desk.shape(secretSettings: [], isAdmin: true).storageEpoch
+      try await desk.signIn("bob#1")
+      #expect(world.vendor.calls == ["signIn alice#1", "signOut alice#1", "signIn bob#1"])
+      #expect(
+        try await world.events() == [.instanceCreated, .userLoggedIn, .userLoggedOut, .identityWiped, .userLoggedIn])
+      #expect(try await world.last(.userLoggedOut)?.data["cause"] == "switch")
+      #expect(try await world.last(.userLoggedOut)?.data["user"]?["externalId"] == "alice")
+      #expect(try await world.last(.identityWiped)?.data["storage"] == 1)
+      #expect(try await desk.storedValue("note", epoch: nil).value == .null)
+      #expect(await reason { try await desk.store("x", for: "note", epoch: epoch) } == "epochChanged")
+    }
+  }
+
+  @Test func `When the former session can't be ended the former user stays`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.signOut, SampleErrors.network)
+      #expect(await reason { try await desk.signIn("bob#1") } == "network")
+      #expect(desk.user.externalId == "alice")
+      #expect(try await desk.token().token == "alice#1")
+    }
+  }
+
+  @Test func `The same user's new login is one login and wipes nothing`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      try await desk.store("hers", for: "note", epoch: nil)
+      try await desk.signIn("alice#2")
+      #expect(world.vendor.calls == ["signIn alice#1", "signIn alice#2"])
+      #expect(try await desk.token().token == "alice#2")
+      #expect(try await desk.storedValue("note", epoch: nil).value == "hers")
+    }
+  }
+
+  @Test func `A superseded login answers so, and is undone at the vendor when it succeeds after all`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      async let first = reason { try await desk.signIn("alice#1") }
+      try await eventually("the first login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      try await desk.signIn("bob#1")
+      #expect(await first == "superseded")
+      gate.open()
+      try await eventually("the late login is undone") { world.vendor.calls.contains("signOut alice#1") }
+      #expect(desk.user.externalId == "bob")
+      #expect(try await desk.token().token == "bob#1")
+    }
+  }
+
+  @Test func `A logout supersedes a login that hangs`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      async let login = reason { try await desk.signIn("alice#1") }
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      #expect(try await desk.signOut() == false)
+      #expect(await login == "superseded")
+      gate.open()
+      try await eventually("the late login is undone") { world.vendor.calls.contains("signOut alice#1") }
+      #expect(desk.state == .noUser)
+    }
+  }
+
+  @Test func `A login that can't be stored answers so, keeps the former state and is undone`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let gate = world.vendor.hold(.signIn)
+      async let login = reason { try await desk.signIn("alice#2") }
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 2 }
+      world.store.failNextCommits(1)
+      gate.open()
+      #expect(await login == "storeUnavailable")
+      #expect(desk.state == .authenticated)
+      #expect(try await desk.token().token == "alice#1")
+      try await desk.signIn("alice#3")
+      #expect(try await desk.token().token == "alice#3")
+    }
+  }
+
+  @Test func `A wipe that can't be stored locks, and the next user finds nothing`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      try await desk.store("hers", for: "note", epoch: nil)
+      world.store.failNextCommits(1)
+      #expect(await reason { try await desk.signOut() } == "storeUnavailable")
+      #expect(desk.state == .locked)
+      #expect(await reason { _ = try await desk.token() } == "locked")
+      #expect(desk.cachedAnswer(minTTL: 0, http: false) == nil)
+      #expect(try await desk.openSession(minTTL: 0, timeout: nil).reason == .locked)
+      try await desk.signIn("bob#1")
+      #expect(try await desk.storedValue("note", epoch: nil).value == .null)
+      #expect(try await desk.token().token == "bob#1")
+    }
+  }
+
+  @Test func `A locked instance is unlocked by a logout that can be stored`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.store.failNextCommits(1)
+      _ = await reason { try await desk.signOut() }
+      #expect(try await desk.signOut() == false)
+      #expect(desk.state == .loggedOut)
+      #expect(try await world.store.load().instances.first?.identity?["phase"] == "loggedOut")
+    }
+  }
+
+  @Test func `A login that was cancelled by its caller is a login all the same`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      let login = Task { try await desk.signIn("alice#1") }
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      login.cancel()
+      gate.open()
+      #expect(try await login.value.externalId == "alice")
+    }
+  }
+
+  @Test func `A user survives a restart, with the vendor asked once`() async throws {
+    let clock = ManualClock()
+    let store = InMemoryStateStoreFactory.make(clock)
+    try await World.run(store: store) { world in try await world.instance().signIn("alice#1") }
+    try await World.run(store: store) { world in
+      let id = try #require(InstanceID("desk"))
+      let desk = try #require(world.registry.hosted(id))
+      #expect(desk.state == .authenticated)
+      #expect(desk.user.externalId == "alice")
+      #expect(try await desk.token().token == "alice#1")
+      #expect(try await desk.openSession(minTTL: 0, timeout: nil).visible)
+      _ = try await desk.openSession(minTTL: 0, timeout: nil)
+      #expect(world.vendor.calls == ["probe alice#1"])
+    }
+  }
+}

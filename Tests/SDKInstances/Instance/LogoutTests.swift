@@ -1,0 +1,99 @@
+import DelegateBridge
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+struct LogoutTests {
+  @Test func `A logout tells the vendor and wipes`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      #expect(try await desk.signOut())
+      #expect(desk.state == .loggedOut)
+      #expect(desk.user == .none)
+      #expect(await reason { _ = try await desk.token() } == "notAuthenticated")
+      #expect(try await world.last(.userLoggedOut)?.data["cause"] == "explicit")
+      #expect(try await world.count(.identityWiped) == 1)
+      let stored = try #require(try await world.store.load().instances.first)
+      #expect(stored.identity?["credential"] == nil)
+    }
+  }
+
+  @Test func `A second logout is fine and wipes nothing more`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      #expect(try await desk.signOut() == false)
+      try await desk.signIn("alice#1")
+      try await desk.signOut()
+      #expect(try await desk.signOut() == false)
+      #expect(try await world.count(.identityWiped) == 1)
+      #expect(world.vendor.count(.signOut) == 1)
+    }
+  }
+
+  @Test(arguments: [SampleErrors.network, SampleErrors.serverError])
+  func `An outage keeps everything, unless the logout is local only`(error: SDKError) async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.signOut, error)
+      #expect(await reason { try await desk.signOut() } == error.reason.rawValue)
+      #expect(try await desk.token().token == "alice#1")
+      #expect(world.bridge.questions.isEmpty)
+      #expect(try await desk.signOut(localOnly: true) == false)
+      #expect(desk.state == .loggedOut)
+    }
+  }
+
+  @Test func `A refusal is a local logout`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.signOut, SampleErrors.refused)
+      #expect(try await desk.signOut() == false)
+      #expect(desk.state == .loggedOut)
+    }
+  }
+
+  @Test func `An expired user's logout asks the bridge once for a token to log out with`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1@60")
+      world.clock.advance(61)
+      world.bridge.fail(SampleErrors.failed)
+      #expect(await reason { _ = try await desk.token() } == "providerFailed")
+      world.bridge.answer("alice#2@600")
+      #expect(try await desk.signOut())
+      #expect(world.vendor.calls.last == "signOut alice#2@600")
+      #expect(world.bridge.questions.count == 2)
+    }
+  }
+
+  @Test func `Without a fresh token the logout is local`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1@60")
+      world.clock.advance(61)
+      world.bridge.fail(SampleErrors.failed, SampleErrors.failed)
+      _ = await reason { _ = try await desk.token() }
+      #expect(try await desk.signOut() == false)
+      #expect(desk.state == .loggedOut)
+      #expect(world.vendor.count(.signOut) == 0)
+    }
+  }
+
+  @Test func `An anonymous user's logout is local, and the next session makes another`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let first = try await desk.openSession(minTTL: 0, timeout: nil)
+      #expect(try await desk.signOut() == false)
+      let second = try await desk.openSession(minTTL: 0, timeout: nil)
+      #expect(first.user.id != second.user.id)
+      #expect(first.storageEpoch != second.storageEpoch)
+      #expect(world.vendor.count(.signOut) == 0)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import DelegateBridge
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+struct PublishedTokenTests {
+  private let now = ManualClock.start
+
+  private func check(end: Double?, http: Bool) throws {
+    let secret = Secret("a\"b\\c\u{1F600}\n")
+    let expires = end.map { now + $0 }
+    let credential = Credential(token: secret, type: .jwt, obtainedAt: now, expiresAt: expires)
+    let way = TokenHTTP(headers: ["Authorization": Secret("Bearer x")])
+    let answer = try #require(PublishedToken(credential, http: way).answer(minTTL: 0, http: http, now: now))
+    let token = Token(
+      token: secret, tokenId: TokenID(secret), tokenType: .jwt, expiresAt: expires,
+      ttl: end.map { ($0 * 1000).rounded(.down) / 1000 }, fromCache: true, stale: false, http: http ? way : nil)
+    let expected = JSONWriter.bytes(of: try JSONValueEncoder.encode(token))
+    #expect(String(decoding: answer, as: UTF8.self) == String(decoding: expected, as: UTF8.self))
+  }
+
+  @Test(arguments: [nil, 0.5, 60, 3600.25] as [Double?], [false, true])
+  func `The answer written ahead of time is the token's own encoding`(end: Double?, http: Bool) throws {
+    try check(end: end, http: http)
+  }
+
+  @Test func `It is given while the token lives long enough`() {
+    let credential = Credential(token: "x", type: .jwt, obtainedAt: now, expiresAt: now + 60)
+    let published = PublishedToken(credential, http: TokenHTTP())
+    #expect(published.answer(minTTL: 60, http: false, now: now) != nil)
+    #expect(published.answer(minTTL: 60.5, http: false, now: now) == nil)
+    #expect(published.answer(minTTL: 0, http: false, now: now + 59.9) != nil)
+    #expect(published.answer(minTTL: 0, http: false, now: now + 60) == nil)
+    let endless = PublishedToken(
+      Credential(token: "x", type: .jwt, obtainedAt: now, expiresAt: nil), http: TokenHTTP())
+    #expect(endless.answer(minTTL: 1e9, http: false, now: now) != nil)
+  }
+}

@@ -1,0 +1,63 @@
+import DelegateBridge
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+struct StorageTests {
+  @Test func `Values are kept, listed and removed`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.store(["a": [1, nil]], for: "b", epoch: nil)
+      try await desk.store("x", for: "a", epoch: nil)
+      #expect(try await desk.storedValue("b", epoch: nil).value == ["a": [1, nil]])
+      #expect(try await desk.storedKeys(epoch: nil).keys.map(\.key) == ["a", "b"])
+      #expect(try await desk.storedKeys(epoch: nil).keys.map(\.bytes) == [3, 14])
+      try await desk.removeValue("b", epoch: nil)
+      try await desk.removeValue("b", epoch: nil)
+      #expect(try await desk.storedValue("b", epoch: nil).value == .null)
+    }
+  }
+
+  @Test(arguments: ["", "a\n", "a\u{0}", "a\u{200B}", "a\u{2028}", String(repeating: "k", count: 129)])
+  func `A key is printable and has a length`(key: String) async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      #expect(await reason { try await desk.store(1, for: key, epoch: nil) } == "invalidParams")
+      #expect(await reason { _ = try await desk.storedValue(key, epoch: nil) } == "invalidParams")
+    }
+  }
+
+  @Test func `A value has a size, and so has an instance`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let largest = JSON.string(String(repeating: "x", count: 32 * 1024 - 2))
+      try await desk.store(largest, for: "k", epoch: nil)
+      let larger = JSON.string(String(repeating: "x", count: 32 * 1024 - 1))
+      #expect(await reason { try await desk.store(larger, for: "k", epoch: nil) } == "storageFull")
+      for index in 1..<31 { try await desk.store(largest, for: "k\(index)", epoch: nil) }
+      #expect(await reason { try await desk.store(largest, for: "k31", epoch: nil) } == "storageFull")
+      try await desk.removeValue("k", epoch: nil)
+      try await desk.store(largest, for: "k31", epoch: nil)
+    }
+  }
+
+  @Test func `No write of one user's app reaches the next user`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let epoch = try await desk.openSession(minTTL: 0, timeout: nil).storageEpoch
+      try await desk.store(1, for: "k", epoch: epoch)
+      try await desk.signOut()
+      try await desk.signIn("bob#1")
+      for work in [
+        { try await desk.store(1, for: "k", epoch: epoch) }, { try await desk.removeValue("k", epoch: epoch) },
+        { _ = try await desk.storedValue("k", epoch: epoch) }, { _ = try await desk.storedKeys(epoch: epoch) },
+      ] as [() async throws -> Void] {
+        #expect(await reason(work) == "epochChanged")
+      }
+    }
+  }
+}

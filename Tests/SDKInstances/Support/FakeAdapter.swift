@@ -1,0 +1,83 @@
+import DelegateBridge
+public import SDKProtocol
+
+@testable import SDKInstances
+
+/// An SDK whose tokens are plain words: `alice#1` ends never, `alice#1@60` a minute after the clock's start.
+struct FakeAdapter: SDKAdapter {
+  var vendor: FakeVendor
+  var common: CommonSettings
+  var policy: AuthenticationPolicy
+  var makesAnonymousUsers: Bool
+  var baseURL: String
+
+  func check(_ token: Secret, now: Timestamp) throws(SDKError) -> CheckedCredential {
+    let text = token.reveal()
+    guard let hash = text.firstIndex(of: "#") else {
+      throw SDKError(.local, .failedToDecodeJWT, "The token can't be read.")
+    }
+    let end = text.firstIndex(of: "@").flatMap { Double(text[text.index(after: $0)...]) }.map { ManualClock.start + $0 }
+    if let end, end <= now { throw SDKError(.local, .expiredJWT, "The JWT has expired; bring a new one.") }
+    let user = String(text[..<hash])
+    return CheckedCredential(
+      credential: Credential(token: token, type: .jwt, obtainedAt: now, expiresAt: end),
+      externalId: user == "opaque" ? nil : user)
+  }
+
+  func check(_ answer: BridgeAnswer, now: Timestamp) throws(SDKError) -> CheckedCredential {
+    guard let token = answer.token else { throw SDKError(.provider, .providerOutputInvalid, "There is no token.") }
+    do throws(SDKError) {
+      return try check(token, now: now)
+    } catch {
+      throw SDKError(.provider, .providerOutputInvalid, error.message)
+    }
+  }
+
+  func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    try await vendor.perform(.signIn, credential.credential.token.reveal())
+    return SignedIn(
+      user: User(
+        id: "v-\(credential.externalId ?? "")", externalId: credential.externalId, authenticationType: .jwt,
+        authenticated: true, verified: true),
+      credential: credential.credential, kindState: ["client": "c1"])
+  }
+
+  func verify(_ credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) {
+    try await vendor.perform(.verify, credential.credential.token.reveal())
+  }
+
+  func signOut(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
+    try await vendor.perform(.signOut, credential.token.reveal())
+  }
+
+  func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    let name = "anonymous\(vendor.nextAnonymous())"
+    try await vendor.perform(.makeAnonymous, name)
+    return SignedIn(
+      user: User(id: name, authenticationType: .sessionToken, authenticated: false, verified: false),
+      credential: Credential(
+        token: Secret("s-\(name)"), type: .sessionToken, obtainedAt: ManualClock.start, expiresAt: nil))
+  }
+
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
+    try await vendor.perform(.probe, credential.token.reveal())
+  }
+
+  func endpoint(for identity: IdentityRecord) -> Session.Endpoint {
+    var endpoint = Session.Endpoint()
+    endpoint.baseUrl = baseURL
+    return endpoint
+  }
+
+  func http(for credential: Credential, of identity: IdentityRecord) -> TokenHTTP {
+    TokenHTTP(headers: ["Authorization": Secret("Bearer \(credential.token.reveal())")])
+  }
+
+  var hasHistory: Bool { true }
+
+  func remainder(of identity: IdentityRecord) -> [String: Secret] { identity.kindState.filter { $0.key == "client" } }
+}
+
+extension Secret: ExpressibleByStringLiteral {
+  public init(stringLiteral value: String) { self.init(value) }
+}

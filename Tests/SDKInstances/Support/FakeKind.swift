@@ -1,0 +1,83 @@
+import JSONRPC
+import SDKProtocol
+
+@testable import SDKInstances
+
+/// A kind with a login and a logout of its own.
+struct FakeKind: SDKKind {
+  var name = KindName("fake.chat")
+  var vendor = FakeVendor()
+  var policy = AuthenticationPolicy.samples[0]
+  let settingsSchema = JSONSchema.object(
+    CommonSettings.members + [
+      .required("base_url", .string(), "where"), .optional("anonymous", .boolean, "anonymous users"),
+      .optional("key", .string(), "a secret"), .optional("key_file", .string(), "a file"),
+    ])
+  let secretSettings: Set<String> = ["key"]
+  let fileSettings: Set<String> = ["ca_file", "key_file"]
+  let urlSettings: Set<String> = ["base_url"]
+  let vendorDomains = ["example"]
+  let backendSettings: Set<String> = ["base_url"]
+  var methods: [any SDKMethod.Type] { name == FakeLogin.kind ? [FakeLogin.self, FakeLogout.self] : [] }
+
+  func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+    guard !methods.isEmpty else { return }
+    router.register(on: registry, FakeLogin.self) { params, instance, context in
+      try await instance.signIn(params.token) { context.accepted() }
+    }
+    router.register(on: registry, FakeLogout.self) { params, instance, context in
+      FakeLogout.Result(
+        informed: try await instance.signOut(localOnly: params.localOnly ?? false) { context.accepted() })
+    }
+  }
+
+  func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter {
+    if let violation = settingsSchema.violation(in: .object(settings), at: "settings") {
+      throw RPCError.invalidParams(violation)
+    }
+    let refresh = try settings["refresh"].map { try JSONValueDecoder.decode(CommonSettings.Refresh.self, from: $0) }
+    let common = CommonSettings(timeout: nil, caFile: nil, refresh: refresh, mode: .lazy)
+    var policy = policy
+    policy.maxAttempts = common.maxAttempts
+    return FakeAdapter(
+      vendor: vendor, common: common, policy: policy, makesAnonymousUsers: settings["anonymous"]?.boolValue ?? true,
+      baseURL: settings["base_url"]?.stringValue ?? "")
+  }
+}
+
+enum FakeLogin: SDKMethod {
+  static let name = "fake.login"
+  static let summary = "Logs in."
+  static let documentation = "Logs in."
+  static let access = MethodAccess.role(.control)
+  static let ordering = MethodOrdering.write(waits: false)
+  static let kind: KindName? = KindName("fake.chat")
+  struct Params: RPCValue, InstanceParams {
+    var instance: InstanceID
+    var token: Secret
+    static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "where"), .required("token", .string(), "the token"),
+    ])
+  }
+  typealias Result = User
+}
+
+enum FakeLogout: SDKMethod {
+  static let name = "fake.logout"
+  static let summary = "Logs out."
+  static let documentation = "Logs out."
+  static let access = MethodAccess.role(.control)
+  static let ordering = MethodOrdering.write(waits: false)
+  static let kind: KindName? = KindName("fake.chat")
+  struct Params: RPCValue, InstanceParams {
+    var instance: InstanceID
+    var localOnly: Bool?
+    static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "where"), .optional("localOnly", .boolean, "tell nobody"),
+    ])
+  }
+  struct Result: RPCValue {
+    var informed: Bool
+    static let jsonSchema = JSONSchema.object([.required("informed", .boolean, "whether the vendor knows")])
+  }
+}

@@ -1,0 +1,34 @@
+import JSONRPC
+import SDKProtocol
+import Synchronization
+
+@testable import SDKInstances
+
+/// A connection that keeps what was sent on it.
+final class FakeLink: ClientLink {
+  let peer: Peer
+  private let lines = Mutex<[JSON]>([])
+  private let unsent = Mutex(0)
+  private let closed = Mutex(false)
+
+  init(uid: UInt32 = 0) { peer = Peer(pid: 1, uid: uid, gid: uid) }
+
+  func send(_ line: [UInt8]) {
+    guard let json = try? JSONParser.parse(line) else { return }
+    lines.withLock { $0.append(json) }
+  }
+
+  var unsentBytes: Int { unsent.withLock { $0 } }
+  func clog(_ bytes: Int) { unsent.withLock { $0 = bytes } }
+  var isClosed: Bool { closed.withLock { $0 } }
+  func close() { closed.withLock { $0 = true } }
+
+  /// All that was sent.
+  var sent: [JSON] { lines.withLock { $0 } }
+  /// The params of the notifications of this method.
+  func notifications(_ method: String) -> [JSON] {
+    sent.filter { $0["method"]?.stringValue == method }.compactMap { $0["params"] }
+  }
+  /// The types of the events that were delivered.
+  var eventTypes: [String] { notifications("events.event").compactMap { $0["event"]?["type"]?.stringValue } }
+}

@@ -1,0 +1,58 @@
+import SDKProtocol
+import Synchronization
+
+@testable import SDKInstances
+
+/// The vendor's side: notes every call, and answers as a test has scripted it.
+final class FakeVendor: Sendable {
+  enum Operation: String, Sendable { case signIn, verify, signOut, makeAnonymous, probe }
+
+  private struct Step {
+    var gate: Gate?
+    var error: SDKError?
+  }
+  private struct State {
+    var calls: [String] = []
+    var steps: [Operation: [Step]] = [:]
+    var gates: [Gate] = []
+    var anonymous = 0
+  }
+  private let state = Mutex(State())
+
+  /// What was called, such as `signIn alice#1`.
+  var calls: [String] { state.withLock { $0.calls } }
+  func count(_ operation: Operation) -> Int { calls.count { $0.hasPrefix(operation.rawValue) } }
+
+  /// The next calls of this operation fail so, one after the other.
+  func fail(_ operation: Operation, _ errors: SDKError...) {
+    state.withLock { $0.steps[operation, default: []] += errors.map { Step(error: $0) } }
+  }
+
+  /// The next call of this operation waits for the gate.
+  func hold(_ operation: Operation, then error: SDKError? = nil) -> Gate {
+    let gate = Gate()
+    state.withLock { state in
+      state.steps[operation, default: []].append(Step(gate: gate, error: error))
+      state.gates.append(gate)
+    }
+    return gate
+  }
+
+  func openAll() { for gate in state.withLock({ $0.gates }) { gate.open() } }
+
+  func nextAnonymous() -> Int {
+    state.withLock { state in
+      state.anonymous += 1
+      return state.anonymous
+    }
+  }
+
+  func perform(_ operation: Operation, _ who: String) async throws(SDKError) {
+    let step = state.withLock { state in
+      state.calls.append("\(operation.rawValue) \(who)")
+      return state.steps[operation]?.isEmpty == false ? state.steps[operation]?.removeFirst() : nil
+    }
+    await step?.gate?.wait()
+    if let error = step?.error { throw error }
+  }
+}

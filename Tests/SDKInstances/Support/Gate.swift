@@ -1,0 +1,44 @@
+import Synchronization
+import Testing
+
+/// A door that a test opens: what waits at it goes on then, and goes straight through afterwards.
+final class Gate: Sendable {
+  private struct State {
+    var isOpen = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+  private let state = Mutex(State())
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiting.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+
+  func open() {
+    let waiting = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+}
+
+/// Waits until something holds, at most ten seconds.
+func eventually(
+  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ holds: () async -> Bool
+) async throws {
+  let end = ContinuousClock.now + .seconds(10)
+  while await !holds() {
+    guard ContinuousClock.now < end else {
+      Issue.record("never: \(what)", sourceLocation: sourceLocation)
+      throw CancellationError()
+    }
+    await Task.yield()
+  }
+}

@@ -1,0 +1,120 @@
+import DelegateBridge
+import JSONRPC
+import Logging
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+/// A whole daemon in memory, without sockets: registry, gateway and hub over fakes.
+final class World: Sendable {
+  struct NoHTTP: HTTPSending {
+    let forgotten = Records<String>()
+    func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts { throw .timeout }
+    func forget(instance: String) async { forgotten.add(instance) }
+  }
+
+  let clock = ManualClock()
+  let vendor = FakeVendor()
+  let bridge = FakeBridge()
+  let http = NoHTTP()
+  let operations = Operations()
+  let store: InMemoryStateStore
+  let deadlines: Deadlines
+  let hub: EventHub
+  let registry: InstanceRegistry
+  let gateway: Gateway
+
+  init(
+    store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
+    access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names())
+  ) {
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let store = store ?? InMemoryStateStore(clock: { [clock] in clock.now })
+    self.store = store
+    deadlines = Deadlines(clock: clock.wall)
+    hub = EventHub(store: store, operations: operations, logger: logger)
+    let environment = InstanceEnvironment(
+      store: store, bridge: bridge, operations: operations, deadlines: deadlines, events: hub, clock: clock.wall,
+      http: http, logger: logger)
+    let kinds: [any SDKKind] = [
+      FakeKind(vendor: vendor, policy: policy), FakeKind(name: KindName("fake.other"), vendor: vendor, policy: policy),
+    ]
+    registry = InstanceRegistry(kinds: kinds, access: access, environment: environment)
+    let facts = DaemonFacts(
+      pid: 1, startedAt: ManualClock.start, restartCount: 0, limits: [:], problems: { [] }, failing: { nil })
+    let ready = SharedOutcome<Void>()
+    let (router, methods) = Handlers.router(registry: registry, kinds: kinds, facts: facts) { ready.result != nil }
+    gateway = Gateway(router: router, methods: methods, events: hub, logger: logger)
+    ready.resolve(.success(()))
+  }
+
+  /// Runs a test in a world, whose work ends with it.
+  static func run(
+    store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
+    access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), isReady: Bool = true,
+    _ test: (World) async throws -> Void
+  ) async throws {
+    let world = World(store: store, policy: policy, access: access)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await world.operations.run() }
+      defer {
+        world.vendor.openAll()
+        world.bridge.openAll()
+        world.operations.finish()
+      }
+      await world.registry.restore(try await world.store.load())
+      try await world.hub.begin(
+        isVisible: { [registry = world.registry] in registry.isVisible($0, to: $1) },
+        labels: { [registry = world.registry] in registry.labels(of: $0) })
+      if isReady { world.gateway.open() }
+      try await test(world)
+    }
+  }
+
+  static let provider: JSONObject = ["command": ["/bin/true"]]
+
+  /// A new instance, with a token provider unless said otherwise.
+  func instance(
+    _ name: String = "desk", provider: Bool = true, settings: JSONObject = [:], owner: UInt32 = 0,
+    access: AccessRules = AccessRules(), kind: String = "fake.chat", labels: [String: String] = [:]
+  ) async throws -> HostedInstance {
+    let id = try #require(InstanceID(name))
+    let all = (["base_url": "https://a.example"] as JSONObject).merged(with: settings)
+    return try await registry.create(
+      id,
+      Definition(
+        kind: KindName(kind), source: .api, owner: owner, settings: all, provider: provider ? Self.provider : nil,
+        access: access, labels: labels))
+  }
+
+  /// The types of all events of the store, in order.
+  func events() async throws -> [EventType] { try await store.events(after: 0, limit: 1000).map(\.type) }
+  func count(_ type: EventType) async throws -> Int { try await events().count { $0 == type } }
+  func last(_ type: EventType) async throws -> StoredEvent? {
+    try await store.events(after: 0, limit: 1000).last { $0.type == type }
+  }
+}
+
+extension HostedInstance {
+  @discardableResult
+  func signIn(_ token: String) async throws -> User { try await signIn(Secret(token), accepted: {}) }
+  @discardableResult
+  func signOut(localOnly: Bool = false) async throws -> Bool { try await signOut(localOnly: localOnly, accepted: {}) }
+  func token(minTTL: Double = 0, timeout: Double? = nil) async throws -> Token {
+    try await token(minTTL: minTTL, timeout: timeout, http: false)
+  }
+}
+
+/// The reason of the error that some work ends with.
+func reason(_ work: () async throws -> Void) async -> String? {
+  do {
+    try await work()
+    return nil
+  } catch let error as any RPCErrorConvertible {
+    return error.rpcError.reason
+  } catch {
+    return "\(error)"
+  }
+}
