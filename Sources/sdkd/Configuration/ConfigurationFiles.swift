@@ -60,7 +60,6 @@ struct ConfigurationFiles: Sendable {
     do throws(TOMLSyntaxProblem) {
       let document = try TOMLDocument(bytes: content.bytes)
       log.lines = document.lines
-      for oddity in document.oddities { log.add(oddity.path, oddity.message) }
       return (document, content.mode)
     } catch {
       log.add(line: error.line, error.message)

@@ -3,9 +3,7 @@ extension TOMLScanner {
   var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   /// Whether these bytes come next.
-  func follows(_ expected: [UInt8]) -> Bool {
-    position + expected.count <= bytes.count && bytes[position..<position + expected.count].elementsEqual(expected)
-  }
+  func follows(_ expected: [UInt8]) -> Bool { bytes[position...].starts(with: expected) }
 
   /// Takes a character if it comes next.
   mutating func take(_ character: Unicode.Scalar) -> Bool {
@@ -14,8 +12,9 @@ extension TOMLScanner {
     return true
   }
 
-  mutating func expect(_ character: Unicode.Scalar) throws(Stop) {
-    guard take(character) else { throw .confused }
+  /// Takes a character that must come next.
+  mutating func expect(_ character: Unicode.Scalar, _ place: String) throws(TOMLSyntaxProblem) {
+    guard take(character) else { throw problem("\(character) is expected \(place).") }
   }
 
   mutating func skipSpaces() {
@@ -27,7 +26,7 @@ extension TOMLScanner {
     while let byte = peek {
       switch byte {
       case 0x20, 0x09, 0x0D: position += 1
-      case UInt8(ascii: "#"): while let byte = peek, byte != 0x0A { _ = byte; position += 1 }
+      case UInt8(ascii: "#"): position = bytes[position...].firstIndex(of: 0x0A) ?? bytes.count
       case 0x0A where andLines:
         position += 1
         line += 1
@@ -36,5 +35,5 @@ extension TOMLScanner {
     }
   }
 
-  func refusal(_ message: String) -> Stop { .refused(TOMLSyntaxProblem(line: line, message: message)) }
+  func problem(_ message: String) -> TOMLSyntaxProblem { TOMLSyntaxProblem(line: line, message: message) }
 }

@@ -1,16 +1,9 @@
-/// Walks through a TOML text just far enough to know on which line each key stands.
+/// Walks through a TOML text before the parser does, notes on which line each key stands, and refuses what is no TOML.
 ///
-/// It is no parser: where it does not understand the text it stops, and the parser says what is wrong. But what the
-/// parser takes, it understands; so it can refuse what the parser would not survive.
+/// The parser is toml++, which ends the process by an assertion on some texts that are none, such as `[=` or a date with
+/// half a time, and by its stack on very deep ones. So it gets only what this has understood, and what is left to it is
+/// the values and that nothing is defined twice.
 struct TOMLScanner {
-  /// Why a walk ended early.
-  enum Stop: Error {
-    /// The text is no TOML from here on.
-    case confused
-    /// The text may be TOML, but not one that is read here.
-    case refused(TOMLSyntaxProblem)
-  }
-
   static let maximumKeys = 4096
   static let maximumKeyBytes = 256
   static let maximumKeyParts = 16
@@ -32,23 +25,15 @@ struct TOMLScanner {
 
   /// The lines of the keys in a text.
   ///
-  /// - Throws: what is wrong with a text that must not be parsed.
+  /// - Throws: the first thing that is no TOML, or that has no place in a configuration.
   static func scan(_ bytes: [UInt8]) throws(TOMLSyntaxProblem) -> TOMLLineIndex {
     var scanner = TOMLScanner(bytes)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { scanner.position = 3 }
-    if let nul = bytes.firstIndex(of: 0) {
-      let line = 1 + bytes[..<nul].count { $0 == 0x0A }
-      throw TOMLSyntaxProblem(line: line, message: "A NUL character can't stand in a configuration.")
-    }
-    do throws(Stop) {
-      while scanner.peek != nil { try scanner.scanLine() }
-    } catch {
-      if case .refused(let problem) = error { throw problem }
-    }
+    while scanner.peek != nil { try scanner.scanLine() }
     return scanner.index
   }
 
-  private mutating func scanLine() throws(Stop) {
+  private mutating func scanLine() throws(TOMLSyntaxProblem) {
     skipBlanks(andLines: true)
     guard let byte = peek else { return }
     if byte == UInt8(ascii: "[") {
@@ -57,16 +42,16 @@ struct TOMLScanner {
       try keyAndValue(in: base, depth: 0)
     }
     skipBlanks(andLines: false)
-    guard peek == nil || peek == 0x0A else { throw .confused }
+    guard peek == nil || peek == 0x0A else { throw problem("Something follows what the line says; begin a new line.") }
   }
 
-  private mutating func header() throws(Stop) {
+  private mutating func header() throws(TOMLSyntaxProblem) {
     let start = line
-    try expect("[")
+    try expect("[", "at the start of a table")
     let isArray = take("[")
     let parts = try key()
-    try expect("]")
-    if isArray { try expect("]") }
+    try expect("]", "after the name of the table")
+    if isArray { try expect("]", "after the name of the array of tables") }
     var path = ""
     for (offset, part) in parts.enumerated() {
       path = path.appending(key: part)
@@ -84,34 +69,34 @@ struct TOMLScanner {
   }
 
   /// `key = value` in a table or an inline table.
-  mutating func keyAndValue(in table: String, depth: Int) throws(Stop) {
+  mutating func keyAndValue(in table: String, depth: Int) throws(TOMLSyntaxProblem) {
     let start = line
     var path = table
     for part in try key() {
       path = path.appending(key: part)
       index.note(path, line: start)
     }
-    try expect("=")
+    try expect("=", "after a key")
     try value(at: path, depth: depth)
   }
 
   /// The parts of a key, dotted or not, with the blanks around it.
-  private mutating func key() throws(Stop) -> [String] {
+  private mutating func key() throws(TOMLSyntaxProblem) -> [String] {
     keys += 1
-    guard keys <= Self.maximumKeys else { throw refusal("The file has more than \(Self.maximumKeys) keys.") }
+    guard keys <= Self.maximumKeys else { throw problem("The file has more than \(Self.maximumKeys) keys.") }
     var parts: [String] = []
     repeat {
       skipSpaces()
       parts.append(try keyPart())
       guard parts.count <= Self.maximumKeyParts else {
-        throw refusal("A key has more than \(Self.maximumKeyParts) parts.")
+        throw problem("A key has more than \(Self.maximumKeyParts) parts.")
       }
       skipSpaces()
     } while take(".")
     return parts
   }
 
-  private mutating func keyPart() throws(Stop) -> String {
+  private mutating func keyPart() throws(TOMLSyntaxProblem) -> String {
     var part: [UInt8] = []
     switch peek {
     case UInt8(ascii: "\""), UInt8(ascii: "'"): part = try string(allowsLines: false)
@@ -120,15 +105,15 @@ struct TOMLScanner {
         part.append(byte)
         position += 1
       }
-      guard !part.isEmpty else { throw .confused }
+      guard !part.isEmpty else { throw problem("A key is expected: a-z, A-Z, 0-9, _ and -, or anything in quotes.") }
     }
     guard part.count <= Self.maximumKeyBytes else {
-      throw refusal("A key is longer than \(Self.maximumKeyBytes) bytes.")
+      throw problem("A key is longer than \(Self.maximumKeyBytes) bytes.")
     }
     return String(decoding: part, as: UTF8.self)
   }
 
-  private static func isBare(_ byte: UInt8) -> Bool {
+  static func isBare(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):

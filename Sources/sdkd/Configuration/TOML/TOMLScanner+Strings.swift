@@ -1,0 +1,70 @@
+extension TOMLScanner {
+  /// A string of one of the four kinds.
+  ///
+  /// - Returns: what it says, but for the ends of lines that long strings leave out.
+  mutating func string(allowsLines: Bool) throws(TOMLSyntaxProblem) -> [UInt8] {
+    let start = line
+    guard let quote = peek else { throw problem("A string is expected.") }
+    let isLong = allowsLines && follows([quote, quote, quote])
+    let ending = [UInt8](repeating: quote, count: isLong ? 3 : 1)
+    position += ending.count
+    var content: [UInt8] = []
+    while let byte = peek {
+      if byte == quote, follows(ending) {
+        position += ending.count
+        // Up to two quotes may stand right before the three that end a long string.
+        for _ in 0..<2 where isLong && peek == quote { position += 1 }
+        return content
+      }
+      if byte == 0x0A {
+        guard isLong else { break }
+        line += 1
+      }
+      guard byte != 0 else { throw problem("A NUL character can't stand in a configuration.") }
+      position += 1
+      if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
+        content += try escaped(endsLines: isLong)
+      } else {
+        content.append(byte)
+      }
+    }
+    throw TOMLSyntaxProblem(line: start, message: "A string that begins here is not closed.")
+  }
+
+  /// What follows a backslash.
+  private mutating func escaped(endsLines: Bool) throws(TOMLSyntaxProblem) -> [UInt8] {
+    let start = position
+    if endsLines {
+      // The end of the line itself is left for the caller to count.
+      while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0D { position += 1 }
+      if peek == 0x0A { return [] }
+      position = start
+    }
+    guard let byte = peek else { return [] }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "u"): return try scalar(digits: 4)
+    case UInt8(ascii: "U"): return try scalar(digits: 8)
+    case UInt8(ascii: "b"): return [0x08]
+    case UInt8(ascii: "t"): return [0x09]
+    case UInt8(ascii: "n"): return [0x0A]
+    case UInt8(ascii: "f"): return [0x0C]
+    case UInt8(ascii: "r"): return [0x0D]
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): return [byte]
+    default:
+      position = start
+      throw problem("A backslash stands before one of b t n f r u U \" \\; in single quotes it means itself.")
+    }
+  }
+
+  private mutating func scalar(digits: Int) throws(TOMLSyntaxProblem) -> [UInt8] {
+    let text = bytes[position...].prefix(digits)
+    guard text.count == digits, text.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+      let number = UInt32(String(decoding: text, as: UTF8.self), radix: 16), let scalar = Unicode.Scalar(number)
+    else { throw problem("A Unicode escape has \(digits) hexadecimal digits of a character.") }
+    // The parser's strings end at a NUL, so a value would be cut short without a word.
+    guard number != 0 else { throw problem("A NUL character can't stand in a configuration.") }
+    position += digits
+    return Array(String(scalar).utf8)
+  }
+}

@@ -1,0 +1,65 @@
+/// What a value without quotes and brackets is.
+enum TOMLWord: Equatable {
+  /// `true`, `false` or a number.
+  case right
+  /// A date or a time, or the start of one.
+  case date
+  /// An infinity or no number.
+  case infinite
+  /// Nothing that TOML has.
+  case wrong
+
+  /// No number that means something is longer.
+  private static let maximumBytes = 64
+
+  init(_ word: ArraySlice<UInt8>) {
+    let text = String(decoding: word, as: UTF8.self)
+    let unsigned = text.first == "+" || text.first == "-" ? text.dropFirst() : text[...]
+    if text == "true" || text == "false" {
+      self = .right
+    } else if unsigned == "inf" || unsigned == "nan" {
+      self = .infinite
+    } else if text.utf8.count > Self.maximumBytes {
+      self = .wrong
+    } else if Self.isInteger(text) || Self.isDecimal(unsigned) {
+      self = .right
+    } else if text.first?.isNumber == true, text.contains(":") || text.dropFirst(4).first == "-" {
+      self = .date
+    } else {
+      self = .wrong
+    }
+  }
+
+  /// With a prefix; such numbers have no sign.
+  private static func isInteger(_ text: String) -> Bool {
+    switch text.prefix(2) {
+    case "0x": isDigits(text.dropFirst(2)) { $0.isHexDigit }
+    case "0o": isDigits(text.dropFirst(2)) { ("0"..."7").contains($0) }
+    case "0b": isDigits(text.dropFirst(2)) { $0 == "0" || $0 == "1" }
+    default: false
+    }
+  }
+
+  /// A whole or broken decimal number without its sign.
+  private static func isDecimal(_ text: Substring) -> Bool {
+    let exponent = text.firstIndex { $0 == "e" || $0 == "E" }
+    let mantissa = text[..<(exponent ?? text.endIndex)]
+    if let exponent {
+      var power = text[text.index(after: exponent)...]
+      if power.first == "+" || power.first == "-" { power = power.dropFirst() }
+      guard isDigits(power, isDigit) else { return false }
+    }
+    let parts = mantissa.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let whole = parts.first, isDigits(whole, isDigit), whole.count == 1 || whole.first != "0" else {
+      return false
+    }
+    return parts.count == 1 || isDigits(parts[1], isDigit)
+  }
+
+  /// Digits with single underscores between them.
+  private static func isDigits(_ text: Substring, _ isDigit: (Character) -> Bool) -> Bool {
+    text.split(separator: "_", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty && $0.allSatisfy(isDigit) }
+  }
+
+  private static func isDigit(_ character: Character) -> Bool { ("0"..."9").contains(character) }
+}

@@ -1,0 +1,126 @@
+import DelegateBridge
+import JSONRPCTransport
+import Logging
+import SDKInstances
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import sdkd
+
+struct ConfigurationTests {
+  @Test func `Without a file everything has its default`() throws {
+    let files = try TemporaryConfiguration()
+    let loaded = files.load()
+    #expect(loaded.mistakes.isEmpty)
+    #expect(loaded.configuration == Configuration())
+    #expect(loaded.instances.isEmpty)
+    #expect(loaded.problems.isEmpty && loaded.failure == nil)
+  }
+
+  @Test func `A file that sets everything is read as it says`() throws {
+    let files = try TemporaryConfiguration()
+    try files.write(files.main, Self.full)
+    let loaded = files.load()
+    #expect(loaded.lines == [])
+    let read = loaded.configuration
+    #expect(read.admins.map(\.text) == ["group:sdkd-admin", "unit:kiosk.service+user:kiosk"])
+    #expect(read.createRules.map(\.prefix) == ["support-", ""])
+    #expect(read.createRules.map(\.who.text) == ["group:support", "*"])
+    #expect(read.createRules.map(\.max) == [5, 1])
+    #expect(read.bridge.allow == ["/usr/libexec/sdkd"])
+    #expect(read.sameUid)
+    #expect(read.providerSlots == SlotLimits(concurrent: 8, running: 16))
+    #expect(read.limits.maxFrameBytes == .kibibytes(2048))
+    #expect(read.transport.maxFrameBytes == 2 << 20)
+    #expect(read.transport.maxOutboundBytes == 1_000_000)
+    #expect(read.transport.frameTimeout == .seconds(5))
+    #expect(read.transport.writeTimeout == .seconds(90))
+    #expect(read.transport.maxInFlight == 10)
+    #expect(read.limits.published["callsPerSecond"] == 50)
+    #expect([read.limits.connections, read.limits.subscriptions, read.limits.instances] == [7, 0, 3])
+    #expect(read.retention == EventRetention(maxAge: 2 * 86_400, maxCountPerInstance: 10))
+    #expect(read.networkAllow == ["zendesk.com", "10.1.2.3"])
+    #expect(read.metricsListen == "[::1]:9464")
+    #expect(read.grace == 2.5)
+    #expect(read.backup == Configuration.Backup(every: Seconds(literal: 43_200), keep: 7))
+    #expect(read.logLevel == .warning)
+    #expect(read.access(ownUid: 4).ownUid == 4)
+  }
+
+  @Test func `The default text says the defaults, and names every key`() throws {
+    let files = try TemporaryConfiguration()
+    try files.write(files.main, Configuration.defaultText)
+    #expect(files.load().lines == [])
+    #expect(files.load().configuration == Configuration())
+    let text = Configuration.defaultText.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.hasPrefix("#") && !line.hasPrefix("# ") ? String(line.dropFirst()) : String(line)
+    }
+    try files.write(files.main, text.joined(separator: "\n"))
+    let loaded = files.load()
+    #expect(loaded.lines == [])
+    var read = loaded.configuration
+    #expect(read.createRules.count == 1 && read.networkAllow?.count == 2 && read.metricsListen != nil)
+    #expect(read.providerDirectories.count == 1)
+    (read.createRules, read.networkAllow, read.metricsListen, read.providerDirectories) = ([], nil, nil, [])
+    #expect(read == Configuration())
+    for table in Configuration.tables {
+      for key in table.keys {
+        #expect(text.contains { $0.hasPrefix("\(key.name) = ") || $0 == "[[\(table.name).\(key.name)]]" })
+      }
+    }
+  }
+
+  @Test func `With a mistake callers are told, without the file's name`() throws {
+    let files = try TemporaryConfiguration()
+    try files.write(files.main, "[log]\nlevel = \"loud\"\n")
+    let loaded = files.load()
+    #expect(loaded.failure?.message.contains(files.directory) == false)
+    #expect(
+      loaded.mistakes.map(\.description) == [
+        "\(files.main):2: log.level: This must be one of trace, debug, info, notice, warning, error, critical."
+      ])
+    #expect(loaded.problems.map(\.status) == [.failing])
+  }
+
+  private static let full = """
+    [access]
+    admins = ["group:sdkd-admin", "unit:kiosk.service+user:kiosk"]
+    [[access.create]]
+    who = "group:support"
+    prefix = "support-"
+    max = 5
+    [[access.create]]
+    who = "*"
+    prefix = ""
+    max = 1
+    [bridge]
+    allow = ["/usr/libexec/sdkd"]
+    same_uid = true
+    max_concurrent = 8
+    max_running = 16
+    [limits]
+    max_frame_bytes = "2MiB"
+    max_outbound_bytes = 1_000_000
+    frame_timeout = 5
+    write_timeout = "1.5m"
+    max_in_flight = 10
+    connections = 7
+    subscriptions = 0
+    calls_per_second = 50
+    instances = 3
+    [events]
+    retention = { age = "2d", count = 10 }
+    [network]
+    allow = ["zendesk.com", "10.1.2.3"]
+    [metrics]
+    listen = "[::1]:9464"
+    [shutdown]
+    grace = 2.5
+    [backup]
+    every = "12h"
+    keep = 7
+    [log]
+    level = "warning"
+    """
+}

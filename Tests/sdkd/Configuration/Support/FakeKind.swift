@@ -1,0 +1,48 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// A kind with settings of every sort.
+struct FakeKind: SDKKind {
+  struct FakeSettings: RPCValue {
+    var base_url: String
+    var app_id: String
+    var client_secret: String?
+    var timeout: Seconds?
+    var refresh: CommonSettings.Refresh?
+
+    static let jsonSchema = JSONSchema.object(
+      [
+        .required("base_url", .string(format: "URL"), "where the vendor is"),
+        .required("app_id", .string(), "the app"),
+        .optional("client_secret", .string(), "a secret"),
+      ] + CommonSettings.members)
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      base_url = try container.decode(String.self, forKey: .base_url)
+      app_id = try container.decode(String.self, forKey: .app_id)
+      client_secret = try container.decodeIfPresent(String.self, forKey: .client_secret)
+      timeout = try container.decodeIfPresent(Seconds.self, forKey: .timeout)
+      refresh = try container.decodeIfPresent(CommonSettings.Refresh.self, forKey: .refresh)
+      try URLRule.check(base_url, setting: "base_url")
+    }
+  }
+
+  var name = KindName("zendesk.messaging")
+  var settingsSchema: JSONSchema { FakeSettings.jsonSchema }
+  var secretSettings: Set<String> { ["client_secret"] }
+  var fileSettings: Set<String> { ["ca_file"] }
+  var urlSettings: Set<String> { ["base_url"] }
+  var backendSettings: Set<String> { ["base_url", "app_id"] }
+  var vendorDomains: [String] { ["example"] }
+  var methods: [any SDKMethod.Type] { [] }
+
+  func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {}
+
+  func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter {
+    let settings = try Settings.decode(FakeSettings.self, from: settings, at: "settings")
+    return FakeAdapter(
+      common: CommonSettings(timeout: settings.timeout, caFile: nil, refresh: settings.refresh, mode: .lazy))
+  }
+}

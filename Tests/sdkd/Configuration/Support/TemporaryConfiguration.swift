@@ -1,0 +1,69 @@
+import Glibc
+import SDKInstances
+
+@testable import sdkd
+
+/// A configuration in a directory of its own, gone when the test ends.
+final class TemporaryConfiguration {
+  let directory: String
+  private var files: [String] = []
+
+  init() throws {
+    var template = Array("/tmp/sdkd-configuration-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Failure() }
+    directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    mkdir("\(directory)/instances.d", 0o700)
+  }
+
+  struct Failure: Error {}
+
+  var main: String { "\(directory)/sdkd.toml" }
+
+  /// The path of an instance's file.
+  func instance(_ name: String) -> String { "\(directory)/instances.d/\(name).toml" }
+
+  /// Writes a file below the directory.
+  @discardableResult
+  func write(_ path: String, _ text: String, mode: mode_t = 0o600) throws -> String {
+    try write(path, bytes: Array(text.utf8), mode: mode)
+  }
+
+  @discardableResult
+  func write(_ path: String, bytes: [UInt8], mode: mode_t = 0o600) throws -> String {
+    let path = path.hasPrefix("/") ? path : "\(directory)/\(path)"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Failure() }
+    defer { close(descriptor) }
+    guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fchmod(descriptor, mode) == 0 else {
+      throw Failure()
+    }
+    files.append(path)
+    return path
+  }
+
+  /// Remembers something else to be removed.
+  func adopt(_ path: String) { files.append(path) }
+
+  func load(_ kinds: [any SDKKind] = [FakeKind()], commandNeedsSameUid: Bool = false) -> ConfigurationLoader.Loaded {
+    ConfigurationLoader.load(
+      path: main, kinds: kinds, credentialsDirectory: directory, commandNeedsSameUid: commandNeedsSameUid)
+  }
+
+  deinit {
+    for file in files where unlink(file) != 0 { rmdir(file) }
+    rmdir("\(directory)/instances.d")
+    rmdir(directory)
+  }
+}
+
+extension ConfigurationLoader.Loaded {
+  /// The mistakes without the path of their files.
+  var lines: [String] {
+    mistakes.map { mistake in
+      "\(mistake.line.map(String.init) ?? "-"): \(mistake.key ?? "-"): \(mistake.message)"
+    }
+  }
+
+  /// The mistakes' lines and keys.
+  var places: [String] { mistakes.map { "\($0.line ?? 0) \($0.key ?? "-")" } }
+}
