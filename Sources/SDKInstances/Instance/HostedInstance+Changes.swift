@@ -19,8 +19,9 @@ extension HostedInstance {
     var next = machine
     let actions = next.apply(input)
     let former = progress
+    let told: [StoredEvent]
     do throws(SDKError) {
-      try await commit(actions, next: next, result: result)
+      told = try await commit(actions, next: next, result: result)
     } catch {
       storeFailed(error, actions: actions, begun: begun)
       return false
@@ -32,6 +33,8 @@ extension HostedInstance {
     if progress == nil, machine.activity != .idle { progress = Progress() }
     note(actions)
     publish()
+    // Told after it can be seen: who hears of a logout is not given the former token any more.
+    await environment.events.append(told)
     for action in actions { begin(action, result: result) }
     plan()
     return true
@@ -63,7 +66,7 @@ extension HostedInstance {
 
   private func commit(
     _ actions: [Action], next: AuthenticationMachine, result: SignedIn?
-  ) async throws(SDKError) {
+  ) async throws(SDKError) -> [StoredEvent] {
     var record = identity
     var change = InstanceChange(uuid: uuid, id: id, kind: kind, expectedEpoch: durableEpoch)
     var isDurable = false
@@ -92,12 +95,12 @@ extension HostedInstance {
       case .record: isDurable = true
       case .announce(let notice):
         isDurable = true
-        change.events.append(event(notice, result: result))
+        if isNews(notice) { change.events.append(event(notice, result: result)) }
         if let error = notice.failure { record.lastError = lastError(error) }
       default: continue
       }
     }
-    guard isDurable || wipes else { return }
+    guard isDurable || wipes else { return [] }
     if wipes { change.events.append(.init(.identityWiped)) }
     if let merge = result?.merge, actions.contains(where: \.isAdoption) {
       change.events.append(
@@ -105,12 +108,12 @@ extension HostedInstance {
     }
     record.phase = next.phase
     record.isRefused = next.standing == .refused
-    try await commit(&change, record: record, epoch: next.epoch)
+    return try await commit(&change, record: record, epoch: next.epoch)
   }
 
   private func commit(
     _ change: inout InstanceChange, record: IdentityRecord, epoch: UInt64
-  ) async throws(SDKError) {
+  ) async throws(SDKError) -> [StoredEvent] {
     guard let json = try? record.json() else {
       throw SDKError(.store, .storeUnavailable, "The identity can't be written.", instance: id)
     }
@@ -120,7 +123,7 @@ extension HostedInstance {
     durableEpoch = epoch
     identity = record
     if let wiped = done.wiped { storageEpoch = wiped.storageEpoch }
-    await environment.events.append(done.events)
+    return done.events
   }
 
   /// Commits an event alone, such as the refusal of a credential before the network.
@@ -128,10 +131,11 @@ extension HostedInstance {
     var record = identity
     if let error = notice.failure { record.lastError = lastError(error) }
     var change = InstanceChange(uuid: uuid, id: id, kind: kind, expectedEpoch: durableEpoch)
-    change.events.append(event(notice, result: nil))
+    if isNews(notice) { change.events.append(event(notice, result: nil)) }
     do throws(SDKError) {
-      try await commit(&change, record: record, epoch: durableEpoch)
+      let told = try await commit(&change, record: record, epoch: durableEpoch)
       publish()
+      await environment.events.append(told)
     } catch {
       logger.error("An event could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
     }

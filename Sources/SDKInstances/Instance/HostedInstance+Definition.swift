@@ -61,9 +61,9 @@ extension HostedInstance {
     definition = next
     adapter = nextAdapter
     provider = nextProvider
-    await environment.events.append(done.events)
     publish()
     plan()
+    await environment.events.append(done.events)
   }
 
   /// Also without a user: a login that is on its way to the former backend must not be adopted.

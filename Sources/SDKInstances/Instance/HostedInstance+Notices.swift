@@ -42,6 +42,14 @@ extension AuthenticationMachine.Notice {
 }
 
 extension HostedInstance {
+  /// Whether a notice becomes an event: an outage does at most once a minute while it lasts.
+  func isNews(_ notice: AuthenticationMachine.Notice) -> Bool {
+    guard case .networkError = notice else { return true }
+    if let told = outageToldAt, now >= told, now - told < 60 { return false }
+    outageToldAt = now
+    return true
+  }
+
   /// The event that a notice becomes, with the data of `protocol.md`.
   func event(_ notice: AuthenticationMachine.Notice, result: SignedIn?) -> InstanceChange.NewEvent {
     var data = JSONObject()

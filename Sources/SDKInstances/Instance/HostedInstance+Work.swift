@@ -45,6 +45,7 @@ extension HostedInstance {
 
   private func receive(_ input: Input, with result: SignedIn? = nil) async {
     await enter()
+    if input.isAnswer { outageToldAt = nil }
     await take(input, with: result)
     leave()
   }
@@ -64,6 +65,7 @@ extension HostedInstance {
 
   private func receiveSignIn(epoch: UInt64, _ result: SignedIn) async {
     await enter()
+    outageToldAt = nil
     if epoch == machine.epoch {
       drawJitter()
       isVerified = true
@@ -178,6 +180,7 @@ extension HostedInstance {
 
   private func receiveVerified(epoch: UInt64) async {
     await enter()
+    outageToldAt = nil
     if epoch == machine.epoch {
       drawJitter()
       isVerified = true
@@ -204,5 +207,15 @@ extension HostedInstance {
 }
 
 extension AuthenticationMachine.Input {
+  /// Whether the vendor has answered, whatever it said.
+  fileprivate var isAnswer: Bool {
+    switch self {
+    case .formerEnded, .signOutAccepted, .anonymousAccepted, .credentialRefused, .verificationFailed,
+      .probed(_, .accepted), .probed(_, .refused):
+      true
+    default: false
+    }
+  }
+
   fileprivate var endsFormer: Bool { if case .formerEnded = self { true } else { false } }
 }

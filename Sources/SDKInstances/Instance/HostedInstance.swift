@@ -34,6 +34,8 @@ public actor HostedInstance {
   /// What is in progress and who waits for it.
   var progress: Progress?
   var recovery = RecoveryHistory()
+  /// When subscribers were last told that the vendor can't be reached; `nil` once it has answered.
+  var outageToldAt: Timestamp?
   /// Whether the vendor has accepted the credential since this process began.
   var isVerified = false
 

@@ -34,8 +34,8 @@ extension InstanceRegistry {
     guard let rule = access.createRule(for: peer, id: id) else {
       throw .accessDenied("No rule lets the caller create \(id); an admin can add one under [[access.create]].")
     }
-    let limit = min(rule.max, maximumPerUid)
-    if count(ownedBy: peer.uid, prefix: rule.prefix) >= limit {
+    for (prefix, limit) in [(rule.prefix, rule.max), ("", maximumPerUid)]
+    where count(ownedBy: peer.uid, prefix: prefix) >= limit {
       throw SDKError(
         .limit, .tooManyInstances, "The caller has \(limit) instances already; delete one first.", instance: id)
     }

@@ -1,0 +1,42 @@
+import JSONRPC
+import SDKProtocol
+import Synchronization
+import Testing
+
+@testable import SDKInstances
+
+struct TellingTests {
+  /// A connection that looks at what it could be given the moment it hears of an event.
+  private final class CuriousLink: ClientLink {
+    let peer = Peer(pid: 1, uid: 0, gid: 0)
+    let unsentBytes = 0
+    let isClosed = false
+    let seen = Records<String>()
+    let desk: HostedInstance
+
+    init(_ desk: HostedInstance) { self.desk = desk }
+
+    func send(_ line: [UInt8]) {
+      let type = (try? JSONParser.parse(line))?["params"]?["event"]?["type"]?.stringValue ?? ""
+      let token = desk.cachedAnswer(minTTL: 0, http: false).flatMap { try? JSONParser.parse($0)["token"]?.stringValue }
+      seen.add("\(type) \(token ?? "none")")
+    }
+  }
+
+  @Test func `Who hears of a change sees it`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let link = CuriousLink(desk)
+      _ = try await world.call("events.subscribe", on: ClientSession(link: link)).get()
+      try await desk.signIn("alice#1")
+      world.bridge.answer("alice#2")
+      _ = try await desk.refresh(timeout: nil, resetting: true)
+      try await desk.signOut()
+      try await eventually("all is told") { link.seen.count == 4 }
+      #expect(
+        link.seen.all == [
+          "userLoggedIn alice#1", "tokenRefreshed alice#2", "userLoggedOut none", "identityWiped none",
+        ])
+    }
+  }
+}

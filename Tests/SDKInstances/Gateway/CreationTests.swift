@@ -1,0 +1,156 @@
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+struct CreationTests {
+  private func policy() throws -> AccessPolicy {
+    AccessPolicy(
+      create: [
+        .init(who: try #require(AccessRule("uid:7")), prefix: "a-", max: 2),
+        .init(who: try #require(AccessRule("uid:7")), prefix: "b-", max: 100),
+      ], names: AccessPolicyTests.Names())
+  }
+
+  private func params(_ name: String, _ more: JSONObject = [:]) -> JSON {
+    let base: JSONObject = [
+      "instance": .string(name), "kind": "fake.chat", "settings": ["base_url": "https://a.example"],
+    ]
+    return .object(base.merged(with: more))
+  }
+
+  @Test func `Outside the prefix the answer is the same whether the instance exists`() async throws {
+    try await World.run(access: try policy()) { world in
+      _ = try await world.instance("taken")
+      let session = world.session(uid: 7)
+      let taken = await world.call("instance.create", params("taken"), on: session).error
+      let free = await world.call("instance.create", params("other"), on: session).error
+      #expect(taken?.reason == "accessDenied")
+      #expect(taken?.message.replacing("taken", with: "other") == free?.message)
+    }
+  }
+
+  @Test func `Who creates owns, up to the rule's and the uid's limit`() async throws {
+    try await World.run(access: try policy()) { world in
+      let session = world.session(uid: 7)
+      for name in ["a-1", "a-2"] {
+        #expect(await world.call("instance.create", params(name), on: session).value?["instance"] == .string(name))
+      }
+      #expect(await world.call("instance.create", params("a-3"), on: session).reason == "tooManyInstances")
+      for index in 3...20 {
+        #expect(await world.call("instance.create", params("b-\(index)"), on: session).value != nil)
+      }
+      #expect(await world.call("instance.create", params("b-21"), on: session).reason == "tooManyInstances")
+      #expect(await world.call("instance.delete", ["instance": "a-1"], on: session).value == [:])
+      #expect(await world.call("instance.create", params("a-3"), on: session).value != nil)
+      #expect(await world.call("instance.create", params("a-3"), on: world.session()).reason == "instanceExists")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ["provider": ["command": ["/bin/true"]]], ["settings": ["key_file": "/etc/shadow"]],
+      ["settings": ["base_url": "http://127.0.0.1/"]], ["settings": ["base_url": "https://localhost/"]],
+    ] as [JSONObject])
+  func `Programs, files and loopback take an admin`(more: JSONObject) async throws {
+    try await World.run(access: try policy()) { world in
+      #expect(
+        await world.call("instance.create", params("a-1", more), on: world.session(uid: 7)).reason == "accessDenied")
+      #expect(await world.call("instance.create", params("a-1", more), on: world.session()).value != nil)
+    }
+  }
+
+  @Test func `What the kind does not know is named`() async throws {
+    try await World.run { world in
+      let session = world.session()
+      let setting = await world.call("instance.create", params("a", ["settings": ["base_ur": "x"]]), on: session).error
+      #expect(setting?.data["member"] == "settings.base_ur")
+      #expect(setting?.data["hints"] == ["nearest: base_url"])
+      let kind = await world.call("instance.create", params("a", ["kind": "fake.chatt"]), on: session).error
+      #expect(kind?.data["member"] == "kind")
+      #expect(kind?.data["hints"] == ["nearest: fake.chat"])
+      let provider = await world.call("instance.create", params("a", ["provider": ["comand": []]]), on: session).error
+      #expect(provider?.data["member"] == "provider.comand")
+      #expect(world.registry.instances.isEmpty)
+      let stored = try await world.store.load()
+      #expect(stored.instances.isEmpty)
+    }
+  }
+
+  @Test func `An update merges, null removes, and labels take control alone`() async throws {
+    try await World.run { world in
+      let control = AccessRules(control: [try #require(AccessRule("uid:8"))])
+      _ = try await world.instance(settings: ["key": "x"], access: control, labels: ["a": "1", "b": "2"])
+      let admin = world.session()
+      let labels: JSON = ["instance": "desk", "labels": ["a": nil, "c": "3"]]
+      #expect(
+        await world.call("instance.update", labels, on: world.session(uid: 8)).value?["labels"] == ["b": "2", "c": "3"])
+      let settings: JSON = ["instance": "desk", "settings": ["key": nil]]
+      #expect(await world.call("instance.update", settings, on: world.session(uid: 8)).reason == "accessDenied")
+      #expect(
+        await world.call("instance.update", settings, on: admin).value?["settings"] == ["base_url": "https://a.example"]
+      )
+      #expect(await world.call("instance.get", ["instance": "desk"], on: admin).value?["provider"] != nil)
+      let removed = await world.call("instance.update", ["instance": "desk", "provider": nil], on: admin)
+      #expect(removed.value?["provider"] == nil)
+      let badAccess = await world.call("instance.update", ["instance": "desk", "access": ["use": ["me"]]], on: admin)
+        .error
+      #expect(badAccess?.data["member"] == "access.use[0]")
+    }
+  }
+
+  @Test func `A delete with logout fails as the logout does, and the instance stays`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.signOut, SampleErrors.network)
+      let session = world.session()
+      #expect(
+        await world.call("instance.delete", ["instance": "desk", "logout": true], on: session).reason == "network")
+      #expect(desk.state == .authenticated)
+      #expect(await world.call("instance.delete", ["instance": "desk", "logout": true], on: session).value == [:])
+      #expect(await world.call("instance.get", ["instance": "desk"], on: session).reason == "instanceNotFound")
+    }
+  }
+
+  @Test func `Lists come in pages, by id and filter`() async throws {
+    try await World.run { world in
+      for name in ["c", "a", "b", "d"] { _ = try await world.instance(name, labels: ["n": name == "b" ? "x" : "y"]) }
+      let session = world.session()
+      func names(_ params: JSON) async -> ([String], String?) {
+        let value = await world.call("instance.list", params, on: session).value
+        return (
+          (value?["instances"]?.arrayValue ?? []).compactMap { $0["instance"]?.stringValue },
+          value?["next"]?.stringValue
+        )
+      }
+      #expect(await names(["limit": 3]) == (["a", "b", "c"], "c"))
+      #expect(await names(["limit": 3, "after": "c"]) == (["d"], nil))
+      #expect(await names(["limit": 4]) == (["a", "b", "c", "d"], nil))
+      #expect(await names(["labels": ["n": "x"]]) == (["b"], nil))
+      #expect(await names(["kind": "fake.other"]) == ([], nil))
+      #expect(await names(["state": "noUser", "limit": 1]) == (["a"], "a"))
+    }
+  }
+
+  @Test func `An instance whose rows don't open is set aside alone`() async throws {
+    let clock = ManualClock()
+    let store = InMemoryStateStoreFactory.make(clock)
+    try await World.run(store: store) { world in
+      _ = try await world.instance("good")
+      store.quarantine(try await world.instance("bad").uuid)
+    }
+    try await World.run(store: store) { world in
+      let admin = world.session()
+      #expect(await world.call("instance.get", ["instance": "good"], on: admin).value != nil)
+      #expect(await world.call("instance.get", ["instance": "bad"], on: admin).reason == "instanceQuarantined")
+      #expect(
+        await world.call("instance.get", ["instance": "bad"], on: world.session(uid: 7)).reason == "instanceNotFound")
+      #expect(await world.call("instance.create", params("bad"), on: admin).reason == "instanceExists")
+      #expect(await world.call("instance.delete", ["instance": "bad"], on: admin).value == [:])
+      #expect(await world.call("instance.create", params("bad"), on: admin).value != nil)
+    }
+  }
+}

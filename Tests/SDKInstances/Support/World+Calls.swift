@@ -1,0 +1,42 @@
+import JSONRPC
+import SDKProtocol
+
+@testable import SDKInstances
+
+/// Calls as a connection makes them.
+extension World {
+  func session(uid: UInt32 = 0) -> ClientSession { ClientSession(link: FakeLink(uid: uid)) }
+
+  func accept(_ method: String, _ params: JSON?, on session: ClientSession) -> Gateway.Admission {
+    gateway.accept(RPCRequest(id: .null, method: method, params: params), session: session)
+  }
+
+  /// A call from its arrival to its answer.
+  func call(_ method: String, _ params: JSON? = nil, on session: ClientSession) async -> Result<JSON, RPCError> {
+    await Self.finish(accept(method, params, on: session))
+  }
+
+  static func finish(_ admission: Gateway.Admission) async -> Result<JSON, RPCError> {
+    switch admission {
+    case .reply(let result): return read(result)
+    case .run(let call):
+      let result = await call.run()
+      await call.answered()
+      return read(result)
+    }
+  }
+
+  private static func read(_ result: Result<[UInt8], RPCError>) -> Result<JSON, RPCError> {
+    result.map { (try? JSONParser.parse($0)) ?? "no JSON" }
+  }
+}
+
+extension Result where Success == JSON, Failure == RPCError {
+  var value: JSON? { try? get() }
+  var error: RPCError? { if case .failure(let error) = self { error } else { nil } }
+  var reason: String? { error?.reason }
+}
+
+extension Gateway.Admission {
+  var isImmediate: Bool { if case .reply = self { true } else { false } }
+}
