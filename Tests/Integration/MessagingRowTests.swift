@@ -10,6 +10,15 @@ import Testing
     return jwt
   }
 
+  /// Waits until the token at hand has ended by the clock.
+  private func waitForTheEnd(_ line: Line) throws {
+    let formatter = ISO8601DateFormatter()
+    formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+    let text = try line.call("instance.get", ["instance": "desk"])["expiresAt"]?.stringValue ?? ""
+    guard let end = formatter.date(from: text) else { throw Program.Failure(description: "no expiresAt: \(text)") }
+    try eventually("the token has ended") { Date() > end }
+  }
+
   private func state(_ line: Line) throws -> String? {
     try line.call("instance.get", ["instance": "desk"])["state"]?.stringValue
   }
@@ -137,7 +146,7 @@ import Testing
       "echo run >> \(desk.folder.path)/runs; exec '\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\""
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(counted))
     _ = try loggedIn(desk, line, ttl: 2)
-    usleep(2_100_000)
+    try waitForTheEnd(line)
     #expect(try line.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == true)
     let runs = try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8)
     #expect(runs == "run\n")
@@ -174,7 +183,7 @@ import Testing
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider("exit 77"))
     _ = try loggedIn(desk, line, ttl: 2)
-    usleep(2_100_000)
+    try waitForTheEnd(line)
     #expect(try line.failure("token.get", ["instance": "desk"]).reason == "providerDenied")
     #expect(try state(line) == "loggedOut")
     let events = try line.call("events.list")["events"]?.arrayValue ?? []
@@ -190,7 +199,7 @@ import Testing
       "echo run >> \(desk.folder.path)/runs; exec '\(Program.path("sdk-sandbox"))' mint --external-id alice --secret not-the-secret-of-this-key-0000000000000"
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(mint))
     _ = try loggedIn(desk, line, ttl: 2)
-    usleep(2_100_000)
+    try waitForTheEnd(line)
     #expect(try line.failure("token.get", ["instance": "desk"]).reason == "invalidAuth")
     #expect(try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8) == "run\nrun\nrun\n")
     #expect(try state(line) == "loggedOut")
@@ -234,7 +243,7 @@ import Testing
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
     let first = try loggedIn(desk, line, ttl: 2)
-    usleep(2_100_000)
+    try waitForTheEnd(line)
     let token = try line.call("token.get", ["instance": "desk"])
     #expect(token["token"] != .string(first))
     #expect(token["fromCache"] == false)
@@ -253,7 +262,7 @@ import Testing
       "echo run >> \(desk.folder.path)/runs; sleep 0.3; exec '\(Program.path("sdk-sandbox"))' mint --external-id alice"
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(slow))
     _ = try loggedIn(desk, line, ttl: 2)
-    usleep(2_100_000)
+    try waitForTheEnd(line)
     let ids = (0..<50).map { _ in line.begin("token.get", ["instance": "desk"]) }
     let tokens = try Set(ids.map { try line.answer($0)["result"]?["token"]?.stringValue ?? "none" })
     #expect(tokens.count == 1)
@@ -281,7 +290,7 @@ import Testing
     let line = try desk.connect()
     try desk.create("desk", on: line)
     _ = try loggedIn(desk, line, ttl: 2)
-    usleep(2_100_000)
+    try waitForTheEnd(line)
     let session = try line.call("session.open", ["instance": "desk"])
     #expect(session["visible"] == false)
     #expect(session["reason"] == "reauthNeeded")

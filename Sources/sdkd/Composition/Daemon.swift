@@ -78,9 +78,7 @@ struct Daemon {
 
   /// By hand the daemon makes its own socket, in a directory of its own where there is none.
   private func bind() throws(ListenerError) -> Listener {
-    let directory = paths.socket.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      .joined(separator: "/")
-    if !directory.isEmpty { mkdir(directory, 0o755) }
+    Directories.make(Directories.parent(of: paths.socket), mode: paths.isUserDaemon ? 0o700 : 0o755)
     return try Listener.bind(path: paths.socket, mode: 0o666)
   }
 

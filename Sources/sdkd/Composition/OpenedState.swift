@@ -18,6 +18,7 @@ struct OpenedState {
   static func open(
     _ paths: DaemonPaths, _ configuration: Configuration, _ logger: Logger
   ) async throws(StoreOpenError) -> OpenedState {
+    Directories.make(Directories.parent(of: paths.state), mode: paths.isUserDaemon ? 0o700 : 0o755)
     do throws(StoreOpenError) {
       let database = try await SQLiteStateStore.open(
         directory: paths.state, retention: configuration.retention, logger: logger)

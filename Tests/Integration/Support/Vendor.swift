@@ -81,6 +81,8 @@ private final class SharedSandbox: @unchecked Sendable {
       throw Program.Failure(description: "the sandbox's first line is \(text)")
     }
     self.port = port
+    try? FileManager.default.removeItem(at: output)
+    try? FileManager.default.removeItem(at: base.appendingPathExtension("err"))
     atexit { SharedSandbox.kill?() }
     let pid = program.pid
     SharedSandbox.kill = { _ = Glibc.kill(pid, SIGTERM) }
