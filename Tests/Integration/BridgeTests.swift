@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JSONRPC
 import Testing
 
@@ -109,6 +110,19 @@ import Testing
     try desk.write("provider", "#!/bin/sh\nexit 0\n", mode: 0o777)
     let error = try line.failure("token.refresh", ["instance": "desk"])
     #expect(error.reason == "providerNotAllowed")
+  }
+
+  @Test func aProviderThatIsJustBeingDeployedIsTriedAgain() throws {
+    let (desk, line, first) = try desk("exec \(Self.mint)")
+    let file = open(desk.folder.appendingPathComponent("provider").path, O_WRONLY | O_CLOEXEC)
+    #expect(file >= 0)
+    let id = line.begin("token.refresh", ["instance": "desk"])
+    // Long enough that the daemon meets the busy file, short enough that it is free again in time.
+    usleep(80_000)
+    close(file)
+    let token = try line.answer(id)["result"]
+    #expect(token?["fromCache"] == false)
+    #expect(token?["token"] != .string(first))
   }
 
   @Test func aHangingProviderDelaysNoOtherInstance() throws {

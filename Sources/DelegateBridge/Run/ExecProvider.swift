@@ -29,12 +29,21 @@ struct ExecProvider: ProviderRunning {
     }
     let running = RunningProviders.shared.begin()
     defer { RunningProviders.shared.end(running) }
-    return await spawn(program, invocation, deadline)
+    for _ in 0..<Self.busyAttempts {
+      if let run = await spawn(program, invocation, deadline, unlessBusy: true) { return run }
+      await Pause.uncancelled(.milliseconds(50))
+    }
+    return await spawn(program, invocation, deadline, unlessBusy: false)
+      ?? ProviderRun(ending: .notStarted("The token provider is being written; run it again later."))
   }
 
+  /// How often a program that somebody is just writing is tried again: a deployment lasts moments.
+  private static let busyAttempts = 5
+
+  /// - Returns: nothing when the program is being written and `unlessBusy` asks for another try.
   private func spawn(
-    _ program: String, _ invocation: ProviderInvocation, _ deadline: ContinuousClock.Instant
-  ) async -> ProviderRun {
+    _ program: String, _ invocation: ProviderInvocation, _ deadline: ContinuousClock.Instant, unlessBusy: Bool
+  ) async -> ProviderRun? {
     guard let (pipes, ends) = ProviderPipes.make() else {
       return ProviderRun(ending: .notStarted("The daemon has too many open files to run the token provider."))
     }
@@ -57,6 +66,7 @@ struct ExecProvider: ProviderRunning {
       let ending = report.interference ?? (Task.isCancelled ? .cancelled : Self.ending(result.terminationStatus))
       return ProviderRun(ending: ending, output: report.output)
     } catch {
+      if unlessBusy, (error as? SubprocessError)?.underlyingError == .textFileBusy { return nil }
       logger.warning("the token provider did not start: \(error)", metadata: invocation.metadata)
       let sentence = "The token provider could not be started; the journal says why."
       return ProviderRun(ending: Task.isCancelled ? .cancelled : .notStarted(sentence))

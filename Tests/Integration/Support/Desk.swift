@@ -37,7 +37,7 @@ final class Desk: @unchecked Sendable {
   func write(_ name: String, _ text: String, mode: Int = 0o644) throws -> URL {
     let file = folder.appendingPathComponent(name)
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: file)
+    try Program.noFileIsBeingWritten.withLock { try Data(text.utf8).write(to: file) }
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
     return file
   }

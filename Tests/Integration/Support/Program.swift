@@ -12,6 +12,10 @@ final class Program: @unchecked Sendable {
   private let lock = NSLock()
   private var status: Int32?
 
+  /// A child that is between fork and exec has a copy of every open file: a script that was just being written would
+  /// be busy for whoever runs it next.
+  static let noFileIsBeingWritten = NSLock()
+
   /// `SOCK_STREAM | SOCK_CLOEXEC`: Glibc's own names vanish where libsystemd's module is in sight.
   static let streamSocket: Int32 = 1 | 0o2_000_000
 
@@ -51,7 +55,9 @@ final class Program: @unchecked Sendable {
     let envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for text in argv + envp { free(text) } }
     var pid: pid_t = 0
-    let error = posix_spawn(&pid, Program.path(name), &actions, nil, argv, envp)
+    let error = Program.noFileIsBeingWritten.withLock {
+      posix_spawn(&pid, Program.path(name), &actions, nil, argv, envp)
+    }
     guard error == 0 else {
       throw Failure(description: "\(name) can't be started: \(String(cString: strerror(error)))")
     }
