@@ -172,6 +172,11 @@ public actor EventHub {
 
   private func deliver(_ event: StoredEvent, to name: String) {
     guard let subscription = subscriptions[name] else { return }
+    // A call that was subscribing while its connection ended comes after `end`.
+    guard !subscription.link.isClosed else {
+      _ = unsubscribe(name, session: subscription.session)
+      return
+    }
     if matches(event, subscription.filter), isVisible(event, subscription.link.peer) {
       guard subscription.link.unsentBytes < Self.maximumUnsentBytes else {
         return pause(subscription, resumeAt: subscription.position ?? event.position)

@@ -35,6 +35,19 @@ struct SubscriptionTests {
     }
   }
 
+  @Test func `A subscription made while its connection ended is forgotten at the next event`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let session = world.session()
+      _ = try await subscribe(world, session)
+      let link = try link(session)
+      link.close()
+      await world.hub.append([event(desk, 2)])
+      try await eventually("it is forgotten") { await world.hub.count == 0 }
+      #expect(link.eventTypes.isEmpty)
+    }
+  }
+
   @Test func `The reply goes out before the first event`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
