@@ -73,6 +73,32 @@ import Testing
         == ["userLoggedIn", "userLoggedOut", "identityWiped", "userLoggedIn"])
   }
 
+  @Test func M1_aFormerUserWhoseTokenIsDeadIsLoggedOutWithAFreshOne() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
+    _ = try loggedIn(desk, line, ttl: 2)
+    try waitForTheEnd(line)
+    _ = try loggedIn(desk, line, as: "bob")
+    let calls = try desk.vendor.log().map {
+      ($0["path"]?.stringValue?.hasSuffix("/logout") ?? false, $0["status"]?.intValue)
+    }
+    #expect(calls.count == 3)
+    #expect(calls[1] == (true, 200))
+    #expect(try line.call("instance.currentUser", ["instance": "desk"])["externalId"] == "bob")
+  }
+
+  @Test func M1_aFormerUserWithoutAFreshTokenIsLoggedOutLocally() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    _ = try loggedIn(desk, line, ttl: 2)
+    try waitForTheEnd(line)
+    _ = try loggedIn(desk, line, as: "bob")
+    #expect(try desk.vendor.count("POST", "/logout") == 0)
+    #expect(try line.call("instance.currentUser", ["instance": "desk"])["externalId"] == "bob")
+  }
+
   @Test func M2_aFailedLoginKeepsTheCurrentUser() throws {
     let desk = try Desk.open()
     let line = try desk.connect()

@@ -8,11 +8,7 @@ extension HostedInstance {
   func begin(_ action: Action, result: SignedIn?) {
     switch action {
     case .exchange: exchange()
-    case .endFormer:
-      guard machine.standing != .none, let credential = identity.credential else {
-        return report(.formerEnded(epoch: machine.epoch))
-      }
-      endSession(credential, ended: Input.formerEnded, failed: Input.formerEndFailed)
+    case .endFormer: endFormer()
     case .endSession:
       guard let credential = progress?.offered?.credential ?? identity.credential else {
         return report(.signOutAccepted(epoch: machine.epoch))
@@ -91,6 +87,41 @@ extension HostedInstance {
     }
   }
 
+  /// Ends the former user's session as a logout does: a dead credential is renewed once, so that the vendor can be
+  /// told; without a fresh one the logout is local.
+  private func endFormer() {
+    let epoch = machine.epoch
+    guard machine.standing != .none, let credential = identity.credential else {
+      return report(.formerEnded(epoch: epoch))
+    }
+    guard machine.standing == .refused || credential.hasExpired(at: now) else {
+      return endSession(credential, ended: Input.formerEnded, failed: Input.formerEndFailed)
+    }
+    guard canRenew else { return report(.formerEnded(epoch: epoch)) }
+    let question = question(attempt: 1, isRefusal: true, nil)
+    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey, provider, definition.owner)
+    environment.operations.start {
+      let answer: BridgeAnswer?
+      do throws(SDKError) {
+        answer = try await bridge.ask(question, of: key, provider: provider, owner: owner)
+      } catch {
+        answer = nil
+      }
+      await self.endFormer(with: answer, epoch: epoch)
+    }
+  }
+
+  private func endFormer(with answer: BridgeAnswer?, epoch: UInt64) async {
+    guard epoch == machine.epoch else { return }
+    do throws(SDKError) {
+      guard let answer else { return await receive(.formerEnded(epoch: epoch)) }
+      endSession(try check(answer).credential, ended: Input.formerEnded, failed: Input.formerEndFailed)
+    } catch {
+      environment.bridge.reject(bridgeKey)
+      await receive(.formerEnded(epoch: epoch))
+    }
+  }
+
   private func endSession(
     _ credential: Credential, ended: @escaping @Sendable (UInt64) -> Input,
     failed: @escaping @Sendable (UInt64, SDKError) -> Input
@@ -120,16 +151,20 @@ extension HostedInstance {
     }
   }
 
-  private func ask(attempt: Int, isRefusal: Bool, _ error: SDKError?) {
-    let (epoch, now) = (machine.epoch, now)
+  private func question(attempt: Int, isRefusal: Bool, _ error: SDKError?) -> BridgeQuestion {
     recovery.beganAt = attempt == 1 ? now : recovery.beganAt ?? now
     let failure = error ?? (isRefusal ? AuthenticationMachine.expiredError : nil)
-    let question = BridgeQuestion(
+    return BridgeQuestion(
       isRefusal ? .invalidAuth : .getToken, instance: id, kind: kind, attempt: attempt,
       user: .init(id: identity.user.id, externalId: identity.user.externalId),
       error: failure.map {
         .init(reason: $0.reason, code: $0.vendorCode, description: $0.vendorDescription, httpStatus: $0.httpStatus)
       }, deadline: (recovery.beganAt ?? now) + adapter.common.deadline)
+  }
+
+  private func ask(attempt: Int, isRefusal: Bool, _ error: SDKError?) {
+    let (epoch, now) = (machine.epoch, now)
+    let question = question(attempt: attempt, isRefusal: isRefusal, error)
     let (bridge, key, provider, owner) = (environment.bridge, bridgeKey, provider, definition.owner)
     environment.operations.start {
       do throws(SDKError) {
@@ -144,12 +179,7 @@ extension HostedInstance {
 
   private func receiveAnswer(_ answer: BridgeAnswer, epoch: UInt64, askedAt: Timestamp) async {
     do throws(SDKError) {
-      let checked = try adapter.check(answer, now: now)
-      if let known = identity.user.externalId, let named = checked.externalId, named != known {
-        throw SDKError(
-          .provider, .providerTokenForOtherUser,
-          "The token provider gave a token for another user; a refresh never switches users. Log in to switch.")
-      }
+      let checked = try check(answer)
       recovery.lead = min(max(0, now - askedAt), 60)
       await enter()
       if epoch == machine.epoch { progress?.offered = checked }
@@ -159,6 +189,17 @@ extension HostedInstance {
       environment.bridge.reject(bridgeKey)
       await receive(.answered(epoch: epoch, .failed(error)))
     }
+  }
+
+  /// The credential in an answer, if it is one of the user who is signed in.
+  private func check(_ answer: BridgeAnswer) throws(SDKError) -> CheckedCredential {
+    let checked = try adapter.check(answer, now: now)
+    if let known = identity.user.externalId, let named = checked.externalId, named != known {
+      throw SDKError(
+        .provider, .providerTokenForOtherUser,
+        "The token provider gave a token for another user; a refresh never switches users. Log in to switch.")
+    }
+    return checked
   }
 
   private func verify() {
