@@ -1,7 +1,7 @@
 import Foundation
 
 extension Namespace {
-  /// Obeys one of the control requests: `_control`, `_log`, `_clock`, `_keys`, `_revoke`, `_state`.
+  /// Obeys one of the control requests: those of `Self.controls`, and those that a backend has of its own.
   func control(_ request: SandboxRequest, path: [String], origin: String) async -> SandboxResponse {
     do throws(ControlMistake) {
       guard path.count == 1, let name = path.first else { throw ControlMistake(nil, "no such control", status: 404) }
@@ -23,21 +23,52 @@ extension Namespace {
       case ("POST", "_keys"): return SandboxResponse(200, json: ["keys": try setKey(body)])
       case ("GET", "_keys"):
         return SandboxResponse(200, json: .object(backends.mapValues(\.keys)))
+      case ("POST", "_options"): return SandboxResponse(200, json: ["options": try setOptions(body)])
+      case ("GET", "_options"):
+        return SandboxResponse(200, json: .object(backends.mapValues { $0.options }))
       case ("POST", "_revoke"): return SandboxResponse(200, json: try revoke(body))
       case ("GET", "_state"): return SandboxResponse(200, json: state(origin: origin))
       case ("DELETE", "_state"):
         reset()
         return SandboxResponse(200, json: state(origin: origin))
-      case (_, "_control"), (_, "_log"), (_, "_clock"), (_, "_keys"), (_, "_revoke"), (_, "_state"):
-        throw ControlMistake(nil, "\(request.method) is not known here", status: 405)
-      default:
-        throw ControlMistake(
-          nil, "no such control; there are _control, _log, _clock, _keys, _revoke and _state", status: 404)
+      case ("POST", let name) where owner(of: name) != nil:
+        return SandboxResponse(200, json: try obey(name, body, origin: origin))
+      default: throw unknown(request.method, name)
       }
       return SandboxResponse(200, json: ["pending": scripts.tree, "held": .number(Double(held.count))])
     } catch {
       return error.response
     }
+  }
+
+  private static let controls = ["_clock", "_control", "_keys", "_log", "_options", "_revoke", "_state"]
+
+  private func unknown(_ method: String, _ name: String) -> ControlMistake {
+    let known = (Self.controls + BackendList.all.flatMap { $0.controls }).sorted()
+    if known.contains(name) { return ControlMistake(nil, "\(method) is not known here", status: 405) }
+    return ControlMistake(nil, "no such control; there are \(known.joined(separator: ", "))", status: 404)
+  }
+
+  /// The backend that has a control request of its own by this name.
+  private func owner(of name: String) -> String? {
+    BackendList.all.first { $0.controls.contains(name) }?.prefix
+  }
+
+  private func obey(_ name: String, _ body: JSONTree?, origin: String) throws(ControlMistake) -> JSONTree {
+    let prefix = owner(of: name) ?? ""
+    let call = ControlCall(body: body, now: clock.now, baseURL: "\(origin)/\(prefix)")
+    return try backends[prefix]?.control(name, call) ?? [:]
+  }
+
+  private func setOptions(_ body: JSONTree?) throws(ControlMistake) -> JSONTree {
+    let known = BackendList.all.flatMap { $0.optionNames }
+    let any = try ControlMembers(body, known: ["sdk"] + known)
+    guard any.has("sdk") else { throw ControlMistake("sdk", "is missing") }
+    let sdk = try sdk(any)
+    guard let backend = backends[sdk] else { return [:] }
+    let members = try ControlMembers(body, known: ["sdk"] + type(of: backend).optionNames)
+    try backends[sdk]?.setOptions(members)
+    return backends[sdk]?.options ?? [:]
   }
 
   /// `GET /_log`; `since` is the least index, `count` with `waitMs` waits until there are so many.
@@ -76,9 +107,14 @@ extension Namespace {
   }
 
   private func revoke(_ body: JSONTree?) throws(ControlMistake) -> JSONTree {
-    let members = try ControlMembers(body, known: ["externalId", "sdk"])
+    let members = try ControlMembers(body, known: ["externalId", "kind", "sdk"])
     let externalID = try members.requiredText("externalId")
-    try backends[try sdk(members)]?.revokeTokens(of: externalID, at: clock.now)
+    let sdk = try sdk(members)
+    if let kind = try members.text("kind") {
+      try backends[sdk]?.revokeTokens(of: externalID, kind: kind, at: clock.now)
+    } else {
+      try backends[sdk]?.revokeTokens(of: externalID, at: clock.now)
+    }
     return ["externalId": .string(externalID), "revokedAt": .number(clock.now.timeIntervalSince1970)]
   }
 

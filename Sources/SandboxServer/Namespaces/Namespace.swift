@@ -61,7 +61,9 @@ actor Namespace {
     var response =
       script.passThrough
       ? perform(request, path: path, origin: origin)
-      : script.response { backend?.errorBody(for: $0) ?? MessagingRefusal.standard(for: $0).tree }
+      : script.response {
+        backend?.errorResponse(for: $0, path: Array(path.dropFirst())) ?? MessagingRefusal.standard(for: $0).response
+      }
     for (name, values) in script.headers { response.set(name, to: values) }
     if script.hang {
       _ = await hold(milliseconds: nil)
@@ -86,7 +88,8 @@ actor Namespace {
         404, json: ["error": ["code": "not_found", "description": .string("No such SDK here; there is \(known)")]])
     }
     let call = BackendCall(
-      method: request.method.uppercased(), path: Array(path.dropFirst()),
+      method: request.method.uppercased(), path: Array(path.dropFirst()), query: request.queryItems,
+      headers: Dictionary(request.headers.map { ($0.lowercased(), $1) }, uniquingKeysWith: { first, _ in first }),
       authorization: request.header("Authorization"), body: request.body, now: clock.now,
       baseURL: "\(origin)/\(prefix)")
     return backends[prefix]?.respond(to: call) ?? SandboxResponse(404)

@@ -1,14 +1,19 @@
 import Foundation
 
 extension ResponseScript {
-  /// The scripted response; `errorBody` is what the SDK's backend says with an error status.
-  func response(errorBody: (Int) -> JSONTree) -> SandboxResponse {
-    let body = body ?? (status >= 400 ? errorBody(status).encoded : Data())
-    var response = SandboxResponse(status, body: body, note: "scripted")
-    if !body.isEmpty || contentType != nil {
-      response.headers["Content-Type"] = [contentType ?? "application/json"]
-    }
+  /// The scripted response; `standard` is what the SDK's backend says with an error status.
+  func response(standard: (Int) -> SandboxResponse) -> SandboxResponse {
+    var response =
+      if let body { SandboxResponse(status, headers: Self.headers(of: body), body: body) } else if status >= 400 {
+        standard(status)
+      } else { SandboxResponse(status) }
+    if let contentType { response.set("Content-Type", to: [contentType]) }
+    response.note = "scripted"
     return response
+  }
+
+  private static func headers(of body: Data) -> [String: [String]] {
+    body.isEmpty ? [:] : ["Content-Type": ["application/json"]]
   }
 
   /// As `GET /_control` lists it.
