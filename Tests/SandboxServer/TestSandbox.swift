@@ -23,22 +23,30 @@ struct TestSandbox {
   }
 
   func reply(
-    _ method: String, _ path: String, _ body: JSONTree? = nil, authorization: String? = nil
+    _ method: String, _ path: String, _ body: JSONTree? = nil, form: [String: String]? = nil,
+    authorization: String? = nil, headers: [String: String] = [:]
   ) async -> SandboxReply {
     let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
     var request = SandboxRequest(method: method, path: namespace + parts[0], query: parts.count > 1 ? parts[1] : "")
+    request.headers = headers
     request.headers["host"] = "127.0.0.1:8000"
     request.headers["Authorization"] = authorization
     request.body = body?.encoded ?? Data()
+    if let form {
+      request.headers["Content-Type"] = FormBody.contentType
+      request.body = FormBody.encode(form)
+    }
     return await registry.reply(to: request)
   }
 
   /// The response to a request that is expected to get one.
   func send(
-    _ method: String, _ path: String, _ body: JSONTree? = nil, authorization: String? = nil,
+    _ method: String, _ path: String, _ body: JSONTree? = nil, form: [String: String]? = nil,
+    authorization: String? = nil, headers: [String: String] = [:],
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> SandboxResponse {
-    guard case .send(let response) = await reply(method, path, body, authorization: authorization) else {
+    let reply = await reply(method, path, body, form: form, authorization: authorization, headers: headers)
+    guard case .send(let response) = reply else {
       Issue.record("no response", sourceLocation: sourceLocation)
       return SandboxResponse(0)
     }
@@ -63,6 +71,21 @@ struct TestSandbox {
 
   static func basic(_ user: (id: String, session: String)) -> String {
     "Basic \(Data("\(user.id):\(user.session)".utf8).base64EncodedString())"
+  }
+
+  /// Posts a control request that must be obeyed, and gives its answer.
+  @discardableResult
+  func control(
+    _ name: String, _ body: JSONTree, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> JSONTree {
+    let response = try await send("POST", name, body, sourceLocation: sourceLocation)
+    #expect(response.status == 200, sourceLocation: sourceLocation)
+    return response.tree ?? .null
+  }
+
+  /// One backend's part of the state.
+  func state(_ prefix: String) async throws -> JSONTree {
+    try #require(try await send("GET", "/_state").tree?[prefix])
   }
 
   /// The notes of the log, which tell what the wire does not.

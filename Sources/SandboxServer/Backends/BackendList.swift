@@ -1,7 +1,8 @@
 /// Every SDK that the sandbox stands in for. A new one is a folder and a line here.
 enum BackendList {
   static let all: [any SandboxBackend.Type] = [
-    MessagingBackend.self
+    MessagingBackend.self,
+    SupportBackend.self,
   ]
 
   /// A fresh backend of each, by its path prefix.

@@ -18,6 +18,10 @@ enum SandboxLimits {
   static let delay = 600_000
   /// Users, and clients, of a backend in a namespace.
   static let users = 10_000
+  /// Tokens of a backend in a namespace; older ones make way.
+  static let tokens = 20_000
+  /// Entries of a backend's own record of what happened; older ones go first.
+  static let record = 1_000
   /// Tokens remembered for each user so that `/_revoke` knows them again.
   static let tokensPerUser = 100
 }

@@ -41,6 +41,31 @@ struct ControlMembers {
     return flag
   }
 
+  /// True or false, `nil` when absent or null.
+  func optionalFlag(_ name: String) throws(ControlMistake) -> Bool? {
+    value(name) == nil ? nil : try flag(name)
+  }
+
+  /// One of the cases of `Choice` by its name, `nil` when absent or null.
+  func choice<Choice: RawRepresentable & CaseIterable>(
+    _ name: String, as type: Choice.Type
+  ) throws(ControlMistake) -> Choice? where Choice.RawValue == String {
+    guard let text = try text(name) else { return nil }
+    guard let choice = Choice(rawValue: text) else {
+      throw ControlMistake(name, "must be one of \(Choice.allCases.map { $0.rawValue }.joined(separator: ", "))")
+    }
+    return choice
+  }
+
+  /// The texts of an array, `nil` when absent or null.
+  func texts(_ name: String) throws(ControlMistake) -> [String]? {
+    guard let value = value(name) else { return nil }
+    guard case .array(let elements) = value else { throw ControlMistake(name, "must be an array of strings") }
+    let texts = elements.compactMap { $0.text }
+    guard texts.count == elements.count else { throw ControlMistake(name, "must be an array of strings") }
+    return texts
+  }
+
   /// A number within `range`, `nil` when absent or null.
   func number(_ name: String, in range: ClosedRange<Double>) throws(ControlMistake) -> Double? {
     guard let value = value(name) else { return nil }

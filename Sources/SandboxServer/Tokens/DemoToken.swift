@@ -32,7 +32,6 @@ public struct DemoToken: Sendable {
   /// The signed token. Two are never equal: each has its own `jti`.
   public var text: String {
     let issued = issuedAt.timeIntervalSince1970.rounded(.down)
-    let header: JSONTree = ["alg": "HS256", "typ": "JWT", "kid": .string(kid)]
     let claims = JSONTree.of([
       "scope": .string(scope),
       scope == "appUser" ? "userId" : "external_id": .string(externalID),
@@ -43,7 +42,6 @@ public struct DemoToken: Sendable {
       "exp": lifetime.map { .number((issued + $0).rounded(.down)) },
       "jti": .string(UUID().uuidString.lowercased()),
     ])
-    let input = "\(HS256.base64URL(header.encoded)).\(HS256.base64URL(claims.encoded))"
-    return "\(input).\(HS256.base64URL(HS256.signature(of: input, secret: secret)))"
+    return HS256.token(claims, kid: kid, secret: secret)
   }
 }

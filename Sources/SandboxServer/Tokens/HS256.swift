@@ -10,6 +10,13 @@ enum HS256 {
     Data(HMAC<SHA256>.authenticationCode(for: Data(input.utf8), using: SymmetricKey(data: Data(secret.utf8))))
   }
 
+  /// A signed JWT of these claims; `kid` goes into its header.
+  static func token(_ claims: JSONTree, kid: String? = nil, secret: String) -> String {
+    let header = JSONTree.of(["alg": "HS256", "typ": "JWT", "kid": .optional(kid)])
+    let input = "\(base64URL(header.encoded)).\(base64URL(claims.encoded))"
+    return "\(input).\(base64URL(signature(of: input, secret: secret)))"
+  }
+
   static func isValid(_ signature: Data, of input: String, secret: String) -> Bool {
     HMAC<SHA256>.isValidAuthenticationCode(
       signature, authenticating: Data(input.utf8), using: SymmetricKey(data: Data(secret.utf8)))

@@ -1,0 +1,59 @@
+import Foundation
+
+extension SupportBackend {
+  /// The secrets by which `/_keys` knows them: the vendor's and the customer's side of the same one.
+  private static let secrets = ["vendor", "customer"]
+
+  mutating func setKey(_ kid: String, to secret: String?) throws(ControlMistake) {
+    guard Self.secrets.contains(kid) else { throw ControlMistake("kid", "must be vendor or customer") }
+    let secret = secret ?? DemoAccounts.supportSecret
+    if kid == "vendor" { vendorSecret = secret } else { customerSecret = secret }
+  }
+
+  /// Revokes the access tokens; the user gets a new one by the next exchange.
+  mutating func revokeTokens(of externalID: String, at now: Date) throws(ControlMistake) {
+    let named = Set(users.values.filter { $0.isNamed(externalID) }.map { $0.identity })
+    tokens.change { if named.contains($0.identity) { $0.isRevoked = true } }
+  }
+
+  mutating func setOptions(_ members: ControlMembers) throws(ControlMistake) {
+    try settings.set(members)
+  }
+
+  var options: JSONTree { settings.tree }
+
+  var keys: JSONTree {
+    [
+      "vendor": .string(vendorSecret), "customer": .string(customerSecret),
+      "apps": .array(
+        Self.clients.sorted { $0.key < $1.key }.map {
+          [
+            "appId": .string($0.key), "clientId": .string($0.value),
+            "authentication": .string(authentication(of: $0.value).rawValue),
+          ]
+        }),
+      "agent": .string(DemoAccounts.supportAgent),
+    ]
+  }
+
+  func errorBody(for status: Int) -> JSONTree {
+    SupportRefusal.standard(for: status).tree
+  }
+
+  /// Users, access tokens, devices, and what the customer's endpoint was asked.
+  func state(baseURL: String) -> JSONTree {
+    [
+      "users": .array(users.values.sorted { $0.id < $1.id }.map { $0.stateTree }),
+      "accessTokens": .array(
+        tokens.entries.map { key, token in
+          .of([
+            "accessToken": .string(key), "userId": users[token.identity].map { .number(Double($0.id)) },
+            "revoked": .bool(token.isRevoked),
+          ])
+        }),
+      "devices": .array(devices.entries.map { $0.value.stateTree }),
+      "customerCalls": .array(
+        customerCalls.map { ["userToken": .string($0.token), "status": .number(Double($0.status))] }),
+    ]
+  }
+}

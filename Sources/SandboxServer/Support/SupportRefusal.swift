@@ -1,0 +1,45 @@
+/// A request that the Support backend refuses, in the vendor's form `{"error":…}` (`vendors.md` 2.1).
+struct SupportRefusal: Error, Equatable {
+  let status: Int
+  let text: String
+  /// What the vendor does not tell: only the log shows it.
+  let note: String
+
+  /// Every authentication failure looks the same on the wire.
+  static func unauthenticated(_ note: String) -> SupportRefusal {
+    SupportRefusal(status: 401, text: "Couldn't authenticate you", note: note)
+  }
+
+  static func forbidden(_ note: String) -> SupportRefusal {
+    SupportRefusal(status: 403, text: "Forbidden", note: note)
+  }
+
+  static func notFound(_ what: String) -> SupportRefusal {
+    SupportRefusal(status: 404, text: "RecordNotFound", note: "no such \(what)")
+  }
+
+  static func badRequest(_ note: String) -> SupportRefusal {
+    SupportRefusal(status: 400, text: "BadRequest", note: note)
+  }
+
+  static func full(_ what: String) -> SupportRefusal {
+    SupportRefusal(status: 503, text: "The sandbox takes no more \(what)", note: "too many \(what)")
+  }
+
+  /// The error of a status, for scripts that give no body.
+  static func standard(for status: Int) -> SupportRefusal {
+    switch status {
+    case 401: .unauthenticated("")
+    case 403: .forbidden("")
+    case 404: .notFound("record")
+    case 409: .init(status: 409, text: "Conflict", note: "")
+    case 429: .init(status: 429, text: "TooManyRequests", note: "")
+    case 500...: .init(status: status, text: "InternalServerError", note: "")
+    default: .badRequest("")
+    }
+  }
+
+  var tree: JSONTree { ["error": .string(text)] }
+
+  var response: SandboxResponse { SandboxResponse(status, json: tree, note: note) }
+}

@@ -1,0 +1,8 @@
+@testable import SandboxServer
+
+extension JSONTree {
+  /// The elements of an array; empty for anything else.
+  var elements: [JSONTree] {
+    if case .array(let elements) = self { elements } else { [] }
+  }
+}
