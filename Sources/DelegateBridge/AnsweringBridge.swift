@@ -18,6 +18,10 @@ public protocol AnsweringBridge: Sendable {
   /// How the bridge stands for a key.
   func status(of key: BridgeKey) -> Instance.Bridge
 
+  /// Whether a delegate is attached, or was so shortly before that it is waited for: there is somebody to ask although
+  /// no provider may be configured.
+  func hasDelegate(_ key: BridgeKey) -> Bool
+
   /// Closes the breaker: someone with control wants an attempt now.
   func reset(_ key: BridgeKey)
 
@@ -29,5 +33,7 @@ public protocol AnsweringBridge: Sendable {
 }
 
 extension AnsweringBridge {
+  public func hasDelegate(_ key: BridgeKey) -> Bool { false }
+
   public func reject(_ key: BridgeKey) {}
 }

@@ -105,6 +105,8 @@ public final class ProviderBridge: AnsweringBridge {
     return status
   }
 
+  public func hasDelegate(_ key: BridgeKey) -> Bool { sources.contains { $0.hasDelegate(key) } }
+
   public func reset(_ key: BridgeKey) { breakers.reset(key) }
 
   public func reject(_ key: BridgeKey) { breakers.reject(key) }

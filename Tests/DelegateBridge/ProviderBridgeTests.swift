@@ -149,6 +149,8 @@ import Testing
     let first = world.bridge(sources: [Source(), Source(answer: pass), Source(answer: answer)])
     #expect(try await ask(first) == answer)
     #expect(first.status(of: key).attached == 6)
+    #expect(first.hasDelegate(key))
+    #expect(!world.bridge().hasDelegate(key))
     #expect(world.provider.runs.isEmpty)
     let passed = world.bridge(sources: [Source()])
     #expect(try await ask(passed).token == Secret("token-of-/p"))
