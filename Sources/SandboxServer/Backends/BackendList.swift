@@ -3,6 +3,7 @@ enum BackendList {
   static let all: [any SandboxBackend.Type] = [
     MessagingBackend.self,
     SupportBackend.self,
+    SalesforceBackend.self,
   ]
 
   /// A fresh backend of each, by its path prefix.

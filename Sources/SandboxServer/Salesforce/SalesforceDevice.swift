@@ -1,0 +1,16 @@
+/// A push registration: a `MobilePushServiceDevice`.
+struct SalesforceDevice: Sendable {
+  let id: String
+  let user: String
+  /// The push token.
+  let connectionToken: String
+  let serviceType: String
+
+  /// As `GET /_state` shows it.
+  var tree: JSONTree {
+    [
+      "id": .string(id), "user": .string(user), "ConnectionToken": .string(connectionToken),
+      "ServiceType": .string(serviceType),
+    ]
+  }
+}

@@ -1,0 +1,38 @@
+/// How the Salesforce backend can be told to behave where a canned response can't: `POST /_options`.
+struct SalesforceOptions: Sendable {
+  /// Whether refresh tokens rotate, instead of what the grant says.
+  var rotating: Bool?
+  /// The lifetime of access tokens in seconds, instead of the grant's.
+  var ttl: Double?
+  /// The instance to which the next tokens belong: `instance_url` ends in `/instances/NAME`. Data is served there
+  /// only, as after an organisation has moved.
+  var instance: String?
+
+  static let names = ["instance", "rotating", "ttl"]
+  static let lifetimes = -1e6...1e9
+
+  mutating func set(_ members: ControlMembers) throws(ControlMistake) {
+    var new = self
+    if members.has("rotating") { new.rotating = try members.optionalFlag("rotating") }
+    if members.has("ttl") { new.ttl = try members.number("ttl", in: Self.lifetimes) }
+    if members.has("instance") {
+      new.instance = try members.text("instance")
+      let fits = new.instance?.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: byte == UInt8(ascii: "-")
+        }
+      }
+      guard fits != false else { throw ControlMistake("instance", "must be small letters, digits and hyphens") }
+    }
+    self = new
+  }
+
+  var tree: JSONTree {
+    [
+      "rotating": rotating.map { .bool($0) } ?? .null,
+      "ttl": ttl.map { .number($0) } ?? .null,
+      "instance": .optional(instance) ?? .null,
+    ]
+  }
+}
