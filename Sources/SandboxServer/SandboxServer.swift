@@ -8,6 +8,7 @@ import Foundation
 /// production: its keys are public and it shows every secret that it receives.
 public actor SandboxServer {
   private let http: HTTPServer
+  private let jobs = SocketJobs()
   private var running: Task<Void, any Error>?
 
   /// A server for `port` of 127.0.0.1; 0 takes a free one. It listens once started.
@@ -18,16 +19,23 @@ public actor SandboxServer {
       timeout: 86_400,
       sharedRequestBufferSize: SandboxLimits.body,
       logger: .disabled)
-    http = HTTPServer(config: configuration, handler: SandboxHandler(namespaces: NamespaceRegistry()))
+    http = HTTPServer(config: configuration, handler: SandboxHandler(namespaces: NamespaceRegistry(), jobs: jobs))
   }
 
   /// Starts to listen and gives the port. Throws when the port can't be had.
   public func start() async throws -> UInt16 {
     let (events, event) = AsyncStream<(any Error)?>.makeStream()
-    let running = Task { [http] in
-      do { try await http.run() } catch {
-        event.yield(error)
-        throw error
+    let running = Task { [http, jobs] in
+      try await withThrowingDiscardingTaskGroup { group in
+        group.addTask {
+          defer { jobs.finish() }
+          do { try await http.run() } catch {
+            event.yield(error)
+            throw error
+          }
+        }
+        for await job in jobs.all { group.addTask { await job() } }
+        group.cancelAll()
       }
     }
     self.running = running

@@ -19,6 +19,30 @@ protocol SandboxBackend: Sendable {
   /// Does what the vendor would and gives its answer.
   mutating func respond(to call: BackendCall) -> SandboxResponse
 
+  /// Lets the WebSocket of that number be opened at the call's path, or refuses it by giving the response.
+  ///
+  /// Numbers are a namespace's own. Without this and what follows a backend has no sockets: 404.
+  mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse?
+
+  /// Takes in a text frame of an open socket; what it gives is the note in the log. Answers go into `outbox`.
+  mutating func receive(_ frame: SocketFrame) -> String?
+
+  /// The socket is gone, whoever closed it.
+  mutating func closed(_ socket: Int)
+
+  /// What is to be sent to open sockets, in order: emptied after each call of the backend, whichever it was.
+  var outbox: [SocketAction] { get set }
+
+  /// The open sockets of a user, by whatever the SDK calls users: `to` in `POST /_push` and `/_close`.
+  func sockets(of user: String) -> [Int]
+
+  /// What a message in a frame is, as scripts name it: `registerDevice`, `/meta/connect`; its `__type`, `action`,
+  /// `type` and `channel` unless it says otherwise.
+  func names(of message: JSONTree) -> [String]
+
+  /// A scripted reply with what the protocol needs to match it with its message, such as the message's id.
+  func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree
+
   /// What the vendor's error of this HTTP status looks like, for scripts that give a status only.
   func errorBody(for status: Int) -> JSONTree
 

@@ -16,6 +16,12 @@ enum SandboxLimits {
   static let waiting = 1_000
   /// The longest delay and the longest wait, in milliseconds.
   static let delay = 600_000
+  /// WebSockets that are open in a namespace; one more is refused with 503.
+  static let sockets = 1_000
+  /// Frames that wait to be sent on one WebSocket; with one more it is cut.
+  static let socketBacklog = 1_000
+  /// Bytes of a text message that a WebSocket takes; more closes it with 1009.
+  static let message = 1 << 20
   /// Users, and clients, of a backend in a namespace.
   static let users = 10_000
   /// Tokens of a backend in a namespace; older ones make way.

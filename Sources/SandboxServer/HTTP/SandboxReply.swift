@@ -8,4 +8,6 @@ enum SandboxReply: Equatable, Sendable {
   case drop
   /// The response as it is, then the connection is closed: what follows on it can't be understood.
   case sendAndClose(SandboxResponse)
+  /// The connection becomes a WebSocket.
+  case upgrade(OpenSocket)
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One received request in the log, and what was answered once that is known.
+/// One received request in the log, and what was answered once that is known; or one received WebSocket frame.
 struct LoggedRequest: Sendable {
   let index: Int
   /// By the sandbox's clock.
@@ -10,8 +10,12 @@ struct LoggedRequest: Sendable {
   var status: Int?
   /// Why the sandbox decided so.
   var note: String?
+  /// The WebSocket that the request opened or that the frame came from.
+  var socket: Int?
 
-  /// `{index, time, method, path, query, headers, body, status}`, and `note` where there is one.
+  /// `{index, time, method, path, query, headers, body, status}`, and `note` and `socket` where there is one.
+  ///
+  /// A frame has the method `WS`, its socket's path, its text as body and no status.
   var tree: JSONTree {
     .of([
       "index": .number(Double(index)),
@@ -23,6 +27,7 @@ struct LoggedRequest: Sendable {
       "body": .string(String(decoding: request.body, as: UTF8.self)),
       "status": status.map { .number(Double($0)) } ?? .null,
       "note": .optional(note),
+      "socket": socket.map { .number(Double($0)) },
     ])
   }
 }

@@ -12,11 +12,11 @@ struct RequestLog: Sendable {
     return entries.dropFirst(max(0, min(first - oldest, entries.count)))
   }
 
-  /// Notes a request that has just arrived, and gives the index under which it is kept.
-  mutating func begin(_ request: SandboxRequest, at time: Date) -> Int {
+  /// Notes a request, or a frame of `socket`, that has just arrived; gives the index under which it is kept.
+  mutating func begin(_ request: SandboxRequest, at time: Date, socket: Int? = nil) -> Int {
     let index = next
     next += 1
-    entries.append(LoggedRequest(index: index, time: time, request: request))
+    entries.append(LoggedRequest(index: index, time: time, request: request, socket: socket))
     bytes += request.body.count
     // A tenth more than the limit before trimming: one removal for many entries.
     if entries.count > SandboxLimits.log * 11 / 10 {
@@ -27,10 +27,11 @@ struct RequestLog: Sendable {
   }
 
   /// Adds what was answered; without effect when the entry has been cleared meanwhile.
-  mutating func finish(_ index: Int, status: Int?, note: String?) {
+  mutating func finish(_ index: Int, status: Int?, note: String?, socket: Int? = nil) {
     guard let oldest = entries.first?.index, index >= oldest, index - oldest < entries.count else { return }
     entries[index - oldest].status = status
     entries[index - oldest].note = note
+    if let socket { entries[index - oldest].socket = socket }
   }
 
   /// Forgets everything; indices go on where they were, so that a late `finish` can't hit another request.

@@ -73,7 +73,7 @@ extension MessagingBackend {
   /// Whether this is the session token that the anonymous user has now.
   func checkSession(of id: String, _ sessionToken: String) throws(MessagingRefusal) {
     if endedSessions.contains(sessionToken) { throw .invalidAuth("the session token was revoked by a login") }
-    guard let current = users[id]?.sessionToken, current == sessionToken else {
+    guard let user = users[id], user.sessionToken == sessionToken || user.furtherSessions.contains(sessionToken) else {
       throw .invalidAuth("no such session token")
     }
   }

@@ -25,8 +25,19 @@ extension MessagingBackend {
       "users": .array(users.map(\.tree)),
       "clients": .array(clients.values.sorted { $0.id < $1.id }.map(\.tree)),
       "sessions": .array(
-        users.compactMap { user in
-          user.sessionToken.map { ["appUserId": .string(user.id), "sessionToken": .string($0)] }
+        users.flatMap { user in
+          ([user.sessionToken].compactMap { $0 } + user.furtherSessions).map {
+            ["appUserId": .string(user.id), "sessionToken": .string($0)]
+          }
+        }),
+      "subscriptions": .array(
+        bayeux.sorted { $0.key < $1.key }.flatMap { id, client in
+          client.subscriptions.sorted { $0.key < $1.key }.map { channel, user in
+            [
+              "clientId": .string(id), "socket": .number(Double(client.socket)), "channel": .string(channel),
+              "appUserId": .string(user),
+            ]
+          }
         }),
       "endedSessions": .array(endedSessions.map { .string($0) }),
       "merges": .array(merges.map { ["from": .string($0.from), "to": .string($0.to)] }),

@@ -54,7 +54,7 @@ extension MessagingBackend {
     return users[id]
   }
 
-  private mutating func absorb(_ anonymous: MessagingUser, into user: inout MessagingUser) {
+  mutating func absorb(_ anonymous: MessagingUser, into user: inout MessagingUser) {
     var gone = anonymous
     endSession(of: &gone)
     users.removeValue(forKey: gone.id)
@@ -66,8 +66,10 @@ extension MessagingBackend {
 
   private mutating func endSession(of user: inout MessagingUser) {
     if let session = user.sessionToken { endedSessions.append(session) }
-    if endedSessions.count > SandboxLimits.users { endedSessions.removeFirst() }
+    endedSessions += user.furtherSessions
+    endedSessions.removeFirst(max(0, endedSessions.count - SandboxLimits.users))
     user.sessionToken = nil
+    user.furtherSessions = []
   }
 
   private func newUser() throws(MessagingRefusal) -> MessagingUser {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The vendor's side of `zendesk.messaging`: the Sunshine Conversations client protocol as `vendors.md` 1 and 9.1
-/// describe it, without the realtime socket.
+/// describe it, with the realtime socket.
 struct MessagingBackend: SandboxBackend {
   static let prefix = "zm"
 
@@ -15,6 +15,9 @@ struct MessagingBackend: SandboxBackend {
   var merges: [(from: String, to: String)] = []
   /// Session tokens that no longer are any, oldest first.
   var endedSessions: [String] = []
+  /// Clients of the realtime socket by their `clientId`.
+  var bayeux: [String: BayeuxClient] = [:]
+  var outbox: [SocketAction] = []
 
   mutating func respond(to call: BackendCall) -> SandboxResponse {
     do throws(MessagingRefusal) {

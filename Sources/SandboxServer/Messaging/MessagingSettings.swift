@@ -29,12 +29,12 @@ struct MessagingSettings {
     return settings.encoded.base64EncodedString()
   }
 
-  /// The `settings` of every user response. Realtime is off: this backend has no socket yet.
+  /// The `settings` of every user response; `baseUrl` is where `MessagingBackend.open` lets sockets in.
   static func session(_ call: BackendCall) -> JSONTree {
     let socket = call.baseURL.replacing("http://", with: "ws://", maxReplacements: 1)
     return [
       "realtime": [
-        "enabled": false, "baseUrl": .string("\(socket)/faye"), "retryInterval": 1, "maxConnectionAttempts": 5,
+        "enabled": true, "baseUrl": .string("\(socket)/faye"), "retryInterval": 1, "maxConnectionAttempts": 5,
         "connectionDelay": 0,
       ],
       "profile": ["enabled": true, "uploadInterval": 60],

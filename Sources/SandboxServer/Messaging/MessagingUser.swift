@@ -6,6 +6,8 @@ struct MessagingUser: Sendable {
   var externalID: String?
   /// What the anonymous user authenticates with; gone for good once the user is known by an external id.
   var sessionToken: String?
+  /// Tokens of anonymous users that were merged into this one, as valid as its own.
+  var furtherSessions: [String] = []
   /// `givenName`, `surname`, `email`, `locale`, `signedUpAt`, `properties`, as set by login or `PUT`.
   var profile: [String: JSONTree] = [:]
   var conversations: [String] = []

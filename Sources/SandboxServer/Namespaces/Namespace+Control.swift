@@ -27,6 +27,9 @@ extension Namespace {
       case ("GET", "_options"):
         return SandboxResponse(200, json: .object(backends.mapValues { $0.options }))
       case ("POST", "_revoke"): return SandboxResponse(200, json: try revoke(body))
+      case ("GET", "_sockets"): return SandboxResponse(200, json: ["sockets": sockets.tree])
+      case ("POST", "_push"): return SandboxResponse(200, json: try push(body))
+      case ("POST", "_close"): return SandboxResponse(200, json: try close(body))
       case ("GET", "_state"): return SandboxResponse(200, json: state(origin: origin))
       case ("DELETE", "_state"):
         reset()
@@ -41,7 +44,9 @@ extension Namespace {
     }
   }
 
-  private static let controls = ["_clock", "_control", "_keys", "_log", "_options", "_revoke", "_state"]
+  private static let controls = [
+    "_clock", "_close", "_control", "_keys", "_log", "_options", "_push", "_revoke", "_sockets", "_state",
+  ]
 
   private func unknown(_ method: String, _ name: String) -> ControlMistake {
     let known = (Self.controls + BackendList.all.flatMap { $0.controls }).sorted()
@@ -57,6 +62,7 @@ extension Namespace {
   private func obey(_ name: String, _ body: JSONTree?, origin: String) throws(ControlMistake) -> JSONTree {
     let prefix = owner(of: name) ?? ""
     let call = ControlCall(body: body, now: clock.now, baseURL: "\(origin)/\(prefix)")
+    defer { deliver(from: prefix) }
     return try backends[prefix]?.control(name, call) ?? [:]
   }
 
@@ -119,7 +125,7 @@ extension Namespace {
   }
 
   /// Which backend is meant; Messaging unless told.
-  private func sdk(_ members: ControlMembers) throws(ControlMistake) -> String {
+  func sdk(_ members: ControlMembers) throws(ControlMistake) -> String {
     let sdk = try members.text("sdk") ?? MessagingBackend.prefix
     guard backends[sdk] != nil else {
       throw ControlMistake("sdk", "must be one of \(backends.keys.sorted().joined(separator: ", "))")

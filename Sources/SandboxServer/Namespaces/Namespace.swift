@@ -8,6 +8,8 @@ actor Namespace {
   var clock: SandboxClock
   /// Requests that hang or are delayed.
   var held = WaitingRoom()
+  /// Open WebSockets.
+  var sockets = SocketRoom()
   /// Readers of the log that wait for more.
   var readers = WaitingRoom()
   private let machine: @Sendable () -> Date
@@ -36,16 +38,20 @@ actor Namespace {
       stamp(&response)
       log.finish(index, status: response.status, note: "cut in the middle of the body")
       return .cut(response)
+    case .upgrade(let socket):
+      log.finish(index, status: 101, note: nil, socket: socket.id)
+      return reply
     case .drop, .sendAndClose:
       log.finish(index, status: nil, note: "closed without a response")
       return reply
     }
   }
 
-  /// Back to the first moment: no users, demo keys, no scripts, the machine's time, an empty log.
+  /// Back to the first moment: no users, demo keys, no scripts, no sockets, the machine's time, an empty log.
   func reset() {
     backends = BackendList.fresh()
     scripts.clear()
+    sockets.clear()
     log.clear()
     clock = SandboxClock(machine: machine)
     held.wake()
@@ -54,26 +60,28 @@ actor Namespace {
 
   private func answer(_ request: SandboxRequest, path: [String], origin: String) async -> SandboxReply {
     guard let script = scripts.take(method: request.method, path: path) else {
-      return .send(perform(request, path: path, origin: origin))
+      return perform(request, path: path, origin: origin)
     }
     if script.delay > 0, await !hold(milliseconds: script.delay) { return .drop }
     let backend = path.first.flatMap { backends[$0] }
-    var response =
+    let reply =
       script.passThrough
       ? perform(request, path: path, origin: origin)
-      : script.response {
-        backend?.errorResponse(for: $0, path: Array(path.dropFirst())) ?? MessagingRefusal.standard(for: $0).response
-      }
+      : .send(
+        script.response {
+          backend?.errorResponse(for: $0, path: Array(path.dropFirst())) ?? MessagingRefusal.standard(for: $0).response
+        })
+    if script.hang { _ = await hold(milliseconds: nil) }
+    let isCut = script.hang || script.closeMidBody && request.isUpgrade
+    if isCut, case .upgrade(let socket) = reply { forget(socket: socket.id) }
+    if isCut { return .drop }
+    guard case .send(var response) = reply else { return reply }
     for (name, values) in script.headers { response.set(name, to: values) }
-    if script.hang {
-      _ = await hold(milliseconds: nil)
-      return .drop
-    }
     return script.closeMidBody ? .cut(response) : .send(response)
   }
 
   /// Keeps the request waiting, to be let go early by `DELETE /_control`; false when it must be dropped.
-  private func hold(milliseconds: Int?) async -> Bool {
+  func hold(milliseconds: Int?) async -> Bool {
     guard let place = held.enter() else { return false }
     readers.wake()
     await place.wait(milliseconds: milliseconds)
@@ -81,18 +89,22 @@ actor Namespace {
     return !Task.isCancelled
   }
 
-  private func perform(_ request: SandboxRequest, path: [String], origin: String) -> SandboxResponse {
+  private func perform(_ request: SandboxRequest, path: [String], origin: String) -> SandboxReply {
     guard let prefix = path.first, backends[prefix] != nil else {
       let known = BackendList.all.map { "/\($0.prefix)" }.joined(separator: ", ")
-      return SandboxResponse(
-        404, json: ["error": ["code": "not_found", "description": .string("No such SDK here; there is \(known)")]])
+      return .send(
+        SandboxResponse(
+          404, json: ["error": ["code": "not_found", "description": .string("No such SDK here; there is \(known)")]]))
     }
     let call = BackendCall(
       method: request.method.uppercased(), path: Array(path.dropFirst()), query: request.queryItems,
       headers: Dictionary(request.headers.map { ($0.lowercased(), $1) }, uniquingKeysWith: { first, _ in first }),
       authorization: request.header("Authorization"), body: request.body, now: clock.now,
       baseURL: "\(origin)/\(prefix)")
-    return backends[prefix]?.respond(to: call) ?? SandboxResponse(404)
+    if request.isUpgrade { return upgrade(request, call, of: prefix, path: path) }
+    let response = backends[prefix]?.respond(to: call) ?? SandboxResponse(404)
+    deliver(from: prefix)
+    return .send(response)
   }
 
   /// Gives the response the sandbox's date, unless a script has set another.

@@ -48,7 +48,8 @@ struct ResponseScript: Sendable {
     if hang, closeMidBody { throw ControlMistake("hang", "can't be given with closeMidBody") }
   }
 
-  private static func times(_ members: ControlMembers) throws(ControlMistake) -> Int? {
+  /// The member `times`: 1 when absent, `nil` for ever.
+  static func times(_ members: ControlMembers) throws(ControlMistake) -> Int? {
     switch members.value("times") {
     case nil: return 1
     case .string("forever")?: return nil

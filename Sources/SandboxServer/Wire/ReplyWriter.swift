@@ -5,7 +5,8 @@ import Foundation
 enum ReplyWriter {
   static func write(_ reply: SandboxReply, to method: HTTPMethod) -> HTTPResponse {
     switch reply {
-    case .drop:
+    // The handler has seen to upgrades.
+    case .drop, .upgrade:
       HTTPResponse(webSocket: DroppedConnection())
     case .send(let response):
       plain(response, to: method)

@@ -4,6 +4,7 @@ import Foundation
 /// Where the HTTP library and the sandbox's logic meet: every request comes through here.
 struct SandboxHandler: HTTPHandler {
   let namespaces: NamespaceRegistry
+  let jobs: SocketJobs
 
   func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
     guard let received = try await RequestReader.read(request) else {
@@ -16,6 +17,11 @@ struct SandboxHandler: HTTPHandler {
         ])
       return ReplyWriter.write(.sendAndClose(refusal), to: request.method)
     }
-    return ReplyWriter.write(await namespaces.reply(to: received), to: request.method)
+    let reply = await namespaces.reply(to: received)
+    if case .upgrade(let socket) = reply {
+      let handler = SocketHandler(socket: socket, jobs: jobs)
+      return try await WebSocketHTTPHandler(handler: handler).handleRequest(request)
+    }
+    return ReplyWriter.write(reply, to: request.method)
   }
 }

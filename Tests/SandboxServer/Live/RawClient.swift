@@ -55,6 +55,11 @@ final class RawClient: Sendable {
     }
   }
 
+  /// What has come since the last reading, empty once the server has closed.
+  func read() async throws -> Data {
+    try await blocking { try Self.receive($0) }
+  }
+
   /// One response, by its Content-Length; the connection stays open.
   func readResponse() async throws -> RawResponse {
     try await blocking { descriptor in

@@ -1,0 +1,21 @@
+/// An answer to one Bayeux message: its channel and id, and whatever else belongs there.
+struct BayeuxReply {
+  var members: [String: JSONTree]
+
+  init(to message: JSONTree, _ more: [String: JSONTree] = [:]) {
+    members = more
+    members["channel"] = message["channel"] ?? .null
+    members["successful"] = true
+    for name in ["id", "clientId", "subscription"] where members[name] == nil { members[name] = message[name] }
+  }
+
+  /// A refusal in Bayeux's form `code:arguments:text`.
+  static func failed(_ message: JSONTree, _ error: String, advice: JSONTree? = nil) -> JSONTree {
+    var reply = BayeuxReply(to: message, ["error": .string(error)])
+    reply.members["successful"] = false
+    reply.members["advice"] = advice
+    return reply.tree
+  }
+
+  var tree: JSONTree { .object(members) }
+}

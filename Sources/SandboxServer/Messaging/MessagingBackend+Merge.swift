@@ -1,0 +1,43 @@
+import Foundation
+
+/// `POST /_merge`: what an agent or the vendor's API does to two users (`vendors.md` 1.6).
+extension MessagingBackend {
+  static let controls = ["_merge"]
+
+  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
+    let members = try ControlMembers(call.body, known: ["from", "to", "reason"])
+    let outgoing = try user(members, "from")
+    let survivor = try user(members, "to")
+    let reason = try members.text("reason") ?? "merge"
+    if outgoing.id == survivor.id { throw ControlMistake("to", "is the same user") }
+    if outgoing.externalID != nil, survivor.externalID == nil {
+      throw ControlMistake("to", "an anonymous user can't absorb one that is known by an external id")
+    }
+    var absorbing = survivor
+    absorb(outgoing, into: &absorbing)
+    var session: String?
+    if absorbing.externalID == nil {
+      // The survivor keeps its token; who is connected as the other gets one to go on with.
+      let fresh = UUID().uuidString.lowercased()
+      if absorbing.furtherSessions.count >= SandboxLimits.tokensPerUser { absorbing.furtherSessions.removeFirst() }
+      absorbing.furtherSessions.append(fresh)
+      session = fresh
+    }
+    if let discarded = outgoing.externalID { known.removeValue(forKey: discarded) }
+    users[absorbing.id] = absorbing
+    let event = JSONTree.of([
+      "type": "user:merge",
+      "survivingAppUser": .of(["_id": .string(absorbing.id), "userId": .optional(absorbing.externalID)]),
+      "outgoingAppUserId": .string(outgoing.id), "reason": .string(reason), "sessionToken": .optional(session),
+    ])
+    let told = publish(event, to: outgoing.id)
+    return ["event": event, "sockets": .array(told.map { .number(Double($0)) })]
+  }
+
+  /// A user by `_id` or external id.
+  private func user(_ members: ControlMembers, _ name: String) throws(ControlMistake) -> MessagingUser {
+    let id = try members.requiredText(name)
+    guard let user = users[id] ?? known[id].flatMap({ users[$0] }) else { throw ControlMistake(name, "no such user") }
+    return user
+  }
+}

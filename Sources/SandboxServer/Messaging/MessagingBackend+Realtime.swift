@@ -1,0 +1,145 @@
+import Foundation
+
+/// The realtime socket: Bayeux over WebSocket as `vendors.md` 1.2 and 9.1 have it.
+extension MessagingBackend {
+  mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse? {
+    call.path == ["faye"] ? nil : MessagingRefusal.notFound("route").response
+  }
+
+  mutating func closed(_ socket: Int) {
+    bayeux = bayeux.filter { $0.value.socket != socket }
+  }
+
+  mutating func receive(_ frame: SocketFrame) -> String? {
+    var replies: [JSONTree] = []
+    var notes: [String] = []
+    for message in frame.messages {
+      do throws(BayeuxRefusal) {
+        guard let reply = try answer(message, frame) else { continue }
+        replies.append(reply)
+      } catch {
+        replies.append(BayeuxReply.failed(message, error.text, advice: error.advice))
+        notes.append(error.note)
+      }
+    }
+    if frame.messages.isEmpty {
+      replies.append(BayeuxReply.failed([:], "400::Neither a message nor an array of messages"))
+    }
+    if !replies.isEmpty { outbox.append(.send(.array(replies), to: frame.socket)) }
+    return notes.isEmpty ? nil : notes.joined(separator: "; ")
+  }
+
+  func sockets(of user: String) -> [Int] {
+    let id = known[user] ?? user
+    return bayeux.values.filter { $0.subscriptions.values.contains(id) }.map(\.socket)
+  }
+
+  /// A script's reply, put on the message's channel; without one of its own it is taken for a Bayeux answer.
+  func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree {
+    guard let members = reply.members else { return reply }
+    return [.object(BayeuxReply(to: message).members.merging(members) { _, scripted in scripted })]
+  }
+
+  /// Sends an event to whoever has subscribed to the user; gives their sockets.
+  mutating func publish(_ event: JSONTree, to userID: String) -> [Int] {
+    var sockets: Set<Int> = []
+    for client in bayeux.values {
+      for (channel, user) in client.subscriptions where user == userID {
+        let message: JSONTree = ["channel": .string(channel), "data": ["events": [event]]]
+        outbox.append(.send([message], to: client.socket))
+        sockets.insert(client.socket)
+      }
+    }
+    return sockets.sorted()
+  }
+
+  /// The answer to a message; `nil` when it is held back.
+  private mutating func answer(_ message: JSONTree, _ frame: SocketFrame) throws(BayeuxRefusal) -> JSONTree? {
+    guard let channel = message["channel"]?.text else { throw BayeuxRefusal("400::Missing channel") }
+    if channel == "/meta/handshake" { return try shakeHands(message, frame.socket) }
+    guard let id = message["clientId"]?.text, let client = bayeux[id], client.socket == frame.socket else {
+      throw BayeuxRefusal("401:\(message["clientId"]?.text ?? ""):Unknown client", advice: BayeuxClient.handshakeAgain)
+    }
+    switch channel {
+    case "/meta/connect": return connect(message, id, client, frame)
+    case "/meta/subscribe":
+      for channel in try Self.channels(message) {
+        let user = try subscriber(message, channel, now: frame.now)
+        guard client.subscriptions.count < BayeuxClient.channels else { throw BayeuxRefusal("403::Too many channels") }
+        bayeux[id]?.subscriptions[channel] = user
+      }
+    case "/meta/unsubscribe":
+      for channel in try Self.channels(message) { bayeux[id]?.subscriptions.removeValue(forKey: channel) }
+    case "/meta/disconnect": bayeux.removeValue(forKey: id)
+    default: throw BayeuxRefusal("403:\(channel):Forbidden channel")
+    }
+    return BayeuxReply(to: message).tree
+  }
+
+  private mutating func shakeHands(_ message: JSONTree, _ socket: Int) throws(BayeuxRefusal) -> JSONTree {
+    guard message["version"]?.text != nil else { throw BayeuxRefusal("402:version:Missing required parameter") }
+    guard case .array(let types)? = message["supportedConnectionTypes"], types.contains("websocket") else {
+      throw BayeuxRefusal("301::Connection types not supported; only websocket is")
+    }
+    guard bayeux.count < SandboxLimits.users else { throw BayeuxRefusal("503::The sandbox takes no more clients") }
+    let id = Self.newID()
+    bayeux[id] = BayeuxClient(socket: socket)
+    let more: [String: JSONTree] = [
+      "clientId": .string(id), "version": "1.0", "supportedConnectionTypes": ["websocket"],
+      "advice": BayeuxClient.retry,
+    ]
+    return BayeuxReply(to: message, more).tree
+  }
+
+  /// The first is answered at once, and so is one that asks for it or that comes while another is held.
+  private mutating func connect(
+    _ message: JSONTree, _ id: String, _ client: BayeuxClient, _ frame: SocketFrame
+  ) -> JSONTree? {
+    let wished = message["advice"]?["timeout"]?.double.map { max(0, min($0, Double(BayeuxClient.timeout))) }
+    let wait = wished ?? (client.hasConnected ? Double(BayeuxClient.timeout) : 0)
+    bayeux[id]?.hasConnected = true
+    let reply = BayeuxReply(to: message, ["advice": BayeuxClient.retry]).tree
+    guard wait >= 1, frame.now >= client.heldUntil else { return reply }
+    bayeux[id]?.heldUntil = frame.now.addingTimeInterval(wait / 1000)
+    outbox.append(.send([reply], to: client.socket, afterMilliseconds: Int(wait)))
+    return nil
+  }
+
+  /// The user of `/sdk/apps/A/appusers/U`, if `ext` may speak for that user as it would in HTTP.
+  private mutating func subscriber(
+    _ message: JSONTree, _ channel: String, now: Date
+  ) throws(BayeuxRefusal) -> String {
+    let parts = channel.split(separator: "/").map(String.init)
+    guard parts.count == 5, parts[0] == "sdk", parts[1] == "apps", parts[3].lowercased() == "appusers",
+      parts[2] == DemoAccounts.appID
+    else { throw BayeuxRefusal("403:\(channel):Forbidden channel") }
+    let ext = message["ext"] ?? [:]
+    guard ext["appId"]?.text == parts[2], ext["appUserId"]?.text == parts[4] else {
+      throw BayeuxRefusal("403::Forbidden", note: "appId or appUserId in ext are not the channel's")
+    }
+    var credential: String?
+    if let jwt = ext["jwt"]?.text {
+      credential = "Bearer \(jwt)"
+    } else if let session = ext["sessionToken"]?.text {
+      credential = "Basic \(Data("\(parts[4]):\(session)".utf8).base64EncodedString())"
+    }
+    do throws(MessagingRefusal) {
+      return try authorized(
+        BackendCall(method: "WS", path: [], authorization: credential, now: now, baseURL: ""), for: parts[4]
+      ).id
+    } catch {
+      throw BayeuxRefusal("403::\(error.description)", note: error.note)
+    }
+  }
+
+  /// `subscription`: a channel or several.
+  private static func channels(_ message: JSONTree) throws(BayeuxRefusal) -> [String] {
+    let wanted: [JSONTree] =
+      if case .array(let several)? = message["subscription"] { several } else { [message["subscription"] ?? .null] }
+    let channels = wanted.compactMap(\.text)
+    guard !channels.isEmpty, channels.count == wanted.count, channels.count <= BayeuxClient.channels else {
+      throw BayeuxRefusal("402:subscription:Missing required parameter")
+    }
+    return channels
+  }
+}

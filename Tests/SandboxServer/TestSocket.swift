@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import SandboxServer
+
+/// An open WebSocket of a sandbox without network.
+struct TestSocket {
+  let socket: OpenSocket
+
+  func send(_ tree: JSONTree) async { await socket.receive(String(decoding: tree.encoded, as: UTF8.self)) }
+
+  /// The next thing that the sandbox does to it; `nil` when it has cut it.
+  func next() async -> SocketCommand? {
+    for await command in socket.commands { return command }
+    return nil
+  }
+
+  /// The next text as JSON.
+  func nextTree(sourceLocation: SourceLocation = #_sourceLocation) async -> JSONTree {
+    guard case .send(let text, _)? = await next() else {
+      Issue.record("no frame", sourceLocation: sourceLocation)
+      return .null
+    }
+    return JSONTree(parsing: Data(text.utf8)) ?? .string(text)
+  }
+
+  /// Sends a frame and gives the first that comes back.
+  func ask(_ tree: JSONTree, sourceLocation: SourceLocation = #_sourceLocation) async -> JSONTree {
+    await send(tree)
+    return await nextTree(sourceLocation: sourceLocation)
+  }
+
+  /// Leaves, and gives what was still to come.
+  func rest() async -> [SocketCommand] {
+    await socket.ended()
+    return await socket.commands.reduce(into: []) { $0.append($1) }
+  }
+}
+
+extension TestSandbox {
+  static let handshake = [
+    "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Host": "127.0.0.1:8000",
+  ]
+
+  func upgrade(_ path: String, headers: [String: String] = [:]) async -> SandboxReply {
+    let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
+    return await registry.reply(
+      to: SandboxRequest(
+        method: "GET", path: namespace + parts[0], query: parts.count > 1 ? parts[1] : "",
+        headers: Self.handshake.merging(headers) { _, last in last }))
+  }
+
+  /// A socket that is expected to open.
+  func open(
+    _ path: String, headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> TestSocket {
+    guard case .upgrade(let socket) = await upgrade(path, headers: headers) else {
+      Issue.record("not opened", sourceLocation: sourceLocation)
+      throw NotOpened()
+    }
+    return TestSocket(socket: socket)
+  }
+
+  struct NotOpened: Error {}
+
+  /// The frames in the log: their sockets, texts and notes.
+  func frames() async throws -> [(socket: Double?, body: JSONTree?, note: String?)] {
+    guard case .array(let entries)? = try await send("GET", "/_log").tree?["requests"] else { return [] }
+    return entries.filter { $0["method"] == "WS" }.map { entry in
+      let body = entry["body"]?.text.flatMap { JSONTree(parsing: Data($0.utf8)) }
+      return (entry["socket"]?.double, body, entry["note"]?.text)
+    }
+  }
+}
