@@ -5,42 +5,51 @@ import SandboxServer
 /// `sdk-sandbox mint`: prints a JWT, as the customer's server would hand it out.
 struct MintCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "mint", abstract: "Print a signed JWT for a user of the demo app.",
+    commandName: "mint", abstract: "Print a signed JWT for a user of the demo accounts.",
     discussion: "Needs no running sandbox. Two tokens are never equal: each has its own jti.")
+
+  /// The SDKs whose users come with a JWT.
+  enum SDK: String, ExpressibleByArgument, CaseIterable { case messaging, chat }
+
+  @Option(help: "The SDK it is for: messaging or chat.")
+  var sdk = SDK.messaging
 
   @Option(help: "The user's external_id.")
   var externalId: String
 
-  @Option(help: "The signing key's id.")
-  var kid: String = DemoAccounts.kid
+  @Option(help: "The signing key's id; messaging only. Default: \(DemoAccounts.kid).")
+  var kid: String?
 
-  @Option(help: "The key's secret. Default: the demo key's of that id.")
+  @Option(help: "The key's, or the chat account's, secret. Default: the demo key's of that id, or the demo account's.")
   var secret: String?
 
-  @Option(help: "A file with the key's secret; one newline at its end is not part of it.")
+  @Option(help: "A file with the secret; one newline at its end is not part of it.")
   var secretFile: String?
 
-  @Option(parsing: .unconditional, help: "Seconds until it expires; negative for one that has.")
+  @Option(parsing: .unconditional, help: "Seconds until it expires; negative for one that has. Chat allows 420.")
   var ttl: Double = 300
 
-  @Flag(help: "Leave exp out: the token never expires.")
+  @Flag(help: "Leave exp out: the token never expires; in chat 420 seconds after iat.")
   var noExp = false
 
-  @Option(help: "The name claim.")
+  @Option(help: "The name claim; empty leaves it out. Default in chat: the external_id.")
   var name: String?
 
-  @Option(help: "The email claim.")
+  @Option(help: "The email claim; empty leaves it out. Default in chat: external_id@\(DemoAccounts.mailDomain).")
   var email: String?
 
-  @Option(help: "The scope claim; appUser is the legacy form with userId.")
-  var scope: String = "user"
+  @Option(help: "The scope claim; messaging only. appUser is the legacy form with userId. Default: user.")
+  var scope: String?
 
   @Option(help: "When it was issued, in seconds since 1970. Default: now.")
   var issuedAt: Double?
 
   func validate() throws {
     if secret != nil, secretFile != nil { throw ValidationError("Give --secret or --secret-file, not both.") }
-    if secret == nil, secretFile == nil, DemoAccounts.keys[kid] == nil {
+    if sdk == .chat, kid != nil || scope != nil {
+      throw ValidationError("A token for chat has neither --kid nor --scope.")
+    }
+    if let kid, secret == nil, secretFile == nil, DemoAccounts.keys[kid] == nil {
       throw ValidationError("\(kid) is no demo key: give its --secret or --secret-file.")
     }
     let range = -1e10...1e10
@@ -50,19 +59,38 @@ struct MintCommand: ParsableCommand {
   }
 
   func run() throws {
-    var token = DemoToken(
-      externalID: externalId, kid: kid, secret: try key(),
-      issuedAt: issuedAt.map { Date(timeIntervalSince1970: $0) } ?? .now)
-    token.lifetime = noExp ? nil : ttl
-    token.scope = scope
-    token.name = name
-    token.email = email
-    Output.line(token.text)
+    let issued = issuedAt.map { Date(timeIntervalSince1970: $0) } ?? .now
+    Output.line(try sdk == .chat ? chatToken(issued) : messagingToken(issued))
   }
 
-  private func key() throws -> String {
+  private func messagingToken(_ issued: Date) throws -> String {
+    let kid = kid ?? DemoAccounts.kid
+    var token = DemoToken(
+      externalID: externalId, kid: kid, secret: try key() ?? DemoAccounts.keys[kid] ?? DemoAccounts.secret,
+      issuedAt: issued)
+    token.lifetime = noExp ? nil : ttl
+    token.scope = scope ?? "user"
+    token.name = Self.claim(name, otherwise: nil)
+    token.email = Self.claim(email, otherwise: nil)
+    return token.text
+  }
+
+  private func chatToken(_ issued: Date) throws -> String {
+    var token = DemoChatToken(
+      externalID: externalId, secret: try key() ?? DemoAccounts.chatSecret, issuedAt: issued)
+    token.lifetime = noExp ? nil : ttl
+    token.name = Self.claim(name, otherwise: token.name)
+    token.email = Self.claim(email, otherwise: token.email)
+    return token.text
+  }
+
+  private static func claim(_ given: String?, otherwise: String?) -> String? {
+    given.map { $0.isEmpty ? nil : $0 } ?? otherwise
+  }
+
+  private func key() throws -> String? {
     if let secret { return secret }
-    guard let secretFile else { return DemoAccounts.keys[kid] ?? DemoAccounts.secret }
+    guard let secretFile else { return nil }
     guard let text = try? String(contentsOfFile: secretFile, encoding: .utf8) else {
       throw CommandFailure("can't read \(secretFile)")
     }

@@ -4,6 +4,7 @@ enum BackendList {
     MessagingBackend.self,
     SupportBackend.self,
     SalesforceBackend.self,
+    ChatBackend.self,
   ]
 
   /// A fresh backend of each, by its path prefix.

@@ -13,6 +13,10 @@ import Testing
 
   /// Starts it with its output on a pipe.
   static func start(_ arguments: String...) throws -> (process: Process, output: FileHandle) {
+    try start(arguments)
+  }
+
+  static func start(_ arguments: [String]) throws -> (process: Process, output: FileHandle) {
     let process = Process()
     let pipe = Pipe()
     process.executableURL = executable
@@ -59,6 +63,28 @@ import Testing
     var backend = MessagingBackend()
     #expect(try backend.verify(token, now: .now).externalID == "alice")
     #expect(throws: MessagingRefusal.self) { try backend.verify(token, now: .now.addingTimeInterval(61)) }
+  }
+
+  static let chatOptions: [(options: [String], refusal: ChatRefusal?)] = [
+    ([], nil), (["--name", "A", "--email", "a@b.test", "--ttl", "420"], nil), (["--no-exp"], nil),
+    (["--ttl", "421"], .claims("exp is too far in the future")), (["--name", ""], .nameShouldBeSet),
+    (["--email", ""], .emailIsInvalid), (["--ttl=-1"], .hasExpired),
+  ]
+
+  @Test(.enabled(if: executable != nil, "sdk-sandbox is not built"), arguments: chatOptions)
+  func `It mints tokens for chat`(options: [String], refusal: ChatRefusal?) async throws {
+    let (process, output) = try Self.start(["mint", "--sdk", "chat", "--external-id", "alice"] + options)
+    let text = await Self.blocking { String(decoding: output.readDataToEndOfFile(), as: UTF8.self) }
+    await Self.blocking { process.waitUntilExit() }
+    let token = text.trimmingCharacters(in: .newlines)
+    let check = {
+      try ChatClaims(token, secret: DemoAccounts.chatSecret, externalIDMax: 200, now: .now).externalID
+    }
+    if let refusal {
+      #expect(throws: refusal) { try check() }
+    } else {
+      #expect(try check() == "alice")
+    }
   }
 
   @Test(.enabled(if: executable != nil, "sdk-sandbox is not built"))

@@ -1,0 +1,87 @@
+import Foundation
+
+extension ChatBackend {
+  /// `kid` is an account key: a secret makes the account or regenerates its secret, upon which its id tokens are
+  /// worthless; none leaves the account without one.
+  mutating func setKey(_ kid: String, to secret: String?) throws(ControlMistake) {
+    guard accounts.keys.contains(kid) || accounts.count < SandboxLimits.record else {
+      throw ControlMistake("kid", "at most \(SandboxLimits.record) accounts")
+    }
+    accounts.updateValue(secret, forKey: kid)
+    revoke { $0.accountKey == kid }
+  }
+
+  /// Revokes the visitor's id tokens; the next exchange gives a good one.
+  mutating func revokeTokens(of externalID: String, at now: Date) throws(ControlMistake) {
+    revoke { $0.externalID == externalID }
+  }
+
+  mutating func setOptions(_ members: ControlMembers) throws(ControlMistake) {
+    try settings.set(members)
+  }
+
+  var options: JSONTree { settings.tree }
+
+  /// `POST /_ban`: a banned visitor is dropped when registering; `banned: false` lifts it.
+  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
+    let members = try ControlMembers(call.body, known: ["externalId", "mid", "banned"])
+    let externalID = try members.text("externalId")
+    let machine = try members.text("mid")
+    let banned = try members.optionalFlag("banned") ?? true
+    guard externalID != nil || machine != nil else {
+      throw ControlMistake(nil, "externalId or mid must be given")
+    }
+    guard !banned || bannedExternalIDs.count + bannedMachines.count < SandboxLimits.record else {
+      throw ControlMistake(nil, "at most \(SandboxLimits.record) can be banned")
+    }
+    if let externalID { Self.set(externalID, in: &bannedExternalIDs, banned) }
+    if let machine { Self.set(machine, in: &bannedMachines, banned) }
+    return ["banned": bans]
+  }
+
+  var keys: JSONTree {
+    [
+      "accounts": .array(
+        accounts.sorted { $0.key < $1.key }.map {
+          .of(["accountKey": .string($0.key), "secret": .optional($0.value)])
+        })
+    ]
+  }
+
+  func errorBody(for status: Int) -> JSONTree {
+    ChatRefusal.standard(for: status).tree
+  }
+
+  /// Visitors, id tokens, bans and registrations.
+  func state(baseURL: String) -> JSONTree {
+    let visitors = self.visitors
+    return [
+      "visitors": .array(visitors.values.sorted { $0.id < $1.id }.map { $0.tree }),
+      "idTokens": .array(
+        idTokens.entries.map { key, token in
+          .of([
+            "idToken": .string(key), "externalId": .optional(visitors[token.visitor]?.externalID),
+            "expiresAt": .number(token.expires.timeIntervalSince1970), "revoked": .bool(token.isRevoked),
+          ])
+        }),
+      "banned": bans,
+      "registrations": .array(registrations.map { $0.tree }),
+    ]
+  }
+
+  private var bans: JSONTree {
+    [
+      "externalIds": .array(bannedExternalIDs.sorted().map { .string($0) }),
+      "mids": .array(bannedMachines.sorted().map { .string($0) }),
+    ]
+  }
+
+  private static func set(_ name: String, in names: inout Set<String>, _ banned: Bool) {
+    if banned { names.insert(name) } else { names.remove(name) }
+  }
+
+  private mutating func revoke(_ isMeant: (ChatVisitor) -> Bool) {
+    let meant = Set(visitors.values.filter(isMeant).map { $0.id })
+    idTokens.change { if meant.contains($0.visitor) { $0.isRevoked = true } }
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// What a visitor's JWT says, once it has been verified by the rules of `vendors.md` 4.2.
+struct ChatClaims: Equatable {
+  /// The lifetime that a token may have, and that one without `exp` has, in seconds.
+  static let longest = 420.0
+  /// How far `iat` may lie in the future, in seconds.
+  static let tolerance = 120.0
+
+  let externalID: String
+  let name: String
+  let email: String
+
+  init(_ text: String, secret: String, externalIDMax: Int, now: Date) throws(ChatRefusal) {
+    guard let token = SignedToken(text) else { throw .other(status: 400, "failed to parse token") }
+    guard token.header["alg"] == "HS256" else {
+      throw .other(status: 400, "failed to validate token", details: "signing method is invalid")
+    }
+    guard token.isSigned(with: secret) else {
+      throw .other(status: 400, "failed to validate token", details: "signature is invalid")
+    }
+    let claims = token.claims
+    try Self.checkTimes(claims, now: now.timeIntervalSince1970)
+    guard let name = claims["name"]?.text, !name.isEmpty else { throw .nameShouldBeSet }
+    guard let email = claims["email"]?.text, Self.isAddress(email) else { throw .emailIsInvalid }
+    guard let externalID = claims["external_id"]?.text, !externalID.isEmpty else {
+      throw .claims("external_id should be set")
+    }
+    guard externalID.unicodeScalars.count <= externalIDMax else { throw .claims("external_id is too long") }
+    self.externalID = externalID
+    self.name = name
+    self.email = email
+  }
+
+  private static func checkTimes(_ claims: JSONTree, now: TimeInterval) throws(ChatRefusal) {
+    guard let issued = claims["iat"]?.double else { throw .claims("iat should be set") }
+    guard issued <= now + tolerance else { throw .claims("iat is in the future") }
+    var expiry = issued + longest
+    if let exp = claims["exp"] {
+      guard let exp = exp.double else { throw .claims("exp is invalid") }
+      guard exp <= expiry else { throw .claims("exp is too far in the future") }
+      expiry = exp
+    }
+    guard expiry > now else { throw .hasExpired }
+  }
+
+  private static func isAddress(_ text: String) -> Bool {
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && !text.contains { $0.isWhitespace }
+  }
+}
