@@ -17,10 +17,21 @@ public struct InstanceChange: Sendable {
     case putValue(key: String, value: JSON, limit: Int)
     /// Removes a value if it is there.
     case deleteValue(key: String)
-    /// Destroys identity and storage, replaces the data key, raises the storage epoch; what follows in the same
-    /// change is written under the new key. The old key is in no file when the change is acknowledged.
+    /// Writes a push registration, or replaces the one with this id. `storageFull` beyond
+    /// `StoredPush.maximumCount`.
+    case putPush(id: String, JSON)
+    /// Removes a push registration if it is there.
+    case deletePush(id: String)
+    /// Writes an outbox entry, or replaces the one with this id, which keeps its key. `storageFull` beyond
+    /// `StoredOutboxEntry.maximumCount`.
+    case putOutbox(id: String, JSON, deadline: Timestamp)
+    /// Removes an outbox entry if it is there; its key is in no file when the change is acknowledged.
+    case deleteOutbox(id: String)
+    /// Destroys identity, storage and push registrations, replaces the data key, raises the storage epoch; what
+    /// follows in the same change is written under the new key. The old key is in no file when the change is
+    /// acknowledged. The outbox stays as it is.
     case wipe
-    /// Removes the instance with all that it has. Its events stay until retention takes them.
+    /// Removes the instance with all that it has, its outbox too. Its events stay until retention takes them.
     case delete
   }
 
@@ -69,9 +80,14 @@ public struct InstanceChange: Sendable {
 public struct CommitResult: Sendable {
   /// What a wipe destroyed.
   public struct Wiped: Sendable, Hashable {
+    /// Values in storage.
     public var storage: Int
+    /// Tokens: one for each record with a credential. With `services` in the identity, a token that an `.identify`
+    /// after the wipe writes again for the same service does not count.
     public var tokens: Int
+    /// Push registrations, also those that the same change puts again.
     public var pushes: Int
+    /// The new storage epoch.
     public var storageEpoch: UInt64
 
     /// Counts of a wipe.

@@ -103,7 +103,11 @@ public final class SQLiteStateStore: StateStore {
 
   public func load() async throws(SDKError) -> StoredState {
     let vault = vault
-    let state = try await reader.read { db in try StateLoader.load(db, vault: vault) }
+    let (state, unreadable) = try await reader.read { db in try StateLoader.load(db, vault: vault) }
+    for (uuid, count) in unreadable {
+      let name = state.instances.first { $0.uuid == uuid }?.id.name ?? uuid.description
+      logger.error("\(count) outbox entries of instance \(name) do not open and are dropped.")
+    }
     for instance in state.quarantined {
       logger.error("Instance \(instance.id) is quarantined: \(instance.problem)")
     }

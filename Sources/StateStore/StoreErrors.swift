@@ -26,6 +26,20 @@ extension SDKError {
       instance: id)
   }
 
+  static func tooManyPushes(_ id: InstanceID) -> SDKError {
+    SDKError(
+      .limit, .storageFull,
+      "\(id) has \(StoredPush.maximumCount) push registrations already; unregister one that is not needed.",
+      instance: id)
+  }
+
+  static func outboxFull(_ id: InstanceID) -> SDKError {
+    SDKError(
+      .limit, .storageFull,
+      "\(StoredOutboxEntry.maximumCount) logouts and removals of \(id) still wait for the vendor; see that it can be "
+        + "reached, or try again when they are done or given up.", instance: id)
+  }
+
   static func instanceQuarantined(_ id: InstanceID, _ problem: String) -> SDKError {
     SDKError(.store, .instanceQuarantined, problem, instance: id)
   }

@@ -37,11 +37,15 @@ public struct StoredInstance: Sendable, Hashable {
   public var epoch: UInt64
   /// Raised with every wipe.
   public var storageEpoch: UInt64
+  /// What a wipe destroys too; sorted by id.
+  public var pushes: [StoredPush]
+  /// What outlives a wipe; sorted by id.
+  public var outbox: [StoredOutboxEntry]
 
   /// An instance with these parts.
   public init(
     uuid: InstanceUUID, id: InstanceID, createdAt: Timestamp, definition: JSON, identity: JSON? = nil,
-    epoch: UInt64 = 0, storageEpoch: UInt64 = 0
+    epoch: UInt64 = 0, storageEpoch: UInt64 = 0, pushes: [StoredPush] = [], outbox: [StoredOutboxEntry] = []
   ) {
     self.uuid = uuid
     self.id = id
@@ -50,6 +54,8 @@ public struct StoredInstance: Sendable, Hashable {
     self.identity = identity
     self.epoch = epoch
     self.storageEpoch = storageEpoch
+    self.pushes = pushes
+    self.outbox = outbox
   }
 }
 

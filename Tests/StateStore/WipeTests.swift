@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import JSONRPC
 import SDKProtocol
 import Testing
@@ -9,7 +10,8 @@ import Testing
 @Suite struct WipeTests {
   private static let secrets = [
     "plaintext", "Plaintext", "Plaintext Name", "plaintext@example.com", "plaintext-token-value", "plaintext-settings",
-    "secret-storage-key", "secret-storage-value", "secret-event-data",
+    "secret-storage-key", "secret-storage-value", "secret-event-data", "secret-push-id", "secret-push-value",
+    "secret-outbox-id", "secret-outbox-value",
   ]
 
   private func wrappedKeys(_ directory: TemporaryDirectory) throws -> [Data] {
@@ -27,6 +29,8 @@ import Testing
       sample.change(
         .create(sample.instance), .identify(Sample.identity),
         .putValue(key: "secret-storage-key", value: "secret-storage-value", limit: 1000),
+        .putPush(id: "secret-push-id", "secret-push-value"),
+        .putOutbox(id: "secret-outbox-id", "secret-outbox-value", deadline: Timestamp(secondsSince1970: 5)),
         events: [.init(.userLoggedIn, data: ["user": "secret-event-data"])]))
   }
 
@@ -41,21 +45,49 @@ import Testing
     #expect(try directory.filesContaining(root) == ["root.key"])
   }
 
-  @Test(arguments: [InstanceChange.Part.wipe, .delete])
-  func leavesTheOldKeyInNoFile(part: InstanceChange.Part) async throws {
+  /// Which of the keys, that of the instance and that of its outbox entry, a part destroys.
+  private static let destructions: [(part: InstanceChange.Part, instance: Bool, entry: Bool)] = [
+    (.wipe, true, false), (.deleteOutbox(id: "secret-outbox-id"), false, true), (.delete, true, true),
+    (.putOutbox(id: "secret-outbox-id", "x", deadline: Timestamp(secondsSince1970: 6)), false, false),
+  ]
+
+  @Test(arguments: 0..<4) func leavesTheOldKeyInNoFile(index: Int) async throws {
+    let (part, destroysInstance, destroysEntry) = Self.destructions[index]
     let directory = try TemporaryDirectory()
     let store = try await open(directory)
     let sample = try Sample()
     try await fill(sample, store)
     let old = try wrappedKeys(directory)
-    #expect(old.count == 1)
-    #expect(try !directory.filesContaining(old[0]).isEmpty)
+    #expect(old.count == 2)
+    for key in old { #expect(try !directory.filesContaining(key).isEmpty) }
 
     _ = try await store.commit(sample.change(part))
-    #expect(try directory.filesContaining(old[0]) == [])
-    #expect(try wrappedKeys(directory).allSatisfy { $0 != old[0] })
+    for (key, isDestroyed) in zip(old, [destroysInstance, destroysEntry]) {
+      #expect(try directory.filesContaining(key).isEmpty == isDestroyed)
+      #expect(try wrappedKeys(directory).contains(key) != isDestroyed)
+    }
+    try expectNoPlaintext(directory)
     await store.close()
-    #expect(try directory.filesContaining(old[0]) == [])
+    for (key, isDestroyed) in zip(old, [destroysInstance, destroysEntry]) {
+      #expect(try directory.filesContaining(key).isEmpty == isDestroyed)
+    }
+  }
+
+  @Test func usesSlotsAgain() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    let sample = try Sample()
+    try await fill(sample, store)
+    for round in 0..<5 {
+      let entry = InstanceChange.Part.putOutbox(id: "\(round)", 1, deadline: Timestamp(secondsSince1970: 5))
+      _ = try await store.commit(sample.change(entry))
+      _ = try await store.commit(sample.change(.deleteOutbox(id: "\(round)")))
+    }
+    _ = try await store.commit(Sample("other").create)
+    let raw = try RawDatabase(directory)
+    #expect(try raw.rows("SELECT slot FROM data_key").map { $0[0] as Int64 } == [1, 2, 3])
+    try raw.close()
+    await store.close()
   }
 
   /// Rows come, grow, go and come again in an order that makes SQLite split and join pages; no key may be left where
@@ -68,7 +100,7 @@ import Testing
     var destroyed: [Data] = []
     for step in 0..<300 {
       let before = try step % 10 == 0 ? wrappedKeys(directory) : []
-      switch Int.random(in: 0..<10, using: &generator) {
+      switch Int.random(in: 0..<14, using: &generator) {
       case 0..<4:
         let sample = try Sample("instance-\(step)")
         _ = try await store.commit(sample.create)
@@ -81,6 +113,16 @@ import Testing
       case 7..<9:
         guard let sample = living.randomElement(using: &generator) else { continue }
         _ = try await store.commit(sample.change(.wipe))
+      case 9..<12:
+        guard let sample = living.randomElement(using: &generator) else { continue }
+        let text = String(repeating: "y", count: Int.random(in: 0..<3000, using: &generator))
+        _ = try await store.commit(
+          sample.change(
+            .putPush(id: "\(step % 5)", .string(text)),
+            .putOutbox(id: "\(step % 3)", .string(text), deadline: Timestamp(secondsSince1970: 5))))
+      case 12:
+        guard let sample = living.randomElement(using: &generator) else { continue }
+        _ = try await store.commit(sample.change(.deleteOutbox(id: "\(step % 3)"), .deletePush(id: "\(step % 5)")))
       default:
         guard let index = living.indices.randomElement(using: &generator) else { continue }
         _ = try await store.commit(living.remove(at: index).change(.delete))

@@ -41,10 +41,9 @@ struct InMemoryState {
 
   mutating func apply(_ change: InstanceChange, at time: Timestamp) throws(SDKError) -> CommitResult {
     try check(change)
-    var wiped: CommitResult.Wiped?
-    for part in change.parts {
-      if let counts = try apply(part, of: change) { wiped = counts }
-    }
+    var wipe: WipeCount?
+    for part in change.parts { try apply(part, of: change, &wipe) }
+    let wiped = wipe?.wiped
     let written = change.events.map { event in
       newest += 1
       let data = event.type == .identityWiped ? wiped?.data(over: event.data, instance: change.uuid) : nil
@@ -75,8 +74,8 @@ struct InMemoryState {
   }
 
   private mutating func apply(
-    _ part: InstanceChange.Part, of change: InstanceChange
-  ) throws(SDKError) -> CommitResult.Wiped? {
+    _ part: InstanceChange.Part, of change: InstanceChange, _ wipe: inout WipeCount?
+  ) throws(SDKError) {
     switch part {
     case .create(let instance):
       let isTaken =
@@ -84,29 +83,34 @@ struct InMemoryState {
       guard !isTaken, entries[instance.uuid] == nil, instance.uuid == change.uuid else {
         throw .instanceExists(instance.id)
       }
-      entries[instance.uuid] = Entry(instance: instance)
-      return nil
+      var created = instance
+      (created.pushes, created.outbox) = ([], [])
+      for push in instance.pushes { try Self.put(push, in: &created) }
+      for entry in instance.outbox { try Self.put(entry, in: &created) }
+      entries[instance.uuid] = Entry(instance: created)
+      return
     case .delete:
       let isQuarantined = quarantined.contains { $0.uuid == change.uuid }
       guard isQuarantined || entries[change.uuid] != nil else { throw .instanceNotFound(change.id) }
       quarantined.removeAll { $0.uuid == change.uuid }
       entries[change.uuid] = nil
-      return nil
+      return
     default: break
     }
-    guard var entry = try entry(change) else { return nil }
-    let wiped = try Self.apply(part, to: &entry, id: change.id)
+    guard var entry = try entry(change) else { return }
+    try Self.apply(part, to: &entry, id: change.id, &wipe)
     entries[change.uuid] = entry
-    return wiped
   }
 
   private static func apply(
-    _ part: InstanceChange.Part, to entry: inout Entry, id: InstanceID
-  ) throws(SDKError) -> CommitResult.Wiped? {
+    _ part: InstanceChange.Part, to entry: inout Entry, id: InstanceID, _ wipe: inout WipeCount?
+  ) throws(SDKError) {
     switch part {
-    case .create, .delete: return nil
+    case .create, .delete: break
     case .define(let definition): entry.instance.definition = definition
-    case .identify(let identity): entry.instance.identity = identity
+    case .identify(let identity):
+      entry.instance.identity = identity
+      wipe?.identified(as: identity)
     case .raiseEpoch(let epoch):
       guard epoch > entry.instance.epoch else { throw .epochChanged(id) }
       entry.instance.epoch = epoch
@@ -115,16 +119,34 @@ struct InMemoryState {
       let bytes = entry.storage.reduce(0) { $0 + $1.key.utf8.count + JSONWriter.bytes(of: $1.value).count }
       guard bytes <= limit else { throw .storageFull(id, limit: limit) }
     case .deleteValue(let key): entry.storage[key] = nil
+    case .putPush(let id, let value): try put(StoredPush(id: id, value: value), in: &entry.instance)
+    case .deletePush(let id): entry.instance.pushes.removeAll { $0.id == id }
+    case .putOutbox(let id, let value, let deadline):
+      try put(StoredOutboxEntry(id: id, value: value, deadline: deadline), in: &entry.instance)
+    case .deleteOutbox(let id): entry.instance.outbox.removeAll { $0.id == id }
     case .wipe:
       entry.instance.storageEpoch += 1
-      let wiped = CommitResult.Wiped(
-        storage: entry.storage.count, tokens: StoredIdentity.tokenCount(in: entry.instance.identity), pushes: 0,
+      wipe = WipeCount(
+        of: entry.instance.identity, storage: entry.storage.count, pushes: entry.instance.pushes.count,
         storageEpoch: entry.instance.storageEpoch)
       entry.instance.identity = nil
+      entry.instance.pushes = []
       entry.storage = [:]
-      return wiped
     }
-    return nil
+  }
+
+  private static func put(_ push: StoredPush, in instance: inout StoredInstance) throws(SDKError) {
+    instance.pushes.removeAll { $0.id == push.id }
+    guard instance.pushes.count < StoredPush.maximumCount else { throw .tooManyPushes(instance.id) }
+    instance.pushes.append(push)
+    instance.pushes.sort { $0.id < $1.id }
+  }
+
+  private static func put(_ entry: StoredOutboxEntry, in instance: inout StoredInstance) throws(SDKError) {
+    instance.outbox.removeAll { $0.id == entry.id }
+    guard instance.outbox.count < StoredOutboxEntry.maximumCount else { throw .outboxFull(instance.id) }
+    instance.outbox.append(entry)
+    instance.outbox.sort { $0.id < $1.id }
   }
 
   mutating func retain(_ retention: EventRetention, at time: Timestamp) {

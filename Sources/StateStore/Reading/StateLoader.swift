@@ -2,29 +2,55 @@ import GRDB
 import SDKProtocol
 
 /// Reads all instances; those that do not open are set apart one by one.
-enum StateLoader {
-  static func load(_ db: Database, vault: Vault) throws -> StoredState {
-    var state = StoredState()
-    let rows = try Row.fetchCursor(db, sql: InstanceRow.selection + " ORDER BY i.id")
-    while let row = try rows.next() {
-      guard let parsed = InstanceRow(row) else {
-        append(row, problem: "its row", to: &state)
-        continue
-      }
-      do throws(SealError) {
-        if let instance = try OpenInstance(opening: parsed, vault: vault).stored {
-          state.instances.append(instance)
-        } else {
-          append(row, problem: "its definition", to: &state)
-        }
-      } catch {
-        append(row, problem: error.what, to: &state)
-      }
+struct StateLoader {
+  private var state = StoredState()
+  private var pushes: [InstanceUUID: [SealedPush]] = [:]
+  private var outbox: [InstanceUUID: [StoredOutboxEntry]] = [:]
+  private var unreadable: [InstanceUUID: Int] = [:]
+
+  /// The state, and how many outbox entries of which instances do not open and are left out of it.
+  static func load(
+    _ db: Database, vault: Vault
+  ) throws -> (state: StoredState, unreadable: [InstanceUUID: Int]) {
+    var loader = StateLoader()
+    try loader.readOutbox(db, vault)
+    for row in try Row.fetchAll(db, sql: SealedPush.selection) {
+      // One that can't be read is missed when its instance is opened.
+      if let push = SealedPush(row) { loader.pushes[push.uuid, default: []].append(push) }
     }
-    return state
+    let rows = try Row.fetchCursor(db, sql: InstanceRow.selection + " ORDER BY i.id")
+    while let row = try rows.next() { loader.add(row, vault) }
+    return (loader.state, loader.unreadable)
   }
 
-  private static func append(_ row: Row, problem: String, to state: inout StoredState) {
+  private mutating func readOutbox(_ db: Database, _ vault: Vault) throws {
+    let rows = try Row.fetchCursor(db, sql: OutboxRow.selection)
+    while let row = try rows.next() {
+      guard let uuid = row.text(1).map(InstanceUUID.init) else { continue }
+      if let entry = try? OutboxRow(row)?.opened(vault) {
+        outbox[uuid, default: []].append(entry)
+      } else {
+        unreadable[uuid, default: 0] += 1
+      }
+    }
+  }
+
+  private mutating func add(_ row: Row, _ vault: Vault) {
+    guard let parsed = InstanceRow(row) else { return quarantine(row, problem: "its row") }
+    do throws(SealError) {
+      let sealed = pushes[parsed.uuid] ?? []
+      let opened = try OpenInstance(opening: parsed, pushes: sealed.map(\.row), vault: vault)
+      guard var instance = opened.stored else { return quarantine(row, problem: "its definition") }
+      for push in sealed { instance.pushes.append(try push.opened(in: opened)) }
+      instance.pushes.sort { $0.id < $1.id }
+      instance.outbox = (outbox[parsed.uuid] ?? []).sorted { $0.id < $1.id }
+      state.instances.append(instance)
+    } catch {
+      quarantine(row, problem: error.what)
+    }
+  }
+
+  private mutating func quarantine(_ row: Row, problem: String) {
     guard let uuid = row.text(0) else { return }
     // A name that is none was written by somebody else; the instance still has to be shown to be deleted.
     guard let id = row.text(1).flatMap(InstanceID.init) ?? InstanceID("damaged-\(uuid.prefix(8))") else { return }

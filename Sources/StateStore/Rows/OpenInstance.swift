@@ -19,6 +19,8 @@ struct OpenInstance {
   var definition: Data
   /// JSON text; empty without an identity.
   var identity: Data
+  /// Its push registrations; the row is bound to all of them.
+  var pushes: [PushRow]
 
   /// A new instance with a new key.
   init(_ instance: StoredInstance, slot: Int64, vault: Vault) throws {
@@ -27,14 +29,15 @@ struct OpenInstance {
     createdAt = instance.createdAt
     epoch = instance.epoch
     storageEpoch = instance.storageEpoch
-    key = try DataKey(newFor: uuid, slot: slot, storageEpoch: storageEpoch, vault: vault)
+    key = try DataKey(newFor: .instance(uuid, storageEpoch: storageEpoch), slot: slot, vault: vault)
     anchor = Anchor()
     definition = try StoredJSON.data(of: instance.definition)
     identity = try instance.identity.map(StoredJSON.data) ?? Data()
+    pushes = []
   }
 
   /// The instance of a row.
-  init(opening row: InstanceRow, vault: Vault) throws(SealError) {
+  init(opening row: InstanceRow, pushes: [PushRow], vault: Vault) throws(SealError) {
     let keys = try Self.keys(of: row, vault: vault)
     uuid = row.uuid
     id = row.id
@@ -45,16 +48,18 @@ struct OpenInstance {
     anchor = keys.anchor
     definition = Data()
     identity = Data()
+    self.pushes = pushes
     definition = try Seal.open(
       row.definition, under: key.key, context("instance.definition"), what: "its definition")
-    identity = try Seal.open(row.identity, under: key.key, context("instance.identity"), what: "its identity")
+    identity = try Seal.open(
+      row.identity, under: key.key, identityContext, what: "its identity or the list of its push registrations")
   }
 
   /// The key of an instance and what it says about the other rows.
   static func keys(of row: InstanceRow, vault: Vault) throws(SealError) -> (key: DataKey, anchor: Anchor) {
     guard let wrapped = row.wrapped, let sealed = row.anchor else { throw SealError(what: "its data key, missing,") }
     let key = try DataKey(
-      opening: wrapped, of: row.uuid, slot: row.slot, storageEpoch: row.storageEpoch, vault: vault)
+      opening: wrapped, of: .instance(row.uuid, storageEpoch: row.storageEpoch), slot: row.slot, vault: vault)
     return (key, try Anchor(opening: sealed, under: key, of: row.uuid))
   }
 
@@ -63,10 +68,20 @@ struct OpenInstance {
   }
 
   func sealedIdentity() throws(SealError) -> Data {
-    try Seal.seal(identity, under: key.key, context("instance.identity"))
+    try Seal.seal(identity, under: key.key, identityContext)
   }
 
   func sealedAnchor() throws(SealError) -> Data { try anchor.sealed(under: key, of: uuid) }
+
+  /// Without push registrations the same as in schema 1, which had none.
+  private var identityContext: AdditionalData {
+    var context = context("instance.identity")
+    for push in pushes.sorted(by: { $0.tag.lexicographicallyPrecedes($1.tag) }) {
+      context.append(field: push.tag)
+      context.append(push.revision)
+    }
+    return context
+  }
 
   private func context(_ column: String) -> AdditionalData {
     var context = AdditionalData(column, of: uuid)

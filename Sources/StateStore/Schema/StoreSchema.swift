@@ -52,7 +52,27 @@ enum StoreSchema {
       position INTEGER NOT NULL,
       time REAL NOT NULL
     ) STRICT, WITHOUT ROWID;
+    """,
     """
+    CREATE TABLE push (
+      instance TEXT NOT NULL REFERENCES instance (uuid) ON DELETE CASCADE,
+      tag BLOB NOT NULL,
+      revision INTEGER NOT NULL,
+      name BLOB NOT NULL,
+      value BLOB NOT NULL,
+      PRIMARY KEY (instance, tag)
+    ) STRICT, WITHOUT ROWID;
+    -- The slot is that of the entry's own key in data_key.
+    CREATE TABLE outbox (
+      slot INTEGER PRIMARY KEY,
+      instance TEXT NOT NULL REFERENCES instance (uuid) ON DELETE CASCADE,
+      tag BLOB NOT NULL,
+      deadline REAL NOT NULL,
+      name BLOB NOT NULL,
+      value BLOB NOT NULL,
+      UNIQUE (instance, tag)
+    ) STRICT;
+    """,
   ]
 
   /// The version that this code writes.

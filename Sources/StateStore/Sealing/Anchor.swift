@@ -8,11 +8,12 @@ import SDKProtocol
 
 /// What the row of an instance's key says about its other rows, sealed under that key.
 ///
-/// The instance's own row is bound to `revision`, and its storage to `storageDigest`. So a row of an instance or of its
-/// storage that is put back as it was, removed, changed, or moved to another instance or key does not open, and neither
-/// does the row of the key alone. Not detected is what puts back *all* rows of an instance as they were together at
-/// one earlier moment since its last wipe, or the whole directory: nothing outside of the files says what is newest.
-/// Rows from before a wipe do not open at all, since their key is in no file.
+/// The instance's own row is bound to `revision` and to the list of its push registrations, its storage to
+/// `storageDigest`. So a row of an instance, of its push registrations or of its storage that is put back as it was,
+/// removed, changed, or moved to another instance or key does not open, and neither does the row of the key alone. Not
+/// detected is what puts back *all* rows of an instance as they were together at one earlier moment since its last
+/// wipe, or the whole directory: nothing outside of the files says what is newest. Rows from before a wipe do not open
+/// at all, since their key is in no file. Of an outbox entry's key it is `revision` alone that counts.
 struct Anchor: Equatable {
   /// The length of the sealed anchor, always the same.
   static let sealedBytes = 40 + Seal.overhead

@@ -17,7 +17,7 @@ struct ChangeWriter {
   private var instance: OpenInstance?
   private var isRowChanged = false
   private var isAnchorChanged = false
-  private var wiped: CommitResult.Wiped?
+  private var wipeCount: WipeCount?
 
   /// What `change` does; throws `SDKError` when its own conditions are not met, anything else when the disk or the
   /// database fails.
@@ -37,8 +37,8 @@ struct ChangeWriter {
     try check()
     for part in change.parts { try apply(part) }
     try writeBack()
-    let events = try EventWriter(db: db, vault: vault).write(change, at: time, wiped: wiped)
-    return CommitResult(events: events, wiped: wiped)
+    let events = try EventWriter(db: db, vault: vault).write(change, at: time, wiped: wipeCount?.wiped)
+    return CommitResult(events: events, wiped: wipeCount?.wiped)
   }
 
   private mutating func check() throws {
@@ -55,8 +55,9 @@ struct ChangeWriter {
   private mutating func opened() throws -> OpenInstance {
     if let instance { return instance }
     guard let row = try InstanceRow.fetch(change.uuid, db) else { throw SDKError.instanceNotFound(change.id) }
+    let pushes = try PushRow.fetch(of: change.uuid, db)
     do throws(SealError) {
-      let opened = try OpenInstance(opening: row, vault: vault)
+      let opened = try OpenInstance(opening: row, pushes: pushes, vault: vault)
       instance = opened
       return opened
     } catch {
@@ -75,20 +76,31 @@ struct ChangeWriter {
     switch part {
     case .create, .wipe, .delete: break
     case .define(let definition): changed.definition = try StoredJSON.data(of: definition)
-    case .identify(let identity): changed.identity = try identity.map(StoredJSON.data) ?? Data()
+    case .identify(let identity):
+      changed.identity = try identity.map(StoredJSON.data) ?? Data()
+      wipeCount?.identified(as: identity)
     case .raiseEpoch(let epoch):
       guard epoch > changed.epoch else { throw SDKError.epochChanged(change.id) }
       changed.epoch = epoch
     case .putValue(let key, let value, let limit):
       try StorageWriter(db: db, id: change.id).put(key, value, limit: limit, in: &changed)
     case .deleteValue(let key): try StorageWriter(db: db, id: change.id).delete(key, in: &changed)
+    case .putPush(let id, let value):
+      try PushWriter(db: db, id: change.id).put(StoredPush(id: id, value: value), in: &changed)
+    case .deletePush(let id): try PushWriter(db: db, id: change.id).delete(id, in: &changed)
+    case .putOutbox(let id, let value, let deadline):
+      try outbox.put(StoredOutboxEntry(id: id, value: value, deadline: deadline), of: change.id)
+    case .deleteOutbox(let id): try outbox.delete(id)
     }
     instance = changed
     switch part {
     case .putValue, .deleteValue: isAnchorChanged = true
+    case .putOutbox, .deleteOutbox: break
     default: isRowChanged = true
     }
   }
+
+  private var outbox: OutboxWriter { OutboxWriter(db: db, vault: vault, uuid: change.uuid) }
 
   private mutating func create(_ new: StoredInstance) throws {
     let taken = try db.cachedStatement(sql: "SELECT 1 FROM instance WHERE id = ? OR uuid = ?")
@@ -96,8 +108,10 @@ struct ChangeWriter {
       try Row.fetchOne(taken, arguments: [new.id.name, new.uuid.description]) == nil
     else { throw SDKError.instanceExists(new.id) }
     let slot = try KeyTable.take(db)
-    let created = try OpenInstance(new, slot: slot, vault: vault)
+    var created = try OpenInstance(new, slot: slot, vault: vault)
     try InstanceTable.insert(created, db)
+    for push in new.pushes { try PushWriter(db: db, id: change.id).put(push, in: &created) }
+    for entry in new.outbox { try outbox.put(entry, of: change.id) }
     instance = created
     isRowChanged = true
   }
@@ -105,21 +119,22 @@ struct ChangeWriter {
   private mutating func wipe() throws {
     var changed = try opened()
     let storage = try InstanceTable.removeStorage(of: changed.uuid, db)
-    let tokens = StoredIdentity.tokenCount(in: StoredJSON.json(of: changed.identity))
+    let pushes = try PushWriter(db: db, id: change.id).deleteAll(in: &changed)
     changed.storageEpoch &+= 1
+    wipeCount = WipeCount(
+      of: StoredJSON.json(of: changed.identity), storage: storage, pushes: pushes, storageEpoch: changed.storageEpoch)
     changed.key = try DataKey(
-      newFor: changed.uuid, slot: changed.key.slot, storageEpoch: changed.storageEpoch, vault: vault)
+      newFor: .instance(changed.uuid, storageEpoch: changed.storageEpoch), slot: changed.key.slot, vault: vault)
     changed.identity = Data()
     changed.anchor.storageBytes = 0
     changed.anchor.storageDigest = StorageDigest()
     instance = changed
     isRowChanged = true
-    wiped = CommitResult.Wiped(storage: storage, tokens: tokens, pushes: 0, storageEpoch: changed.storageEpoch)
   }
 
   /// Needs no key, so that what does not open can be deleted.
   private mutating func delete() throws {
-    guard try InstanceTable.delete(change.uuid, db) else { throw SDKError.instanceNotFound(change.id) }
+    guard try InstanceTable.delete(change.uuid, vault: vault, db) else { throw SDKError.instanceNotFound(change.id) }
     instance = nil
     isRowChanged = false
     isAnchorChanged = false

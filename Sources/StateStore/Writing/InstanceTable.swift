@@ -30,11 +30,13 @@ enum InstanceTable {
     return db.changesCount
   }
 
-  /// Removes an instance, its storage and its key; false if it isn't there.
-  static func delete(_ uuid: InstanceUUID, _ db: Database) throws -> Bool {
+  /// Removes an instance with all that it has and its key; false if it isn't there.
+  static func delete(_ uuid: InstanceUUID, vault: Vault, _ db: Database) throws -> Bool {
     let select = try db.cachedStatement(sql: "SELECT slot FROM instance WHERE uuid = ?")
     guard let row = try Row.fetchOne(select, arguments: [uuid.description]) else { return false }
     _ = try removeStorage(of: uuid, db)
+    try db.cachedStatement(sql: "DELETE FROM push WHERE instance = ?").execute(arguments: [uuid.description])
+    try OutboxWriter(db: db, vault: vault, uuid: uuid).deleteAll()
     try db.cachedStatement(sql: "DELETE FROM instance WHERE uuid = ?").execute(arguments: [uuid.description])
     if let slot = row.integer(0) { try KeyTable.clear(slot, db) }
     return true

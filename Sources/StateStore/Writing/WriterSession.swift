@@ -16,7 +16,7 @@ final class WriterSession {
 
   private var recovery: RecoveryPause
   private var isProbeScheduled = false
-  /// A wipe is committed whose old key may still lie in the log; at first it may be one from before a crash.
+  /// A key is destroyed that may still lie in the log; at first it may be one from before a crash.
   private var isLogToBeEmptied = true
   private var eventsSinceSweep = 0
   private var lastSweep: Timestamp?
@@ -103,7 +103,7 @@ final class WriterSession {
     isLogToBeEmptied = false
   }
 
-  /// Removes from the log what a wipe has replaced, with a second try on a new connection.
+  /// Removes from the log keys that were destroyed, with a second try on a new connection.
   private func removeOldKeys() -> SDKError? {
     var refusal: SDKError?
     for _ in 0..<2 where isLogToBeEmptied {
@@ -111,7 +111,7 @@ final class WriterSession {
     }
     guard isLogToBeEmptied, let refusal else { return nil }
     return .storeUnavailable(
-      "The wipe is on disk, but the old key could not be removed from the log (\(refusal.message)); "
+      "The wipe or removal is on disk, but the old key could not be removed from the log (\(refusal.message)); "
         + "the store goes on trying.")
   }
 
@@ -194,7 +194,7 @@ extension InstanceChange {
   fileprivate var removesKeys: Bool {
     parts.contains { part in
       switch part {
-      case .wipe, .delete: true
+      case .wipe, .delete, .deleteOutbox: true
       default: false
       }
     }

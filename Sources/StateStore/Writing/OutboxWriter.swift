@@ -1,0 +1,89 @@
+import GRDB
+import SDKProtocol
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Writes the outbox entries of an instance, each with its key. Nothing here needs the instance's own key.
+struct OutboxWriter {
+  let db: Database
+  let vault: Vault
+  let uuid: InstanceUUID
+
+  /// Writes an entry; one that is there already keeps its key.
+  func put(_ entry: StoredOutboxEntry, of id: InstanceID) throws {
+    let tag = vault.outboxTag(of: entry.id, in: uuid)
+    let (key, former) = try present(tag) ?? added(tag, of: id)
+    var anchor = former
+    anchor.revision &+= 1
+    func sealed(_ column: String, _ plain: Data) throws(SealError) -> Data {
+      let context = OutboxRow.context(column, of: uuid, slot: key.slot, tag: tag, deadline: entry.deadline, anchor)
+      return try Seal.seal(plain, under: key.key, context)
+    }
+    let name = try sealed("outbox.name", Data(entry.id.utf8))
+    let value = try sealed("outbox.value", try StoredJSON.data(of: entry.value))
+    let statement = try db.cachedStatement(
+      sql: """
+        INSERT INTO outbox (slot, instance, tag, deadline, name, value) VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (slot) DO UPDATE SET deadline = excluded.deadline, name = excluded.name, value = excluded.value
+        """)
+    try statement.execute(arguments: [
+      key.slot, uuid.description, tag, entry.deadline.secondsSince1970, name, value,
+    ])
+    try KeyTable.write(key, anchor: try anchor.sealed(under: key, of: uuid), db)
+  }
+
+  /// Removes an entry and its key, if it is there.
+  func delete(_ entry: String) throws {
+    let select = try db.cachedStatement(sql: "SELECT slot FROM outbox WHERE instance = ? AND tag = ?")
+    let tag = vault.outboxTag(of: entry, in: uuid)
+    if let slot = try Row.fetchOne(select, arguments: [uuid.description, tag])?.integer(0) { try remove(slot) }
+  }
+
+  /// The key of an entry that is there; one that does not open is removed, since its key can't be used again.
+  private func present(_ tag: Data) throws -> (DataKey, Anchor)? {
+    let select = try db.cachedStatement(sql: OutboxRow.selection + " WHERE o.instance = ? AND o.tag = ?")
+    guard let found = try Row.fetchOne(select, arguments: [uuid.description, tag]) else { return nil }
+    if let keys = try? OutboxRow(found)?.keys(vault) { return keys }
+    if let slot = found.integer(0) { try remove(slot) }
+    return nil
+  }
+
+  /// A new key, if there is room for its entry.
+  private func added(_ tag: Data, of id: InstanceID) throws -> (DataKey, Anchor) {
+    if try count() >= StoredOutboxEntry.maximumCount { try removeUnreadable() }
+    guard try count() < StoredOutboxEntry.maximumCount else { throw SDKError.outboxFull(id) }
+    let slot = try KeyTable.take(db)
+    return (try DataKey(newFor: .outboxEntry(uuid, tag: tag), slot: slot, vault: vault), Anchor())
+  }
+
+  private func count() throws -> Int {
+    let select = try db.cachedStatement(sql: "SELECT COUNT(*) FROM outbox WHERE instance = ?")
+    return Int(try Row.fetchOne(select, arguments: [uuid.description])?.integer(0) ?? 0)
+  }
+
+  /// Makes room: an entry that does not open is of no use to anybody.
+  private func removeUnreadable() throws {
+    let select = try db.cachedStatement(sql: OutboxRow.selection + " WHERE o.instance = ?")
+    for row in try Row.fetchAll(select, arguments: [uuid.description]) {
+      if (try? OutboxRow(row)?.opened(vault)) != nil { continue }
+      if let slot = row.integer(0) { try remove(slot) }
+    }
+  }
+
+  /// Removes all entries of the instance and their keys.
+  func deleteAll() throws {
+    let select = try db.cachedStatement(sql: "SELECT slot FROM outbox WHERE instance = ?")
+    for row in try Row.fetchAll(select, arguments: [uuid.description]) {
+      if let slot = row.integer(0) { try remove(slot) }
+    }
+  }
+
+  private func remove(_ slot: Int64) throws {
+    try db.cachedStatement(sql: "DELETE FROM outbox WHERE slot = ?").execute(arguments: [slot])
+    try KeyTable.clear(slot, db)
+  }
+}
