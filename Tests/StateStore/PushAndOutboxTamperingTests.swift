@@ -171,6 +171,20 @@ import Testing
     }
   }
 
+  @Test func takesNoSlotThatAnEntryStillHas() async throws {
+    try await tampered { raw, _ in
+      try raw.execute("UPDATE data_key SET wrapped = zeroblob(60), anchor = zeroblob(68) WHERE slot IN (2, 3)")
+    } then: { store, samples in
+      let other = try Sample("three")
+      _ = try await store.commit(other.change(.create(other.instance), Self.entry("a", "new")))
+      #expect(try await store.loaded(other)?.outbox.map(\.value) == ["new"])
+      // Whoever removes the damaged ones removes nothing of another.
+      _ = try await store.commit(samples[0].change(.delete))
+      #expect(try await store.loaded(other)?.outbox.map(\.value) == ["new"])
+      #expect(try await store.load().quarantined.isEmpty)
+    }
+  }
+
   @Test func makesRoomOfWhatDoesNotOpen() async throws {
     let directory = try TemporaryDirectory()
     let sample = try Sample()
