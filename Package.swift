@@ -24,6 +24,7 @@ extension Target.Dependency {
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
   static let httpClient = product(name: "AsyncHTTPClient", package: "async-http-client")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+  static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
   static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
   static let jwt = product(name: "JWTKit", package: "jwt-kit")
   static let toml = product(name: "TOMLKit", package: "TOMLKit")
@@ -102,9 +103,12 @@ let package = Package(
       "SDKKinds",
       [
         "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .httpClient, .jwt,
-        .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+        .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
       ],
-      tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .jwt])
+      tests: [
+        "JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .jwt, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix,
+        .nioSSL, .nioWebSocket,
+      ])
     + module("SandboxServer", ["JSONRPC", .flyingFox, .jwt, .crypto], tests: ["JSONRPC", .jwt])
     + module("sdk-sandbox", ["SandboxServer", .arguments], executable: true)
     + module(

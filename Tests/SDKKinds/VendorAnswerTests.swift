@@ -48,4 +48,12 @@ import Testing
     #expect(limited.reason == .rateLimited)
     #expect(limited.retryAfter == 12)
   }
+
+  @Test func refusedSockets() {
+    #expect(HTTPFailure.refused(status: 503).error(vendor: "The vendor").reason == .serverError)
+    #expect(HTTPFailure.refused(status: 429).error(vendor: "The vendor").reason == .rateLimited)
+    let error = HTTPFailure.refused(status: 403).error(vendor: "The vendor")
+    #expect(error.reason == .badResponse)
+    #expect(error.httpStatus == 403)
+  }
 }

@@ -66,4 +66,6 @@ public enum HTTPFailure: Error, Sendable, Hashable {
   case timeout
   /// The answer is larger than we take.
   case tooLarge
+  /// The server answered, but did not upgrade to a WebSocket; with its HTTP status.
+  case refused(status: Int)
 }

@@ -54,6 +54,11 @@ extension HTTPFailure {
       SDKError(.unreachable, .network, "\(vendor) can't be reached (\(why)); check the network and base_url.")
     case .timeout: SDKError(.unreachable, .timeout, "\(vendor) did not answer in time; try again later.")
     case .tooLarge: SDKError(.unreachable, .badResponse, "\(vendor) answered with more than we take; check base_url.")
+    case .refused(let status):
+      SDKError(
+        .unreachable, status == 429 ? .rateLimited : status >= 500 ? .serverError : .badResponse,
+        "\(vendor) refused the realtime connection with status \(status); check the URL of the socket.",
+        httpStatus: status)
     }
   }
 }

@@ -1,0 +1,235 @@
+import JSONRPC
+
+/// A Bayeux 1.0 client on a WebSocket with one subscription, without input or output of its own (`vendors.md` 1.2):
+/// handshake, subscription and the loop of `/meta/connect` as the server advises.
+///
+/// One client serves one socket. Bounded: times that the server advises, handshakes in a row, at most one
+/// `/meta/connect` a second. Messages that it does not know are ignored.
+struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+  private let channel: String
+  private let ext: JSONObject
+  /// Seconds for an answer that the server does not hold back.
+  private let timeout: Double
+
+  private var phase = Phase.idle
+  private var connect = Connect.idle
+  private var subscribeDeadline: Double?
+  private var isSubscribed = false
+  private var ids: UInt64 = 0
+  private var handshakeID = ""
+  private var subscribeID = ""
+  private var connectID = ""
+  /// Handshakes since the last successful `/meta/connect`.
+  private var handshakes = 0
+  /// What the server has advised last.
+  private(set) var advice = BayeuxAdvice()
+
+  /// How many handshakes in a row may come to nothing.
+  static let maximumHandshakes = 3
+  /// Seconds at least between two `/meta/connect`, and before anything is repeated that failed.
+  static let minimumInterval = 1.0
+  /// Seconds that the answer to `/meta/connect` may take beyond what the server advised.
+  private static let grace = 15.0
+
+  /// A client that subscribes to `channel` with this `ext`, which holds the credentials.
+  init(channel: String, ext: JSONObject, timeout: Double = 30) {
+    self.channel = channel
+    self.ext = ext
+    self.timeout = timeout.isFinite ? min(max(timeout, 1), 300) : 30
+  }
+
+  /// Without the credentials.
+  var description: String { "Bayeux(\(channel))" }
+  var debugDescription: String { description }
+
+  /// Whether nothing more will be sent or told.
+  var isOver: Bool { phase == .over }
+
+  /// Takes an input at a time in seconds on a clock that does not go back.
+  mutating func take(_ input: Input, at now: Double) -> Step {
+    var step = Step()
+    switch input {
+    case .opened: if phase == .idle { handshake(&step, now) }
+    case .text(let text): receive(text, &step, now)
+    case .timer: timer(&step, now)
+    case .closing: leave(&step)
+    }
+    step.wake = wake
+    return step
+  }
+
+  private var wake: Double? {
+    switch phase {
+    case .idle, .over: return nil
+    case .handshaking(let deadline): return deadline
+    case .pausing(let until): return until
+    case .connected:
+      var wake = subscribeDeadline
+      switch connect {
+      case .idle: break
+      case .waiting(_, let time), .pausing(let time): wake = min(wake ?? time, time)
+      }
+      return wake
+    }
+  }
+
+  private mutating func timer(_ step: inout Step, _ now: Double) {
+    switch phase {
+    case .idle, .over: break
+    case .handshaking(let deadline): if now >= deadline { fail("no answer to the handshake", &step) }
+    case .pausing(let until): if now >= until { handshake(&step, now) }
+    case .connected(let clientID):
+      if let subscribeDeadline, now >= subscribeDeadline { return fail("no answer to the subscription", &step) }
+      switch connect {
+      case .idle: break
+      case .waiting(_, let deadline): if now >= deadline { fail("no answer to the connect request", &step) }
+      case .pausing(let until): if now >= until { sendConnect(clientID, &step, now) }
+      }
+    }
+  }
+
+  // MARK: Requests
+
+  private mutating func send(_ channel: String, _ members: JSONObject, _ step: inout Step) -> String {
+    ids &+= 1
+    let id = String(ids)
+    var message: JSONObject = ["channel": .string(channel), "id": .string(id)]
+    for member in members.members { message[member.key] = member.value }
+    step.frames.append(JSONWriter.text(of: [.object(message)]))
+    return id
+  }
+
+  private mutating func handshake(_ step: inout Step, _ now: Double) {
+    guard handshakes < Self.maximumHandshakes else { return fail("handshakes come to nothing", &step) }
+    handshakes += 1
+    advice.forgetReconnect()
+    connect = .idle
+    subscribeDeadline = nil
+    isSubscribed = false
+    phase = .handshaking(deadline: now + timeout)
+    handshakeID = send("/meta/handshake", ["version": "1.0", "supportedConnectionTypes": ["websocket"]], &step)
+  }
+
+  private mutating func sendConnect(_ clientID: String, _ step: inout Step, _ now: Double) {
+    connect = .waiting(since: now, deadline: now + advice.timeout + Self.grace)
+    connectID = send(
+      "/meta/connect", ["clientId": .string(clientID), "connectionType": "websocket"], &step)
+  }
+
+  private mutating func leave(_ step: inout Step) {
+    if case .connected(let clientID) = phase {
+      _ = send("/meta/disconnect", ["clientId": .string(clientID)], &step)
+    }
+    phase = .over
+  }
+
+  // MARK: Answers
+
+  private mutating func receive(_ text: String, _ step: inout Step, _ now: Double) {
+    guard phase != .idle, phase != .over else { return }
+    guard let json = try? JSONParser.parse(text) else {
+      return fail("the server sent something that is not JSON", &step)
+    }
+    for message in json.arrayValue ?? [json] {
+      guard phase != .over else { return }
+      switch message["channel"]?.stringValue {
+      case "/meta/handshake": handshakeAnswered(message, &step, now)
+      case "/meta/connect": connectAnswered(message, &step, now)
+      case "/meta/subscribe": subscriptionAnswered(message, &step, now)
+      case channel?:
+        if case .connected = phase, let data = message["data"] { step.news.append(.event(data)) }
+      default: break
+      }
+    }
+  }
+
+  /// Whether a message answers the request with this id; servers may leave it out.
+  private static func answers(_ message: JSON, _ id: String) -> Bool {
+    guard let theirs = message["id"], !theirs.isNull else { return true }
+    return theirs.stringValue == id || theirs.intValue.map(String.init) == id
+  }
+
+  private mutating func handshakeAnswered(_ message: JSON, _ step: inout Step, _ now: Double) {
+    guard case .handshaking = phase, Self.answers(message, handshakeID) else { return }
+    advice.update(message["advice"])
+    guard message["successful"]?.boolValue == true else {
+      let error = BayeuxError(message)
+      guard message["advice"] != nil, advice.reconnect != .none, handshakes < Self.maximumHandshakes else {
+        return fail("the server refused the handshake: \(error.words)", &step)
+      }
+      phase = .pausing(until: now + max(advice.interval, Self.minimumInterval))
+      return
+    }
+    if let types = message["supportedConnectionTypes"]?.arrayValue, !types.contains("websocket") {
+      return fail("the server does not serve WebSockets", &step)
+    }
+    guard let clientID = message["clientId"]?.stringValue, (1...256).contains(clientID.utf8.count) else {
+      return fail("the server gave no client id", &step)
+    }
+    phase = .connected(clientID: clientID)
+    var subscription: JSONObject = ["clientId": .string(clientID), "subscription": .string(channel)]
+    if !ext.isEmpty { subscription["ext"] = .object(ext) }
+    subscribeID = send("/meta/subscribe", subscription, &step)
+    subscribeDeadline = now + timeout
+    sendConnect(clientID, &step, now)
+  }
+
+  private mutating func subscriptionAnswered(_ message: JSON, _ step: inout Step, _ now: Double) {
+    guard case .connected = phase, subscribeDeadline != nil, Self.answers(message, subscribeID),
+      Self.isAbout(message["subscription"], channel)
+    else { return }
+    subscribeDeadline = nil
+    advice.update(message["advice"])
+    if message["successful"]?.boolValue == true {
+      guard !isSubscribed else { return }
+      isSubscribed = true
+      step.news.append(.subscribed)
+    } else if message["advice"]?["reconnect"]?.stringValue == "handshake", handshakes < Self.maximumHandshakes {
+      // Not the credentials: the server has lost the client.
+      repeatHandshake(now)
+    } else {
+      let error = BayeuxError(message)
+      step.news.append(.refused(code: error.code, description: error.description))
+      leave(&step)
+    }
+  }
+
+  private static func isAbout(_ subscription: JSON?, _ channel: String) -> Bool {
+    switch subscription {
+    case nil, .null?: true
+    case .array(let channels)?: channels.contains(.string(channel))
+    case let other?: other.stringValue == channel
+    }
+  }
+
+  private mutating func connectAnswered(_ message: JSON, _ step: inout Step, _ now: Double) {
+    guard case .connected = phase else { return }
+    // Servers may send advice without being asked.
+    guard case .waiting(let since, _) = connect, Self.answers(message, connectID) else { return }
+    advice.update(message["advice"])
+    let isGood = message["successful"]?.boolValue == true
+    if isGood, isSubscribed { handshakes = 0 }
+    switch advice.reconnect {
+    case .none: fail("the server ends the connection: \(BayeuxError(message).words)", &step)
+    case .handshake: repeatHandshake(now)
+    case .retry:
+      // Answers that come at once must not make us ask without pause.
+      let earliest = isGood ? since + Self.minimumInterval : now + Self.minimumInterval
+      connect = .pausing(until: max(now + advice.interval, earliest))
+      timer(&step, now)
+    }
+  }
+
+  private mutating func repeatHandshake(_ now: Double) {
+    connect = .idle
+    subscribeDeadline = nil
+    isSubscribed = false
+    phase = .pausing(until: now + max(advice.interval, Self.minimumInterval))
+  }
+
+  private mutating func fail(_ words: String, _ step: inout Step) {
+    step.news.append(.failed(String(words.prefix(600))))
+    step.news.append(.reconnectAdvice(advice.reconnect, after: advice.interval))
+    phase = .over
+  }
+}

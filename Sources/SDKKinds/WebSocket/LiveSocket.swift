@@ -1,0 +1,37 @@
+import NIOCore
+import SDKInstances
+
+/// A WebSocket on a NIO channel, for its user's tasks.
+final class LiveSocket: VendorSocket {
+  private let channel: any Channel
+  private let handler: NIOLoopBound<SocketHandler>
+
+  init(_ channel: any Channel, _ handler: NIOLoopBound<SocketHandler>) {
+    self.channel = channel
+    self.handler = handler
+  }
+
+  deinit { channel.close(promise: nil) }
+
+  func send(_ text: String) async throws(HTTPFailure) {
+    let turn = Turn<Void>()
+    channel.eventLoop.execute { [handler] in handler.value.send(text, turn) }
+    try await turn.outcome().get()
+  }
+
+  func next() async throws(HTTPFailure) -> String? {
+    let turn = Turn<String?>()
+    channel.eventLoop.execute { [handler] in handler.value.take(turn) }
+    return try await turn.outcome().get()
+  }
+
+  func close() async {
+    channel.eventLoop.execute { [handler] in handler.value.close() }
+    let turn = Turn<Void>()
+    channel.closeFuture.whenComplete { _ in turn.resolve(.success(())) }
+    if case .failure = await turn.outcome() {
+      // Cancelled: there is no time for the peer's answer.
+      channel.close(promise: nil)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import SDKInstances
+
+/// One attempt to open a WebSocket: connection, TLS, upgrade; ended as a whole when its time is over.
+final class SocketAttempt: Sendable {
+  /// What the loop alone touches.
+  private final class Progress {
+    var channel: (any Channel)?
+    var isAbandoned = false
+  }
+
+  private let loop: any EventLoop
+  private let progress: NIOLoopBoundBox<Progress>
+  private let turn = Turn<LiveSocket>()
+
+  init(on loop: any EventLoop) {
+    self.loop = loop
+    progress = NIOLoopBoundBox.makeBoxSendingValue(Progress(), eventLoop: loop)
+  }
+
+  /// Opens the socket.
+  func open(
+    _ request: UpgradeRequest, at url: SocketURL, tls: NIOSSLContext?, timeout: TimeAmount, limits: SocketLimits
+  ) async throws(HTTPFailure) -> LiveSocket {
+    let timer = loop.scheduleTask(in: timeout) { [turn] in _ = turn.resolve(.failure(.timeout)) }
+    let turn = turn
+    let progress = progress
+    ClientBootstrap(group: loop)
+      .connectTimeout(timeout)
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .connect(host: url.host, port: url.port)
+      .whenComplete { result in
+        switch result {
+        case .failure(let error): turn.resolve(.failure(HTTPFailure(socket: error)))
+        case .success(let channel):
+          guard !progress.value.isAbandoned else { return channel.close(promise: nil) }
+          progress.value.channel = channel
+          Self.equip(channel, request, url, tls, limits, turn)
+        }
+      }
+    let outcome = await turn.outcome()
+    timer.cancel()
+    if case .failure = outcome { loop.execute { Self.abandon(progress.value) } }
+    return try outcome.get()
+  }
+
+  private static func equip(
+    _ channel: any Channel, _ request: UpgradeRequest, _ url: SocketURL, _ tls: NIOSSLContext?,
+    _ limits: SocketLimits, _ turn: Turn<LiveSocket>
+  ) {
+    do {
+      if let tls {
+        let handler = try NIOSSLClientHandler(context: tls, serverHostname: url.isAddress ? nil : url.host)
+        try channel.pipeline.syncOperations.addHandler(handler)
+      }
+      try channel.pipeline.syncOperations.addHandler(UpgradeHandler(request, limits: limits, turn: turn))
+    } catch {
+      turn.resolve(.failure(HTTPFailure(socket: error)))
+      channel.close(promise: nil)
+    }
+  }
+
+  private static func abandon(_ progress: Progress) {
+    progress.isAbandoned = true
+    progress.channel?.close(promise: nil)
+  }
+}

@@ -1,0 +1,53 @@
+import SDKInstances
+
+/// The head of the answer to a request for an upgrade.
+struct UpgradeAnswer: Sendable {
+  /// The status.
+  var status: Int
+  /// Header fields in order.
+  var headers: [(name: String, value: String)]
+
+  /// Bytes that a head may have.
+  static let limit = 16 << 10
+
+  /// Reads a head from the beginning of `bytes`; `nil` when it has not come whole.
+  ///
+  /// - Returns: the head and how many bytes it has.
+  static func read(_ bytes: some Collection<UInt8>) throws(HTTPFailure) -> (answer: UpgradeAnswer, length: Int)? {
+    var lines: [String] = []
+    var line: [UInt8] = []
+    var length = 0
+    for byte in bytes {
+      length += 1
+      guard length <= limit else { throw .tooLarge }
+      guard byte == 0x0A else {
+        line.append(byte)
+        continue
+      }
+      if line.last == 0x0D { line.removeLast() }
+      if line.isEmpty { return (try UpgradeAnswer(lines), length) }
+      // Header fields are ASCII where we look at them.
+      lines.append(String(decoding: line, as: UTF8.self))
+      line.removeAll(keepingCapacity: true)
+    }
+    return nil
+  }
+
+  private init(_ lines: [String]) throws(HTTPFailure) {
+    let malformed = HTTPFailure.network("the answer is not HTTP")
+    let first = (lines.first ?? "").split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard first.count >= 2, first[0] == "HTTP/1.1" || first[0] == "HTTP/1.0", first[1].utf8.count == 3,
+      first[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let status = Int(first[1]), status >= 100
+    else { throw malformed }
+    self.status = status
+    headers = []
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":"), colon > line.startIndex, !line.contains("\r") else { throw malformed }
+      let name = line[..<colon]
+      guard !name.contains(where: { $0 == " " || $0 == "\t" }) else { throw malformed }
+      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      let end = value.lastIndex { $0 != " " && $0 != "\t" }.map { value.index(after: $0) } ?? value.startIndex
+      headers.append((name: String(name), value: String(value[..<end])))
+    }
+  }
+}

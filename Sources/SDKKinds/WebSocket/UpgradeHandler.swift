@@ -1,0 +1,97 @@
+import NIOCore
+import NIOWebSocket
+import SDKInstances
+
+/// Asks for the upgrade, checks the answer and puts the WebSocket's handlers behind itself.
+///
+/// Hands bytes on unchanged from then on.
+final class UpgradeHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private enum Phase {
+    case asking
+    case upgraded
+    case failed
+  }
+
+  private let request: UpgradeRequest
+  private let limits: SocketLimits
+  private let turn: Turn<LiveSocket>
+  private var phase = Phase.asking
+  private var received = ByteBuffer()
+
+  init(_ request: UpgradeRequest, limits: SocketLimits, turn: Turn<LiveSocket>) {
+    self.request = request
+    self.limits = limits
+    self.turn = turn
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: request.text)), promise: nil)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch phase {
+    case .upgraded: context.fireChannelRead(data)
+    case .failed: break
+    case .asking:
+      received.writeImmutableBuffer(Self.unwrapInboundIn(data))
+      do throws(HTTPFailure) {
+        try read(context)
+      } catch {
+        fail(context, error)
+      }
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    fail(context, .network("the connection ended before the upgrade"))
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if case .upgraded = phase { return context.fireErrorCaught(error) }
+    fail(context, HTTPFailure(socket: error))
+  }
+
+  private func read(_ context: ChannelHandlerContext) throws(HTTPFailure) {
+    while let (answer, length) = try UpgradeAnswer.read(received.readableBytesView) {
+      received.moveReaderIndex(forwardBy: length)
+      // Early hints and the like are followed by the answer proper.
+      if (100..<200).contains(answer.status), answer.status != 101 { continue }
+      try request.check(answer)
+      return try upgrade(context)
+    }
+  }
+
+  private func upgrade(_ context: ChannelHandlerContext) throws(HTTPFailure) {
+    let handler = SocketHandler(limits: limits)
+    do {
+      try context.pipeline.syncOperations.addHandlers(
+        WebSocketFrameEncoder(), ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: limits.message)), handler,
+        position: .after(self))
+    } catch {
+      throw .network("the connection ended in the upgrade")
+    }
+    phase = .upgraded
+    let socket = LiveSocket(context.channel, NIOLoopBound(handler, eventLoop: context.eventLoop))
+    // Nobody waits any more: the socket goes, and the connection with it.
+    guard turn.resolve(.success(socket)) else { return }
+    let rest = received
+    received = ByteBuffer()
+    if rest.readableBytes > 0 {
+      context.fireChannelRead(Self.wrapInboundOut(rest))
+      context.fireChannelReadComplete()
+    }
+  }
+
+  private func fail(_ context: ChannelHandlerContext, _ failure: HTTPFailure) {
+    guard case .asking = phase else { return }
+    phase = .failed
+    received = ByteBuffer()
+    turn.resolve(.failure(failure))
+    context.close(promise: nil)
+  }
+}

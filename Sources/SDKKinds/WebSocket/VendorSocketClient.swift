@@ -1,0 +1,45 @@
+public import NIOPosix
+import NIOSSL
+public import SDKInstances
+
+/// WebSockets to the vendors, one connection for each socket.
+///
+/// Certificates are checked, redirects are not followed, and everything that a server may send is bounded. The event
+/// loops must outlive the sockets.
+public struct VendorSocketClient: SocketOpening {
+  private let group: MultiThreadedEventLoopGroup
+  private let limits: SocketLimits
+
+  /// A client on these event loops.
+  public init(group: MultiThreadedEventLoopGroup) { self.init(group: group, limits: SocketLimits()) }
+
+  init(group: MultiThreadedEventLoopGroup, limits: SocketLimits) {
+    self.group = group
+    self.limits = limits
+  }
+
+  public func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket {
+    guard let url = SocketURL(request.url) else { throw .network("the URL is not one of a WebSocket") }
+    guard let upgrade = UpgradeRequest(request, to: url) else {
+      throw .network("a header field or subprotocol can't be sent")
+    }
+    let tls = url.isSecure ? try Self.tls(caFile: request.caFile) : nil
+    var limits = limits
+    limits.pingInterval = SocketLimits.amount(request.pingInterval, within: 0.01...3600)
+    return try await SocketAttempt(on: group.next()).open(
+      upgrade, at: url, tls: tls, timeout: SocketLimits.amount(request.timeout, within: 0.001...600), limits: limits)
+  }
+
+  /// Read anew for each connection, so that certificates that were replaced count.
+  private static func tls(caFile: String?) throws(HTTPFailure) -> NIOSSLContext {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    if let caFile { configuration.trustRoots = .file(caFile) }
+    // HTTP/2 knows no such upgrade.
+    configuration.applicationProtocols = ["http/1.1"]
+    do {
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw .network(caFile == nil ? "TLS can't be set up" : "the file of ca_file can't be read")
+    }
+  }
+}
