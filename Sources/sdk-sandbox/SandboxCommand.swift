@@ -8,7 +8,8 @@ struct SandboxCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sdk-sandbox",
     abstract: "A development server that stands in for the SDKs' vendors.",
-    usage: "sdk-sandbox [--port <port>]\nsdk-sandbox mint --external-id <external-id> [<options>]",
+    usage:
+      "sdk-sandbox [--port <port>]\nsdk-sandbox mint [--sdk messaging|chat] --external-id <external-id> [<options>]",
     discussion: HelpText.discussion,
     subcommands: [MintCommand.self])
 

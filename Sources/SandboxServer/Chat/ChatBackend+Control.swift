@@ -22,7 +22,7 @@ extension ChatBackend {
 
   var options: JSONTree { settings.tree }
 
-  /// `POST /_ban`: a banned visitor is dropped when registering; `banned: false` lifts it.
+  /// `POST /_ban`: a banned visitor is dropped, now and when registering; `banned: false` lifts it.
   mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
     let members = try ControlMembers(call.body, known: ["externalId", "mid", "banned"])
     let externalID = try members.text("externalId")
@@ -36,6 +36,7 @@ extension ChatBackend {
     }
     if let externalID { Self.set(externalID, in: &bannedExternalIDs, banned) }
     if let machine { Self.set(machine, in: &bannedMachines, banned) }
+    dropBanned(now: call.now)
     return ["banned": bans]
   }
 

@@ -26,9 +26,8 @@ extension ChatBackend {
       else { return (nil, .unauthorized) }
       externalID = visitor.externalID
     }
-    if bannedMachines.contains(machine) { return (externalID, .dropped) }
+    if isBanned(externalID, machine) { return (externalID, .dropped) }
     guard let externalID else { return (nil, .ok) }
-    if bannedExternalIDs.contains(externalID) { return (externalID, .dropped) }
     guard machines[machine] == nil || machines[machine] == externalID else { return (externalID, .unauthorized) }
     machines[machine] = externalID
     return (externalID, .ok)

@@ -20,6 +20,9 @@ struct ChatBackend: SandboxBackend {
   var bannedMachines: Set<String> = []
   /// Whose machine id (`mid`) it is, by the first external id that registered with it.
   var machines = BoundedStore<String>(most: SandboxLimits.users)
+  /// Open sockets, each with its registration once it has one.
+  var openSockets: [Int: ChatRegistration?] = [:]
+  var outbox: [SocketAction] = []
   /// Register frames and how they were acknowledged, oldest first.
   var registrations: [ChatRegistration] = []
 

@@ -93,8 +93,15 @@ import Testing
     let text = await Self.blocking { String(decoding: output.readDataToEndOfFile(), as: UTF8.self) }
     await Self.blocking { process.waitUntilExit() }
     for secret in DemoAccounts.keys.values { #expect(text.contains(secret)) }
-    for word in [DemoAccounts.appID, DemoAccounts.integrationID, "_control", "_log", "_clock", "_revoke", "mint"] {
-      #expect(text.contains(word))
-    }
+    let accounts = [
+      DemoAccounts.appID, DemoAccounts.integrationID, DemoAccounts.supportAppID, DemoAccounts.supportClientID,
+      DemoAccounts.supportAnonymousAppID, DemoAccounts.supportAnonymousClientID, DemoAccounts.supportSecret,
+      DemoAccounts.salesforceClientID, DemoAccounts.salesforceRotatingClientID,
+      DemoAccounts.salesforceConfidentialClientID, DemoAccounts.salesforceClientSecret, DemoAccounts.chatAccountKey,
+      DemoAccounts.chatSecret, DemoAccounts.chatAccountKeyWithoutSecret,
+    ]
+    let controls = ["_control", "_log", "_clock", "_keys", "_revoke", "_options", "_state", "_sockets", "_push"]
+    let own = BackendList.all.flatMap { $0.controls + $0.optionNames }
+    for word in accounts + controls + own + ["_close", "mint"] { #expect(text.contains(word), "\(word)") }
   }
 }

@@ -1,0 +1,75 @@
+extension HelpText {
+  /// How to command a running sandbox.
+  static let control = """
+    CONTROL (S=http://127.0.0.1:PORT; SDK is zm, zs, sf, zc or ed)
+      The next responses of a route; * is one segment, ** at the end any number:
+        curl $S/_control -d '{"route":"POST /v2/apps/*/login","status":401}'
+      Members: route, method, times (a number or "forever"), status, body,
+      headers, contentType, delayMs, closeMidBody, hang, passThrough. Scripts of
+      a route queue. An error status without a body gets the vendor's own; "" is
+      an empty one. passThrough delays, does the real thing, then may add headers,
+      cut the response or hang.
+        curl $S/_control -d '{"route":"/zm/**","hang":true,"times":"forever"}'
+        curl $S/_control -d '{"route":"/access/sdk/jwt","status":409,"times":2}'
+      Rotate the refresh token, then lose the answer:
+        curl $S/_control -d '{"route":"/services/oauth2/token","passThrough":true,
+                              "closeMidBody":true}'
+      An error that nobody knows:
+        curl $S/_control -d '{"route":"/authenticated/web/jwt",
+                              "body":{"success":false,"error":"new"}}'
+        curl $S/_control               what is pending, how many requests are held
+        curl -X DELETE $S/_control     clear, and let go what is held
+      Scripts for frames of a WebSocket; the last word is the frame's __type, action,
+      type or channel, and members are route, times, delayMs, drop, close (true or a
+      code), reply, passThrough:
+        curl $S/_control -d '{"route":"WS /mediator register","drop":true}'
+      Open WebSockets; send to some (to, socket, path or sdk); close some:
+        curl $S/_sockets
+        curl $S/_push -d '{"to":"alice","frame":{"__type":"update"}}'
+        curl $S/_close -d '{"sdk":"zc","code":1001}'
+      What was received; count and waitMs wait for it:
+        curl "$S/_log?since=0&count=1&waitMs=5000"
+        curl -X DELETE $S/_log
+      Time (it goes on ticking):
+        curl $S/_clock -d '{"offsetSeconds":3600}'
+        curl $S/_clock -d '{"now":1800000000}'
+      Keys and accounts; sdk is zm unless given. A null secret removes a signing key
+      (zm) or a client (sf), leaves a chat account without a secret (zc), brings back
+      the demo secret (zs):
+        curl $S/_keys
+        curl $S/_keys -d '{"kid":"app_new","secret":"another-secret"}'
+        curl $S/_keys -d '{"sdk":"zs","kid":"vendor","secret":"…"}'    or customer
+        curl $S/_keys -d '{"sdk":"sf","kid":"CLIENT-ID","secret":"…"}'
+        curl $S/_keys -d '{"sdk":"zc","kid":"ACCOUNT-KEY","secret":"regenerated"}'
+      Refuse every token that a user has so far; for sf, kind (access or refresh)
+      leaves those of the other:
+        curl $S/_revoke -d '{"externalId":"alice"}'
+        curl $S/_revoke -d '{"sdk":"sf","externalId":"alice","kind":"access"}'
+      Behaviour; null is the default again:
+        curl $S/_options
+        curl $S/_options -d '{"sdk":"zs","customer":"down"}'
+        zs  customer        the customer's JWT endpoint: up, down, json (takes no
+                            forms), failing, nonsense
+            refusedIds      unique ids that it no longer takes: ["alice:1"]
+            authentication  what settings say: jwt or anonymous
+            userId          user_id of exchanges: number, text, word, fraction,
+                            object, null, missing
+        sf  rotating        refresh tokens rotate: true or false, whatever the grant
+            ttl             lifetime of access tokens in seconds
+            instance        name of the instance that instance_url is from now on:
+                            …/sf/instances/NAME
+        zc  expiresIn       expires_in, in seconds
+            failureStatus   HTTP status of a refused exchange
+            externalIdMax   longest external_id
+      Messaging: merge users, by _id or external_id; whoever is connected is told:
+        curl $S/_merge -d '{"from":"alice","to":"bob"}'
+      Salesforce: a first set of tokens. Further members: client_id, ttl (seconds),
+      rotating, refreshable, community (each true or false):
+        curl $S/_grant -d '{"user":"alice","ttl":60,"rotating":true}'
+      Chat: drop a visitor; "banned":false lifts it:
+        curl $S/_ban -d '{"externalId":"alice"}'    or "mid"
+      Users, clients, sessions; DELETE starts afresh:
+        curl $S/_state
+        curl -X DELETE $S/_state
+    """
+}
