@@ -30,7 +30,8 @@ extension HelpText {
                       \(DemoAccounts.salesforceClientSecret)
       tokens          curl $S/_grant -d '{"user":"alice"}'
 
-    CHAT (id_url http://127.0.0.1:PORT/zc, mediator_url ws://127.0.0.1:PORT/zc/mediator)
+    CHAT (id_url http://127.0.0.1:PORT/zc)
+      mediator_url    ws://127.0.0.1:PORT/zc/mediator
       account_key     \(DemoAccounts.chatAccountKey)
       shared secret   \(DemoAccounts.chatSecret)
       without secret  \(DemoAccounts.chatAccountKeyWithoutSecret)
