@@ -14,6 +14,7 @@ extension Target.Dependency {
   static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
   static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
   static let nioTestUtils = product(name: "NIOTestUtils", package: "swift-nio")
+  static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
   static let logging = product(name: "Logging", package: "swift-log")
   static let crypto = product(name: "Crypto", package: "swift-crypto")
   static let lifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -109,7 +110,9 @@ let package = Package(
         "JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .jwt, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix,
         .nioSSL, .nioWebSocket,
       ])
-    + module("SandboxServer", ["JSONRPC", .flyingFox, .jwt, .crypto], tests: ["JSONRPC", .jwt])
+    + module(
+      "SandboxServer", ["JSONRPC", .flyingFox, .jwt, .crypto, .cryptoExtras],
+      tests: ["JSONRPC", .jwt, .cryptoExtras])
     + module("sdk-sandbox", ["SandboxServer", .arguments], executable: true)
     + module(
       "sdkd",

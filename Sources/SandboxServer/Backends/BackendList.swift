@@ -2,6 +2,7 @@
 enum BackendList {
   static let all: [any SandboxBackend.Type] = [
     MessagingBackend.self,
+    EdnaBackend.self,
     SupportBackend.self,
     SalesforceBackend.self,
     ChatBackend.self,

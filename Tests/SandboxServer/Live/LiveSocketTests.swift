@@ -86,6 +86,22 @@ import Testing
     }
   }
 
+  @Test func `An edna client registers with cookies and hears that its token has expired`() async throws {
+    try await LiveSandbox.run { sandbox in
+      _ = try await sandbox.send("POST", "/ns/e/_tokens", ["token": "good", "clientId": "alice"])
+      let socket = try await LiveSocket.open(
+        sandbox, "/ns/e/ed/ws", headers: ["Cookie": "Authorization=good; X-Auth-Schema=s"]
+      ).get()
+      try await socket.send([
+        "action": "registerDevice", "correlationId": "1",
+        "data": ["clientId": "alice", "providerUid": .string(DemoAccounts.providerUID)],
+      ])
+      #expect(try await socket.nextTree()["data"]?["deviceAddress"]?.text != nil)
+      _ = try await sandbox.send("POST", "/ns/e/_unauthorized", ["clientId": "alice"])
+      #expect(try await socket.nextTree()["data"]?["errorDetails"] == "expired")
+    }
+  }
+
   @Test func `Many sockets at once, and a client that just leaves`() async throws {
     try await LiveSandbox.run { sandbox in
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,0 +1,37 @@
+/// The Chat Center installation of every namespace (`vendors.md` 5).
+extension DemoAccounts {
+  /// The only `providerUid` that it serves.
+  public static let providerUID = "demo_provider"
+  /// The key to encrypt identifiers with; `GET /_keys` shows it too.
+  public static let identifierPublicKey = """
+    -----BEGIN PUBLIC KEY-----
+    MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAlnsY3wH0965A90T0rtVz
+    PcZj5lmZP002+cqTCU9pOF/OPwEi/DXyn8oFn80CYACyYbv2Q9iU/jLkYScKJxVN
+    axCf+Hn3rpFL36cZRgyF3Me3UNF5FpxEO5ksPO5/lQT9M1ZJVNTB1yFcmvalYmSQ
+    pc4jEa9PRtMKybMZnXoapmEWk2ZTCeGRzer+Cqzlul34vx1yIDgW5SkIDisvTsMs
+    FCrxcSXfneG+Bg477LMwTVzCsjZU39IxFS9+TBFYmr8eRqUUJs/BsZNOKfM1Nxdc
+    R+Pfn4huSsOk/oObYkYlMF0lss+xGcuf2I0y8no2ffC1Y2mvpJnTXoDngfaT1yVq
+    owIDAQAB
+    -----END PUBLIC KEY-----
+    """
+  /// Its private half, PKCS #8 in base64. As public as every secret here: it protects nothing.
+  static let identifierPrivateKey = """
+    MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCWexjfAfT3rkD3RPSu1XM9xmPmWZk/TTb5ypMJT2k4X84/ASL8\
+    NfKfygWfzQJgALJhu/ZD2JT+MuRhJwonFU1rEJ/4efeukUvfpxlGDIXcx7dQ0XkWnEQ7mSw87n+VBP0zVklU1MHXIVya9qViZJCl\
+    ziMRr09G0wrJsxmdehqmYRaTZlMJ4ZHN6v4KrOW6Xfi/HXIgOBblKQgOKy9OwywUKvFxJd+d4b4GDjvsszBNXMKyNlTf0jEVL35M\
+    EViavx5GpRQmz8Gxk04p8zU3F1xH49+fiG5Kw6T+g5tiRiUwXSWyz7EZy5/YjTLyejZ98LVjaa+kmdNegOeB9pPXJWqjAgMBAAEC\
+    ggEAGmW4rLIyr1o1kkrZ42uVPjJ1ptxz2hto9/O1zG3ORvHjg8DmyriJ+cbeKrSzZHTq1eM7pZYyOM9jqblH+igt/wiZD2UR8mER\
+    nse40sVynBK60SYV6EX8YDoT/RJXdiQ8aIuL7KIv6NW04Yg/5d0/VJ6vHzSSIxn1bAGLjkjzsNjVRdZ9IGrXz2UeSjrijklcGlmQ\
+    UOPMDRdM5saS3odBzTo1X018TQrDYGUyJ1FjqkBsYP9mrrVXoAFmFccQBUuKcUfzXc3aF4uU+JFk0xMMMvHKb5J+Vf1xOi8PRnVa\
+    j2iV1PDHOx8gRb7mR85buRnZY4pVXBoV/kvk9czc0TpAVQKBgQDNodccWCaWbdejYF2gIaLtbrDKDPiuZPrcjLEaDf7pPmsxhy3R\
+    dX3FJZn9WXDq6SM7lJ1iieYHycujPoTW00823KTf3oexsD+X8LgGq4ql91qT92MFnw2LNbNBIyTlX3ycYzpqCLYknwSjQHqPcor8\
+    GudSQOTTb3+uuknRenNljQKBgQC7Vv5uIbQ1HwLZhwXN9bji/nFASWZsJNpX80a4Lt8s4SCn/4yq0jl0M934WpkPQXaEFsb9+qtM\
+    ovq0sWbsdJPtf0H1EekBFpEDp+05pXBK5UjPo+UDTDL+v6qngPjxxesNb3Tw8A2UJSTB04qw6PV2LqEYrEdLyn0DWCxtnAMM7wKB\
+    gEwajKFZ4pYj+v3lSWFdcY5MPDPbTyJEDzAXBeitq10pk8SV0hhGUpDnVLGWK5tVQ4vmecUhYjgZsDsvhTx4okWcrYyJMFFL+I1E\
+    MueND1hTTnuawFQxRHL0Ie6Gkj4t89FxTAo4RSkSjUXaNEHo05VwY5JmoAm8p1XEblOP7St1AoGAXfRPPiShIFMhNr9E5fpqc01w\
+    tvEY8Pu6lYlo2k6HlxaBLkA36CPutJyeokOtp70JF03lFtN0vcavPZgLKmN9HQtJpQMKfIU4zUCW9OZH3wgG8DweSv0YRjMR/1fr\
+    gjXkoKRZXczGwpmuSZcyY28yS8cu/BTK3PP8poS+I2qvDPkCgYEAn1D/uMvG8qh0G9XOLe97NkN5clY4Uh07tSfY94Ym6gwy4nGI\
+    8rzimZ9lj/dsNCxcW8lDnn/5odjGaggNRuMAyXQxGk+PH1BuJzUtdOozqr/74dv3McORdK3ze+qtowCFUmbZrOcFOGp7El2dgntR\
+    sua9cFWnmcZa84flXamoZkE=
+    """
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// The headers of `vendors.md` 5.2, checked for real.
+extension EdnaBackend {
+  /// Finds out who asks and whether that user may; `mayLackAddress` for what is asked before the first registration.
+  ///
+  /// 400 for headers that don't fit together, 401 for tokens, 403 for another provider.
+  mutating func authorize(_ call: BackendCall, mayLackAddress: Bool) throws(EdnaRefusal) {
+    try Self.checkProvider(call.query["providerUid"] ?? call.headers["x-provider-uid"])
+    guard let sent = call.headers["x-ext-client-id"], !sent.isEmpty else {
+      throw .badRequest("X-Ext-Client-ID is missing")
+    }
+    let identifier = EdnaIdentifier(sent)
+    let credentials = try EdnaCredentials(call)
+    let proof = try Self.clientToken(call, of: sent)
+    if proof.isEmpty, !mayLackAddress {
+      throw .unauthorized("invalid", "X-Client-Token has neither signature nor device address")
+    }
+    if let device = devices[proof], device.clientID != identifier.plain {
+      throw .unauthorized("invalid", "the device address in X-Client-Token is another client's")
+    }
+    try tokens.check(credentials.token, of: identifier.plain, at: call.now)
+    try note(identifier, credentials)
+  }
+
+  /// Refuses every provider but the demo one; where none is named it is that.
+  static func checkProvider(_ uid: String?) throws(EdnaRefusal) {
+    guard uid == nil || uid == DemoAccounts.providerUID else { throw .forbidden("wrong providerUid") }
+  }
+
+  /// What precedes `:clientId` in `X-Client-Token`: a signature, a device address, or nothing yet.
+  private static func clientToken(_ call: BackendCall, of clientID: String) throws(EdnaRefusal) -> String {
+    guard let token = call.headers["x-client-token"] else { return "" }
+    guard call.headers["x-header-encoding"] == "url" else { throw .badRequest("X-Header-Encoding is not url") }
+    let isEncoded = token.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+      default: Data("-_.~*!'()%+".utf8).contains(byte)
+      }
+    }
+    guard isEncoded, let text = token.replacing("+", with: " ").removingPercentEncoding else {
+      throw .unauthorized("invalid", "X-Client-Token is not url-encoded")
+    }
+    guard text.hasSuffix(":\(clientID)") else {
+      throw .unauthorized("invalid", "X-Client-Token does not end with the client id")
+    }
+    return String(text.dropLast(clientID.count + 1))
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+/// The WebSocket: `registerDevice`, then `INIT_CHAT`, then `CLIENT_INFO`, each acknowledged (`vendors.md` 5.1).
+extension EdnaBackend {
+  mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse? {
+    do throws(EdnaRefusal) {
+      guard call.path == ["ws"] else { throw .notFound("no such route") }
+      try Self.checkProvider(call.query["providerUid"] ?? call.headers["x-provider-uid"])
+      sessions[socket] = EdnaSession(credentials: try EdnaCredentials(call))
+      return nil
+    } catch {
+      return error.response
+    }
+  }
+
+  mutating func closed(_ socket: Int) {
+    sessions.removeValue(forKey: socket)
+  }
+
+  mutating func receive(_ frame: SocketFrame) -> String? {
+    guard let message = frame.tree, message.members != nil, let session = sessions[frame.socket] else {
+      let reply = EdnaRefusal.badRequest("no JSON object")
+      outbox.append(.send(["data": reply.tree], to: frame.socket))
+      return reply.note
+    }
+    do throws(EdnaRefusal) {
+      let data = message["data"] ?? [:]
+      let answer: JSONTree
+      switch message["action"]?.text {
+      case "registerDevice": answer = try register(data, session, frame)
+      case "updateDevice": answer = try update(data, session, frame)
+      case "sendMessage": answer = try take(data, session, frame)
+      default: throw .badRequest("unknown action")
+      }
+      outbox.append(.send(completed(["data": answer], answering: message), to: frame.socket))
+      return nil
+    } catch {
+      outbox.append(.send(completed(["data": error.tree], answering: message), to: frame.socket))
+      return error.note
+    }
+  }
+
+  func sockets(of user: String) -> [Int] {
+    sessions.filter { $0.value.step != .opened && ($0.value.user == user || $0.value.clientID == user) }.map(\.key)
+  }
+
+  /// `registerDevice`, `sendMessage`, and what the message is: `INIT_CHAT`, `CLIENT_INFO`, `CLIENT_OFFLINE`.
+  func names(of message: JSONTree) -> [String] {
+    [message["action"], message["data"]?["content"]?["type"]].compactMap { $0?.text }
+  }
+
+  /// An answer has its message's action and correlation id.
+  func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree {
+    guard let members = reply.members else { return reply }
+    let asked = JSONTree.of(["action": message["action"], "correlationId": message["correlationId"]])
+    return .object((asked.members ?? [:]).merging(members) { _, given in given })
+  }
+
+  private mutating func register(
+    _ data: JSONTree, _ session: EdnaSession, _ frame: SocketFrame
+  ) throws(EdnaRefusal) -> JSONTree {
+    try Self.checkProvider(data["providerUid"]?.text)
+    guard let sent = data["clientId"]?.text, !sent.isEmpty else { throw .badRequest("clientId is missing") }
+    let identifier = EdnaIdentifier(sent)
+    try tokens.check(session.credentials.token, of: identifier.plain, at: frame.now)
+    try note(identifier, session.credentials)
+    var device = try device(data, of: identifier.plain)
+    if let push = data["pnsPushAddress"]?.text { device.pushAddress = push.isEmpty ? nil : push }
+    devices[device.address] = device
+    var session = session
+    session.clientID = sent
+    session.user = identifier.plain
+    session.deviceAddress = device.address
+    session.step = .registered
+    sessions[frame.socket] = session
+    return ["deviceAddress": .string(device.address)]
+  }
+
+  /// The device that registers: known by its address, else by its `deviceUid`, else new.
+  private func device(_ data: JSONTree, of user: String) throws(EdnaRefusal) -> EdnaDevice {
+    if let known = data["deviceAddress"]?.text.flatMap({ devices[$0] }), known.clientID == user { return known }
+    let uid = data["deviceUid"]?.text
+    if uid != nil, let known = devices.values.first(where: { $0.deviceUID == uid && $0.clientID == user }) {
+      return known
+    }
+    guard devices.count < SandboxLimits.users else { throw .full("devices") }
+    return EdnaDevice(address: "sandbox_\(UUID().uuidString.lowercased())", clientID: user, deviceUID: uid)
+  }
+
+  private mutating func update(
+    _ data: JSONTree, _ session: EdnaSession, _ frame: SocketFrame
+  ) throws(EdnaRefusal) -> JSONTree {
+    try check(session, at: frame.now)
+    guard let push = data["pnsPushAddress"]?.text else { throw .badRequest("pnsPushAddress is missing") }
+    devices[session.deviceAddress]?.pushAddress = push.isEmpty ? nil : push
+    return ["deviceAddress": .string(session.deviceAddress)]
+  }
+
+  /// Whether the socket has registered and may still speak for its user.
+  func check(_ session: EdnaSession, at now: Date) throws(EdnaRefusal) {
+    if session.step == .opened { throw .badRequest("not registered") }
+    try tokens.check(session.credentials.token, of: session.user, at: now)
+  }
+}
