@@ -34,7 +34,7 @@ enum ProviderEnvironment {
     all["SDKD_SERVICE"] = question.service
     all["SDKD_QUESTION"] = question.name.rawValue
     all["SDKD_ATTEMPT"] = String(question.attempt)
-    all["SDKD_EXTERNAL_ID"] = question.user?.externalId
+    all["SDKD_EXTERNAL_ID"] = question.concealsExternalId ? nil : question.user?.externalId
     return all.filter { !$0.value.utf8.contains(0) }
   }
 }

@@ -57,6 +57,8 @@ public struct BridgeQuestion: Sendable, Hashable {
   public var attempt: Int
   public var user: User?
   public var error: Failure?
+  /// Whether the user's external id is a secret: then it is in the input alone, not in the environment.
+  public var concealsExternalId = false
   /// When an answer comes too late. No wait and no run goes beyond it.
   public var deadline: Timestamp
 

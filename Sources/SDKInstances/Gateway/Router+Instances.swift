@@ -39,3 +39,6 @@ extension StorageGet.Params: InstanceParams {}
 extension StoragePut.Params: InstanceParams {}
 extension StorageDelete.Params: InstanceParams {}
 extension StorageList.Params: InstanceParams {}
+extension PushRegister.Params: InstanceParams {}
+extension PushUnregister.Params: InstanceParams {}
+extension PushList.Params: InstanceParams {}

@@ -98,6 +98,7 @@ public enum Handlers {
     InstanceHandlers.register(in: &router, registry: registry)
     TokenHandlers.register(in: &router, registry: registry, isReady: isReady)
     StorageHandlers.register(in: &router, registry: registry)
+    PushHandlers.register(in: &router, registry: registry)
     EventHandlers.register(in: &router, registry: registry)
     for kind in kinds { kind.register(in: &router, registry: registry) }
     return (router, methods)

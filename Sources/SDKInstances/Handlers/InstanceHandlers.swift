@@ -23,7 +23,7 @@ enum InstanceHandlers {
       if registry.access.isAdmin(context.peer), try await registry.deleteQuarantined(params.instance) { return Empty() }
       let instance = try registry.find(params.instance, for: context.peer, atLeast: .owner)
       try refuseFile(instance)
-      if params.logout == true { _ = try await instance.signOut(localOnly: false, accepted: {}) }
+      if params.logout == true { try await instance.signOutEverywhere() }
       try await registry.delete(instance)
       return Empty()
     }
@@ -32,7 +32,7 @@ enum InstanceHandlers {
   static func shape(_ instance: HostedInstance, _ registry: InstanceRegistry, _ context: CallContext) -> Instance {
     instance.shape(
       secretSettings: registry.kind(instance.kind)?.secretSettings ?? [],
-      isAdmin: registry.access.isAdmin(context.peer))
+      isAdmin: registry.access.isAdmin(context.peer), conceals: registry.conceals(instance, from: context.peer))
   }
 
   private static func list(

@@ -14,33 +14,26 @@ enum TokenHandlers {
       else { return nil }
       return instance.cachedAnswer(minTTL: params.minTTL?.value ?? 0, http: params.http ?? false)
     } handler: { params, instance, _ in
-      try refuseService(params.service)
-      return try await instance.token(
-        minTTL: params.minTTL?.value ?? 0, timeout: params.timeout?.value, http: params.http ?? false)
+      try await instance.token(
+        service: params.service, minTTL: params.minTTL?.value ?? 0, timeout: params.timeout?.value,
+        http: params.http ?? false)
     }
     router.register(on: registry, TokenRefresh.self) { params, instance, context in
-      try refuseService(params.service)
       let role = registry.role(of: context.peer, on: instance) ?? .use
-      return try await instance.refresh(timeout: params.timeout?.value, resetting: role >= .control)
+      return try await instance.refresh(
+        service: params.service, timeout: params.timeout?.value, resetting: role >= .control)
     }
     router.register(on: registry, TokenReject.self) { params, instance, _ in
-      try refuseService(params.service)
-      try await instance.reject(params.tokenId)
+      try await instance.reject(service: params.service, params.tokenId, code: params.code)
       return Empty()
     }
     router.register(on: registry, SessionOpen.self) { params, instance, _ in
-      try refuseService(params.service)
-      return try await instance.openSession(minTTL: params.minTTL?.value ?? 0, timeout: params.timeout?.value)
+      try await instance.openSession(
+        service: params.service, minTTL: params.minTTL?.value ?? 0, timeout: params.timeout?.value)
     }
-    router.register(on: registry, InstanceCurrentUser.self) { params, instance, _ in
-      try refuseService(params.service)
-      return instance.user
+    router.register(on: registry, InstanceCurrentUser.self) { params, instance, context in
+      let user = try instance.user(of: params.service)
+      return registry.conceals(instance, from: context.peer) ? instance.concealed(user) : user
     }
-  }
-
-  /// No kind of this daemon has services yet.
-  private static func refuseService(_ service: String?) throws {
-    guard service != nil else { return }
-    throw RPCError.invalidParams("This kind of instance has no services; leave service out.", member: "service")
   }
 }

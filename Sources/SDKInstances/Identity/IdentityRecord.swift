@@ -15,6 +15,10 @@ public struct IdentityRecord: Sendable, Hashable, Codable {
   public var kindState: [String: Secret]
   /// The last failure.
   public var lastError: Instance.LastError?
+  /// What the instance goes on without, such as `anonymousFallback`.
+  public var degraded: String?
+  /// True while a credential that can be used once is being spent: after a crash nobody knows whether it was.
+  public var isSpending: Bool?
 
   /// An identity with these parts.
   public init(
@@ -32,10 +36,13 @@ public struct IdentityRecord: Sendable, Hashable, Codable {
   /// Nobody, after nothing or after a logout.
   public static func nobody(_ phase: AuthenticationMachine.Phase) -> IdentityRecord { IdentityRecord(phase: phase) }
 
+  /// Whether there is anything that a wipe would destroy.
+  public var isNobody: Bool { user == .none && credential == nil && kindState.isEmpty }
+
   /// How good the credential is when the record is read at start.
   func standing(at now: Timestamp) -> AuthenticationMachine.Standing {
-    guard let credential else { return .none }
     if isRefused { return .refused }
+    guard let credential else { return phase == .authenticated ? .usable : .none }
     return credential.hasExpired(at: now) ? .expired : .usable
   }
 

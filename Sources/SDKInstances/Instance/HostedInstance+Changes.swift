@@ -1,6 +1,6 @@
 import JSONRPC
 import Logging
-import SDKProtocol
+public import SDKProtocol
 import StateStore
 
 extension HostedInstance {
@@ -15,37 +15,53 @@ extension HostedInstance {
   ///   - result: what the vendor made of a login, for inputs that bring it.
   /// - Returns: whether the input took effect; `false` when the change could not be stored.
   @discardableResult
-  func take(_ input: Input, beginning begun: Progress? = nil, with result: SignedIn? = nil) async -> Bool {
-    var next = machine
+  func take(_ input: Input, on lane: Lane, beginning begun: Progress? = nil, with result: SignedIn? = nil) async -> Bool
+  {
+    var next = lane.machine
     let actions = next.apply(input)
-    let former = progress
-    let told: [StoredEvent]
+    let former = lane.progress
+    let draft = Draft(actions, next: next, result: result, progress: begun ?? former, on: lane, of: self)
+    var told: [StoredEvent] = []
     do throws(SDKError) {
-      told = try await commit(actions, next: next, result: result)
+      told = try await commit(draft, on: lane)
     } catch {
-      storeFailed(error, actions: actions, begun: begun)
-      return false
+      guard draft.mayBeLost else {
+        storeFailed(error, actions: actions, on: lane, begun: begun)
+        return false
+      }
+      // A token that can be had again serves from memory; the store's health tells of the rest.
+      logger.error("A renewed token could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
+      lane.identity = draft.record
     }
-    rememberRecovery(next, actions)
-    machine = next
+    rememberRecovery(next, actions, on: lane)
+    lane.machine = next
     if actions.contains(.supersede) { former?.outcome.resolve(.failure(superseded)) }
-    if let begun { progress = begun } else if actions.contains(.supersede) { progress = nil }
-    if progress == nil, machine.activity != .idle { progress = Progress() }
+    if let begun { lane.progress = begun } else if actions.contains(.supersede) { lane.progress = nil }
+    if lane.progress == nil, lane.machine.activity != .idle { lane.progress = Progress() }
+    if let result, draft.adopts { adopted(result, on: lane) }
     note(actions)
     publish()
     // Told after it can be seen: who hears of a logout is not given the former token any more.
     await environment.events.append(told)
-    for action in actions { begin(action, result: result) }
+    for action in actions { begin(action, on: lane, result: result) }
+    keepConnection(of: lane)
+    deliverPending()
     plan()
     return true
   }
 
-  private func rememberRecovery(_ next: AuthenticationMachine, _ actions: [Action]) {
-    guard machine.isRecovering, !next.isRecovering else { return }
-    recovery.endedAt = now
-    recovery.failure = nil
-    for case .announce(.refreshFailed(let error)) in actions { recovery.failure = error }
-    for case .finish(.failed(let error)) in actions { recovery.failure = error }
+  private func adopted(_ result: SignedIn, on lane: Lane) {
+    lane.supply = result.supply
+    if result.prepared == nil { lane.isVerified = true }
+    if let connection = result.connection { keep(connection, for: lane) }
+  }
+
+  private func rememberRecovery(_ next: AuthenticationMachine, _ actions: [Action], on lane: Lane) {
+    guard lane.machine.isRecovering, !next.isRecovering else { return }
+    lane.recovery.endedAt = now
+    lane.recovery.failure = nil
+    for case .announce(.refreshFailed(let error)) in actions { lane.recovery.failure = error }
+    for case .finish(.failed(let error)) in actions { lane.recovery.failure = error }
   }
 
   private var superseded: SDKError {
@@ -53,87 +69,74 @@ extension HostedInstance {
   }
 
   /// Nothing has changed on disk, so nothing changes in memory; but a wipe that can't be made durable locks.
-  private func storeFailed(_ error: SDKError, actions: [Action], begun: Progress?) {
+  private func storeFailed(_ error: SDKError, actions: [Action], on lane: Lane, begun: Progress?) {
     logger.error("A change could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
-    if actions.contains(.wipe) { _ = machine.apply(.wipeFailed) } else { machine.activity = .idle }
+    if actions.contains(.wipe) { _ = lane.machine.apply(.wipeFailed) } else { lane.machine.activity = .idle }
     let failure = error.about(id)
     begun?.outcome.resolve(.success(.failed(failure)))
-    if let progress, progress.outcome !== begun?.outcome { progress.outcome.resolve(.success(.failed(failure))) }
-    progress = nil
+    if let progress = lane.progress, progress.outcome !== begun?.outcome {
+      progress.outcome.resolve(.success(.failed(failure)))
+    }
+    lane.progress = nil
     publish()
     plan()
   }
 
-  private func commit(
-    _ actions: [Action], next: AuthenticationMachine, result: SignedIn?
-  ) async throws(SDKError) -> [StoredEvent] {
-    var record = identity
-    var change = InstanceChange(uuid: uuid, id: id, kind: kind, expectedEpoch: durableEpoch)
-    var isDurable = false
-    var wipes = false
-    for action in actions {
-      switch action {
-      case .wipe:
-        wipes = true
-        change.parts.append(.wipe)
-        record = IdentityRecord(phase: next.phase, kindState: adapter.remainder(of: identity))
-      case .adopt(let wipe):
-        isDurable = true
-        if wipe, identity.user.externalId != result?.user.externalId, identity.user != .none {
-          wipes = true
-          change.parts.append(.wipe)
-        }
-        if let result { record = IdentityRecord(phase: next.phase, of: result) }
-      case .adoptCredential(let verified):
-        isDurable = true
-        if let offered = progress?.offered {
-          record.credential = offered.credential
-          record.user.authenticated = true
-          record.user.verified = verified || record.user.verified
-          record.lastError = nil
-        }
-      case .record: isDurable = true
-      case .announce(let notice):
-        isDurable = true
-        if isNews(notice) { change.events.append(event(notice, result: result)) }
-        if let error = notice.failure { record.lastError = lastError(error) }
-      default: continue
-      }
-    }
-    guard isDurable || wipes else { return [] }
-    if wipes { change.events.append(.init(.identityWiped)) }
-    if let merge = result?.merge, actions.contains(where: \.isAdoption) {
-      change.events.append(
-        .init(.userMerged, data: ["from": .string(merge.from), "to": .string(merge.to), "mode": .string(merge.mode)]))
-    }
-    record.phase = next.phase
-    record.isRefused = next.standing == .refused
-    return try await commit(&change, record: record, epoch: next.epoch)
-  }
-
-  private func commit(
-    _ change: inout InstanceChange, record: IdentityRecord, epoch: UInt64
-  ) async throws(SDKError) -> [StoredEvent] {
-    guard let json = try? record.json() else {
-      throw SDKError(.store, .storeUnavailable, "The identity can't be written.", instance: id)
-    }
-    change.parts.append(.identify(json))
-    if epoch > durableEpoch { change.parts.append(.raiseEpoch(to: epoch)) }
-    let done = try await environment.store.commit(change)
-    durableEpoch = epoch
-    identity = record
-    if let wiped = done.wiped { storageEpoch = wiped.storageEpoch }
+  /// Makes a draft durable and takes it over into memory.
+  private func commit(_ draft: Draft, on lane: Lane) async throws(SDKError) -> [StoredEvent] {
+    guard draft.isDurable else { return [] }
+    let done = try await store(draft.change, record: draft.record, on: lane, raisedBy: draft.raise)
+    if let wiped = done.wiped { lane.progress?.wiped.set(wiped) }
+    if let wiped = done.wiped { draft.progress?.wiped.set(wiped) }
+    pushes = draft.pushes
+    deliveries = draft.deliveries
     return done.events
   }
 
+  /// Commits a change together with a lane's identity.
+  func store(
+    _ change: InstanceChange, record: IdentityRecord, on lane: Lane, raisedBy raise: UInt64
+  ) async throws(SDKError) -> CommitResult {
+    var change = change
+    let records = lanes.map { ($0.service, durable($0 === lane ? record : $0.identity)) }
+    guard let json = try? StoredIdentities.json(records) else {
+      throw SDKError(.store, .storeUnavailable, "The identity can't be written.", instance: id)
+    }
+    // After a wipe, before what the change writes anew.
+    let place = change.parts.firstIndex { if case .wipe = $0 { true } else { false } }.map { $0 + 1 } ?? 0
+    change.parts.insert(.identify(json), at: place)
+    let epoch = durableEpoch + raise
+    if raise > 0 { change.parts.append(.raiseEpoch(to: epoch)) }
+    let done = try await environment.store.commit(change)
+    durableEpoch = epoch
+    lane.storedEpoch += raise
+    lane.identity = record
+    if let wiped = done.wiped { storageEpoch = wiped.storageEpoch }
+    return done
+  }
+
+  /// What of an identity goes to disk.
+  private func durable(_ record: IdentityRecord) -> IdentityRecord {
+    adapter.persistsIdentity ? record : .nobody(record.phase == .loggedOut ? .loggedOut : .noUser)
+  }
+
+  /// A change of this instance that expects the present epoch.
+  func newChange(parts: [InstanceChange.Part] = [], events: [InstanceChange.NewEvent] = []) -> InstanceChange {
+    InstanceChange(uuid: uuid, id: id, kind: kind, expectedEpoch: durableEpoch, parts: parts, events: events)
+  }
+
   /// Commits an event alone, such as the refusal of a credential before the network.
-  func announce(_ notice: AuthenticationMachine.Notice) async {
-    var record = identity
+  func announce(_ notice: AuthenticationMachine.Notice, on lane: Lane, operation: String? = nil) async {
+    var record = lane.identity
     if let error = notice.failure { record.lastError = lastError(error) }
-    var change = InstanceChange(uuid: uuid, id: id, kind: kind, expectedEpoch: durableEpoch)
-    if isNews(notice) { change.events.append(event(notice, result: nil)) }
+    var change = newChange()
+    if isNews(notice, on: lane) {
+      var event = event(notice, on: lane, result: nil)
+      event.operation = operation
+      change.events.append(event)
+    }
     do throws(SDKError) {
-      let told = try await commit(&change, record: record, epoch: durableEpoch)
+      let told = try await store(change, record: record, on: lane, raisedBy: 0).events
       publish()
       await environment.events.append(told)
     } catch {
@@ -141,7 +144,7 @@ extension HostedInstance {
     }
   }
 
-  private func lastError(_ error: SDKError) -> Instance.LastError {
+  func lastError(_ error: SDKError) -> Instance.LastError {
     Instance.LastError(reason: error.reason, message: error.message, at: now)
   }
 
@@ -151,30 +154,20 @@ extension HostedInstance {
       logger.log(level: level, "\(notice.sentence)", metadata: ["event": "\(notice.type.rawValue)"])
     }
   }
-}
 
-extension IdentityRecord {
-  fileprivate init(phase: AuthenticationMachine.Phase, of result: SignedIn) {
-    self.init(phase: phase, user: result.user, credential: result.credential, kindState: result.kindState)
-  }
-}
-
-extension AuthenticationMachine.Action {
-  fileprivate var isAdoption: Bool { if case .adopt = self { true } else { false } }
-}
-
-extension HostedInstance {
-  /// The breaker of the bridge opened or closed.
-  public func breakerChanged(isOpen: Bool) async {
+  /// Tells of something that changes nothing here, such as a breaker that opened.
+  public func announce(_ type: EventType) async {
     await enter()
     defer { leave() }
     guard !isDeleted else { return }
-    let change = InstanceChange(
-      uuid: uuid, id: id, kind: kind, events: [.init(isOpen ? .breakerOpened : .breakerClosed)])
     do throws(SDKError) {
+      let change = InstanceChange(uuid: uuid, id: id, kind: kind, events: [.init(type)])
       await environment.events.append(try await environment.store.commit(change).events)
     } catch {
       logger.error("An event could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
     }
   }
+
+  /// The breaker of the bridge opened or closed.
+  public func breakerChanged(isOpen: Bool) async { await announce(isOpen ? .breakerOpened : .breakerClosed) }
 }

@@ -7,17 +7,35 @@ import Synchronization
 extension HostedInstance {
   /// The instance as its observers see it.
   ///
-  /// - Parameter isAdmin: whether the provider may be shown.
-  public nonisolated func shape(secretSettings: Set<String>, isAdmin: Bool) -> Instance {
+  /// - Parameters:
+  ///   - isAdmin: whether the provider may be shown.
+  ///   - conceals: whether an external id that is a secret is shown as its digest.
+  public nonisolated func shape(secretSettings: Set<String>, isAdmin: Bool, conceals: Bool) -> Instance {
     let seen = published.withLock { $0 }
     var settings = seen.definition.settings
     for name in secretSettings where settings[name] != nil { settings[name] = "‹redacted›" }
+    let main = seen.main
+    var services: [String: Instance.Service]?
+    if seen.lanes[nil] == nil {
+      services = [:]
+      for (name, lane) in seen.lanes {
+        services?[name ?? ""] = .init(state: lane.state, user: lane.user, expiresAt: lane.expiresAt)
+      }
+    }
     return Instance(
-      instance: id, kind: kind, source: seen.definition.source, state: seen.state, user: seen.user,
-      labels: seen.definition.labels, settings: settings,
-      provider: isAdmin ? Self.redacted(seen.definition.provider) : nil,
-      bridge: environment.bridge.status(of: bridgeKey), access: seen.definition.access, expiresAt: seen.expiresAt,
-      lastError: seen.lastError, createdAt: createdAt, storageEpoch: seen.storageEpoch)
+      instance: id, kind: kind, source: seen.definition.source, state: main.state,
+      user: conceals ? concealed(main.user) : main.user, services: services, labels: seen.definition.labels,
+      settings: settings, provider: isAdmin ? Self.redacted(seen.definition.provider) : nil,
+      bridge: bridgeStatus(services?.keys.sorted() ?? []), access: seen.definition.access, expiresAt: main.expiresAt,
+      lastError: main.lastError, degraded: main.degraded, pending: seen.pending, createdAt: createdAt,
+      storageEpoch: seen.storageEpoch)
+  }
+
+  /// How the bridge stands; of several services, where it stands worst.
+  private nonisolated func bridgeStatus(_ services: [String]) -> Instance.Bridge {
+    let all = services.isEmpty ? [nil] : services.map(Optional.some)
+    let states = all.map { environment.bridge.status(of: bridgeKey($0)) }
+    return states.first { $0.state != .closed } ?? states.first { $0.lastExit != nil } ?? states[0]
   }
 
   /// The values of a provider's environment may be secrets; their names help.
@@ -36,44 +54,68 @@ extension HostedInstance {
     try checkAlive()
     let (next, nextAdapter, nextProvider, isOtherBackend) = try change(definition)
     guard next != definition else { return }
-    var store = InstanceChange(uuid: uuid, id: id, kind: kind, expectedEpoch: durableEpoch)
-    var record = identity
-    var epoch = durableEpoch
-    let wipes = isOtherBackend && (identity.user != .none || identity.credential != nil || !identity.kindState.isEmpty)
-    if wipes {
-      epoch = machine.epoch + 1
-      record = .nobody(.noUser)
-      store.parts.append(.wipe)
-    }
+    let wipes = isOtherBackend && lanes.contains { !$0.identity.isNobody }
+    let nextLanes = lanes(for: nextAdapter, keeping: !isOtherBackend)
+    var store = newChange()
+    if wipes { store.parts.append(.wipe) }
     store.parts.append(.define(try JSONValueEncoder.encode(next)))
-    if wipes { store.parts += [.identify(try record.json()), .raiseEpoch(to: epoch)] }
+    let isReset =
+      wipes || nextLanes.count != lanes.count || !nextLanes.allSatisfy { lane in lanes.contains { $0 === lane } }
+    if isReset {
+      store.parts.append(.identify(try StoredIdentities.json(nextLanes.map { ($0.service, $0.identity) })))
+      store.parts.append(.raiseEpoch(to: durableEpoch + 1))
+    }
+    var remaining = deliveries
     if wipes {
-      if identity.user != .none { store.events.append(event(.loggedOut(.switch), result: nil)) }
+      for lane in lanes where !lane.identity.isNobody {
+        let own = pushes.filter { $0.service == lane.service && !$0.orphaned }
+        remaining += adapter.farewell(to: lane.identity, pushes: own, isInformed: false, now: now)
+        if lane.identity.user != .none { store.events.append(event(.loggedOut(.switch), on: lane, result: nil)) }
+      }
+      for delivery in remaining {
+        store.parts.append(
+          .putOutbox(id: delivery.id, try JSONValueEncoder.encode(delivery), deadline: delivery.deadline))
+      }
       store.events.append(.init(.identityWiped))
     }
     store.events.append(.init(.instanceUpdated))
     let done = try await committed(store)
     if let wiped = done.wiped { storageEpoch = wiped.storageEpoch }
-    if wipes { durableEpoch = epoch }
-    if isOtherBackend { forgetIdentity(record, policy: nextAdapter.policy) }
-    machine.policy = nextAdapter.policy
-    if isOtherBackend { await environment.http.forget(instance: uuid.description) }
+    if isReset { durableEpoch += 1 }
+    if isOtherBackend { forgetIdentities() }
+    if wipes { pushes = [] }
+    deliveries = remaining
+    let former = adapter
+    lanes = nextLanes
     definition = next
     adapter = nextAdapter
     provider = nextProvider
+    for lane in lanes { lane.machine.policy = nextAdapter.policy }
+    if isOtherBackend || former.common != nextAdapter.common {
+      await environment.http.forget(instance: uuid.description)
+    }
+    for lane in lanes { dropConnection(of: lane) }
     publish()
+    for lane in lanes { keepConnection(of: lane) }
+    deliverPending()
     plan()
     await environment.events.append(done.events)
   }
 
-  /// Also without a user: a login that is on its way to the former backend must not be adopted.
-  private func forgetIdentity(_ record: IdentityRecord, policy: AuthenticationPolicy) {
-    progress?.outcome.resolve(
-      .failure(SDKError(.state, .superseded, "The instance has another backend now; log in again.", instance: id)))
-    progress = nil
-    identity = record
-    machine = AuthenticationMachine(phase: record.phase, standing: .none, epoch: machine.epoch + 1, policy: policy)
-    recovery = RecoveryHistory()
+  /// The lanes of a changed definition: those that stay, and new ones for new services.
+  private func lanes(for adapter: any SDKAdapter, keeping: Bool) -> [Lane] {
+    let fresh = Self.lanes(adapter.services, policy: adapter.policy, epoch: durableEpoch + 1, now: now) { _ in nil }
+    return fresh.map { new in keeping ? lane(new.service) ?? new : new }
+  }
+
+  /// A login that is on its way to the former backend must not be adopted.
+  private func forgetIdentities() {
+    for lane in lanes {
+      lane.progress?.outcome.resolve(
+        .failure(SDKError(.state, .superseded, "The instance has another backend now; log in again.", instance: id)))
+      lane.reset(to: .nobody(.noUser), policy: adapter.policy)
+      dropConnection(of: lane)
+    }
   }
 
   /// Destroys all that the instance stores. What is in progress hears that it is gone.
@@ -85,15 +127,18 @@ extension HostedInstance {
       InstanceChange(
         uuid: uuid, id: id, kind: kind, parts: [.wipe, .delete], events: [.init(.instanceDeleted)]))
     isDeleted = true
-    progress?.outcome.resolve(.failure(SDKError.instanceNotFound(id)))
-    progress = nil
+    for lane in lanes {
+      lane.progress?.outcome.resolve(.failure(SDKError.instanceNotFound(id)))
+      lane.progress = nil
+      dropConnection(of: lane)
+      environment.bridge.forget(bridgeKey(lane.service))
+    }
     environment.deadlines.set(uuid.description, at: nil) {}
-    environment.bridge.forget(bridgeKey)
     await environment.http.forget(instance: uuid.description)
     await environment.events.append(done.events)
   }
 
-  private func committed(_ change: InstanceChange) async throws -> CommitResult {
+  func committed(_ change: InstanceChange) async throws -> CommitResult {
     do throws(SDKError) {
       return try await environment.store.commit(change)
     } catch {

@@ -1,68 +1,205 @@
+public import DelegateBridge
 import JSONRPC
 public import SDKProtocol
+public import StateStore
+
+/// How a login ended.
+public struct SignInOutcome: Sendable {
+  /// Who is signed in now.
+  public var user: User
+  /// Whether the login changed anything.
+  public var changed: Bool
+  /// What was wiped for it.
+  public var wiped: CommitResult.Wiped?
+}
 
 extension HostedInstance {
+  /// A login that has begun; `nil` progress when there was nothing to do.
+  public struct PendingSignIn: Sendable {
+    let service: String?
+    let progress: Progress?
+  }
+
   /// Logs a user in with a credential that the caller brings; never asks the bridge.
   ///
-  /// - Parameter accepted: called when the login has its place: a later one supersedes it from then on.
+  /// - Parameters:
+  ///   - operation: what its events name, for callers who don't wait.
+  ///   - epoch: the lane's epoch when the caller began, if something else may have come in between.
+  ///   - accepted: called when the login has its place: a later one supersedes it from then on.
+  ///   - offering: checks what the caller brings, given whether the present credential may be handed out; `nil` when
+  ///     there is nothing to do.
   /// - Throws: the SDK's reasons for a credential that can't be right, the vendor's refusal, `superseded`,
   ///   `storeUnavailable`.
-  public func signIn(_ token: Secret, accepted: @Sendable () -> Void) async throws -> User {
-    let pending: Progress
-    do {
-      await enter()
-      defer { leave() }
-      try checkAlive()
-      let checked: CheckedCredential
-      do throws(SDKError) {
-        checked = try adapter.check(token, now: now)
-      } catch {
-        await announce(.authenticationFailed(error))
-        throw error.about(id)
-      }
-      if token == identity.credential?.token, machine.mayHandOut, machine.phase == .authenticated,
-        machine.activity == .idle
-      {
-        return identity.user
-      }
-      let sameUser = machine.hasIdentity ? checked.externalId == identity.user.externalId : nil
-      pending = Progress(offered: checked)
-      await take(.signIn(sameUser: sameUser), beginning: pending)
-    }
+  public func signIn(
+    service: String? = nil, operation: String? = nil, since epoch: UInt64? = nil, accepted: @Sendable () -> Void,
+    offering: @Sendable (any SDKAdapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
+  ) async throws -> SignInOutcome {
+    let pending = try await beginSignIn(service: service, operation: operation, since: epoch, offering: offering)
     accepted()
-    try await finished(pending)
-    return user
+    return try await finish(pending)
+  }
+
+  /// Begins a login and does not wait for the vendor.
+  public func beginSignIn(
+    service: String? = nil, operation: String? = nil, since epoch: UInt64? = nil,
+    offering: @Sendable (any SDKAdapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
+  ) async throws -> PendingSignIn {
+    await enter()
+    defer { leave() }
+    let lane = try resolved(service)
+    if let epoch, epoch != lane.machine.epoch {
+      throw SDKError(.state, .superseded, "A newer login or logout took this one's place.", instance: id)
+    }
+    let machine = lane.machine
+    let isUsable =
+      machine.mayHandOut && machine.phase == .authenticated && machine.activity == .idle
+      && lane.identity.credential?.hasExpired(at: now) != true
+    let checked: CheckedCredential
+    do {
+      guard let offered = try offering(adapter, lane.identity, isUsable) else {
+        return PendingSignIn(service: lane.service, progress: nil)
+      }
+      checked = offered
+    } catch let error as SDKError {
+      if error.origin == .local { await announce(.authenticationFailed(error), on: lane, operation: operation) }
+      throw error.about(id)
+    }
+    var pending = Progress(offered: checked)
+    if lane.identity.user != .none { pending.sameUser = adapter.isSameUser(checked, as: lane.identity) ?? false }
+    pending.operation = operation
+    await take(.signIn(sameUser: machine.hasIdentity ? pending.sameUser : nil), on: lane, beginning: pending)
+    return PendingSignIn(service: lane.service, progress: pending)
+  }
+
+  /// Waits for a login that has begun.
+  public func finish(_ pending: PendingSignIn) async throws -> SignInOutcome {
+    if let progress = pending.progress { try await finished(progress) }
+    let user = lane(pending.service)?.visibleUser ?? .none
+    return SignInOutcome(user: user, changed: pending.progress != nil, wiped: pending.progress?.wiped.value)
   }
 
   /// Logs the user out; valid in every state.
   ///
+  /// - Parameters:
+  ///   - cause: what subscribers are told of a local logout.
   /// - Returns: whether the vendor knows.
   /// - Throws: when the vendor can't be reached; then everything is kept.
-  public func signOut(localOnly: Bool, accepted: @Sendable () -> Void) async throws -> Bool {
-    await enter()
-    do { try checkAlive() } catch {
-      leave()
-      throw error
-    }
-    if machine.standing == .usable, identity.credential?.hasExpired(at: now) == true { machine.standing = .expired }
-    let pending = Progress()
-    await take(.signOut(localOnly: localOnly), beginning: pending)
-    leave()
+  public func signOut(
+    service: String? = nil, localOnly: Bool, as cause: LogoutCause = .explicit, accepted: @Sendable () -> Void
+  ) async throws -> Bool {
+    let pending = try await beginSignOut(service: service, localOnly: localOnly, as: cause)
     accepted()
     guard case .signedOut(let informed) = try await finished(pending) else { return false }
     return informed
   }
 
+  /// Logs out on every service.
+  public func signOutEverywhere() async throws {
+    for service in lanes.map(\.service) { _ = try await signOut(service: service, localOnly: false, accepted: {}) }
+  }
+
+  /// Begins a logout and does not wait for the vendor.
+  func beginSignOut(
+    service: String?, localOnly: Bool, as cause: LogoutCause = .explicit, operation: String? = nil,
+    requiringUser: Reason? = nil
+  ) async throws -> Progress {
+    await enter()
+    defer { leave() }
+    let lane = try resolved(service)
+    if let requiringUser, lane.identity.user == .none {
+      throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
+    }
+    if lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: now) == true {
+      lane.machine.standing = .expired
+    }
+    var pending = Progress()
+    pending.operation = operation
+    await take(.signOut(localOnly: localOnly, as: cause), on: lane, beginning: pending)
+    return pending
+  }
+
+  /// Begins a logout whose outcome is an event with this operation.
+  ///
+  /// - Parameter requiringUser: what is thrown when nobody is signed in.
+  /// - Returns: waits for the outcome; throws why it failed.
+  public func signOut(
+    operation: String, requiringUser: Reason, accepted: @Sendable () -> Void
+  ) async throws -> @Sendable () async throws -> Void {
+    let pending = try await beginSignOut(
+      service: nil, localOnly: false, operation: operation, requiringUser: requiringUser)
+    accepted()
+    let id = id
+    return {
+      if case .failed(let error) = try await pending.outcome.value() { throw error.about(id) }
+    }
+  }
+
   /// Waits for what was begun: past the point of no return a call answers normally, cancelled or not.
   @discardableResult
-  private func finished(_ pending: Progress) async throws -> AuthenticationMachine.Outcome {
+  func finished(_ pending: Progress) async throws -> AuthenticationMachine.Outcome {
     let outcome = try await pending.outcome.valueIgnoringCancellation()
     if case .failed(let error) = outcome { throw error.about(id) }
     return outcome
   }
 
-  /// A deleted instance answers as a missing one.
-  func checkAlive() throws {
-    if isDeleted { throw SDKError.instanceNotFound(id) }
+  /// Asks the owner for what a login needs; nothing changes.
+  ///
+  /// - Returns: the answer and the epoch in which it was asked for, for the login that follows.
+  public func askOwner(
+    service: String? = nil, _ name: BridgeQuestion.Name
+  ) async throws -> (answer: BridgeAnswer, epoch: UInt64) {
+    let lane = try resolved(service)
+    // One question at a time: a renewal that is under way has its turn first.
+    while let progress = lane.progress, lane.machine.isRecovering { _ = try? await progress.outcome.value() }
+    try checkAlive()
+    let epoch = lane.machine.epoch
+    let question = BridgeQuestion(
+      name, instance: id, kind: kind, service: lane.service, deadline: now + adapter.common.deadline)
+    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(lane.service), provider, definition.owner)
+    let outcome = SharedOutcome<BridgeAnswer>()
+    environment.operations.start {
+      do throws(SDKError) {
+        outcome.resolve(.success(try await bridge.ask(question, of: key, provider: provider, owner: owner)))
+      } catch {
+        outcome.resolve(.failure(error))
+      }
+    }
+    do {
+      return (try await outcome.value(), epoch)
+    } catch let error as SDKError {
+      throw error.about(id)
+    }
+  }
+
+  /// The identity of a service, for a kind's own reader.
+  public func identity(of service: String? = nil) throws -> IdentityRecord { try resolved(service).identity }
+
+  /// The adapter and the identity, for a kind's own work.
+  public func state(of service: String? = nil) throws -> (adapter: any SDKAdapter, identity: IdentityRecord) {
+    (adapter, try resolved(service).identity)
+  }
+
+  /// Changes what the kind keeps for itself; durable on return, without another epoch.
+  ///
+  /// - Parameter requiringUser: what is thrown when nobody is signed in.
+  public func amend(
+    service: String? = nil, requiringUser: Reason? = nil,
+    _ change: @Sendable (inout [String: Secret]) throws -> Void
+  ) async throws {
+    await enter()
+    defer { leave() }
+    let lane = try resolved(service)
+    if let requiringUser, lane.identity.user == .none {
+      throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
+    }
+    var record = lane.identity
+    try change(&record.kindState)
+    guard record != lane.identity else { return }
+    do throws(SDKError) {
+      _ = try await store(newChange(), record: record, on: lane, raisedBy: 0)
+      publish()
+    } catch {
+      throw error.about(id)
+    }
   }
 }

@@ -8,7 +8,7 @@ extension AuthenticationMachine.Notice {
   var failure: SDKError? {
     switch self {
     case .authenticationFailed(let error), .refreshFailed(let error), .networkError(let error),
-      .logoutFailed(let error):
+      .logoutFailed(let error), .fellBackToAnonymous(let error):
       error
     case .loggedIn, .loggedOut, .tokenRefreshed: nil
     }
@@ -24,6 +24,7 @@ extension AuthenticationMachine.Notice {
     case .refreshFailed: .refreshFailed
     case .networkError: .networkError
     case .logoutFailed: .logoutFailed
+    case .fellBackToAnonymous: .fellBackToAnonymous
     }
   }
 
@@ -37,47 +38,66 @@ extension AuthenticationMachine.Notice {
     case .refreshFailed(let error): "The token was not renewed: \(error.message)"
     case .networkError(let error): "The vendor can't be reached: \(error.message)"
     case .logoutFailed(let error): "The logout failed: \(error.message)"
+    case .fellBackToAnonymous(let error): "The visitor goes on as an anonymous one: \(error.message)"
     }
   }
 }
 
 extension HostedInstance {
   /// Whether a notice becomes an event: an outage does at most once a minute while it lasts.
-  func isNews(_ notice: AuthenticationMachine.Notice) -> Bool {
+  func isNews(_ notice: AuthenticationMachine.Notice, on lane: Lane) -> Bool {
     guard case .networkError = notice else { return true }
-    if let told = outageToldAt, now >= told, now - told < 60 { return false }
-    outageToldAt = now
+    if let told = lane.outageToldAt, now >= told, now - told < 60 { return false }
+    lane.outageToldAt = now
     return true
   }
 
   /// The event that a notice becomes, with the data of `protocol.md`.
-  func event(_ notice: AuthenticationMachine.Notice, result: SignedIn?) -> InstanceChange.NewEvent {
+  func event(
+    _ notice: AuthenticationMachine.Notice, on lane: Lane, result: SignedIn?
+  ) -> InstanceChange.NewEvent {
     var data = JSONObject()
     switch notice {
-    case .loggedIn: data["user"] = (result?.user).flatMap { try? JSONValueEncoder.encode($0) }
+    case .loggedIn: data["user"] = (result?.user).flatMap(eventUser)
     case .loggedOut(let cause):
-      data["user"] = try? JSONValueEncoder.encode(identity.user)
+      data["user"] = eventUser(lane.identity.user)
       data["cause"] = .string(cause.rawValue)
     case .tokenRefreshed:
-      let fresh = progress?.offered?.credential
+      let fresh = result?.credential ?? lane.progress?.offered?.credential
       data["tokenId"] = fresh.map { .string($0.tokenId.description) }
       data["expiresAt"] = fresh?.expiresAt.map { .string($0.description) }
-    case .authenticationFailed(let error):
-      let full = error.rpcError.data
-      data["reason"] = .string(error.reason.rawValue)
-      data["message"] = .string(error.message)
-      for name in ["httpStatus", "vendorCode", "vendorDescription"] { data[name] = full[name] }
-      data["hints"] = .array(error.hints.map(JSON.string))
+    case .authenticationFailed(let error): data = Self.failure(error)
     case .refreshFailed(let error):
+      let bridge = environment.bridge.status(of: bridgeKey(lane.service))
       data["reason"] = .string(error.reason.rawValue)
-      data["nextAttemptAt"] = environment.bridge.status(of: bridgeKey).nextAttemptAt.map { .string($0.description) }
+      data["nextAttemptAt"] = bridge.nextAttemptAt.map { .string($0.description) }
     case .networkError(let error):
       data["reason"] = .string(error.reason.rawValue)
       data["httpStatus"] = error.httpStatus.map { JSON($0) }
     case .logoutFailed(let error):
       data["reason"] = .string(error.reason.rawValue)
-      data["retrying"] = false
+      data["retrying"] = .bool(adapter.retry(ofLogoutOf: lane.identity, now: now) != nil)
+    case .fellBackToAnonymous(let error): data["reason"] = .string(error.reason.rawValue)
     }
-    return .init(notice.type, data: data)
+    return .init(notice.type, service: lane.service, operation: lane.progress?.operation, data: data)
   }
+
+  private static func failure(_ error: SDKError) -> JSONObject {
+    let full = error.rpcError.data
+    var data: JSONObject = ["reason": .string(error.reason.rawValue), "message": .string(error.message)]
+    for name in ["httpStatus", "vendorCode", "vendorDescription"] { data[name] = full[name] }
+    data["hints"] = .array(error.hints.map(JSON.string))
+    return data
+  }
+
+  private func eventUser(_ user: User) -> JSON? { try? JSONValueEncoder.encode(shown(user)) }
+
+  /// A user as observers and events get it: an external id that is a secret only as its digest.
+  nonisolated func concealed(_ user: User) -> User {
+    var user = user
+    user.externalId = user.externalId.map { TokenID(Secret($0)).description }
+    return user
+  }
+
+  func shown(_ user: User) -> User { adapter.concealsExternalId ? concealed(user) : user }
 }

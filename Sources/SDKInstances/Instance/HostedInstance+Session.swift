@@ -2,9 +2,10 @@ public import SDKProtocol
 
 extension HostedInstance {
   /// All that an app needs to open a conversation; makes an anonymous user if there is none and the SDK may.
-  public func openSession(minTTL: Double, timeout: Double?) async throws -> Session {
-    for _ in 0..<4 where try await needsUser() {
-      guard let pending = await beginAnonymousUser() else { return hidden(.notAuthenticated) }
+  public func openSession(service: String? = nil, minTTL: Double, timeout: Double?) async throws -> Session {
+    let name = try resolved(service).service
+    for _ in 0..<4 where try await needsUser(name) {
+      guard let pending = try await beginAnonymousUser(name) else { break }
       do {
         let outcome = try await pending.outcome.value()
         if case .failed(let error) = outcome { throw error }
@@ -13,76 +14,125 @@ extension HostedInstance {
         continue
       }
     }
-    await probeOnce()
-    switch machine.phase {
-    case .noUser, .loggedOut: return hidden(.notAuthenticated)
-    case .locked: return hidden(.locked)
+    try await probeOnce(name)
+    let lane = try resolved(name)
+    switch lane.machine.phase {
+    case .noUser, .loggedOut:
+      if means(lane).isNone, !lane.machine.isRecovering, !adapter.opensWithoutCredential(lane.identity) {
+        return try withoutUser(lane)
+      }
+    case .locked: return hidden(.locked, lane)
     case .anonymous, .authenticated, .reauthNeeded: break
     }
     do {
-      return session(with: try await token(minTTL: minTTL, timeout: timeout, http: true))
+      for _ in 0..<4 {
+        let token = try await token(service: name, minTTL: minTTL, timeout: timeout, http: true)
+        if let session = try await opened(name, with: token) { return session }
+      }
+      throw SDKError(.state, .superseded, "The user of \(id) keeps changing; open the session again.", instance: id)
     } catch let error as SDKError {
-      switch machine.phase {
-      case .reauthNeeded: return hidden(.reauthNeeded)
-      case .noUser, .loggedOut: return hidden(.notAuthenticated)
-      case .locked: return hidden(.locked)
-      case .anonymous, .authenticated: throw error
+      let lane = try resolved(name)
+      switch lane.machine.phase {
+      case .reauthNeeded: return hidden(.reauthNeeded, lane)
+      case .locked: return hidden(.locked, lane)
+      case .noUser, .loggedOut, .anonymous:
+        if goesOnWithout(error, lane), let session = try await opened(name, with: nil) { return session }
+        if error.origin == .state, lane.machine.phase != .anonymous { return try withoutUser(lane) }
+        throw error
+      case .authenticated: throw error
       }
     }
   }
 
-  private func needsUser() async throws -> Bool {
-    await enter()
-    defer { leave() }
-    try checkAlive()
-    return adapter.makesAnonymousUsers && (machine.phase == .noUser || machine.phase == .loggedOut)
+  /// A guest's session opens; but a provider that fails has not said that there is to be none.
+  private func goesOnWithout(_ error: SDKError, _ lane: Lane) -> Bool {
+    guard adapter.opensWithoutCredential(lane.identity) else { return false }
+    if adapter.policy.onFailure == .fallBack { return true }
+    return error.origin == .state || error.origin == .vendor || error.reason == .providerDenied
+      || error.reason == .noProvider
   }
 
-  private func beginAnonymousUser() async -> Progress? {
-    await enter()
-    defer { leave() }
-    if let progress, machine.activity != .idle { return progress }
-    guard machine.phase == .noUser || machine.phase == .loggedOut else { return Self.finishedProgress }
-    await take(.userNeeded)
-    return progress
+  private func withoutUser(_ lane: Lane) throws -> Session {
+    if adapter.missingUser != nil { throw noToken(lane) }
+    return hidden(.notAuthenticated, lane)
   }
 
-  private static var finishedProgress: Progress {
-    let progress = Progress()
-    progress.outcome.resolve(.success(.done))
-    return progress
+  private func needsUser(_ service: String?) async throws -> Bool {
+    await enter()
+    defer { leave() }
+    let phase = try resolved(service).machine.phase
+    return adapter.makesAnonymousUsers && (phase == .noUser || phase == .loggedOut)
+  }
+
+  private func beginAnonymousUser(_ service: String?) async throws -> Progress? {
+    await enter()
+    defer { leave() }
+    let lane = try resolved(service)
+    if let progress = lane.progress, lane.machine.activity != .idle { return progress }
+    guard lane.machine.phase == .noUser || lane.machine.phase == .loggedOut else { return .done }
+    await take(.userNeeded, on: lane)
+    return lane.progress
   }
 
   /// A credential from before this process is shown to the vendor once, or a revoked one would be handed out blindly.
-  private func probeOnce() async {
-    guard !isVerified, machine.phase == .authenticated, machine.activity == .idle, machine.standing == .usable,
-      let credential = identity.credential, !credential.hasExpired(at: now)
+  private func probeOnce(_ service: String?) async throws {
+    let lane = try resolved(service)
+    guard !lane.isVerified, lane.machine.phase == .authenticated, lane.machine.activity == .idle,
+      lane.machine.standing == .usable, let credential = lane.identity.credential, !credential.hasExpired(at: now)
     else { return }
-    isVerified = true
+    lane.isVerified = true
+    let epoch = lane.machine.epoch
     do throws(SDKError) {
-      try await adapter.probe(credential, of: identity)
+      try await adapter.probe(credential, of: lane.identity)
     } catch {
       await enter()
-      if error.origin == .vendor, error.httpStatus == 401 {
-        if identity.credential?.tokenId == credential.tokenId { await take(.refused(error, canRenew: canRenew)) }
+      defer { leave() }
+      guard let lane = self.lane(service), epoch == lane.machine.epoch else { return }
+      if adapter.isRefusal(error) {
+        if lane.identity.credential?.tokenId == credential.tokenId {
+          await take(.refused(error, means: means(lane)), on: lane)
+        }
       } else {
-        isVerified = false
-        if error.origin == .unreachable { await announce(.networkError(error)) }
+        lane.isVerified = false
+        if error.origin == .unreachable { await announce(.networkError(error), on: lane) }
       }
-      leave()
     }
   }
 
-  private func session(with token: Token) -> Session {
-    let isAnonymous = machine.phase == .anonymous
+  /// `nil` when the token is another identity's by now.
+  private func opened(_ service: String?, with token: Token?) async throws -> Session? {
+    let first = try resolved(service)
+    let opening = try await adapter.open(first.identity, on: first.connection.open)
+    await enter()
+    defer { leave() }
+    let lane = try resolved(service)
+    if let token, token.tokenId != lane.identity.credential?.tokenId { return nil }
+    if let hidden = opening.hidden { return self.hidden(hidden, lane) }
+    let prefill = adapter.prefill(of: lane.identity)
+    try await forget(prefill.map { [$0.key] } ?? [], delivered: opening.delivered, on: lane)
     return Session(
-      user: visibleUser, token: token, endpoint: adapter.endpoint(for: identity), visible: true,
-      history: adapter.hasHistory, mayMerge: isAnonymous, storageEpoch: clientStorageEpoch)
+      user: lane.visibleUser, token: token, endpoint: adapter.endpoint(for: lane.identity), visible: true,
+      prefill: prefill?.text, data: opening.data, editableFields: opening.editableFields,
+      history: adapter.hasHistory, mayMerge: token?.tokenType == .sessionToken,
+      storageEpoch: clientStorageEpoch, service: lane.service)
   }
 
-  private func hidden(_ reason: Session.HiddenReason) -> Session {
+  /// What is given once is durably gone before it is given.
+  private func forget(_ keys: [String], delivered: [String: Secret], on lane: Lane) async throws {
+    var record = lane.identity
+    for key in keys { record.kindState[key] = nil }
+    for (key, value) in delivered where record.kindState[key] == value { record.kindState[key] = nil }
+    guard record != lane.identity else { return }
+    do throws(SDKError) {
+      _ = try await store(newChange(), record: record, on: lane, raisedBy: 0)
+    } catch {
+      throw error.about(id)
+    }
+  }
+
+  private func hidden(_ reason: Session.HiddenReason, _ lane: Lane) -> Session {
     Session(
-      user: visibleUser, endpoint: adapter.endpoint(for: identity), visible: false, reason: reason,
-      history: adapter.hasHistory, mayMerge: false, storageEpoch: clientStorageEpoch)
+      user: lane.visibleUser, endpoint: adapter.endpoint(for: lane.identity), visible: false, reason: reason,
+      history: adapter.hasHistory, mayMerge: false, storageEpoch: clientStorageEpoch, service: lane.service)
   }
 }

@@ -7,18 +7,21 @@ extension HostedInstance {
   ///
   /// - Throws: `notAuthenticated`, `reauthNeeded`, `locked`; the reasons of provider and vendor; `timeout` when the
   ///   caller's patience ends before the renewal does.
-  public func token(minTTL: Double, timeout: Double?, http: Bool) async throws -> Token {
+  public func token(
+    service: String? = nil, minTTL: Double, timeout: Double?, http: Bool
+  ) async throws -> Token {
+    let name = try resolved(service).service
     var renewed = false
     for _ in 0..<4 {
       let pending: Progress
-      switch try await look(minTTL: minTTL, renewed: renewed) {
-      case .give(let token): return with(http, token)
+      switch try await look(name, minTTL: minTTL, renewed: renewed) {
+      case .give(let token): return with(http, token, on: name)
       case .wait(let progress): pending = progress
       }
       do {
         let outcome = try await patience(timeout) { try await pending.outcome.value() }
         if case .failed(let error) = outcome {
-          if let living = livingToken(stale: true) { return with(http, living) }
+          if let living = livingToken(name, stale: true) { return with(http, living, on: name) }
           throw error
         }
         renewed = true
@@ -26,65 +29,77 @@ extension HostedInstance {
         continue
       }
     }
-    if let living = livingToken(stale: true) { return with(http, living) }
-    throw noToken()
+    if let living = livingToken(name, stale: true) { return with(http, living, on: name) }
+    throw noToken(try resolved(name))
   }
 
   /// A new credential, or the error; the cached one stays as it was.
   ///
-  /// - Parameter resetting: the caller has control: breaker and interval don't hold it back.
-  public func refresh(timeout: Double?, resetting: Bool) async throws -> Token {
-    let pending: Progress = try await {
-      await enter()
-      defer { leave() }
-      try checkAlive()
-      guard machine.hasIdentity else { throw noToken() }
-      guard canRenew else { throw noProvider() }
-      if let progress, machine.isRecovering { return progress }
-      if resetting {
-        environment.bridge.reset(bridgeKey)
-      } else if recovery.isRecent(now, within: adapter.common.planner.minInterval) {
-        if let failure = recovery.failure { throw failure.about(id) }
-        if livingToken(stale: false) != nil { return Self.done }
-      }
-      await take(.renew)
-      guard let progress, machine.isRecovering else { throw noToken() }
-      return progress
-    }()
+  /// - Parameter resetting: the caller has control: breaker and interval don't hold it back, and a lock of the
+  ///   vendor's ends with a credential that it accepts.
+  public func refresh(service: String? = nil, timeout: Double?, resetting: Bool) async throws -> Token {
+    let name = try resolved(service).service
+    let pending = try await beginRefresh(name, resetting: resetting)
     let outcome = try await patience(timeout) { try await pending.outcome.value() }
     if case .failed(let error) = outcome { throw error }
-    guard var token = livingToken(stale: false) else { throw noToken() }
+    guard var token = livingToken(name, stale: false) else { throw noToken(try resolved(name)) }
     token.fromCache = false
     return token
   }
 
-  /// The app saw the vendor refuse a token: nobody gets it any more, and one probe or renewal follows.
-  public func reject(_ tokenId: TokenID) async throws {
+  private func beginRefresh(_ service: String?, resetting: Bool) async throws -> Progress {
     await enter()
     defer { leave() }
-    try checkAlive()
-    guard identity.credential?.tokenId == tokenId, machine.standing == .usable else { return }
+    let lane = try resolved(service)
+    let means = means(lane)
+    guard lane.machine.hasIdentity || resetting && lane.machine.isLockedByVendor || !means.isNone else {
+      throw noToken(lane)
+    }
+    if lane.machine.phase == .locked, !(resetting && lane.machine.isLockedByVendor) { throw noToken(lane) }
+    if means.isNone { throw noProvider() }
+    if let progress = lane.progress, lane.machine.isRecovering { return progress }
+    if resetting {
+      environment.bridge.reset(bridgeKey(service))
+    } else if lane.recovery.isRecent(now, within: adapter.common.planner.minInterval) {
+      if let failure = lane.recovery.failure { throw failure.about(id) }
+      if livingToken(service, stale: false) != nil { return .done }
+    }
+    await take(.renew(means), on: lane)
+    guard let progress = lane.progress, lane.machine.isRecovering else { throw noToken(lane) }
+    return progress
+  }
+
+  /// The app saw the vendor refuse a token: nobody gets it any more, and one probe or renewal follows.
+  public func reject(service: String? = nil, _ tokenId: TokenID, code: String? = nil) async throws {
+    await enter()
+    defer { leave() }
+    let lane = try resolved(service)
+    guard lane.identity.credential?.tokenId == tokenId, lane.machine.standing == .usable else { return }
     logger.notice("An app reports that the vendor refused the token.", metadata: ["tokenId": "\(tokenId)"])
-    guard !recovery.holdsBack(now, within: adapter.common.planner.minInterval) else {
-      machine.standing = .reported
+    if let note = adapter.note(ofReport: code) {
+      lane.identity.kindState.merge(note) { _, new in new }
+      _ = try? await store(newChange(), record: lane.identity, on: lane, raisedBy: 0)
+    }
+    guard !lane.recovery.holdsBack(now, within: adapter.common.planner.minInterval) else {
+      lane.machine.standing = .reported
       publish()
       return plan()
     }
-    await take(.reported(canRenew: canRenew))
+    await take(.reported(means: means(lane)), on: lane)
   }
 
   /// What was reported and not followed up, because another report had just been or nobody answered, is followed up
   /// when somebody needs the token.
-  private func followUpReport() async throws -> Progress {
+  private func followUpReport(_ lane: Lane) async throws -> Progress {
     let interval = adapter.common.planner.minInterval
-    if recovery.holdsBack(now, within: interval) {
+    if lane.recovery.holdsBack(now, within: interval) {
       throw SDKError(
         .provider, .providerBackoff, "The token was refused and looked at a moment ago; try again in a while.",
         instance: id, retryAfter: interval)
     }
-    machine.standing = .usable
-    await take(.reported(canRenew: canRenew))
-    guard let progress else { throw noToken() }
+    lane.machine.standing = .usable
+    await take(.reported(means: means(lane)), on: lane)
+    guard let progress = lane.progress else { throw noToken(lane) }
     return progress
   }
 
@@ -94,44 +109,50 @@ extension HostedInstance {
   }
 
   /// What a reader gets now; begins a renewal if one is needed.
-  private func look(minTTL: Double, renewed: Bool) async throws -> Look {
+  private func look(_ service: String?, minTTL: Double, renewed: Bool) async throws -> Look {
     await enter()
     defer { leave() }
-    try checkAlive()
-    await noticeExpiry()
-    if let living = livingToken(stale: false) {
+    let lane = try resolved(service)
+    await noticeExpiry(lane)
+    if let living = livingToken(service, stale: false) {
       let ttl = living.ttl ?? .infinity
-      if ttl >= minTTL || machine.phase == .anonymous { return .give(asFresh(living, renewed)) }
-      if renewed || recovery.isRecent(now, within: adapter.common.planner.minInterval) {
-        return .give(asShort(living, renewed))
+      if ttl >= minTTL || lane.machine.phase == .anonymous { return .give(asFresh(living, renewed)) }
+      if renewed || lane.recovery.isRecent(now, within: adapter.common.planner.minInterval) {
+        return .give(asShort(living, renewed, on: lane))
       }
-      if !canRenew { return .give(try staleToken(living)) }
+      if means(lane).isNone { return .give(staleToken(living)) }
     }
-    if let progress, machine.isRecovering || machine.activity == .probing { return .wait(progress) }
-    if machine.standing == .reported, machine.activity == .idle { return .wait(try await followUpReport()) }
-    guard machine.hasIdentity, machine.activity == .idle else { throw noToken() }
-    guard canRenew else { throw noToken() }
-    await take(.renew)
-    guard let progress else { throw noToken() }
+    if let progress = lane.progress, lane.machine.isRecovering || lane.machine.activity == .probing {
+      return .wait(progress)
+    }
+    if lane.machine.standing == .reported, lane.machine.activity == .idle {
+      return .wait(try await followUpReport(lane))
+    }
+    let means = means(lane)
+    guard lane.machine.activity == .idle, lane.machine.phase != .locked, !means.isNone else { throw noToken(lane) }
+    await take(.renew(means), on: lane)
+    guard let progress = lane.progress else { throw noToken(lane) }
     return .wait(progress)
   }
 
   /// The clock may have passed the end of the credential before the deadline's timer came.
-  func noticeExpiry() async {
-    guard machine.standing == .usable, identity.credential?.hasExpired(at: now) == true else { return }
-    await take(.expired(canRenew: canRenew))
+  func noticeExpiry(_ lane: Lane) async {
+    guard lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: now) == true else { return }
+    await take(.expired(means: means(lane)), on: lane)
   }
 
   /// The cached credential, if it may be handed out and lives.
-  func livingToken(stale: Bool) -> Token? {
-    guard machine.mayHandOut, let credential = identity.credential, !credential.hasExpired(at: now) else { return nil }
+  func livingToken(_ service: String?, stale: Bool) -> Token? {
+    guard let lane = lane(service), lane.machine.mayHandOut, let credential = lane.identity.credential,
+      !credential.hasExpired(at: now)
+    else { return nil }
     return Token(
       token: credential.token, tokenId: credential.tokenId, tokenType: credential.type,
       expiresAt: credential.expiresAt, ttl: credential.expiresAt.map { (($0 - now) * 1000).rounded(.down) / 1000 },
       fromCache: true, stale: stale)
   }
 
-  private func staleToken(_ living: Token) throws -> Token {
+  private func staleToken(_ living: Token) -> Token {
     var token = living
     token.stale = true
     return token
@@ -143,24 +164,25 @@ extension HostedInstance {
     return token
   }
 
-  private func asShort(_ living: Token, _ renewed: Bool) -> Token {
+  private func asShort(_ living: Token, _ renewed: Bool, on lane: Lane) -> Token {
     var token = asFresh(living, renewed)
-    if recovery.failure == nil { token.short = true } else { token.stale = true }
+    if lane.recovery.failure == nil { token.short = true } else { token.stale = true }
     return token
   }
 
-  func with(_ http: Bool, _ token: Token) -> Token {
-    guard http, let credential = identity.credential else { return token }
+  func with(_ http: Bool, _ token: Token, on service: String?) -> Token {
+    guard http, let identity = lane(service)?.identity, let credential = identity.credential else { return token }
     var token = token
     token.http = adapter.http(for: credential, of: identity)
     return token
   }
 
   /// Why there is no token.
-  func noToken() -> SDKError {
-    switch machine.phase {
+  func noToken(_ lane: Lane, as phase: AuthenticationMachine.Phase? = nil) -> SDKError {
+    switch phase ?? lane.machine.phase {
     case .noUser, .loggedOut:
-      SDKError(.state, .notAuthenticated, "Nobody is signed in on \(id); log in first.", instance: id)
+      SDKError(
+        .state, adapter.missingUser ?? .notAuthenticated, "Nobody is signed in on \(id); log in first.", instance: id)
     case .anonymous:
       SDKError(.state, .notAuthenticated, "The user of \(id) is anonymous; log in first.", instance: id)
     case .locked:
@@ -180,14 +202,8 @@ extension HostedInstance {
       instance: id)
   }
 
-  private static var done: Progress {
-    let progress = Progress()
-    progress.outcome.resolve(.success(.done))
-    return progress
-  }
-
   /// Waits at most so long; what is waited for goes on.
-  private func patience<T: Sendable>(
+  func patience<T: Sendable>(
     _ seconds: Double?, _ wait: @escaping @Sendable @concurrent () async throws -> T
   ) async throws -> T {
     guard let seconds else { return try await wait() }
@@ -202,16 +218,6 @@ extension HostedInstance {
       defer { group.cancelAll() }
       guard let first = try await group.next() else { throw CancellationError() }
       return first
-    }
-  }
-}
-
-extension AuthenticationMachine {
-  /// Whether a renewal is in progress.
-  var isRecovering: Bool {
-    switch activity {
-    case .asking, .verifying: true
-    default: false
     }
   }
 }

@@ -5,28 +5,28 @@ import SDKProtocol
 
 extension HostedInstance {
   /// Begins what an action asks for at the vendor or the bridge; the result comes back with the epoch of now.
-  func begin(_ action: Action, result: SignedIn?) {
+  func begin(_ action: Action, on lane: Lane, result: SignedIn?) {
     switch action {
-    case .exchange: exchange()
-    case .endFormer: endFormer()
+    case .exchange: exchange(lane)
+    case .endFormer: endFormer(lane)
     case .endSession:
-      guard let credential = progress?.offered?.credential ?? identity.credential else {
-        return report(.signOutAccepted(epoch: machine.epoch))
-      }
-      endSession(credential, ended: Input.signOutAccepted, failed: Input.signOutFailed)
-    case .createAnonymous: createAnonymousUser()
-    case .ask(let attempt, let isRefusal, let error): ask(attempt: attempt, isRefusal: isRefusal, error)
-    case .verify: verify()
-    case .probe: probe()
-    case .undo: undo(result)
-    case .finish(let outcome): finish(outcome)
-    case .adopt, .adoptCredential, .wipe, .record, .announce, .supersede: return
+      let credential = lane.progress?.offered?.credential ?? lane.identity.credential
+      endSession(lane, credential, ended: Input.signOutAccepted, failed: Input.signOutFailed)
+    case .createAnonymous: createAnonymousUser(lane)
+    case .ask(let attempt, let isRefusal, let error): ask(lane, attempt: attempt, isRefusal: isRefusal, error)
+    case .confirm(let error): confirm(lane, error)
+    case .renewItself: renewItself(lane)
+    case .verify: verify(lane)
+    case .probe: probe(lane)
+    case .undo: undo(result, on: lane)
+    case .finish(let outcome): finish(lane, outcome)
+    case .adopt, .adoptCredential, .wipe, .record, .announce, .supersede, .noteSpending, .dropCredential: return
     }
   }
 
-  private func finish(_ outcome: AuthenticationMachine.Outcome) {
-    let ended = progress
-    progress = nil
+  private func finish(_ lane: Lane, _ outcome: AuthenticationMachine.Outcome) {
+    let ended = lane.progress
+    lane.progress = nil
     if case .failed(let error) = outcome {
       ended?.outcome.resolve(.success(.failed(error.about(id))))
     } else {
@@ -35,71 +35,97 @@ extension HostedInstance {
   }
 
   /// Brings a result back, later, as a change of its own.
-  private nonisolated func report(_ input: Input) {
-    environment.operations.start { await self.receive(input) }
+  private nonisolated func report(_ input: Input, on service: String?) {
+    environment.operations.start { await self.receive(input, on: service) }
   }
 
-  private func receive(_ input: Input, with result: SignedIn? = nil) async {
+  func receive(_ input: Input, on service: String?, with result: SignedIn? = nil) async {
     await enter()
-    if input.isAnswer { outageToldAt = nil }
-    await take(input, with: result)
-    leave()
+    defer { leave() }
+    guard !isDeleted, let lane = lane(service) else { return await abandon(result) }
+    if input.isAnswer { lane.outageToldAt = nil }
+    await take(input, on: lane, with: result)
   }
 
-  private func exchange() {
-    guard let offered = progress?.offered else { return }
-    let (epoch, adapter, identity) = (machine.epoch, adapter, identity)
+  /// A result that nobody takes: its connection ends.
+  func abandon(_ result: SignedIn?) async { await result?.connection?.close() }
+
+  // MARK: Logins
+
+  private func exchange(_ lane: Lane) {
+    guard let offered = lane.progress?.offered else { return }
+    let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
     environment.operations.start {
       do throws(SDKError) {
         let result = try await adapter.signIn(offered, from: identity)
-        await self.receiveSignIn(epoch: epoch, result)
+        await self.receiveSignIn(epoch: epoch, result, on: service)
       } catch {
-        await self.receive(.signInFailed(epoch: epoch, error))
+        await self.receive(.signInFailed(epoch: epoch, error), on: service)
       }
     }
   }
 
-  private func receiveSignIn(epoch: UInt64, _ result: SignedIn) async {
+  private func receiveSignIn(epoch: UInt64, _ result: SignedIn, on service: String?) async {
     await enter()
-    outageToldAt = nil
-    if epoch == machine.epoch {
-      drawJitter()
-      isVerified = true
+    defer { leave() }
+    guard let lane = lane(service) else { return await abandon(result) }
+    if result.prepared == nil { lane.outageToldAt = nil }
+    if epoch == lane.machine.epoch { drawJitter(lane) }
+    let acceptance: AuthenticationMachine.Acceptance = result.prepared.map { .prepared($0) } ?? .login
+    if await take(.signInAccepted(epoch: epoch, as: acceptance), on: lane, with: result) == false {
+      undo(result, on: lane)
     }
-    if await take(.signInAccepted(epoch: epoch), with: result) == false { undo(result) }
-    leave()
   }
 
   /// Forgets a login at the vendor that came too late, unless the same user is signed in by now.
-  private func undo(_ result: SignedIn?) {
-    guard let result, let credential = result.credential else { return }
-    if !isDeleted, machine.hasIdentity, identity.user.externalId == result.user.externalId { return }
-    let adapter = adapter
+  func undo(_ result: SignedIn?, on lane: Lane) {
+    guard let result, result.prepared == nil else { return }
     let late = IdentityRecord(
-      phase: .authenticated, user: result.user, credential: credential, kindState: result.kindState)
+      phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
+    let isThere =
+      !isDeleted && lane.machine.hasIdentity && adapter.subject(of: lane.identity) == adapter.subject(of: late)
+    let adapter = adapter
     environment.operations.start { [logger] in
+      if !isThere {
+        do throws(SDKError) {
+          try await adapter.signOut(result.credential, of: late, on: result.connection)
+          logger.notice("A login that came too late was undone at the vendor.")
+        } catch {
+          logger.warning("A login that came too late could not be undone at the vendor: \(error.message)")
+        }
+      }
+      await result.connection?.close()
+    }
+  }
+
+  private func createAnonymousUser(_ lane: Lane) {
+    let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
+    environment.operations.start {
       do throws(SDKError) {
-        try await adapter.signOut(credential, of: late)
-        logger.notice("A login that came too late was undone at the vendor.")
+        let result = try await adapter.makeAnonymousUser(from: identity)
+        await self.receive(.anonymousAccepted(epoch: epoch), on: service, with: result)
       } catch {
-        logger.warning("A login that came too late could not be undone at the vendor: \(error.message)")
+        await self.receive(.anonymousFailed(epoch: epoch, error), on: service)
       }
     }
   }
 
+  // MARK: Logouts
+
   /// Ends the former user's session as a logout does: a dead credential is renewed once, so that the vendor can be
   /// told; without a fresh one the logout is local.
-  private func endFormer() {
-    let epoch = machine.epoch
-    guard machine.standing != .none, let credential = identity.credential else {
-      return report(.formerEnded(epoch: epoch))
+  private func endFormer(_ lane: Lane) {
+    let (epoch, service) = (lane.machine.epoch, lane.service)
+    guard lane.machine.standing != .none, let credential = lane.identity.credential else {
+      return report(.formerEnded(epoch: epoch), on: service)
     }
-    guard machine.standing == .refused || credential.hasExpired(at: now) else {
-      return endSession(credential, ended: Input.formerEnded, failed: Input.formerEndFailed)
+    let isDead = lane.machine.standing == .refused || credential.hasExpired(at: now)
+    guard isDead, adapter.policy.renewsToSignOut else {
+      return endSession(lane, credential, ended: Input.formerEnded, failed: Input.formerEndFailed)
     }
-    guard canRenew else { return report(.formerEnded(epoch: epoch)) }
-    let question = question(attempt: 1, isRefusal: true, nil)
-    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey, provider, definition.owner)
+    guard hasOwner(lane) else { return report(.formerEnded(epoch: epoch), on: service) }
+    let question = question(lane, attempt: 1, isRefusal: true, nil)
+    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.owner)
     environment.operations.start {
       let answer: BridgeAnswer?
       do throws(SDKError) {
@@ -107,144 +133,69 @@ extension HostedInstance {
       } catch {
         answer = nil
       }
-      await self.endFormer(with: answer, epoch: epoch)
+      await self.endFormer(with: answer, epoch: epoch, on: service)
     }
   }
 
-  private func endFormer(with answer: BridgeAnswer?, epoch: UInt64) async {
-    guard epoch == machine.epoch else { return }
+  private func endFormer(with answer: BridgeAnswer?, epoch: UInt64, on service: String?) async {
+    guard let lane = lane(service), epoch == lane.machine.epoch else { return }
     do throws(SDKError) {
-      guard let answer else { return await receive(.formerEnded(epoch: epoch)) }
-      endSession(try check(answer).credential, ended: Input.formerEnded, failed: Input.formerEndFailed)
+      guard let answer, let fresh = try check(answer, for: lane) else {
+        return await receive(.formerEnded(epoch: epoch), on: service)
+      }
+      endSession(lane, fresh.credential, ended: Input.formerEnded, failed: Input.formerEndFailed)
     } catch {
-      environment.bridge.reject(bridgeKey)
-      await receive(.formerEnded(epoch: epoch))
+      environment.bridge.reject(bridgeKey(service))
+      await receive(.formerEnded(epoch: epoch), on: service)
     }
   }
 
   private func endSession(
-    _ credential: Credential, ended: @escaping @Sendable (UInt64) -> Input,
+    _ lane: Lane, _ credential: Credential?, ended: @escaping @Sendable (UInt64) -> Input,
     failed: @escaping @Sendable (UInt64, SDKError) -> Input
   ) {
-    let (epoch, adapter, identity) = (machine.epoch, adapter, identity)
+    let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
+    let connection = lane.connection.open
     environment.operations.start {
       do throws(SDKError) {
-        try await adapter.signOut(credential, of: identity)
-        await self.receive(ended(epoch))
+        try await adapter.signOut(credential, of: identity, on: connection)
+        await self.receive(ended(epoch), on: service)
       } catch {
         // A refused credential ends the session too: there is none any more that it could end.
         let isEnded = error.origin == .vendor && ended(epoch).endsFormer
-        await self.receive(isEnded ? ended(epoch) : failed(epoch, error))
+        await self.receive(isEnded ? ended(epoch) : failed(epoch, error), on: service)
+        if !isEnded { await self.retryLogout(of: identity, epoch: epoch, on: service) }
       }
     }
   }
 
-  private func createAnonymousUser() {
-    let (epoch, adapter, identity) = (machine.epoch, adapter, identity)
-    environment.operations.start {
-      do throws(SDKError) {
-        let result = try await adapter.makeAnonymousUser(from: identity)
-        await self.receive(.anonymousAccepted(epoch: epoch), with: result)
-      } catch {
-        await self.receive(.anonymousFailed(epoch: epoch, error))
-      }
-    }
-  }
-
-  private func question(attempt: Int, isRefusal: Bool, _ error: SDKError?) -> BridgeQuestion {
-    recovery.beganAt = attempt == 1 ? now : recovery.beganAt ?? now
-    let failure = error ?? (isRefusal ? AuthenticationMachine.expiredError : nil)
-    return BridgeQuestion(
-      isRefusal ? .invalidAuth : .getToken, instance: id, kind: kind, attempt: attempt,
-      user: .init(id: identity.user.id, externalId: identity.user.externalId),
-      error: failure.map {
-        .init(reason: $0.reason, code: $0.vendorCode, description: $0.vendorDescription, httpStatus: $0.httpStatus)
-      }, deadline: (recovery.beganAt ?? now) + adapter.common.deadline)
-  }
-
-  private func ask(attempt: Int, isRefusal: Bool, _ error: SDKError?) {
-    let (epoch, now) = (machine.epoch, now)
-    let question = question(attempt: attempt, isRefusal: isRefusal, error)
-    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey, provider, definition.owner)
-    environment.operations.start {
-      do throws(SDKError) {
-        let answer = try await bridge.ask(question, of: key, provider: provider, owner: owner)
-        await self.receiveAnswer(answer, epoch: epoch, askedAt: now)
-      } catch {
-        let isDenied = error.reason == .providerDenied
-        await self.receive(.answered(epoch: epoch, isDenied ? .denied(error) : .failed(error)))
-      }
-    }
-  }
-
-  private func receiveAnswer(_ answer: BridgeAnswer, epoch: UInt64, askedAt: Timestamp) async {
-    do throws(SDKError) {
-      let checked = try check(answer)
-      recovery.lead = min(max(0, now - askedAt), 60)
-      await enter()
-      if epoch == machine.epoch { progress?.offered = checked }
-      await take(.answered(epoch: epoch, .credential))
-      leave()
-    } catch {
-      environment.bridge.reject(bridgeKey)
-      await receive(.answered(epoch: epoch, .failed(error)))
-    }
-  }
-
-  /// The credential in an answer, if it is one of the user who is signed in.
-  private func check(_ answer: BridgeAnswer) throws(SDKError) -> CheckedCredential {
-    let checked = try adapter.check(answer, now: now)
-    if let known = identity.user.externalId, let named = checked.externalId, named != known {
-      throw SDKError(
-        .provider, .providerTokenForOtherUser,
-        "The token provider gave a token for another user; a refresh never switches users. Log in to switch.")
-    }
-    return checked
-  }
-
-  private func verify() {
-    guard let offered = progress?.offered else { return }
-    let (epoch, adapter, identity) = (machine.epoch, adapter, identity)
-    environment.operations.start {
-      do throws(SDKError) {
-        try await adapter.verify(offered, of: identity)
-        await self.receiveVerified(epoch: epoch)
-      } catch {
-        switch error.origin {
-        case .unreachable: await self.receive(.credentialUnverifiable(epoch: epoch, error))
-        case .vendor where error.httpStatus == 401: await self.receive(.credentialRefused(epoch: epoch, error))
-        default: await self.receive(.verificationFailed(epoch: epoch, error))
-        }
-      }
-    }
-  }
-
-  private func receiveVerified(epoch: UInt64) async {
-    await enter()
-    outageToldAt = nil
-    if epoch == machine.epoch {
-      drawJitter()
-      isVerified = true
-    }
-    await take(.credentialAccepted(epoch: epoch))
-    leave()
-  }
-
-  private func drawJitter() { recovery.random = environment.clock.random() }
-
-  private func probe() {
-    guard let credential = identity.credential else { return }
-    recovery.probedAt = now
-    let (epoch, adapter, identity) = (machine.epoch, adapter, identity)
+  private func probe(_ lane: Lane) {
+    guard let credential = lane.identity.credential else { return report(Self.nothing(lane), on: lane.service) }
+    lane.recovery.probedAt = now
+    let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
     environment.operations.start {
       do throws(SDKError) {
         try await adapter.probe(credential, of: identity)
-        await self.receive(.probed(epoch: epoch, .accepted))
+        await self.receive(.probed(epoch: epoch, .accepted), on: service)
       } catch {
-        await self.receive(.probed(epoch: epoch, error.origin == .vendor ? .refused(error) : .unanswered(error)))
+        await self.receiveProbe(epoch: epoch, error, on: service)
       }
     }
   }
+
+  private static func nothing(_ lane: Lane) -> Input { .probed(epoch: lane.machine.epoch, .accepted) }
+
+  private func receiveProbe(epoch: UInt64, _ error: SDKError, on service: String?) async {
+    await enter()
+    defer { leave() }
+    guard !isDeleted, let lane = lane(service) else { return }
+    let isRefused = error.origin == .vendor
+    if isRefused { lane.outageToldAt = nil }
+    await take(
+      .probed(epoch: epoch, isRefused ? .refused(error) : .unanswered(error), means: means(lane)), on: lane)
+  }
+
+  func drawJitter(_ lane: Lane) { lane.recovery.random = environment.clock.random() }
 }
 
 extension AuthenticationMachine.Input {
@@ -252,7 +203,7 @@ extension AuthenticationMachine.Input {
   fileprivate var isAnswer: Bool {
     switch self {
     case .formerEnded, .signOutAccepted, .anonymousAccepted, .credentialRefused, .verificationFailed,
-      .probed(_, .accepted), .probed(_, .refused):
+      .renewedItself, .itselfRefused, .probed(_, .accepted, _), .probed(_, .refused, _):
       true
     default: false
     }

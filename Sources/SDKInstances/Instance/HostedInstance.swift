@@ -7,8 +7,9 @@ import Synchronization
 
 /// One instance: the only one that holds its state, so that instances can't touch each other.
 ///
-/// Inputs go through the `AuthenticationMachine`; what is to be durable is committed first, then memory is published,
-/// then the rest is done. Work at the vendor or the bridge runs in `Operations` and comes back with its epoch.
+/// Inputs go through the `AuthenticationMachine` of a lane; what is to be durable is committed first, then memory is
+/// published, then the rest is done. Work at the vendor or the bridge runs in `Operations` and comes back with its
+/// epoch.
 public actor HostedInstance {
   /// Its identity for life.
   public nonisolated let uuid: InstanceUUID
@@ -25,35 +26,25 @@ public actor HostedInstance {
   var definition: Definition
   var adapter: any SDKAdapter
   var provider: ProviderConfiguration?
-  var machine: AuthenticationMachine
-  var identity: IdentityRecord
+  /// One for each service; one without a name for kinds that have none.
+  var lanes: [Lane]
   var durableEpoch: UInt64
   var storageEpoch: UInt64
+  var pushes: [PushRecord]
+  /// What the vendor must still be told.
+  var deliveries: [Delivery]
+  /// Deliveries that are on their way.
+  var delivering: Set<String> = []
   var isDeleted = false
-
-  /// What is in progress and who waits for it.
-  var progress: Progress?
-  var recovery = RecoveryHistory()
-  /// When subscribers were last told that the vendor can't be reached; `nil` once it has answered.
-  var outageToldAt: Timestamp?
-  /// Whether the vendor has accepted the credential since this process began.
-  var isVerified = false
 
   private var isEntered = false
   private var entrants: [CheckedContinuation<Void, Never>] = []
 
-  /// An activity: what it carries and its outcome.
-  struct Progress {
-    let outcome = SharedOutcome<AuthenticationMachine.Outcome>()
-    /// The credential that is on its way to the vendor.
-    var offered: CheckedCredential?
-  }
-
   /// An instance as the store has it.
   init(
-    stored: StoredInstance, definition: Definition, identity: IdentityRecord, adapter: any SDKAdapter,
-    provider: ProviderConfiguration?, environment: InstanceEnvironment
-  ) {
+    stored: StoredInstance, definition: Definition, adapter: any SDKAdapter, provider: ProviderConfiguration?,
+    environment: InstanceEnvironment
+  ) throws {
     uuid = stored.uuid
     id = stored.id
     kind = definition.kind
@@ -62,29 +53,41 @@ public actor HostedInstance {
     self.definition = definition
     self.adapter = adapter
     self.provider = provider
-    self.identity = identity
     durableEpoch = stored.epoch
     storageEpoch = stored.storageEpoch
-    machine = AuthenticationMachine(
-      phase: identity.phase, standing: identity.standing(at: environment.clock.now()), epoch: stored.epoch,
-      policy: adapter.policy)
+    pushes = try stored.pushes.map { try JSONValueDecoder.decode(PushRecord.self, from: $0.value) }
+    deliveries = stored.outbox.compactMap { try? JSONValueDecoder.decode(Delivery.self, from: $0.value) }
+    let identities = try StoredIdentities(stored.identity)
+    let now = environment.clock.now()
+    let made = Self.lanes(adapter.services, policy: adapter.policy, epoch: stored.epoch, now: now) { identities[$0] }
+    lanes = made
     var logger = environment.logger
     logger[metadataKey: "instance"] = "\(stored.id)"
     logger[metadataKey: "kind"] = "\(definition.kind)"
     self.logger = logger
-    published = Mutex(
-      Published(
-        definition: definition, state: machine.state, user: identity.user, expiresAt: identity.credential?.expiresAt,
-        lastError: identity.lastError, storageEpoch: stored.clientStorageEpoch, token: nil))
+    published = Mutex(Published(definition: definition, storageEpoch: stored.clientStorageEpoch, lanes: [:]))
   }
 
-  /// The bridge's name for this instance.
-  nonisolated var bridgeKey: BridgeKey { BridgeKey(instance: uuid.description) }
+  /// Lanes for these services, or one for the whole instance.
+  static func lanes(
+    _ services: [String], policy: AuthenticationPolicy, epoch: UInt64, now: Timestamp,
+    identity: (String?) -> IdentityRecord?
+  ) -> [Lane] {
+    let names: [String?] = services.isEmpty ? [nil] : services
+    return names.map {
+      Lane(service: $0, identity: identity($0) ?? .nobody(.noUser), epoch: epoch, policy: policy, now: now)
+    }
+  }
 
-  /// Whether there is somebody to ask for a credential.
-  var canRenew: Bool { provider != nil }
+  /// The bridge's name for a lane.
+  nonisolated func bridgeKey(_ service: String?) -> BridgeKey {
+    BridgeKey(instance: uuid.description, service: service)
+  }
 
   var now: Timestamp { environment.clock.now() }
+
+  /// The wall clock, for a kind's own checks.
+  public nonisolated var wallClock: WallClock { environment.clock }
 
   // MARK: One change at a time
 
@@ -101,23 +104,28 @@ public actor HostedInstance {
     if entrants.isEmpty { isEntered = false } else { entrants.removeFirst().resume() }
   }
 
+  /// A deleted instance answers as a missing one.
+  func checkAlive() throws {
+    if isDeleted { throw SDKError.instanceNotFound(id) }
+  }
+
   // MARK: What readers see
 
   /// Shows readers what is durable now.
   func publish() {
-    let token = machine.mayHandOut ? identity.credential : nil
+    var shown: [String?: PublishedLane] = [:]
+    for lane in lanes {
+      let identity = lane.identity
+      let token = lane.machine.mayHandOut ? identity.credential : nil
+      shown[lane.service] = PublishedLane(
+        state: lane.machine.state, user: lane.visibleUser, expiresAt: identity.credential?.expiresAt,
+        lastError: identity.lastError, degraded: identity.degraded, isKnown: !identity.isNobody,
+        token: token.map { PublishedToken($0, http: adapter.http(for: $0, of: identity)) })
+    }
     let next = Published(
-      definition: definition, state: machine.state, user: visibleUser, expiresAt: identity.credential?.expiresAt,
-      lastError: identity.lastError, storageEpoch: clientStorageEpoch,
-      token: token.map { PublishedToken($0, http: adapter.http(for: $0, of: identity)) })
+      definition: definition, storageEpoch: clientStorageEpoch, lanes: shown,
+      pending: deliveries.map { Instance.Pending($0) })
     published.withLock { $0 = next }
-  }
-
-  /// In `reauthNeeded` the user is known but not signed in.
-  var visibleUser: User {
-    var user = identity.user
-    if machine.phase == .reauthNeeded || machine.phase == .locked { user.authenticated = false }
-    return user
   }
 
   var clientStorageEpoch: String { "\(uuid.description.prefix(8))-\(storageEpoch)" }
@@ -125,14 +133,20 @@ public actor HostedInstance {
   /// The definition as it is in force.
   public nonisolated var currentDefinition: Definition { published.withLock { $0.definition } }
 
-  /// Where it stands.
-  public nonisolated var state: InstanceState { published.withLock { $0.state } }
+  /// Where it stands; of several services, where the one stands that is signed in furthest.
+  public nonisolated var state: InstanceState { published.withLock { $0.main.state } }
 
   /// Who is signed in.
-  public nonisolated var user: User { published.withLock { $0.user } }
+  public nonisolated var user: User { published.withLock { $0.main.user } }
+
+  /// Who is signed in on a service.
+  public nonisolated func user(of service: String?) throws -> User {
+    let shown = published.withLock { $0 }
+    return (shown.lanes[try resolve(service)] ?? shown.main).user
+  }
 
   /// The answer of `token.get`, if the cached credential lives long enough.
   public nonisolated func cachedAnswer(minTTL: Double, http: Bool) -> [UInt8]? {
-    published.withLock { $0.token }?.answer(minTTL: minTTL, http: http, now: environment.clock.now())
+    published.withLock { $0.lanes[nil]?.token }?.answer(minTTL: minTTL, http: http, now: environment.clock.now())
   }
 }

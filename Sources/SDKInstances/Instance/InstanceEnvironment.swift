@@ -18,13 +18,16 @@ public struct InstanceEnvironment: Sendable {
   public let clock: WallClock
   /// Where HTTP requests go out.
   public let http: any HTTPSending
+  /// Where WebSockets are opened.
+  public let sockets: any SocketOpening
   /// The journal.
   public let logger: Logger
 
   /// An environment of these parts.
   public init(
     store: any StateStore, bridge: any AnsweringBridge, operations: Operations, deadlines: Deadlines,
-    events: EventHub, clock: WallClock, http: any HTTPSending, logger: Logger
+    events: EventHub, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
+    logger: Logger
   ) {
     self.store = store
     self.bridge = bridge
@@ -33,6 +36,7 @@ public struct InstanceEnvironment: Sendable {
     self.events = events
     self.clock = clock
     self.http = http
+    self.sockets = sockets
     self.logger = logger
   }
 }

@@ -5,12 +5,41 @@ import StateStore
 /// What an instance shows to readers: replaced as a whole when something has become durable, read without waiting.
 struct Published: Sendable {
   var definition: Definition
-  var state: InstanceState
-  var user: User
+  var storageEpoch: String
+  /// By service.
+  var lanes: [String?: PublishedLane]
+  var pending: [Instance.Pending] = []
+
+  /// The lane of the whole instance; of several services the one that is signed in furthest.
+  var main: PublishedLane {
+    if let whole = lanes[nil] { return whole }
+    return lanes.sorted { ($0.key ?? "") < ($1.key ?? "") }.map(\.value).min { $0.rank < $1.rank } ?? PublishedLane()
+  }
+}
+
+/// What a lane shows.
+struct PublishedLane: Sendable {
+  var state = InstanceState.noUser
+  var user = User.none
   var expiresAt: Timestamp?
   var lastError: Instance.LastError?
-  var storageEpoch: String
+  var degraded: String?
+  /// Whether somebody set it up.
+  var isKnown = false
   var token: PublishedToken?
+
+  fileprivate var rank: Int {
+    switch state {
+    case .authenticated: 0
+    case .refreshing: 1
+    case .authenticating: 2
+    case .reauthNeeded: 3
+    case .locked: 4
+    case .anonymous: 5
+    case .loggedOut: 6
+    case .noUser: 7
+    }
+  }
 }
 
 /// A credential that may be handed out, with its answer written ahead of time.

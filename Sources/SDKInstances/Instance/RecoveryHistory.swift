@@ -15,6 +15,17 @@ struct RecoveryHistory: Sendable {
   /// The jitter of the credential at hand: drawn once, or the plan would move with each look.
   var random = 0.5
 
+  /// When the owner was lately asked whether to go on after a failure.
+  private var confirmations: [Timestamp] = []
+
+  /// Notes one more question whether to go on, unless there were as many as this within a minute.
+  mutating func mayConfirm(_ now: Timestamp, atMost limit: Int) -> Bool {
+    confirmations.removeAll { now - $0 >= 60 || now < $0 }
+    guard confirmations.count < limit else { return false }
+    confirmations.append(now)
+    return true
+  }
+
   /// Whether a report of an app must wait: the last probe or renewal was less than `interval` seconds ago.
   func holdsBack(_ now: Timestamp, within interval: Double) -> Bool {
     isRecent(now, within: interval) || probedAt.map { now - $0 < interval && now >= $0 } ?? false

@@ -17,6 +17,8 @@ public protocol SDKKind: Sendable {
   var vendorDomains: [String] { get }
   /// Settings that say which backend it is: a change is another identity and wipes.
   var backendSettings: Set<String> { get }
+  /// Whether the external id of its users is a secret, of which observers get a digest.
+  var concealsExternalId: Bool { get }
   /// Its own methods.
   var methods: [any SDKMethod.Type] { get }
   /// Adds the handlers of its methods.
@@ -25,6 +27,10 @@ public protocol SDKKind: Sendable {
   ///
   /// - Throws: `invalidParams` with the member below `settings`; `invalidChannelKey`.
   func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter
+}
+
+extension SDKKind {
+  public var concealsExternalId: Bool { false }
 }
 
 /// What the program lends an adapter.
@@ -36,10 +42,14 @@ public struct AdapterServices: Sendable {
   /// Where HTTP requests go out.
   public let http: any HTTPSending
 
+  /// Where WebSockets are opened.
+  public let sockets: any SocketOpening
+
   /// Services for an instance.
-  public init(instance: String, clock: WallClock, http: any HTTPSending) {
+  public init(instance: String, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening) {
     self.instance = instance
     self.clock = clock
     self.http = http
+    self.sockets = sockets
   }
 }

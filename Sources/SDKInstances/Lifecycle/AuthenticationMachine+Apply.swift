@@ -8,10 +8,11 @@ extension AuthenticationMachine {
     case .formerEnded(let began): return isCurrent(began, .endingFormer) ? formerEnded() : []
     case .formerEndFailed(let began, let error):
       return isCurrent(began, .endingFormer) ? endSignIn(error) : []
-    case .signInAccepted(let began): return isCurrent(began, .signingIn) ? signedIn() : [.undo]
+    case .signInAccepted(let began, let acceptance):
+      return isCurrent(began, .signingIn) ? signedIn(acceptance) : [.undo]
     case .signInFailed(let began, let error): return isCurrent(began, .signingIn) ? endSignIn(error) : []
 
-    case .signOut(let localOnly): return signOut(localOnly: localOnly)
+    case .signOut(let localOnly, let cause): return signOut(localOnly: localOnly, cause)
     case .signOutAccepted(let began):
       return isCurrent(began, .signingOut) ? signedOut(.explicit, informed: true) : []
     case .signOutFailed(let began, let error):
@@ -22,20 +23,27 @@ extension AuthenticationMachine {
     case .anonymousFailed(let began, let error):
       return isCurrent(began, .creatingAnonymous) ? end(.failed(error), announcing: Self.unreachable(error)) : []
 
-    case .renew: return hasIdentity && activity == .idle ? ask(attempt: 1, nil) : []
+    case .renew(let means): return renew(means)
+    case .renewedItself(let began): return isCurrent(began, .renewing) ? renewed() : []
+    case .itselfRefused(let began, let error, let means):
+      return isCurrent(began, .renewing) ? itselfRefused(error, means) : []
+    case .itselfFailed(let began, let error): return isCurrent(began, .renewing) ? renewalFailed(error) : []
+    case .confirmed(let began, let confirmation): return confirmed(began, confirmation)
     case .answered(let began, let answer): return answered(began, answer)
     case .credentialAccepted(let began): return verified(began) { machine, _ in machine.renewed() }
     case .credentialUnverifiable(let began, let error):
-      return verified(began) { machine, _ in machine.renewed(unverified: error) }
+      return verified(began) { machine, _ in
+        machine.policy.usesUnverified ? machine.renewed(unverified: error) : machine.renewalFailed(error)
+      }
     case .credentialRefused(let began, let error):
       return verified(began) { $0.refusedAgain(error, attempt: $1) }
     case .verificationFailed(let began, let error):
       return verified(began) { machine, _ in machine.renewalFailed(error) }
 
-    case .expired(let canRenew): return lost(.expired, Self.expiredError, canRenew: canRenew)
-    case .refused(let error, let canRenew): return lost(.refused, error, canRenew: canRenew)
-    case .reported(let canRenew): return reported(canRenew: canRenew)
-    case .probed(let began, let probe): return isCurrent(began, .probing) ? probed(probe) : []
+    case .expired(let means): return lost(.expired, Self.expiredError, means)
+    case .refused(let error, let means): return lost(.refused, error, means)
+    case .reported(let means): return reported(means)
+    case .probed(let began, let probe, let means): return isCurrent(began, .probing) ? probed(probe, means) : []
     case .wipeFailed:
       phase = .locked
       standing = .none
@@ -58,11 +66,13 @@ extension AuthenticationMachine {
     let actions: [Action] = activity == .idle ? [] : [.supersede]
     epoch += 1
     activity = next
+    isFailureTold = false
     return actions
   }
 
   mutating func end(_ outcome: Outcome, announcing notice: Notice? = nil) -> [Action] {
     activity = .idle
+    isFailureTold = false
     return (notice.map { [.announce($0)] } ?? []) + [.finish(outcome)]
   }
 
@@ -86,10 +96,16 @@ extension AuthenticationMachine {
     return [.wipe, .announce(.loggedOut(.switch)), .exchange]
   }
 
-  private mutating func signedIn() -> [Action] {
+  private mutating func signedIn(_ acceptance: Acceptance) -> [Action] {
     // A locked instance may still store what a failed wipe left behind.
     let wipe = policy.onAnotherUser == .wipeOnSuccess || phase == .locked
     activity = .idle
+    if case .prepared(let rest) = acceptance {
+      if rest != .authenticated || phase != .authenticated { standing = .none }
+      let isAlive = standing == .usable || standing == .reported
+      phase = rest == .authenticated && !isAlive ? .reauthNeeded : rest
+      return [.adopt(wipe: wipe), .finish(.done)]
+    }
     phase = .authenticated
     standing = .usable
     return [.adopt(wipe: wipe), .announce(.loggedIn), .finish(.done)]
@@ -113,30 +129,33 @@ extension AuthenticationMachine {
 
   // MARK: Logout
 
-  private mutating func signOut(localOnly: Bool) -> [Action] {
+  private mutating func signOut(localOnly: Bool, _ cause: LogoutCause) -> [Action] {
     switch phase {
     case .noUser, .loggedOut:
       return begin(.idle) + [.finish(.signedOut(informed: false))]
     case .anonymous, .locked:
-      return begin(.signingOut) + signedOut(.explicit, informed: false)
+      return begin(.signingOut) + signedOut(cause, informed: false)
     case .authenticated, .reauthNeeded:
-      if localOnly { return begin(.signingOut) + signedOut(.explicit, informed: false) }
-      if standing == .usable || standing == .reported { return begin(.signingOut) + [.endSession] }
+      if localOnly { return begin(.signingOut) + signedOut(cause, informed: false) }
+      if standing == .usable || standing == .reported || !policy.renewsToSignOut {
+        return begin(.signingOut) + [.endSession]
+      }
       return begin(.askingForSignOut) + [.ask(attempt: 1, isRefusal: true, nil)]
     }
   }
 
   mutating func signedOut(_ cause: LogoutCause, informed: Bool) -> [Action] {
-    phase = .loggedOut
+    phase = cause == .deauthorized ? .noUser : .loggedOut
     standing = .none
     return [.wipe, .announce(.loggedOut(cause))] + end(.signedOut(informed: informed))
   }
 
   private mutating func signOutFailed(_ error: SDKError) -> [Action] {
+    if policy.tellsLogoutFailure { return abandoned() + end(.failed(error), announcing: .logoutFailed(error)) }
     switch error.origin {
-    case .unreachable: abandoned() + end(.failed(error), announcing: .networkError(error))
-    case .store: abandoned() + end(.failed(error))
-    default: signedOut(.explicit, informed: false)
+    case .unreachable: return abandoned() + end(.failed(error), announcing: .networkError(error))
+    case .store: return abandoned() + end(.failed(error))
+    default: return signedOut(.explicit, informed: false)
     }
   }
 

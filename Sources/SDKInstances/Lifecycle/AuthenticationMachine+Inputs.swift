@@ -7,10 +7,11 @@ extension AuthenticationMachine {
     case signIn(sameUser: Bool?)
     case formerEnded(epoch: UInt64)
     case formerEndFailed(epoch: UInt64, SDKError)
-    case signInAccepted(epoch: UInt64)
+    /// A login was accepted; or, without the vendor, prepared for the first call that needs a credential.
+    case signInAccepted(epoch: UInt64, as: Acceptance = .login)
     case signInFailed(epoch: UInt64, SDKError)
 
-    case signOut(localOnly: Bool)
+    case signOut(localOnly: Bool, as: LogoutCause = .explicit)
     case signOutAccepted(epoch: UInt64)
     case signOutFailed(epoch: UInt64, SDKError)
 
@@ -20,7 +21,15 @@ extension AuthenticationMachine {
     case anonymousFailed(epoch: UInt64, SDKError)
 
     /// A new credential is wanted.
-    case renew
+    case renew(RenewalMeans)
+    /// The SDK renewed its credential without the owner.
+    case renewedItself(epoch: UInt64)
+    /// The vendor refused what the SDK had for that.
+    case itselfRefused(epoch: UInt64, SDKError, means: RenewalMeans)
+    /// It could not be tried.
+    case itselfFailed(epoch: UInt64, SDKError)
+    /// Whether the owner wants to go on.
+    case confirmed(epoch: UInt64, Confirmation)
     case answered(epoch: UInt64, Answer)
     case credentialAccepted(epoch: UInt64)
     case credentialRefused(epoch: UInt64, SDKError)
@@ -30,20 +39,37 @@ extension AuthenticationMachine {
     case verificationFailed(epoch: UInt64, SDKError)
 
     /// The credential's end has passed.
-    case expired(canRenew: Bool)
+    case expired(means: RenewalMeans)
     /// An app says that the vendor refused the credential.
-    case reported(canRenew: Bool)
+    case reported(means: RenewalMeans)
     /// The daemon saw the vendor refuse it.
-    case refused(SDKError, canRenew: Bool)
-    case probed(epoch: UInt64, Probe)
+    case refused(SDKError, means: RenewalMeans)
+    case probed(epoch: UInt64, Probe, means: RenewalMeans = .none)
     /// A change could not be made durable.
     case wipeFailed
+  }
+
+  /// What an accepted login means.
+  public enum Acceptance: Sendable, Hashable {
+    /// The user is signed in.
+    case login
+    /// Nobody asked the vendor yet: the instance rests here.
+    case prepared(Phase)
+  }
+
+  /// What the owner says to a failure.
+  public enum Confirmation: Sendable, Hashable {
+    case proceed
+    case declined(SDKError)
+    case failed(SDKError)
   }
 
   /// What the bridge answered.
   public enum Answer: Sendable, Hashable {
     /// A credential that passed the local checks.
     case credential
+    /// The owner wants none: no failure.
+    case declined(SDKError)
     /// The owner says no.
     case denied(SDKError)
     /// No credential, for now.
@@ -63,6 +89,10 @@ extension AuthenticationMachine {
     case adopt(wipe: Bool)
     /// Durable: the new credential replaces the old one.
     case adoptCredential(verified: Bool)
+    /// Durable: a credential that can be used once is about to be spent.
+    case noteSpending
+    /// Durable: the credential is dropped, the rest of the identity is kept.
+    case dropCredential
     /// Durable: identity, storage and keys are destroyed.
     case wipe
     /// Durable: where the instance rests has changed.
@@ -79,6 +109,10 @@ extension AuthenticationMachine {
     case endSession
     case createAnonymous
     case ask(attempt: Int, isRefusal: Bool, SDKError?)
+    /// The SDK renews its credential without the owner.
+    case renewItself
+    /// The owner is told of the failure and asked whether to go on.
+    case confirm(SDKError)
     case verify
     case probe
     /// The activity has ended; whoever waits for it is told.
@@ -102,6 +136,7 @@ extension AuthenticationMachine {
     case refreshFailed(SDKError)
     case networkError(SDKError)
     case logoutFailed(SDKError)
+    case fellBackToAnonymous(SDKError)
   }
 }
 

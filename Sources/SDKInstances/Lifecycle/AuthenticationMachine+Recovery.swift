@@ -1,9 +1,59 @@
 import SDKProtocol
 
 extension AuthenticationMachine {
+  // MARK: Ways to a new credential
+
+  /// A new credential is wanted; the vendor's lock is one more reason to want it.
+  mutating func renew(_ means: RenewalMeans) -> [Action] {
+    guard activity == .idle, !means.isNone, phase != .locked || isLockedByVendor else { return [] }
+    return recover(means, nil)
+  }
+
+  /// Begins with what the SDK can do by itself, then turns to the owner.
+  private mutating func recover(_ means: RenewalMeans, _ error: SDKError?) -> [Action] {
+    if means.itself {
+      activity = .renewing
+      return [.noteSpending, .renewItself]
+    }
+    if let error, policy.confirmsFirst, means.bridge { return confirm(attempt: 1, error) }
+    return ask(attempt: 1, error)
+  }
+
   mutating func ask(attempt: Int, _ error: SDKError?) -> [Action] {
     activity = .asking(attempt: attempt)
-    return [.ask(attempt: attempt, isRefusal: attempt > 1 || standing != .usable, error)]
+    let isRefusal = attempt > 1 || standing == .expired || standing == .refused || standing == .reported
+    return [.ask(attempt: attempt, isRefusal: isRefusal, error)]
+  }
+
+  private mutating func confirm(attempt: Int, _ error: SDKError) -> [Action] {
+    activity = .confirming(attempt: attempt)
+    return tell(error) + [.confirm(error)]
+  }
+
+  /// Subscribers hear once of the failure that a recovery is about.
+  private mutating func tell(_ error: SDKError) -> [Action] {
+    guard !isFailureTold else { return [] }
+    isFailureTold = true
+    return [.announce(.authenticationFailed(error))]
+  }
+
+  mutating func itselfRefused(_ error: SDKError, _ means: RenewalMeans) -> [Action] {
+    if hasIdentity || phase == .locked { standing = .refused }
+    guard means.bridge else {
+      return error.reason == .rotationInterrupted ? renewalFailed(error) : conclude(policy.onBudgetSpent, error)
+    }
+    return policy.confirmsFirst ? confirm(attempt: 1, error) : ask(attempt: 1, error)
+  }
+
+  // MARK: Answers
+
+  mutating func confirmed(_ began: UInt64, _ confirmation: Confirmation) -> [Action] {
+    guard began == epoch, case .confirming(let attempt) = activity else { return [] }
+    switch confirmation {
+    case .proceed: return ask(attempt: attempt, nil)
+    case .declined(let error): return conclude(policy.onDenied, error)
+    case .failed(let error): return renewalFailed(error)
+    }
   }
 
   mutating func answered(_ began: UInt64, _ answer: Answer) -> [Action] {
@@ -16,6 +66,10 @@ extension AuthenticationMachine {
     case (.asking(let attempt), .credential):
       activity = .verifying(attempt: attempt)
       return [.verify]
+    case (.asking, .declined(let error)):
+      // A choice of the owner's, no failure.
+      isFailureTold = true
+      return conclude(.becomeGuest, error)
     case (.asking, .denied(let error)): return conclude(policy.onDenied, error)
     case (.asking, .failed(let error)): return renewalFailed(error)
     default: return []
@@ -28,47 +82,89 @@ extension AuthenticationMachine {
   }
 
   mutating func renewed(unverified error: SDKError? = nil) -> [Action] {
+    let isLogin = !hasIdentity && phase != .locked
+    // What began without a user belongs to nobody who is there now.
+    if isLogin { epoch += 1 }
     phase = .authenticated
     standing = .usable
-    var actions: [Action] = [.adoptCredential(verified: error == nil), .announce(.tokenRefreshed)]
+    var actions: [Action] = [
+      .adoptCredential(verified: error == nil), .announce(isLogin ? .loggedIn : .tokenRefreshed),
+    ]
     if let error { actions.append(.announce(.networkError(error))) }
     return actions + end(.done)
   }
 
   mutating func refusedAgain(_ error: SDKError, attempt: Int) -> [Action] {
-    if attempt < policy.maxAttempts { return ask(attempt: attempt + 1, error) }
+    if attempt < policy.maxAttempts {
+      return policy.confirmsFirst && hasIdentity
+        ? confirm(attempt: attempt + 1, error) : ask(attempt: attempt + 1, error)
+    }
     // The cached token lives and was never refused: bad supplies are no reason to lose the user.
     if standing == .usable { return renewalFailed(error) }
     return conclude(policy.onBudgetSpent, error)
   }
 
+  // MARK: Ends without a credential
+
   /// Recovery has ended without a credential.
   mutating func conclude(_ consequence: AuthenticationPolicy.Consequence, _ error: SDKError) -> [Action] {
     switch consequence {
-    case .logOut:
+    case .logOut where phase != .noUser && phase != .loggedOut:
       epoch += 1
+      let told = tell(error)
       phase = .loggedOut
       standing = .none
-      return [.wipe, .announce(.authenticationFailed(error)), .announce(.loggedOut(.implicit))] + end(.failed(error))
-    case .lock:
+      return [.wipe] + told + [.announce(.loggedOut(.implicit))] + end(.failed(error))
+    case .becomeGuest: return becomeGuest(error)
+    case .lock where phase != .noUser && phase != .loggedOut:
       phase = .locked
-      return [.record, .announce(.authenticationFailed(error))] + end(.failed(error))
-    case .keep: return renewalFailed(error)
+      standing = .refused
+      return [.record] + tell(error) + end(.failed(error))
+    case .fallBack: return fallBack(error)
+    case .keep, .logOut, .lock: return renewalFailed(error)
     }
   }
 
+  private mutating func becomeGuest(_ error: SDKError) -> [Action] {
+    let told = tell(error)
+    guard hasIdentity || phase == .locked else {
+      let isNews = phase != .anonymous
+      phase = .anonymous
+      standing = .none
+      return told + (isNews ? [.record] : []) + end(.failed(error))
+    }
+    epoch += 1
+    phase = .anonymous
+    standing = .none
+    return [.wipe] + told + [.announce(.loggedOut(.guest))] + end(.failed(error))
+  }
+
+  private mutating func fallBack(_ error: SDKError) -> [Action] {
+    let drop: [Action] = phase != .anonymous || standing != .none ? [.dropCredential] : []
+    phase = .anonymous
+    standing = .none
+    guard !Self.nobodyWasAsked(error) else { return drop + end(.failed(error)) }
+    return drop + tell(error) + [.announce(.fellBackToAnonymous(error))] + end(.failed(error))
+  }
+
   mutating func renewalFailed(_ error: SDKError) -> [Action] {
+    if standing != .usable, standing != .reported, policy.onFailure == .fallBack { return fallBack(error) }
     var actions: [Action] = []
     if !Self.nobodyWasAsked(error) { actions.append(.announce(.refreshFailed(error))) }
     switch standing {
     case .usable: return actions + end(.failed(error))
     case .reported:
       activity = .probing
+      isFailureTold = false
       return actions + [.probe]
+    case .none where !hasIdentity:
+      // Nobody was signed in: a login that was refused has failed.
+      if error.origin == .vendor { actions += tell(error) }
+      return actions + end(.failed(error))
     case .none, .expired, .refused:
-      if phase != .reauthNeeded {
+      if phase == .authenticated {
         phase = .reauthNeeded
-        actions += [.record, .announce(.authenticationFailed(error))]
+        actions += [.record] + tell(error)
       }
       return actions + end(.failed(error))
     }
@@ -78,32 +174,39 @@ extension AuthenticationMachine {
     error.reason == .noProvider || error.reason == .providerBackoff
   }
 
+  // MARK: The credential at hand
+
   /// The credential is dead: renew it, or say once that it can't be.
-  mutating func lost(_ standing: Standing, _ error: SDKError, canRenew: Bool) -> [Action] {
+  mutating func lost(_ standing: Standing, _ error: SDKError, _ means: RenewalMeans) -> [Action] {
     guard phase == .authenticated, self.standing == .usable || self.standing == .reported else { return [] }
     switch activity {
-    case .idle, .asking, .verifying: break
+    case .idle, .renewing, .confirming, .asking, .verifying: break
     // An end that has passed is seen again afterwards; nobody would renew the credential if it were noted now.
     case _ where standing == .expired: return []
     default: break
     }
     self.standing = standing
     guard activity == .idle else { return [] }
-    if canRenew { return ask(attempt: 1, standing == .refused ? error : nil) }
+    if !means.isNone { return recover(means, standing == .refused ? error : nil) }
+    switch policy.onNoMeans {
+    case .becomeGuest, .fallBack: return conclude(policy.onNoMeans, error)
+    case .keep, .lock, .logOut: break
+    }
     phase = .reauthNeeded
     return [.record, .announce(.authenticationFailed(error))]
   }
 
-  mutating func reported(canRenew: Bool) -> [Action] {
+  mutating func reported(_ means: RenewalMeans) -> [Action] {
     guard standing == .usable, phase == .authenticated || phase == .anonymous else { return [] }
     standing = .reported
     guard activity == .idle else { return [] }
-    if canRenew, phase == .authenticated { return ask(attempt: 1, nil) }
+    // Only the SDK's own way can follow a mere report where the owner would be told of a failure.
+    if means.itself || means.bridge && !policy.confirmsFirst, phase == .authenticated { return recover(means, nil) }
     activity = .probing
     return [.probe]
   }
 
-  mutating func probed(_ probe: Probe) -> [Action] {
+  mutating func probed(_ probe: Probe, _ means: RenewalMeans) -> [Action] {
     switch probe {
     case .accepted:
       standing = .usable
@@ -111,9 +214,11 @@ extension AuthenticationMachine {
     case .unanswered(let error): return abandoned() + end(.failed(error), announcing: Self.unreachable(error))
     case .refused(let error):
       standing = .refused
+      if phase == .authenticated, policy.confirmsFirst, means.bridge { return confirm(attempt: 1, error) }
       guard phase == .anonymous else {
+        if policy.onNoMeans != .keep { return conclude(policy.onNoMeans, error) }
         phase = .reauthNeeded
-        return [.record, .announce(.authenticationFailed(error))] + end(.failed(error))
+        return [.record] + tell(error) + end(.failed(error))
       }
       epoch += 1
       phase = .noUser

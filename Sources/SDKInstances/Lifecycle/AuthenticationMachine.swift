@@ -37,6 +37,10 @@ public struct AuthenticationMachine: Sendable, Hashable {
     case signingOut
     /// An anonymous user is being made.
     case creatingAnonymous
+    /// The SDK renews its credential without the owner.
+    case renewing
+    /// The owner is asked whether to go on after a failure, before the attempt-th credential.
+    case confirming(attempt: Int)
     /// The bridge is asked for the attempt-th credential.
     case asking(attempt: Int)
     /// The attempt-th credential is being shown to the vendor.
@@ -53,6 +57,8 @@ public struct AuthenticationMachine: Sendable, Hashable {
   public internal(set) var activity: Activity = .idle
   /// Raised with every login, logout and wipe.
   public internal(set) var epoch: UInt64
+  /// Whether subscribers have been told of the failure that the recovery in progress is about.
+  var isFailureTold = false
   /// What the kind wants.
   public internal(set) var policy: AuthenticationPolicy
 
@@ -68,8 +74,24 @@ public struct AuthenticationMachine: Sendable, Hashable {
   public var state: InstanceState {
     switch activity {
     case .endingFormer, .signingIn, .creatingAnonymous: return .authenticating
-    case .asking, .verifying: return phase == .authenticated ? .refreshing : phase.state
+    case .renewing, .confirming, .asking, .verifying: return recoveryState
     default: return phase.state
+    }
+  }
+
+  private var recoveryState: InstanceState {
+    switch phase {
+    case .authenticated: .refreshing
+    case .noUser, .anonymous, .loggedOut: .authenticating
+    case .reauthNeeded, .locked: phase.state
+    }
+  }
+
+  /// Whether a renewal is in progress.
+  var isRecovering: Bool {
+    switch activity {
+    case .renewing, .confirming, .asking, .verifying: true
+    default: false
     }
   }
 
@@ -80,6 +102,9 @@ public struct AuthenticationMachine: Sendable, Hashable {
 
   /// Whether there is an identity that a new credential could renew.
   public var hasIdentity: Bool { phase == .authenticated || phase == .reauthNeeded }
+
+  /// Whether the vendor locked the identity, which a new credential unlocks; not so after a wipe that failed.
+  public var isLockedByVendor: Bool { phase == .locked && standing == .refused }
 }
 
 extension AuthenticationMachine.Phase {

@@ -6,20 +6,40 @@ public final class Operations: Sendable {
 
   private let stream: AsyncStream<Work>
   private let continuation: AsyncStream<Work>.Continuation
+  private let backgroundStream: AsyncStream<Work>
+  private let background: AsyncStream<Work>.Continuation
 
   /// A service that is not running yet; work waits.
-  public init() { (stream, continuation) = AsyncStream.makeStream() }
+  public init() {
+    (stream, continuation) = AsyncStream.makeStream()
+    (backgroundStream, background) = AsyncStream.makeStream()
+  }
 
   /// Starts work; it runs to its end even if the caller goes away.
   public func start(_ work: @escaping Work) { continuation.yield(work) }
 
+  /// Starts work that is cancelled when the service ends: a connection, a delivery that is tried again.
+  public func startBackground(_ work: @escaping Work) { background.yield(work) }
+
   /// Runs what is started until `finish`, and then until all of it has ended. Cancelling cancels the work.
   public func run() async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { [backgroundStream] in await Self.run(backgroundStream) }
+      await Self.run(stream)
+      group.cancelAll()
+    }
+  }
+
+  private static func run(_ stream: AsyncStream<Work>) async {
     await withDiscardingTaskGroup { group in
       for await work in stream { group.addTask { await work() } }
+      if Task.isCancelled { group.cancelAll() }
     }
   }
 
   /// Takes no more work.
-  public func finish() { continuation.finish() }
+  public func finish() {
+    continuation.finish()
+    background.finish()
+  }
 }

@@ -49,6 +49,12 @@ extension InstanceRegistry {
     return role(of: peer, on: instance) != nil
   }
 
+  /// Whether a peer gets the digest of a user's external id: observers do where the id is a secret.
+  func conceals(_ instance: HostedInstance, from peer: Peer) -> Bool {
+    guard kind(instance.kind)?.concealsExternalId == true else { return false }
+    return (role(of: peer, on: instance) ?? .observe) < .use
+  }
+
   /// The labels of an instance.
   public func labels(of id: InstanceID) -> [String: String]? { hosted(id)?.currentDefinition.labels }
 

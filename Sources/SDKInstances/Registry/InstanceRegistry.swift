@@ -117,9 +117,8 @@ public final class InstanceRegistry: Sendable {
 
   private func host(_ stored: StoredInstance) throws -> HostedInstance {
     let definition = try JSONValueDecoder.decode(Definition.self, from: stored.definition)
-    let identity = try stored.identity.map(IdentityRecord.read) ?? .nobody(.noUser)
-    return HostedInstance(
-      stored: stored, definition: definition, identity: identity,
+    return try HostedInstance(
+      stored: stored, definition: definition,
       adapter: try adapter(for: definition, uuid: stored.uuid), provider: try definition.providerConfiguration(),
       environment: environment)
   }
@@ -129,7 +128,8 @@ public final class InstanceRegistry: Sendable {
     guard let kind = kind(definition.kind) else { throw unknownKind(definition.kind) }
     return try kind.makeAdapter(
       settings: definition.settings,
-      services: AdapterServices(instance: uuid.description, clock: environment.clock, http: environment.http))
+      services: AdapterServices(
+        instance: uuid.description, clock: environment.clock, http: environment.http, sockets: environment.sockets))
   }
 
   private func unknownKind(_ name: KindName) -> RPCError {
@@ -157,9 +157,8 @@ public final class InstanceRegistry: Sendable {
     } catch {
       throw error.about(id)
     }
-    let instance = HostedInstance(
-      stored: stored, definition: definition, identity: .nobody(.noUser), adapter: adapter, provider: provider,
-      environment: environment)
+    let instance = try HostedInstance(
+      stored: stored, definition: definition, adapter: adapter, provider: provider, environment: environment)
     entries.withLock { $0[id] = .hosted(instance) }
     await environment.events.append(done.events)
     await instance.resume()

@@ -34,7 +34,9 @@ struct MessagingAdapter: SDKAdapter {
       externalId: jwt.externalId, name: jwt.name, email: jwt.email, hints: jwt.hints)
   }
 
-  func check(_ answer: BridgeAnswer, now: Timestamp) throws(SDKError) -> CheckedCredential {
+  func check(
+    _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
+  ) throws(SDKError) -> CheckedCredential? {
     guard let token = answer.token else {
       throw SDKError(
         .provider, .providerOutputInvalid, "The token provider's answer has no token; it must give a JWT.")
@@ -79,8 +81,11 @@ struct MessagingAdapter: SDKAdapter {
       credential: credential.credential, kindState: place.kindState(realtime: user.realtimeURL), merge: merge)
   }
 
-  func verify(_ credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) {
+  func renew(
+    with credential: CheckedCredential, of identity: IdentityRecord
+  ) async throws(SDKError) -> SignedIn {
     try await probe(credential.credential, of: identity, hints: credential.hints)
+    return SignedIn(user: identity.user, credential: credential.credential, kindState: identity.kindState)
   }
 
   func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
@@ -95,8 +100,10 @@ struct MessagingAdapter: SDKAdapter {
     _ = try accepted(answer, credential: credential, hints: hints)
   }
 
-  func signOut(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
-    guard let id = identity.user.id else { return }
+  func signOut(
+    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {
+    guard let credential, let id = identity.user.id else { return }
     let (answer, _) = try await wire.send(
       "POST", "appusers/\(MessagingWire.segment(id))/logout", body: ["client": wire.client],
       authorization: authorization(credential, identity), identity: identity)

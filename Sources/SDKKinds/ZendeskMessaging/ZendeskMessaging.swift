@@ -22,7 +22,10 @@ public struct ZendeskMessaging: SDKKind {
 
   public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
     router.register(on: registry, MessagingLoginUser.self) { params, instance, context in
-      try await instance.signIn(params.jwt, accepted: context.accepted)
+      try await instance.signIn(accepted: context.accepted) { adapter, identity, isUsable in
+        let checked = try (adapter as? MessagingAdapter)?.check(params.jwt, now: instance.wallClock.now())
+        return isUsable && params.jwt == identity.credential?.token ? nil : checked
+      }.user
     }
     router.register(on: registry, MessagingLogoutUser.self) { params, instance, context in
       let informed = try await instance.signOut(localOnly: params.localOnly ?? false, accepted: context.accepted)

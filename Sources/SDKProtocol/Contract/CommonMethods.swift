@@ -10,6 +10,7 @@ public enum CommonMethods {
     SessionOpen.self, TokenGet.self, TokenRefresh.self, TokenReject.self,
     EventsSubscribe.self, EventsUnsubscribe.self, EventsResume.self, EventsList.self,
     StorageGet.self, StoragePut.self, StorageDelete.self, StorageList.self,
+    PushRegister.self, PushUnregister.self, PushList.self,
   ]
 
   /// What the daemon says unasked.

@@ -77,6 +77,39 @@ public struct Instance: RPCValue, Hashable {
       ]))
   }
 
+  /// Something that the vendor must still be told although its user may be gone.
+  public struct Pending: RPCValue, Hashable {
+    public var id: String
+    public var purpose: String
+    public var service: String?
+    public var attempts: Int
+    public var nextAttemptAt: Timestamp?
+    public var deadline: Timestamp
+
+    /// Something pending.
+    public init(
+      id: String, purpose: String, service: String?, attempts: Int, nextAttemptAt: Timestamp?, deadline: Timestamp
+    ) {
+      self.id = id
+      self.purpose = purpose
+      self.service = service
+      self.attempts = attempts
+      self.nextAttemptAt = nextAttemptAt
+      self.deadline = deadline
+    }
+
+    public static let jsonSchema = JSONSchema.named(
+      "Pending",
+      .object([
+        .required("id", .string(), "its name"),
+        .required("purpose", .string(), "what the vendor is told, such as revoke, unregisterPush, logout"),
+        .optional("service", .string(), "the service it is about"),
+        .required("attempts", .integer(minimum: 0), "how often it was tried"),
+        .optional("nextAttemptAt", Timestamp.jsonSchema, "when it is tried again"),
+        .required("deadline", Timestamp.jsonSchema, "when it is given up"),
+      ]))
+  }
+
   public var instance: InstanceID
   public var kind: KindName
   public var source: Source
@@ -91,6 +124,7 @@ public struct Instance: RPCValue, Hashable {
   public var expiresAt: Timestamp?
   public var lastError: LastError?
   public var degraded: String?
+  public var pending: [Pending]?
   public var createdAt: Timestamp
   public var storageEpoch: String
 
@@ -99,7 +133,7 @@ public struct Instance: RPCValue, Hashable {
     instance: InstanceID, kind: KindName, source: Source, state: InstanceState, user: User,
     services: [String: Service]? = nil, labels: [String: String], settings: JSONObject, provider: JSONObject?,
     bridge: Bridge, access: AccessRules, expiresAt: Timestamp?, lastError: LastError?, degraded: String? = nil,
-    createdAt: Timestamp, storageEpoch: String
+    pending: [Pending] = [], createdAt: Timestamp, storageEpoch: String
   ) {
     self.instance = instance
     self.kind = kind
@@ -115,6 +149,7 @@ public struct Instance: RPCValue, Hashable {
     self.expiresAt = expiresAt
     self.lastError = lastError
     self.degraded = degraded
+    self.pending = pending.isEmpty ? nil : pending
     self.createdAt = createdAt
     self.storageEpoch = storageEpoch
   }
@@ -136,6 +171,7 @@ public struct Instance: RPCValue, Hashable {
       .optional("expiresAt", Timestamp.jsonSchema, "when the token ends"),
       .optional("lastError", LastError.jsonSchema, "the last failure"),
       .optional("degraded", .string(), "anonymousFallback"),
+      .optional("pending", .array(Pending.jsonSchema), "what the vendor must still be told"),
       .required("createdAt", Timestamp.jsonSchema, "when it was made"),
       .required("storageEpoch", .string(), "changes with every wipe"),
     ]))

@@ -40,7 +40,7 @@ struct Composition {
     }
     let environment = InstanceEnvironment(
       store: opened.store, bridge: bridge, operations: operations, deadlines: deadlines, events: events,
-      clock: clock, http: http, logger: logger)
+      clock: clock, http: http, sockets: VendorSocketClient(group: group), logger: logger)
     let registry = InstanceRegistry(
       kinds: Kinds.all, access: configuration.access(ownUid: paths.isUserDaemon ? getuid() : nil),
       environment: environment, maximumPerUid: configuration.limits.instances)

@@ -51,7 +51,7 @@ struct LoginTests {
       #expect(world.vendor.calls.isEmpty)
       #expect(desk.state == .noUser)
       #expect(try await world.count(.authenticationFailed) == 2)
-      let shape = desk.shape(secretSettings: [], isAdmin: true)
+      let shape = desk.shape(secretSettings: [], isAdmin: true, conceals: false)
       #expect(shape.lastError?.reason == .expiredJWT)
       #expect(shape.lastError?.message.hasPrefix("The JWT has expired") == true)
     }
@@ -62,7 +62,7 @@ struct LoginTests {
       let desk = try await world.instance()
       try await desk.signIn("alice#1")
       try await desk.store("hers", for: "note", epoch: nil)
-      let epoch = desk.shape(secretSettings: [], isAdmin: true).storageEpoch
+      let epoch = desk.shape(secretSettings: [], isAdmin: true, conceals: false).storageEpoch
       try await desk.signIn("bob#1")
       #expect(world.vendor.calls == ["signIn alice#1", "signOut alice#1", "signIn bob#1"])
       #expect(

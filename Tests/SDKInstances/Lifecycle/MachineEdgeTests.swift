@@ -125,7 +125,7 @@ struct MachineEdgeTests {
 
   @Test func `M4: a denial is an implicit logout`() {
     var machine = machine(.authenticated, .expired)
-    _ = machine.apply(.renew)
+    _ = machine.apply(.renew(.bridge))
     #expect(
       machine.apply(.answered(epoch: 4, .denied(SampleErrors.denied))) == [
         .wipe, .announce(.authenticationFailed(SampleErrors.denied)), .announce(.loggedOut(.implicit)),
@@ -137,7 +137,7 @@ struct MachineEdgeTests {
   @Test(arguments: [1, 2, 3])
   func `M4: the budget of refused tokens is spent before the implicit logout`(attempts: Int) {
     var machine = machine(.authenticated, .usable, attempts: attempts)
-    var actions = machine.apply(.expired(canRenew: true))
+    var actions = machine.apply(.expired(means: .bridge))
     for attempt in 1...attempts {
       guard case .ask(attempt, true, _)? = actions.last else {
         Issue.record("attempt \(attempt) is not asked for")
@@ -152,7 +152,7 @@ struct MachineEdgeTests {
 
   @Test func `M4: refused supplies don't cost a user whose token lives`() {
     var machine = machine(.authenticated, .usable, attempts: 1)
-    _ = machine.apply(.renew)
+    _ = machine.apply(.renew(.bridge))
     _ = machine.apply(.answered(epoch: 4, .credential))
     let error = SampleErrors.refused
     #expect(
@@ -162,7 +162,7 @@ struct MachineEdgeTests {
 
   @Test func `M4: a failing provider leads to reauthNeeded, told once however often it fails`() {
     var machine = machine(.authenticated, .usable)
-    _ = machine.apply(.expired(canRenew: true))
+    _ = machine.apply(.expired(means: .bridge))
     let error = SampleErrors.failed
     #expect(
       machine.apply(.answered(epoch: 4, .failed(error))) == [
@@ -170,13 +170,13 @@ struct MachineEdgeTests {
       ])
     #expect(machine.state == .reauthNeeded)
     for _ in 0..<3 {
-      _ = machine.apply(.renew)
+      _ = machine.apply(.renew(.bridge))
       #expect(
         machine.apply(.answered(epoch: 4, .failed(error))) == [
           .announce(.refreshFailed(error)), .finish(.failed(error)),
         ])
     }
-    _ = machine.apply(.renew)
+    _ = machine.apply(.renew(.bridge))
     _ = machine.apply(.answered(epoch: 4, .credential))
     _ = machine.apply(.credentialAccepted(epoch: 4))
     #expect(machine.state == .authenticated)
@@ -186,20 +186,20 @@ struct MachineEdgeTests {
 
   @Test func `M5: expiry without a provider is told in the seed's words`() {
     var machine = machine(.authenticated, .usable)
-    let actions = machine.apply(.expired(canRenew: false))
+    let actions = machine.apply(.expired(means: .none))
     guard actions.first == .record, case .announce(.authenticationFailed(let error))? = actions.last else {
       Issue.record("other actions: \(actions)")
       return
     }
     #expect(error.reason == .expiredJWT)
     #expect(error.message.hasPrefix("The JWT has expired"))
-    #expect(machine.apply(.expired(canRenew: false)) == [])
+    #expect(machine.apply(.expired(means: .none)) == [])
   }
 
   @Test func `M6: a refusal asks with the error and recovers with tokenRefreshed alone`() {
     var machine = machine(.authenticated, .usable)
     let error = SampleErrors.refused
-    #expect(machine.apply(.refused(error, canRenew: true)) == [.ask(attempt: 1, isRefusal: true, error)])
+    #expect(machine.apply(.refused(error, means: .bridge)) == [.ask(attempt: 1, isRefusal: true, error)])
     #expect(machine.state == .refreshing)
     #expect(machine.apply(.answered(epoch: 4, .credential)) == [.verify])
     #expect(
@@ -210,7 +210,7 @@ struct MachineEdgeTests {
 
   @Test func `M6: when the vendor is away a checked token is taken unverified`() {
     var machine = machine(.authenticated, .usable)
-    _ = machine.apply(.renew)
+    _ = machine.apply(.renew(.bridge))
     _ = machine.apply(.answered(epoch: 4, .credential))
     let error = SampleErrors.network
     #expect(
@@ -221,11 +221,11 @@ struct MachineEdgeTests {
 
   @Test func `M7: a report withholds the token until it was renewed or probed`() {
     var machine = machine(.authenticated, .usable)
-    #expect(machine.apply(.reported(canRenew: false)) == [.probe])
+    #expect(machine.apply(.reported(means: .none)) == [.probe])
     #expect(!machine.mayHandOut)
     #expect(machine.apply(.probed(epoch: 4, .accepted)) == [.finish(.done)])
     #expect(machine.mayHandOut)
-    _ = machine.apply(.reported(canRenew: false))
+    _ = machine.apply(.reported(means: .none))
     let error = SampleErrors.refused
     #expect(
       machine.apply(.probed(epoch: 4, .refused(error))) == [
@@ -237,9 +237,9 @@ struct MachineEdgeTests {
   @Test func `A token that expires while another login is under way is renewed afterwards`() {
     var machine = machine(.authenticated, .usable)
     _ = machine.apply(.signIn(sameUser: true))
-    #expect(machine.apply(.expired(canRenew: false)) == [])
+    #expect(machine.apply(.expired(means: .none)) == [])
     _ = machine.apply(.signInFailed(epoch: 5, SampleErrors.refused))
-    #expect(machine.apply(.expired(canRenew: false)).first == .record)
+    #expect(machine.apply(.expired(means: .none)).first == .record)
     #expect(machine.state == .reauthNeeded)
   }
 

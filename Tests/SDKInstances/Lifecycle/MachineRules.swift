@@ -37,9 +37,9 @@ struct MachineRules {
       !after.mayHandOut || [.authenticated, .anonymous].contains(after.phase))
     rule(
       "a vendor is told of the end of a session that there is",
-      !hasAny(.endFormer, .endSession, .verify) || before.hasIdentity)
+      !hasAny(.endFormer, .endSession) || before.hasIdentity)
     rule("a probe needs a user", !hasAny(.probe) || [.authenticated, .anonymous].contains(after.phase))
-    rule("the bridge is asked for an identity that there is", asks.isEmpty || before.hasIdentity && after.hasIdentity)
+    rule("the bridge is asked at rest or for an identity that there is", asks.isEmpty || mayAsk)
     rule("no more attempts than the budget", asks.allSatisfy { $0 <= before.policy.maxAttempts })
     rule("failure is told once", failures <= 1)
     rule("who is gone is told with the wipe", (logouts == 1) == wipes)
@@ -57,7 +57,7 @@ struct MachineRules {
     if case .answered(_, .failed) = input, before.activity != .askingForSignOut {
       rule("a failing provider never logs out", !wipes && (after.phase != .locked || before.phase == .locked))
     }
-    if case .signOut(let localOnly) = input {
+    if case .signOut(let localOnly, _) = input {
       rule("logout is valid everywhere", finishes == 1 || [.askingForSignOut, .signingOut].contains(after.activity))
       rule(
         "a local logout is done at once", !localOnly || finishes == 1 && [.noUser, .loggedOut].contains(after.phase))
@@ -71,6 +71,12 @@ struct MachineRules {
     if isDeath { rule("a dead credential is handed out no more", !after.mayHandOut || before.activity != .idle) }
     if input == .wipeFailed { rule("a failed wipe locks", after.phase == .locked && !after.mayHandOut) }
     return broken
+  }
+
+  /// Whoever wants a new credential says whether the owner may be asked for one.
+  private var mayAsk: Bool {
+    if case .renew = input { return true }
+    return before.hasIdentity && after.hasIdentity || before.isRecovering
   }
 
   private var isDeath: Bool {
@@ -112,9 +118,12 @@ extension AuthenticationMachine.Input {
     let vendor = SampleErrors.refused
     var inputs: [Self] = [
       .signIn(sameUser: nil), .signIn(sameUser: true), .signIn(sameUser: false), .signOut(localOnly: false),
-      .signOut(localOnly: true), .userNeeded, .renew, .expired(canRenew: true), .expired(canRenew: false),
-      .reported(canRenew: true), .reported(canRenew: false), .refused(vendor, canRenew: true),
-      .refused(vendor, canRenew: false), .wipeFailed,
+      .signOut(localOnly: true), .signOut(localOnly: true, as: .deauthorized), .userNeeded,
+      .renew(.bridge), .renew(.none), .renew(.init(itself: true)), .renew(.init(itself: true, bridge: true)),
+      .expired(means: .init(itself: true)), .refused(vendor, means: .init(itself: true, bridge: true)),
+      .expired(means: .bridge), .expired(means: .none),
+      .reported(means: .bridge), .reported(means: .none), .refused(vendor, means: .bridge),
+      .refused(vendor, means: .none), .wipeFailed,
     ]
     for epoch in epochs {
       inputs += [
@@ -124,7 +133,15 @@ extension AuthenticationMachine.Input {
         .answered(epoch: epoch, .failed(SampleErrors.none)), .credentialRefused(epoch: epoch, vendor),
         .credentialUnverifiable(epoch: epoch, SampleErrors.network),
         .verificationFailed(epoch: epoch, SampleErrors.forbidden), .probed(epoch: epoch, .accepted),
-        .probed(epoch: epoch, .refused(vendor)), .probed(epoch: epoch, .unanswered(SampleErrors.serverError)),
+        .probed(epoch: epoch, .refused(vendor)), .probed(epoch: epoch, .refused(vendor), means: .bridge),
+        .signInAccepted(epoch: epoch, as: .prepared(.anonymous)),
+        .signInAccepted(epoch: epoch, as: .prepared(.authenticated)), .renewedItself(epoch: epoch),
+        .itselfRefused(epoch: epoch, vendor, means: .none), .itselfRefused(epoch: epoch, vendor, means: .bridge),
+        .itselfRefused(epoch: epoch, SampleErrors.interrupted, means: .none),
+        .itselfFailed(epoch: epoch, SampleErrors.network), .confirmed(epoch: epoch, .proceed),
+        .confirmed(epoch: epoch, .declined(vendor)), .confirmed(epoch: epoch, .failed(SampleErrors.failed)),
+        .answered(epoch: epoch, .declined(SampleErrors.none)),
+        .probed(epoch: epoch, .unanswered(SampleErrors.serverError)),
       ]
       for error in [vendor, SampleErrors.forbidden, SampleErrors.network, SampleErrors.serverError] {
         inputs += [
@@ -140,12 +157,13 @@ extension AuthenticationMachine.Input {
   /// The epoch that a result carries.
   var epoch: UInt64? {
     switch self {
-    case .formerEnded(let epoch), .formerEndFailed(let epoch, _), .signInAccepted(let epoch),
+    case .formerEnded(let epoch), .formerEndFailed(let epoch, _), .signInAccepted(let epoch, _),
       .signInFailed(let epoch, _),
       .signOutAccepted(let epoch), .signOutFailed(let epoch, _), .anonymousAccepted(let epoch),
       .anonymousFailed(let epoch, _), .answered(let epoch, _), .credentialAccepted(let epoch),
       .credentialRefused(let epoch, _), .credentialUnverifiable(let epoch, _), .verificationFailed(let epoch, _),
-      .probed(let epoch, _):
+      .renewedItself(let epoch), .itselfRefused(let epoch, _, _), .itselfFailed(let epoch, _), .confirmed(let epoch, _),
+      .probed(let epoch, _, _):
       epoch
     default: nil
     }
@@ -157,7 +175,8 @@ extension AuthenticationMachine.Input {
     switch self {
     case .formerEndFailed(_, let error), .signInFailed(_, let error), .signOutFailed(_, let error),
       .anonymousFailed(_, let error), .credentialRefused(_, let error), .credentialUnverifiable(_, let error),
-      .verificationFailed(_, let error), .probed(_, .unanswered(let error)), .probed(_, .refused(let error)):
+      .verificationFailed(_, let error), .itselfFailed(_, let error), .itselfRefused(_, let error, _),
+      .probed(_, .unanswered(let error), _), .probed(_, .refused(let error), _):
       error
     default: nil
     }
@@ -170,6 +189,27 @@ extension AuthenticationPolicy {
     .init(onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutFirst, maxAttempts: 3),
     .init(onDenied: .lock, onBudgetSpent: .lock, onAnotherUser: .wipeOnSuccess, maxAttempts: 2),
     .init(onDenied: .keep, onBudgetSpent: .keep, onAnotherUser: .signOutFirst, maxAttempts: 1),
-    .init(onDenied: .logOut, onBudgetSpent: .keep, onAnotherUser: .wipeOnSuccess, maxAttempts: 3),
+    .init(onDenied: .logOut, onBudgetSpent: .keep, onAnotherUser: .wipeOnSuccess, maxAttempts: 3), .guest, .visitor,
   ]
+
+  /// Goes on as a guest, and asks whether to go on first.
+  static let guest = {
+    var policy = AuthenticationPolicy(
+      onDenied: .becomeGuest, onBudgetSpent: .becomeGuest, onAnotherUser: .wipeOnSuccess, maxAttempts: 2)
+    policy.onNoMeans = .becomeGuest
+    policy.confirmsFirst = true
+    policy.renewsToSignOut = false
+    return policy
+  }()
+
+  /// Falls back to an anonymous visitor.
+  static let visitor = {
+    var policy = AuthenticationPolicy(
+      onDenied: .fallBack, onBudgetSpent: .fallBack, onAnotherUser: .wipeOnSuccess, maxAttempts: 2)
+    policy.onNoMeans = .fallBack
+    policy.onFailure = .fallBack
+    policy.usesUnverified = false
+    policy.tellsLogoutFailure = true
+    return policy
+  }()
 }

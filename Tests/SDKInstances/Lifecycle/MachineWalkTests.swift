@@ -67,15 +67,15 @@ struct MachineWalk {
   mutating func step(_ random: inout SeededGenerator) {
     if !results.isEmpty, Bool.random(using: &random) {
       let index = Int.random(in: 0..<results.count, using: &random)
-      take(results.remove(at: index).randomElement(using: &random) ?? .renew)
+      take(results.remove(at: index).randomElement(using: &random) ?? .renew(.bridge))
     } else {
       let fresh = Machine.Input.all(epochs: []).filter { $0 != .wipeFailed }
-      take(fresh.randomElement(using: &random) ?? .renew)
+      take(fresh.randomElement(using: &random) ?? .renew(.bridge))
     }
   }
 
   mutating func drain(_ random: inout SeededGenerator) {
-    while let last = results.popLast() { take(last.randomElement(using: &random) ?? .renew) }
+    while let last = results.popLast() { take(last.randomElement(using: &random) ?? .renew(.bridge)) }
   }
 
   private mutating func take(_ input: Machine.Input) {
@@ -126,6 +126,16 @@ struct MachineWalk {
       results.append([
         .probed(epoch: epoch, .accepted), .probed(epoch: epoch, .refused(vendor[0])),
         .probed(epoch: epoch, .unanswered(vendor[1])),
+      ])
+    case .renewItself:
+      results.append([
+        .renewedItself(epoch: epoch), .itselfRefused(epoch: epoch, vendor[0], means: .bridge),
+        .itselfRefused(epoch: epoch, vendor[0], means: .none), .itselfFailed(epoch: epoch, vendor[1]),
+      ])
+    case .confirm:
+      results.append([
+        .confirmed(epoch: epoch, .proceed), .confirmed(epoch: epoch, .declined(vendor[0])),
+        .confirmed(epoch: epoch, .failed(SampleErrors.failed)),
       ])
     default: return
     }

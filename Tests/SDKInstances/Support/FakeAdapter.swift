@@ -24,7 +24,9 @@ struct FakeAdapter: SDKAdapter {
       externalId: user == "opaque" ? nil : user)
   }
 
-  func check(_ answer: BridgeAnswer, now: Timestamp) throws(SDKError) -> CheckedCredential {
+  func check(
+    _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
+  ) throws(SDKError) -> CheckedCredential? {
     guard let token = answer.token else { throw SDKError(.provider, .providerOutputInvalid, "There is no token.") }
     do throws(SDKError) {
       return try check(token, now: now)
@@ -42,12 +44,19 @@ struct FakeAdapter: SDKAdapter {
       credential: credential.credential, kindState: ["client": "c1"])
   }
 
-  func verify(_ credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) {
+  func renew(
+    with credential: CheckedCredential, of identity: IdentityRecord
+  ) async throws(SDKError) -> SignedIn {
     try await vendor.perform(.verify, credential.credential.token.reveal())
+    return SignedIn(
+      user: identity.user, credential: credential.credential, kindState: identity.kindState,
+      isIrreplaceable: credential.credential.token.reveal().contains("!"))
   }
 
-  func signOut(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
-    try await vendor.perform(.signOut, credential.token.reveal())
+  func signOut(
+    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {
+    try await vendor.perform(.signOut, credential?.token.reveal() ?? "nothing")
   }
 
   func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {

@@ -10,4 +10,5 @@ enum SampleErrors {
   static let backoff = SDKError(.provider, .providerBackoff, "The provider is not run yet.")
   static let none = SDKError(.provider, .noProvider, "There is no provider.")
   static let denied = SDKError(.provider, .providerDenied, "The provider says no.")
+  static let interrupted = SDKError(.state, .rotationInterrupted, "Its answer was lost; sign in again.")
 }

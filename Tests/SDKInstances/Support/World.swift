@@ -15,6 +15,10 @@ final class World: Sendable {
     func forget(instance: String) async { forgotten.add(instance) }
   }
 
+  struct NoSockets: SocketOpening {
+    func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket { throw .timeout }
+  }
+
   let clock = ManualClock()
   let vendor = FakeVendor()
   let bridge = FakeBridge()
@@ -37,7 +41,7 @@ final class World: Sendable {
     hub = EventHub(store: store, operations: operations, logger: logger)
     let environment = InstanceEnvironment(
       store: store, bridge: bridge, operations: operations, deadlines: deadlines, events: hub, clock: clock.wall,
-      http: http, logger: logger)
+      http: http, sockets: NoSockets(), logger: logger)
     let kinds: [any SDKKind] = [
       FakeKind(vendor: vendor, policy: policy), FakeKind(name: KindName("fake.other"), vendor: vendor, policy: policy),
     ]
@@ -100,6 +104,14 @@ final class World: Sendable {
 extension HostedInstance {
   @discardableResult
   func signIn(_ token: String) async throws -> User { try await signIn(Secret(token), accepted: {}) }
+
+  @discardableResult
+  func signIn(_ token: Secret, accepted: @Sendable () -> Void) async throws -> User {
+    try await signIn(accepted: accepted) { adapter, identity, isUsable in
+      let checked = try (adapter as? FakeAdapter)?.check(token, now: wallClock.now())
+      return isUsable && token == identity.credential?.token ? nil : checked
+    }.user
+  }
   @discardableResult
   func signOut(localOnly: Bool = false) async throws -> Bool { try await signOut(localOnly: localOnly, accepted: {}) }
   func token(minTTL: Double = 0, timeout: Double? = nil) async throws -> Token {

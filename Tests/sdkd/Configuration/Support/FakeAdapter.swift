@@ -12,16 +12,19 @@ struct FakeAdapter: SDKAdapter {
   var hasHistory: Bool { false }
   private static let unused = SDKError(.unreachable, .network, "This adapter talks to nobody.")
 
-  func check(_ token: Secret, now: Timestamp) throws(SDKError) -> CheckedCredential { throw Self.unused }
-  func check(_ answer: BridgeAnswer, now: Timestamp) throws(SDKError) -> CheckedCredential { throw Self.unused }
+  func check(
+    _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
+  ) throws(SDKError) -> CheckedCredential? { throw Self.unused }
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     throw Self.unused
   }
-  func verify(_ credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) {}
-  func signOut(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {}
-  func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn { throw Self.unused }
+  func renew(
+    with credential: CheckedCredential, of identity: IdentityRecord
+  ) async throws(SDKError) -> SignedIn { throw Self.unused }
+  func signOut(
+    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {}
   func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {}
   func endpoint(for identity: IdentityRecord) -> Session.Endpoint { Session.Endpoint() }
   func http(for credential: Credential, of identity: IdentityRecord) -> TokenHTTP { TokenHTTP(headers: [:]) }
-  func remainder(of identity: IdentityRecord) -> [String: Secret] { [:] }
 }

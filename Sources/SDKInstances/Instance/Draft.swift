@@ -1,0 +1,170 @@
+import JSONRPC
+import SDKProtocol
+import StateStore
+
+/// What an input's actions make of the durable state: one change, all or nothing.
+struct Draft {
+  private(set) var change: InstanceChange
+  private(set) var record: IdentityRecord
+  private(set) var pushes: [PushRecord]
+  private(set) var deliveries: [Delivery]
+  private(set) var isDurable = false
+  private(set) var adopts = false
+  /// By how much the epoch rises.
+  let raise: UInt64
+  /// Whose activity it is.
+  let progress: Progress?
+  /// Whether what it says may be lost in a crash.
+  private(set) var mayBeLost = false
+
+  private let service: String?
+  private let adapter: any SDKAdapter
+  private let former: IdentityRecord
+  private let now: Timestamp
+  private var wipes = false
+
+  init(
+    _ actions: [AuthenticationMachine.Action], next: AuthenticationMachine, result: SignedIn?, progress: Progress?,
+    on lane: Lane, of instance: isolated HostedInstance
+  ) {
+    change = instance.newChange()
+    former = lane.identity
+    record = lane.identity
+    pushes = instance.pushes
+    deliveries = instance.deliveries
+    raise = next.epoch - min(next.epoch, lane.storedEpoch)
+    self.progress = progress
+    service = lane.service
+    adapter = instance.adapter
+    now = instance.now
+    for action in actions {
+      switch action {
+      case .wipe: wipe(isInformed: actions.contains(.finish(.signedOut(informed: true))), phase: next.phase)
+      case .adopt(let wipes):
+        if wipes, progress?.sameUser != true, former.user != .none {
+          change.events.append(instance.event(.loggedOut(.switch), on: lane, result: nil))
+          wipe(isInformed: false, phase: next.phase)
+        }
+        adopt(result, phase: next.phase)
+      case .adoptCredential(let verified): adoptCredential(result, verified: verified, phase: next.phase)
+      case .noteSpending:
+        guard adapter.spends(former) else { continue }
+        isDurable = true
+        record.isSpending = true
+      case .dropCredential:
+        isDurable = true
+        record.credential = nil
+        record.degraded = "anonymousFallback"
+      case .record: isDurable = true
+      case .announce(let notice):
+        isDurable = true
+        if instance.isNews(notice, on: lane) { change.events.append(instance.event(notice, on: lane, result: result)) }
+        if let error = notice.failure { record.lastError = instance.lastError(error) }
+      case .finish(.failed(let error)) where error.origin != .unreachable:
+        if record.isSpending != nil { isDurable = true }
+        record.isSpending = nil
+      default: continue
+      }
+    }
+    // What is stored again may be lost once more; a wipe, a login or a spent credential may not.
+    mayBeLost = adopts && !wipes && raise == 0 && result?.isIrreplaceable != true && former.isSpending == nil
+    if wipes { change.events.append(.init(.identityWiped, service: service)) }
+    if let merge = result?.merge, adopts {
+      change.events.append(.init(.userMerged, service: service, data: merge.data))
+    }
+    record.phase = next.phase
+    record.isRefused = next.standing == .refused
+    if wipes { writeAgain() }
+    if adopts { welcome(result) }
+    if wipes { isDurable = true }
+  }
+
+  private mutating func adopt(_ result: SignedIn?, phase: AuthenticationMachine.Phase) {
+    isDurable = true
+    adopts = true
+    guard let result else { return }
+    record = IdentityRecord(
+      phase: phase, user: result.user, credential: result.credential, kindState: result.kindState)
+    change.events += result.events.map { .init($0, service: service, operation: progress?.operation) }
+  }
+
+  private mutating func adoptCredential(_ result: SignedIn?, verified: Bool, phase: AuthenticationMachine.Phase) {
+    isDurable = true
+    adopts = true
+    if let result {
+      record.user = result.user
+      record.credential = result.credential
+      record.kindState = result.kindState
+      change.events += result.events.map { .init($0, service: service) }
+    } else if let offered = progress?.offered {
+      record.credential = offered.credential
+    }
+    record.user.authenticated = true
+    record.user.verified = (verified && result?.user.verified ?? true) || record.user.verified
+    record.lastError = nil
+    record.degraded = nil
+    record.isSpending = nil
+  }
+
+  /// The user is gone: what they had is destroyed, and what the vendor must still hear is kept.
+  private mutating func wipe(isInformed: Bool, phase: AuthenticationMachine.Phase) {
+    guard !wipes else { return }
+    wipes = true
+    change.parts.append(.wipe)
+    let own = pushes.filter { $0.service == service && !$0.orphaned }
+    deliveries += adapter.farewell(to: former, pushes: own, isInformed: isInformed, now: now)
+    let isOrphaned = adapter.pushFarewell(isInformed: isInformed) == .orphaned
+    for push in own {
+      change.events.append(
+        .init(isOrphaned ? .pushOrphaned : .pushUnregistered, service: service, data: push.eventData))
+    }
+    pushes = pushes.compactMap { push in
+      guard push.service == service, !push.orphaned else { return push }
+      guard isOrphaned else { return nil }
+      var push = push
+      push.orphaned = true
+      return push
+    }
+    record = IdentityRecord(phase: phase, kindState: adapter.remainder(of: former))
+  }
+
+  /// What outlives a wipe is written under the new key.
+  private mutating func writeAgain() {
+    for push in pushes {
+      guard let json = try? JSONValueEncoder.encode(push) else { continue }
+      change.parts.append(.putPush(id: push.id, json))
+    }
+    for delivery in deliveries {
+      guard let json = try? JSONValueEncoder.encode(delivery) else { continue }
+      change.parts.append(.putOutbox(id: delivery.id, json, deadline: delivery.deadline))
+    }
+  }
+
+  /// Whoever signs in again has no orphaned registrations and no logout that is still to be told.
+  private mutating func welcome(_ result: SignedIn?) {
+    guard result?.prepared == nil, let subject = adapter.subject(of: record) else { return }
+    for push in pushes where push.orphaned && push.service == service && push.subject == subject {
+      change.parts.append(.deletePush(id: push.id))
+      change.events.append(.init(.pushUnregistered, service: service, data: push.eventData))
+    }
+    let service = service
+    pushes.removeAll { $0.orphaned && $0.service == service && $0.subject == subject }
+    for delivery in deliveries where delivery.endsSession && delivery.subject == subject {
+      change.parts.append(.deleteOutbox(id: delivery.id))
+    }
+    deliveries.removeAll { $0.endsSession && $0.subject == subject }
+  }
+}
+
+extension SignedIn.Merge {
+  var data: JSONObject { ["from": .string(from), "to": .string(to), "mode": .string(mode)] }
+}
+
+extension PushRecord {
+  /// The data of its events.
+  var eventData: JSONObject {
+    var data: JSONObject = ["id": .string(id)]
+    data["user"] = try? JSONValueEncoder.encode(user)
+    return data
+  }
+}

@@ -1,0 +1,95 @@
+import JSONRPC
+import Logging
+import SDKProtocol
+import StateStore
+
+extension HostedInstance {
+  /// Starts what is due of what the vendor must still be told.
+  func deliverPending() {
+    guard !isDeleted else { return }
+    for delivery in deliveries where !delivering.contains(delivery.id) && dueTime(delivery) <= now {
+      delivering.insert(delivery.id)
+      let adapter = adapter
+      environment.operations.startBackground {
+        do throws(SDKError) {
+          try await adapter.deliver(delivery)
+          await self.delivered(delivery, failure: nil)
+        } catch {
+          await self.delivered(delivery, failure: error)
+        }
+      }
+    }
+  }
+
+  /// When something is to be delivered next.
+  func nextDelivery() -> Timestamp? {
+    deliveries.filter { !delivering.contains($0.id) }.map(dueTime).min()
+  }
+
+  private func dueTime(_ delivery: Delivery) -> Timestamp { delivery.nextAttemptAt ?? delivery.createdAt }
+
+  private func delivered(_ delivery: Delivery, failure: SDKError?) async {
+    await enter()
+    defer { leave() }
+    delivering.remove(delivery.id)
+    guard !isDeleted, let index = deliveries.firstIndex(where: { $0.id == delivery.id }) else { return }
+    var next = deliveries[index]
+    next.attempts += 1
+    next.nextAttemptAt = now + next.pause(random: environment.clock.random())
+    let isOver = failure?.origin != .unreachable || next.deadline <= now
+    if isOver, let failure {
+      logger.warning(
+        "The vendor could not be told (\(delivery.purpose)); this is given up: \(failure.message)",
+        metadata: ["reason": "\(failure.reason)"])
+    }
+    if failure == nil, delivery.endsSession { await endSession(by: delivery) }
+    guard deliveries.contains(where: { $0.id == delivery.id }) else { return plan() }
+    await update(next, isOver: isOver)
+    plan()
+  }
+
+  private func update(_ delivery: Delivery, isOver: Bool) async {
+    guard let json = try? JSONValueEncoder.encode(delivery) else { return }
+    let part: InstanceChange.Part =
+      isOver
+      ? .deleteOutbox(id: delivery.id) : .putOutbox(id: delivery.id, json, deadline: delivery.deadline)
+    do throws(SDKError) {
+      _ = try await environment.store.commit(InstanceChange(uuid: uuid, id: id, kind: kind, parts: [part]))
+    } catch {
+      logger.error("A delivery could not be noted: \(error.message)", metadata: ["reason": "\(error.reason)"])
+    }
+    deliveries.removeAll { $0.id == delivery.id }
+    if !isOver { deliveries.append(delivery) }
+    publish()
+  }
+
+  /// The vendor has ended a session at last: if its user is still there, they are logged out here too.
+  private func endSession(by delivery: Delivery) async {
+    guard let lane = lane(delivery.service), let subject = delivery.subject,
+      adapter.subject(of: lane.identity) == subject
+    else { return }
+    await take(.signOut(localOnly: true), on: lane)
+  }
+
+  /// A logout has failed and the kind wants it tried again.
+  func retryLogout(of identity: IdentityRecord, epoch: UInt64, on service: String?) async {
+    await enter()
+    defer { leave() }
+    guard !isDeleted, let lane = lane(service), lane.machine.epoch == epoch, lane.machine.hasIdentity,
+      var delivery = adapter.retry(ofLogoutOf: identity, now: now)
+    else { return }
+    guard !deliveries.contains(where: { $0.endsSession && $0.subject == delivery.subject }) else { return }
+    delivery.service = service
+    delivery.nextAttemptAt = now + delivery.pause(random: environment.clock.random())
+    await update(delivery, isOver: false)
+    plan()
+  }
+}
+
+extension Delivery {
+  /// How long to wait before the next attempt, in seconds.
+  fileprivate func pause(random: Double) -> Double {
+    let longest = min(300, Double(1 << min(attempts, 9)))
+    return max(0.5, longest * min(max(random, 0), 1))
+  }
+}

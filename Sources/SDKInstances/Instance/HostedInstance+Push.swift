@@ -1,0 +1,113 @@
+import JSONRPC
+public import SDKProtocol
+import StateStore
+
+extension HostedInstance {
+  /// Registers the user's device for push at the vendor; the same address again replaces its registration.
+  ///
+  /// - Returns: our id of it.
+  public func registerPush(
+    service: String?, _ endpoint: PushEndpoint
+  ) async throws -> String {
+    let address = endpoint.address
+    guard (1...4096).contains(address.reveal().utf8.count) else {
+      throw RPCError.invalidParams("The member endpoint.address must have 1 to 4096 bytes.", member: "endpoint.address")
+    }
+    let name = try resolved(service).service
+    _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
+    let lane = try resolved(name)
+    let (adapter, identity, epoch, connection) = (adapter, lane.identity, lane.machine.epoch, lane.connection.open)
+    let former = pushes.filter {
+      $0.service == name && !$0.orphaned && (adapter.keepsOnePush || $0.address == address)
+    }
+    var push = PushRecord(
+      id: former.first { $0.address == address }?.id ?? "p-\(RandomUUID.make())", service: name, address: address,
+      type: endpoint.type.rawValue, locale: endpoint.locale, user: shown(identity.user),
+      subject: adapter.subject(of: identity), createdAt: now)
+    let asked = push
+    push.vendorId = try await operation { () throws(SDKError) in
+      for old in former { try? await adapter.unregister(old, of: identity, on: connection) }
+      return try await adapter.register(asked, of: identity, on: connection)
+    }
+    try await keep(push, replacing: former, epoch: epoch, of: identity)
+    return push.id
+  }
+
+  private func keep(
+    _ push: PushRecord, replacing former: [PushRecord], epoch: UInt64, of identity: IdentityRecord
+  ) async throws {
+    await enter()
+    defer { leave() }
+    guard !isDeleted, let lane = lane(push.service), lane.machine.epoch == epoch else {
+      // Its user is gone: the vendor is told to forget it.
+      let adapter = adapter
+      environment.operations.startBackground { try? await adapter.unregister(push, of: identity, on: nil) }
+      throw SDKError(.state, .superseded, "The user changed while the device was registered.", instance: id)
+    }
+    var change = newChange(parts: [.putPush(id: push.id, try JSONValueEncoder.encode(push))])
+    for old in former where old.id != push.id {
+      change.parts.append(.deletePush(id: old.id))
+      change.events.append(.init(.pushUnregistered, service: push.service, data: old.eventData))
+    }
+    change.events.append(.init(.pushRegistered, service: push.service, data: push.eventData))
+    let done = try await committed(change)
+    pushes.removeAll { old in old.id == push.id || former.contains { $0.id == old.id } }
+    pushes.append(push)
+    await environment.events.append(done.events)
+  }
+
+  /// Unregisters a device; an orphaned registration is only forgotten here.
+  public func unregisterPush(_ pushId: String) async throws {
+    try checkAlive()
+    guard let push = pushes.first(where: { $0.id == pushId }) else {
+      throw SDKError(
+        .missing, .notFound, "There is no push registration of this id; push.list shows them.", instance: id,
+        member: "id")
+    }
+    if !push.orphaned, let lane = lane(push.service) {
+      let (adapter, identity, connection) = (adapter, lane.identity, lane.connection.open)
+      do {
+        try await operation { () throws(SDKError) in
+          try await adapter.unregister(push, of: identity, on: connection)
+        }
+      } catch let error as SDKError where error.reason == .notFound {
+        // The vendor has forgotten it already.
+      }
+    }
+    await enter()
+    defer { leave() }
+    try checkAlive()
+    guard pushes.contains(where: { $0.id == pushId }) else { return }
+    let done = try await committed(
+      InstanceChange(
+        uuid: uuid, id: id, kind: kind, parts: [.deletePush(id: pushId)],
+        events: [.init(.pushUnregistered, service: push.service, data: push.eventData)]))
+    pushes.removeAll { $0.id == pushId }
+    await environment.events.append(done.events)
+  }
+
+  /// All push registrations, also the orphaned ones.
+  public func pushRecords() throws -> [PushRecord] {
+    try checkAlive()
+    return pushes.sorted { $0.createdAt < $1.createdAt }
+  }
+
+  /// Work at the vendor that runs to its end whatever becomes of the caller.
+  func operation<T: Sendable>(
+    _ work: @escaping @Sendable @concurrent () async throws(SDKError) -> T
+  ) async throws -> T {
+    let outcome = SharedOutcome<T>()
+    environment.operations.start {
+      do throws(SDKError) {
+        outcome.resolve(.success(try await work()))
+      } catch {
+        outcome.resolve(.failure(error))
+      }
+    }
+    do {
+      return try await outcome.value()
+    } catch let error as SDKError {
+      throw error.about(id)
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import DelegateBridge
+import SDKProtocol
+
+extension HostedInstance {
+  /// Asks the owner, or takes what was supplied for this occasion.
+  func ask(_ lane: Lane, attempt: Int, isRefusal: Bool, _ error: SDKError?) {
+    let (epoch, now, service) = (lane.machine.epoch, now, lane.service)
+    if let supply = lane.supply {
+      lane.supply = nil
+      environment.operations.start { await self.receiveSupply(supply, epoch: epoch, on: service) }
+      return
+    }
+    let question = question(lane, attempt: attempt, isRefusal: isRefusal, error)
+    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.owner)
+    environment.operations.start {
+      do throws(SDKError) {
+        let answer = try await bridge.ask(question, of: key, provider: provider, owner: owner)
+        await self.receiveAnswer(answer, epoch: epoch, askedAt: now, on: service)
+      } catch {
+        let isDenied = error.reason == .providerDenied
+        await self.receive(.answered(epoch: epoch, isDenied ? .denied(error) : .failed(error)), on: service)
+      }
+    }
+  }
+
+  func question(
+    _ lane: Lane, attempt: Int, isRefusal: Bool, _ error: SDKError?, name: BridgeQuestion.Name? = nil
+  ) -> BridgeQuestion {
+    lane.recovery.beganAt = attempt == 1 ? now : lane.recovery.beganAt ?? now
+    let failure = error ?? (isRefusal ? AuthenticationMachine.expiredError : nil)
+    let user = lane.identity.user
+    var question = BridgeQuestion(
+      name ?? adapter.question(isRefusal: isRefusal), instance: id, kind: kind, service: lane.service,
+      attempt: attempt, user: user == .none ? nil : .init(id: user.id, externalId: user.externalId),
+      error: failure.map {
+        .init(reason: $0.reason, code: $0.vendorCode, description: $0.vendorDescription, httpStatus: $0.httpStatus)
+      }, deadline: (lane.recovery.beganAt ?? now) + adapter.common.deadline)
+    question.concealsExternalId = adapter.concealsExternalId
+    return question
+  }
+
+  private func receiveSupply(_ supply: CheckedCredential, epoch: UInt64, on service: String?) async {
+    await enter()
+    defer { leave() }
+    guard !isDeleted, let lane = lane(service) else { return }
+    if epoch == lane.machine.epoch { lane.progress?.offered = supply }
+    await take(.answered(epoch: epoch, .credential), on: lane)
+  }
+
+  private func receiveAnswer(_ answer: BridgeAnswer, epoch: UInt64, askedAt: Timestamp, on service: String?) async {
+    do throws(SDKError) {
+      guard let lane = lane(service) else { return }
+      guard let checked = try check(answer, for: lane) else {
+        return await receive(.answered(epoch: epoch, .declined(noToken(lane, as: .anonymous))), on: service)
+      }
+      lane.recovery.lead = min(max(0, now - askedAt), 60)
+      await receiveSupply(checked, epoch: epoch, on: service)
+    } catch {
+      environment.bridge.reject(bridgeKey(service))
+      await receive(.answered(epoch: epoch, .failed(error)), on: service)
+    }
+  }
+
+  /// The credential in an answer, if it is one of the user who is signed in.
+  func check(_ answer: BridgeAnswer, for lane: Lane) throws(SDKError) -> CheckedCredential? {
+    guard let checked = try adapter.check(answer, for: lane.identity, now: now) else { return nil }
+    if adapter.isSameUser(checked, as: lane.identity) == false {
+      throw SDKError(
+        .provider, .providerTokenForOtherUser,
+        "The token provider gave a token for another user; a refresh never switches users. Log in to switch.")
+    }
+    return checked
+  }
+
+  /// Tells the owner of the failure and asks whether to go on; more than the budget in a minute is a loop.
+  func confirm(_ lane: Lane, _ error: SDKError) {
+    let (epoch, service) = (lane.machine.epoch, lane.service)
+    guard lane.recovery.mayConfirm(now, atMost: adapter.policy.maxAttempts) else {
+      environment.operations.start {
+        await self.receive(.confirmed(epoch: epoch, .declined(error)), on: service)
+      }
+      return
+    }
+    let question = question(lane, attempt: 1, isRefusal: true, error, name: .authenticationFailed)
+    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.owner)
+    environment.operations.start {
+      let confirmation: AuthenticationMachine.Confirmation
+      do throws(SDKError) {
+        let answer = try await bridge.ask(question, of: key, provider: provider, owner: owner)
+        confirmation = answer.proceed == true ? .proceed : .declined(error)
+      } catch let failure {
+        confirmation = failure.reason == .providerDenied ? .declined(failure) : .failed(failure)
+      }
+      await self.receive(.confirmed(epoch: epoch, confirmation), on: service)
+    }
+  }
+
+  /// Renews with what the SDK has itself: a refresh token, an identity to exchange again.
+  func renewItself(_ lane: Lane) {
+    let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
+    environment.operations.start {
+      do throws(SDKError) {
+        let result = try await adapter.renewItself(identity)
+        await self.receiveRenewed(.renewedItself(epoch: epoch), epoch: epoch, result, on: service)
+      } catch {
+        await self.receiveFailure(error, epoch: epoch, on: service)
+      }
+    }
+  }
+
+  private func receiveFailure(_ error: SDKError, epoch: UInt64, on service: String?) async {
+    await enter()
+    defer { leave() }
+    guard !isDeleted, let lane = lane(service) else { return }
+    guard adapter.isRefusal(error) else {
+      if error.origin == .unreachable { lane.isInterrupted = adapter.spends(lane.identity) }
+      await take(.itselfFailed(epoch: epoch, error), on: lane)
+      return
+    }
+    lane.outageToldAt = nil
+    var error = error
+    if lane.isInterrupted, epoch == lane.machine.epoch {
+      lane.isInterrupted = false
+      error = SDKError(
+        .state, .rotationInterrupted,
+        "The refresh token was spent and its answer lost (\(error.message)); sign in again or answer through the bridge.",
+        instance: id, httpStatus: error.httpStatus, vendorCode: error.vendorCode,
+        vendorDescription: error.vendorDescription)
+    }
+    await take(.itselfRefused(epoch: epoch, error, means: means(lane)), on: lane)
+  }
+
+  /// Shows the vendor what was supplied.
+  func verify(_ lane: Lane) {
+    guard let offered = lane.progress?.offered else { return }
+    let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
+    environment.operations.start {
+      do throws(SDKError) {
+        let result = try await adapter.renew(with: offered, of: identity)
+        await self.receiveRenewed(.credentialAccepted(epoch: epoch), epoch: epoch, result, on: service)
+      } catch {
+        switch error.origin {
+        case .unreachable: await self.receive(.credentialUnverifiable(epoch: epoch, error), on: service)
+        case _ where adapter.isRefusal(error):
+          await self.receive(.credentialRefused(epoch: epoch, error), on: service)
+        default: await self.receive(.verificationFailed(epoch: epoch, error), on: service)
+        }
+      }
+    }
+  }
+
+  private func receiveRenewed(_ input: Input, epoch: UInt64, _ result: SignedIn, on service: String?) async {
+    await enter()
+    defer { leave() }
+    guard !isDeleted, let lane = lane(service) else { return await abandon(result) }
+    guard epoch == lane.machine.epoch else {
+      // Nobody would ever end what the vendor gave for an identity that is gone.
+      if result.isIrreplaceable { undo(result, on: lane) } else { await abandon(result) }
+      return
+    }
+    lane.outageToldAt = nil
+    drawJitter(lane)
+    lane.isVerified = true
+    lane.isInterrupted = false
+    if await take(input, on: lane, with: result) == false { await abandon(result) }
+  }
+}

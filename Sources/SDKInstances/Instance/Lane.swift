@@ -1,0 +1,85 @@
+import SDKProtocol
+import StateStore
+import Synchronization
+
+/// Who is signed in on one service of an instance, or on the whole of it for kinds without services.
+///
+/// It belongs to the actor `HostedInstance`, which alone reads and changes it.
+final class Lane {
+  /// The service; `nil` for the whole instance.
+  let service: String?
+  var machine: AuthenticationMachine
+  /// The machine's epoch when something was stored last.
+  var storedEpoch: UInt64
+  var identity: IdentityRecord
+  /// What is in progress and who waits for it.
+  var progress: Progress?
+  var recovery = RecoveryHistory()
+  /// When subscribers were last told that the vendor can't be reached; `nil` once it has answered.
+  var outageToldAt: Timestamp?
+  /// Whether the vendor has accepted the credential since this process began.
+  var isVerified = false
+  /// Whether a spent credential's answer may have been lost: by a crash or an outage.
+  var isInterrupted: Bool
+  /// A credential that is used once instead of asking the bridge.
+  var supply: CheckedCredential?
+  /// The connection with the vendor.
+  var connection = ConnectionKeeping()
+
+  init(service: String?, identity: IdentityRecord, epoch: UInt64, policy: AuthenticationPolicy, now: Timestamp) {
+    self.service = service
+    self.identity = identity
+    storedEpoch = epoch
+    isInterrupted = identity.isSpending == true
+    machine = AuthenticationMachine(
+      phase: identity.phase, standing: identity.standing(at: now), epoch: epoch, policy: policy)
+  }
+
+  /// Forgets everything but the fence: what is under way belongs to an identity that is gone.
+  func reset(to record: IdentityRecord, policy: AuthenticationPolicy) {
+    identity = record
+    progress = nil
+    supply = nil
+    isInterrupted = false
+    recovery = RecoveryHistory()
+    machine = AuthenticationMachine(phase: record.phase, standing: .none, epoch: machine.epoch + 1, policy: policy)
+    storedEpoch = machine.epoch
+  }
+
+  /// In `reauthNeeded` the user is known but not signed in; in the fallback it is a visitor.
+  var visibleUser: User {
+    if machine.phase == .anonymous, identity.degraded != nil { return .none }
+    var user = identity.user
+    if machine.phase == .reauthNeeded || machine.phase == .locked { user.authenticated = false }
+    return user
+  }
+}
+
+/// An activity: what it carries and its outcome.
+struct Progress: Sendable {
+  let outcome = SharedOutcome<AuthenticationMachine.Outcome>()
+  /// What its commits wiped.
+  let wiped = WipeCounts()
+  /// The credential that is on its way to the vendor.
+  var offered: CheckedCredential?
+  /// Whether it is the user who is signed in; `nil` when nobody is.
+  var sameUser: Bool?
+  /// The operation that its events name.
+  var operation: String?
+
+  /// One that has ended well.
+  static var done: Progress {
+    let progress = Progress()
+    progress.outcome.resolve(.success(.done))
+    return progress
+  }
+}
+
+/// What was wiped on the way, for the caller's answer.
+final class WipeCounts: Sendable {
+  private let counts = Mutex<CommitResult.Wiped?>(nil)
+
+  var value: CommitResult.Wiped? { counts.withLock { $0 } }
+
+  func set(_ wiped: CommitResult.Wiped) { counts.withLock { $0 = wiped } }
+}

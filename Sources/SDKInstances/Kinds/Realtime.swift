@@ -1,0 +1,36 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// A connection that an instance keeps with its vendor while somebody is signed in.
+public protocol RealtimeConnection: Sendable {
+  /// Runs it to its end.
+  ///
+  /// - Parameter hear: takes the vendor's news, one at a time.
+  func run(_ hear: @escaping @Sendable (RealtimeNews) async -> Void) async -> RealtimeEnd
+
+  /// Asks the vendor something on it; what, is the kind's own affair.
+  ///
+  /// - Throws: the reasons of an unreachable vendor; the vendor's refusal.
+  func perform(_ request: JSONObject) async throws(SDKError) -> JSONObject
+
+  /// Ends it.
+  func close() async
+}
+
+/// What a vendor tells unasked.
+public enum RealtimeNews: Sendable {
+  /// The connection is up: the vendor knows the user.
+  case connected
+  /// The user was merged: this is who the instance speaks for now.
+  case merged(SignedIn.Merge, user: User, credential: Credential?, kindState: [String: Secret])
+}
+
+/// How a connection ended.
+public enum RealtimeEnd: Sendable, Hashable {
+  /// The vendor refused the credential.
+  case refused(SDKError)
+  /// It broke, or the vendor ended it; it is tried again.
+  case lost(SDKError)
+  /// It is not tried again until the credential changes.
+  case ended
+}

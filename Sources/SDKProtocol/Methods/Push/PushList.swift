@@ -1,0 +1,65 @@
+public import JSONRPC
+
+/// `push.list`: the registrations of an instance.
+public enum PushList: SDKMethod {
+  public static let name = "push.list"
+  public static let summary = "The registrations for push messages, orphaned ones included."
+  public static let documentation = "Oldest first. Addresses are masked."
+  public static let access = MethodAccess.role(.use)
+  public static let ordering = MethodOrdering.read
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    public var instance: InstanceID
+
+    /// The instance.
+    public init(instance: InstanceID) { self.instance = instance }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance")
+    ])
+  }
+
+  /// One registration.
+  public struct Push: RPCValue, Hashable {
+    public var id: String
+    public var service: String?
+    public var address: String
+    public var user: User
+    public var orphaned: Bool
+    public var createdAt: Timestamp
+
+    /// A registration; the address is masked.
+    public init(id: String, service: String?, address: String, user: User, orphaned: Bool, createdAt: Timestamp) {
+      self.id = id
+      self.service = service
+      self.address = address
+      self.user = user
+      self.orphaned = orphaned
+      self.createdAt = createdAt
+    }
+
+    public static let jsonSchema = JSONSchema.named(
+      "Push",
+      .object([
+        .required("id", .string(), "the registration's id"),
+        .optional("service", .string(), "the service, for kinds that have several"),
+        .required("address", .string(), "the device's address, masked"),
+        .required("user", User.jsonSchema, "whose it is"),
+        .required("orphaned", .boolean, "whether it is still at the vendor although its user is gone from here"),
+        .required("createdAt", Timestamp.jsonSchema, "when it was made"),
+      ]))
+  }
+
+  /// What the caller gets.
+  public struct Result: RPCValue {
+    public var pushes: [Push]
+
+    /// The registrations.
+    public init(pushes: [Push]) { self.pushes = pushes }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("pushes", .array(Push.jsonSchema), "the registrations, oldest first")
+    ])
+  }
+}

@@ -1,0 +1,45 @@
+public import JSONRPC
+
+/// `push.register`: registers a device for push messages to the signed-in user.
+public enum PushRegister: SDKMethod {
+  public static let name = "push.register"
+  public static let summary = "Registers a device for push messages to the signed-in user."
+  public static let documentation = """
+    The registration is made at the vendor and belongs to the instance's present user: it ends with their logout, or
+    stays at the vendor and is listed as orphaned where the SDK leaves it there. The same address again replaces its
+    registration. A kind without a public contract for push answers wrongKind.
+    """
+  public static let access = MethodAccess.role(.use)
+  public static let ordering = MethodOrdering.write(waits: true)
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    public var instance: InstanceID
+    public var service: String?
+    public var endpoint: PushEndpoint
+
+    /// Each member by name.
+    public init(instance: InstanceID, service: String? = nil, endpoint: PushEndpoint) {
+      self.instance = instance
+      self.service = service
+      self.endpoint = endpoint
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .optional("service", .string(), "the service, for kinds that have several"),
+      .required("endpoint", PushEndpoint.jsonSchema, "the device"),
+    ])
+  }
+
+  /// What the caller gets.
+  public struct Result: RPCValue {
+    /// The registration's id.
+    public var id: String
+
+    /// The registration's id.
+    public init(id: String) { self.id = id }
+
+    public static let jsonSchema = JSONSchema.object([.required("id", .string(), "the registration's id")])
+  }
+}

@@ -1,0 +1,32 @@
+public import JSONRPC
+
+/// `push.unregister`: ends a registration.
+public enum PushUnregister: SDKMethod {
+  public static let name = "push.unregister"
+  public static let summary = "Ends a registration for push messages."
+  public static let documentation = """
+    The vendor is told, and then the registration is forgotten. An orphaned one is only forgotten here: the vendor goes
+    on sending to the device until its user signs in again or logs out there.
+    """
+  public static let access = MethodAccess.role(.use)
+  public static let ordering = MethodOrdering.write(waits: true)
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    public var instance: InstanceID
+    public var id: String
+
+    /// Each member by name.
+    public init(instance: InstanceID, id: String) {
+      self.instance = instance
+      self.id = id
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .required("id", .string(), "the registration, as push.register or push.list gave it"),
+    ])
+  }
+
+  public typealias Result = Empty
+}
