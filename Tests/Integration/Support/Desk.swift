@@ -102,6 +102,17 @@ final class Desk: @unchecked Sendable {
     return try line.call("instance.create", .object(params))
   }
 
+  /// An instance of any kind.
+  @discardableResult
+  func create(
+    _ id: String, kind: String, on line: Line, settings: JSONObject, provider: JSON? = nil, access: JSON? = nil
+  ) throws -> JSON {
+    var params: JSONObject = ["instance": .string(id), "kind": .string(kind), "settings": .object(settings)]
+    params["provider"] = provider
+    params["access"] = access
+    return try line.call("instance.create", .object(params))
+  }
+
   /// A token provider that is this shell script.
   func provider(_ script: String, name: String = "provider") throws -> JSON {
     let file = try write(name, "#!/bin/sh\n\(script)\n", mode: 0o755)

@@ -9,7 +9,13 @@ struct Vendor {
   let namespace: String
 
   /// The Messaging backend's base URL.
-  var messaging: String { get throws { "\(try Self.shared.get().url)/ns/\(namespace)/zm" } }
+  var messaging: String { get throws { try base("zm") } }
+
+  /// The base URL of the backend with this prefix, such as `zs`; with `socket` for WebSockets.
+  func base(_ prefix: String, socket: Bool = false) throws -> String {
+    let url = try Self.shared.get().url
+    return "\(socket ? "ws" + url.dropFirst(4) : url)/ns/\(namespace)/\(prefix)"
+  }
 
   /// A JWT made by the sandbox's own mint.
   static func mint(_ externalId: String, ttl: Int? = 3600, _ more: [String] = []) throws -> String {
@@ -57,7 +63,9 @@ struct Vendor {
     try log().count { $0["method"]?.stringValue == method && ($0["path"]?.stringValue ?? "").hasSuffix(suffix) }
   }
 
-  private func request(_ method: String, _ path: String, _ body: JSON? = nil) throws -> JSON {
+  /// A control request to this test's namespace, such as `POST /_options`.
+  @discardableResult
+  func request(_ method: String, _ path: String, _ body: JSON? = nil) throws -> JSON {
     try Self.shared.get().request(method, "/ns/\(namespace)\(path)", body)
   }
 }
