@@ -19,14 +19,6 @@ extension HelpText {
                               "body":{"success":false,"error":"new"}}'
         curl $S/_control               what is pending, how many requests are held
         curl -X DELETE $S/_control     clear, and let go what is held
-      Scripts for frames of a WebSocket; the last word is the frame's __type, action,
-      type or channel, and members are route, times, delayMs, drop, close (true or a
-      code), reply, passThrough:
-        curl $S/_control -d '{"route":"WS /mediator register","drop":true}'
-      Open WebSockets; send to some (to, socket, path or sdk); close some:
-        curl $S/_sockets
-        curl $S/_push -d '{"to":"alice","frame":{"__type":"update"}}'
-        curl $S/_close -d '{"sdk":"zc","code":1001}'
       What was received; count and waitMs wait for it:
         curl "$S/_log?since=0&count=1&waitMs=5000"
         curl -X DELETE $S/_log
@@ -61,8 +53,6 @@ extension HelpText {
         zc  expiresIn       expires_in, in seconds
             failureStatus   HTTP status of a refused exchange
             externalIdMax   longest external_id
-      Messaging: merge users, by _id or external_id; whoever is connected is told:
-        curl $S/_merge -d '{"from":"alice","to":"bob"}'
       Salesforce: a first set of tokens. Further members: client_id, ttl (seconds),
       rotating, refreshable, community (each true or false):
         curl $S/_grant -d '{"user":"alice","ttl":60,"rotating":true}'

@@ -8,10 +8,14 @@ enum HelpText {
 
     \(accounts)
 
+    \(edna)
+
     NAMESPACES
       /ns/NAME before any path (/ns/t1/zm/…, /ns/t1/_control) is a copy with its
       own users, keys, options, scripts, clock and log. DELETE /ns/NAME forgets it.
 
     \(control)
+
+    \(sockets)
     """
 }

@@ -99,6 +99,7 @@ import Testing
       DemoAccounts.salesforceClientID, DemoAccounts.salesforceRotatingClientID,
       DemoAccounts.salesforceConfidentialClientID, DemoAccounts.salesforceClientSecret, DemoAccounts.chatAccountKey,
       DemoAccounts.chatSecret, DemoAccounts.chatAccountKeyWithoutSecret,
+      DemoAccounts.providerUID,
     ]
     let controls = ["_control", "_log", "_clock", "_keys", "_revoke", "_options", "_state", "_sockets", "_push"]
     let own = BackendList.all.flatMap { $0.controls + $0.optionNames }
