@@ -86,6 +86,7 @@ extension HostedInstance {
     if wipes { pushes = [] }
     deliveries = remaining
     let former = adapter
+    let isNewSDK = definition.settings != next.settings
     lanes = nextLanes
     definition = next
     adapter = nextAdapter
@@ -94,7 +95,7 @@ extension HostedInstance {
     if isOtherBackend || former.common != nextAdapter.common {
       await environment.http.forget(instance: uuid.description)
     }
-    for lane in lanes { dropConnection(of: lane) }
+    if isNewSDK { for lane in lanes { dropConnection(of: lane) } }
     publish()
     for lane in lanes { keepConnection(of: lane) }
     deliverPending()

@@ -10,6 +10,11 @@ struct FakeAdapter: SDKAdapter {
   var policy: AuthenticationPolicy
   var makesAnonymousUsers: Bool
   var baseURL: String
+  var services: [String] = []
+  /// Whether the vendor must hear of a wipe.
+  var saysFarewell = false
+  var pushFarewell = PushFarewell.removed
+  var keepsOnePush = false
 
   func check(_ token: Secret, now: Timestamp) throws(SDKError) -> CheckedCredential {
     let text = token.reveal()
@@ -83,6 +88,32 @@ struct FakeAdapter: SDKAdapter {
   }
 
   var hasHistory: Bool { true }
+
+  func farewell(
+    to identity: IdentityRecord, pushes: [PushRecord], isInformed: Bool, now: Timestamp
+  ) -> [Delivery] {
+    guard saysFarewell, !isInformed, let token = identity.credential?.token else { return [] }
+    return [Delivery("revoke", details: ["token": token], now: now)]
+  }
+
+  func deliver(_ delivery: Delivery) async throws(SDKError) {
+    try await vendor.perform(.deliver, delivery.details["token"]?.reveal() ?? "")
+  }
+
+  func pushFarewell(isInformed: Bool) -> PushFarewell { isInformed ? .removed : pushFarewell }
+
+  func register(
+    _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) -> String? {
+    try await vendor.perform(.push, push.address.reveal())
+    return "v-\(push.address.reveal())"
+  }
+
+  func unregister(
+    _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {
+    try await vendor.perform(.unpush, push.vendorId ?? "")
+  }
 
   func remainder(of identity: IdentityRecord) -> [String: Secret] { identity.kindState.filter { $0.key == "client" } }
 }

@@ -11,6 +11,8 @@ struct FakeKind: SDKKind {
   let settingsSchema = JSONSchema.object(
     CommonSettings.members + [
       .required("base_url", .string(), "where"), .optional("anonymous", .boolean, "anonymous users"),
+      .optional("services", .array(.string()), "services"), .optional("farewell", .boolean, "tells of wipes"),
+      .optional("orphans", .boolean, "leaves pushes"), .optional("one_push", .boolean, "keeps one push"),
       .optional("key", .string(), "a secret"), .optional("key_file", .string(), "a file"),
     ])
   let secretSettings: Set<String> = ["key"]
@@ -41,7 +43,11 @@ struct FakeKind: SDKKind {
     policy.maxAttempts = common.maxAttempts
     return FakeAdapter(
       vendor: vendor, common: common, policy: policy, makesAnonymousUsers: settings["anonymous"]?.boolValue ?? true,
-      baseURL: settings["base_url"]?.stringValue ?? "")
+      baseURL: settings["base_url"]?.stringValue ?? "",
+      services: settings["services"]?.arrayValue?.compactMap(\.stringValue) ?? [],
+      saysFarewell: settings["farewell"]?.boolValue ?? false,
+      pushFarewell: settings["orphans"]?.boolValue == true ? .orphaned : .removed,
+      keepsOnePush: settings["one_push"]?.boolValue ?? false)
   }
 }
 

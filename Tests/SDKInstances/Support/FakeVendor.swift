@@ -5,7 +5,7 @@ import Synchronization
 
 /// The vendor's side: notes every call, and answers as a test has scripted it.
 final class FakeVendor: Sendable {
-  enum Operation: String, Sendable { case signIn, verify, signOut, makeAnonymous, probe }
+  enum Operation: String, Sendable { case signIn, verify, signOut, makeAnonymous, probe, deliver, push, unpush }
 
   private struct Step {
     var gate: Gate?

@@ -93,6 +93,9 @@ final class World: Sendable {
         access: access, labels: labels))
   }
 
+  /// An instance that is there already.
+  func hosted(_ name: String) -> HostedInstance? { InstanceID(name).flatMap { registry.hosted($0) } }
+
   /// The types of all events of the store, in order.
   func events() async throws -> [EventType] { try await store.events(after: 0, limit: 1000).map(\.type) }
   func count(_ type: EventType) async throws -> Int { try await events().count { $0 == type } }

@@ -1,0 +1,65 @@
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+/// What the vendor must still be told when its user is gone.
+struct DeliveryTests {
+  private func pending(_ desk: HostedInstance) -> [Instance.Pending] {
+    desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending ?? []
+  }
+
+  @Test func `A wipe leaves a delivery that is made in the background and then gone`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["farewell": true])
+      try await desk.signIn("alice#1")
+      let gate = world.vendor.hold(.deliver)
+      try await desk.signOut(localOnly: true)
+      #expect(desk.state == .loggedOut)
+      #expect(pending(desk).map(\.purpose) == ["revoke"])
+      try await eventually("the vendor is told") { world.vendor.calls.contains("deliver alice#1") }
+      gate.open()
+      try await eventually("nothing is pending") { pending(desk).isEmpty }
+      #expect(try await world.store.load().instances.first?.outbox.isEmpty == true)
+    }
+  }
+
+  @Test func `An outage is waited out, with growing pauses and across a restart`() async throws {
+    let store = InMemoryStateStore(clock: { ManualClock.start })
+    try await World.run(store: store) { world in
+      let desk = try await world.instance(settings: ["farewell": true])
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.deliver, SampleErrors.network)
+      try await desk.signOut(localOnly: true)
+      try await eventually("one attempt was made") { pending(desk).first?.attempts == 1 }
+      #expect(pending(desk).first?.nextAttemptAt.map { $0 > world.clock.now } == true)
+    }
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      world.clock.advance(3600)
+      world.deadlines.wake()
+      try await eventually("nothing is pending") { pending(desk).isEmpty }
+      #expect(world.vendor.calls == ["deliver alice#1"])
+    }
+  }
+
+  @Test func `What the vendor refuses is given up, and so is what is a day old`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["farewell": true])
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.deliver, SampleErrors.refused)
+      try await desk.signOut(localOnly: true)
+      try await eventually("nothing is pending") { pending(desk).isEmpty }
+
+      try await desk.signIn("alice#2")
+      world.vendor.fail(.deliver, SampleErrors.network, SampleErrors.network)
+      try await desk.signOut(localOnly: true)
+      try await eventually("one attempt was made") { pending(desk).first?.attempts == 1 }
+      world.clock.advance(Delivery.longest + 1)
+      world.deadlines.wake()
+      try await eventually("nothing is pending") { pending(desk).isEmpty }
+    }
+  }
+}

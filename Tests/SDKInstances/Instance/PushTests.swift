@@ -1,0 +1,73 @@
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+/// Push registrations belong to (instance, user).
+struct PushTests {
+  private func register(_ desk: HostedInstance, _ address: String) async throws -> String {
+    try await desk.registerPush(service: nil, PushEndpoint(address: Secret(address), type: .fcm))
+  }
+
+  @Test func `A registration is made at the vendor, listed, and ended there`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let id = try await register(desk, "device-1")
+      #expect(try await register(desk, "device-1") == id)
+      #expect(try await desk.pushRecords().map(\.id) == [id])
+      #expect(try await desk.pushRecords().first?.user.externalId == "alice")
+      try await desk.unregisterPush(id)
+      #expect(world.vendor.calls.last == "unpush v-device-1")
+      #expect(try await desk.pushRecords().isEmpty)
+      #expect(await reason { try await desk.unregisterPush(id) } == "notFound")
+      #expect(try await world.count(.pushRegistered) == 2)
+      #expect(try await world.count(.pushUnregistered) == 1)
+    }
+  }
+
+  @Test func `Nobody registers without a user`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["anonymous": false])
+      #expect(await reason { _ = try await register(desk, "device-1") } == "notAuthenticated")
+      #expect(world.vendor.count(.push) == 0)
+    }
+  }
+
+  @Test func `Where an SDK keeps one registration the former gives way`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["one_push": true])
+      try await desk.signIn("alice#1")
+      _ = try await register(desk, "device-1")
+      _ = try await register(desk, "device-2")
+      #expect(try await desk.pushRecords().map(\.address) == ["device-2"])
+      #expect(world.vendor.calls.contains("unpush v-device-1"))
+    }
+  }
+
+  @Test func `A logout ends registrations, or leaves them orphaned until their user is back`() async throws {
+    let store = InMemoryStateStore(clock: { ManualClock.start })
+    try await World.run(store: store) { world in
+      let desk = try await world.instance(settings: ["orphans": true])
+      try await desk.signIn("alice#1")
+      _ = try await register(desk, "device-1")
+      try await desk.signOut(localOnly: true)
+      #expect(try await desk.pushRecords().map(\.orphaned) == [true])
+      #expect(try await world.count(.pushOrphaned) == 1)
+      try await desk.signIn("bob#1")
+      #expect(try await desk.pushRecords().count == 1)
+    }
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      #expect(try await desk.pushRecords().map(\.orphaned) == [true])
+      try await desk.signOut(localOnly: true)
+      try await desk.signIn("alice#2")
+      #expect(try await desk.pushRecords().isEmpty)
+      _ = try await register(desk, "device-1")
+      try await desk.signOut()
+      #expect(try await desk.pushRecords().isEmpty)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+/// Services of one instance, each with a user of its own.
+struct ServicesTests {
+  private static let services: JSONObject = ["services": ["cases", "chat"], "anonymous": false]
+
+  private func signIn(_ desk: HostedInstance, _ token: String, on service: String) async throws {
+    _ = try await desk.signIn(service: service, accepted: {}) { adapter, _, _ in
+      try (adapter as? FakeAdapter)?.check(Secret(token), now: desk.wallClock.now())
+    }
+  }
+
+  @Test func `Each service has its own user, token and state`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: Self.services)
+      try await signIn(desk, "alice#1", on: "cases")
+      try await signIn(desk, "bob#1", on: "chat")
+      #expect(try await desk.token(service: "cases", minTTL: 0, timeout: nil, http: false).token == "alice#1")
+      #expect(try await desk.token(service: "chat", minTTL: 0, timeout: nil, http: false).token == "bob#1")
+      _ = try await desk.signOut(service: "cases", localOnly: true, accepted: {})
+      #expect(try desk.user(of: "cases") == .none)
+      #expect(try desk.user(of: "chat").externalId == "bob")
+      #expect(try await desk.token(service: "chat", minTTL: 0, timeout: nil, http: false).token == "bob#1")
+      let shape = desk.shape(secretSettings: [], isAdmin: true, conceals: false)
+      #expect(shape.services?["cases"]?.state == .loggedOut)
+      #expect(shape.services?["chat"]?.state == .authenticated)
+      #expect(shape.state == .authenticated)
+    }
+  }
+
+  @Test func `Without a service the one that is set up is meant, and of several none`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: Self.services)
+      #expect(await reason { _ = try await desk.token() } == "invalidParams")
+      try await signIn(desk, "alice#1", on: "cases")
+      #expect(try await desk.token().token == "alice#1")
+      try await signIn(desk, "bob#1", on: "chat")
+      #expect(await reason { _ = try await desk.token() } == "invalidParams")
+      let unknown = await reason { _ = try await desk.token(service: "case", minTTL: 0, timeout: nil, http: false) }
+      #expect(unknown == "invalidParams")
+    }
+  }
+
+  @Test func `A kind without services refuses one`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let answer = await reason { _ = try await desk.token(service: "cases", minTTL: 0, timeout: nil, http: false) }
+      #expect(answer == "invalidParams")
+    }
+  }
+
+  @Test func `A restart keeps each service as it was, and a wipe of one leaves the others' tokens`() async throws {
+    let store = InMemoryStateStore(clock: { ManualClock.start })
+    try await World.run(store: store) { world in
+      let desk = try await world.instance(settings: Self.services)
+      try await signIn(desk, "alice#1", on: "cases")
+      try await signIn(desk, "bob#1", on: "chat")
+      try await signIn(desk, "carol#1", on: "cases")
+      let wiped = try await world.last(.identityWiped)
+      #expect(wiped?.service == "cases")
+      #expect(wiped?.data["tokens"] == 1)
+    }
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      #expect(try await desk.token(service: "cases", minTTL: 0, timeout: nil, http: false).token == "carol#1")
+      #expect(try await desk.token(service: "chat", minTTL: 0, timeout: nil, http: false).token == "bob#1")
+    }
+  }
+
+  @Test func `A service that is taken away takes its user with it, and the others stay`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: Self.services)
+      try await signIn(desk, "alice#1", on: "cases")
+      try await signIn(desk, "bob#1", on: "chat")
+      try await desk.redefine { current in
+        var next = current
+        next.settings["services"] = ["chat"]
+        return (next, try world.registry.adapter(for: next, uuid: desk.uuid), nil, isOtherBackend: false)
+      }
+      #expect(try await desk.token().token == "bob#1")
+      let gone = await reason { _ = try await desk.token(service: "cases", minTTL: 0, timeout: nil, http: false) }
+      #expect(gone == "invalidParams")
+    }
+  }
+}
