@@ -16,6 +16,8 @@ public final class ProviderBridge: AnsweringBridge {
   private let time: BridgeTime
   private let breakers: BreakerTable
   private let slots: ProviderSlots
+  /// The keys whose last answer was a delegate's.
+  private let delegated = Mutex<Set<BridgeKey>>([])
 
   /// A bridge that runs real programs.
   ///
@@ -49,13 +51,36 @@ public final class ProviderBridge: AnsweringBridge {
     _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32
   ) async throws(SDKError) -> BridgeAnswer {
     do throws(SDKError) {
-      for source in sources {
-        if let answer = try await source.answer(question, of: key), !answer.isDeferred { return answer }
-      }
-      guard let provider else { throw SDKError.noProvider }
-      return try await run(provider, question, key, owner)
+      return try await answer(to: question, key, provider, owner)
     } catch {
       throw error.about(question.instance)
+    }
+  }
+
+  private func answer(
+    to question: BridgeQuestion, _ key: BridgeKey, _ provider: ProviderConfiguration?, _ owner: UInt32
+  ) async throws(SDKError) -> BridgeAnswer {
+    var failure: SDKError?
+    var isPassed = false
+    for source in sources {
+      do throws(SDKError) {
+        guard let answer = try await source.answer(question, of: key, waits: provider == nil) else { continue }
+        isPassed = true
+        guard !answer.isDeferred else { continue }
+        delegated.withLock { _ = $0.insert(key) }
+        return answer
+      } catch {
+        if error.reason == .providerDenied || error.reason == .shuttingDown { throw error }
+        failure = error
+      }
+    }
+    delegated.withLock { _ = $0.remove(key) }
+    guard let provider else { throw failure ?? (isPassed ? .allDeferred : .noProvider) }
+    do throws(SDKError) {
+      return try await run(provider, question, key, owner)
+    } catch {
+      // A provider that passes the question on leaves it to the delegate, who may do better the next time.
+      throw error.reason == .noProvider ? failure ?? error : error
     }
   }
 
@@ -109,10 +134,15 @@ public final class ProviderBridge: AnsweringBridge {
 
   public func reset(_ key: BridgeKey) { breakers.reset(key) }
 
-  public func reject(_ key: BridgeKey) { breakers.reject(key) }
+  public func reject(_ key: BridgeKey) {
+    // The breaker is the provider's: it has no part in what a delegate said.
+    if !delegated.withLock({ $0.contains(key) }) { breakers.reject(key) }
+  }
 
   public func forget(_ key: BridgeKey) {
     breakers.forget(key)
     slots.forget(key)
+    delegated.withLock { _ = $0.remove(key) }
+    for source in sources { source.forget(key) }
   }
 }

@@ -9,7 +9,7 @@ extension SDKError {
 
   /// Everybody passed the question on.
   static let allDeferred = SDKError(
-    .provider, .noProvider, "The token provider passed the question on and nobody else is there; log in again.")
+    .provider, .noProvider, "Everybody who was asked passed the question on; log in again.")
 
   /// The owner says no.
   static func denied(_ how: String) -> SDKError {

@@ -29,12 +29,32 @@ import Testing
     var answer: BridgeAnswer?
     var error: SDKError?
     func attachedCount(of key: BridgeKey) -> Int { 2 }
-    func answer(_ question: BridgeQuestion, of key: BridgeKey) async throws(SDKError) -> BridgeAnswer? {
+    func answer(
+      _ question: BridgeQuestion, of key: BridgeKey, waits: Bool
+    ) async throws(SDKError) -> BridgeAnswer? {
       if let error { throw error }
       return answer
     }
   }
 
+  private final class SwitchableSource: AnswerSource {
+    private let state = Mutex((answer: Result<BridgeAnswer?, SDKError>.success(nil), waits: [Bool](), forgotten: 0))
+    var waits: [Bool] { state.withLock { $0.waits } }
+    var forgotten: Int { state.withLock { $0.forgotten } }
+    func set(_ answer: Result<BridgeAnswer?, SDKError>) { state.withLock { $0.answer = answer } }
+    func attachedCount(of key: BridgeKey) -> Int { 1 }
+    func answer(
+      _ question: BridgeQuestion, of key: BridgeKey, waits: Bool
+    ) async throws(SDKError) -> BridgeAnswer? {
+      try state.withLock { state in
+        state.waits.append(waits)
+        return state.answer
+      }.get()
+    }
+    func forget(_ key: BridgeKey) { state.withLock { $0.forgotten += 1 } }
+  }
+
+  private static let pass = BridgeAnswer(members: ["defer": true])
   private let world = World()
   private let key = BridgeKey(instance: "uuid", service: "main")
   private let program = ProviderConfiguration(command: ["/p"])
@@ -44,6 +64,13 @@ import Testing
     within seconds: Double = 60
   ) async throws -> BridgeAnswer {
     try await bridge.ask(.sample(within: seconds), of: key, provider: provider, owner: 1)
+  }
+
+  private func ask(
+    _ bridge: ProviderBridge, _ provider: ProviderConfiguration?
+  ) async throws(SDKError) -> BridgeAnswer {
+    guard let question = try? BridgeQuestion.sample() else { throw Self.failed }
+    return try await bridge.ask(question, of: key, provider: provider, owner: 1)
   }
 
   private func reason(_ bridge: ProviderBridge, within seconds: Double = 60) async -> Reason? {
@@ -156,6 +183,59 @@ import Testing
     #expect(try await ask(passed).token == Secret("token-of-/p"))
     let denied = world.bridge(sources: [Source(error: .denied("the app says so"))])
     #expect(await reason(denied) == .providerDenied)
+  }
+
+  private static let failed = SDKError(.provider, .providerFailed, "The delegate failed.")
+
+  @Test func failingDelegatesPassTheQuestionOn() async throws {
+    let bridge = world.bridge(sources: [Source(error: Self.failed)])
+    #expect(try await ask(bridge).token == Secret("token-of-/p"))
+    let alone = world.bridge(sources: [Source(error: Self.failed), Source(answer: Self.pass)])
+    let error = await #expect(throws: SDKError.self) { try await ask(alone, provider: nil) }
+    #expect(error?.reason == .providerFailed)
+    #expect(error?.rpcError.isRetryable == true)
+    #expect(error?.instance?.name == "front-desk")
+    let deferring = world.bridge(sources: [Source(answer: Self.pass)])
+    #expect(await failure { () throws(SDKError) in try await self.ask(deferring, nil) }?.reason == .noProvider)
+    let gone = world.bridge(sources: [Source(error: SDKError(.limit, .shuttingDown, "Nobody asks."))])
+    #expect(await reason(gone) == .shuttingDown)
+  }
+
+  @Test func aProviderThatDefersLeavesItToTheDelegateThatFailed() async throws {
+    let bridge = world.bridge(sources: [Source(error: Self.failed)])
+    world.provider.write("/p", "{\"defer\": true}")
+    #expect(await reason(bridge) == .providerFailed)
+    #expect(await reason(world.bridge()) == .noProvider)
+  }
+
+  @Test func theBreakerIsTheProvidersAlone() async throws {
+    let answers = SwitchableSource()
+    let bridge = world.bridge(sources: [answers])
+    world.provider.end("/p", with: .exited(1))
+    answers.set(.failure(Self.failed))
+    #expect(await reason(bridge) == .providerFailed)
+    #expect(bridge.status(of: key).state == .open, "the provider ran and failed")
+    answers.set(.success(BridgeAnswer(token: Secret("delegate's"))))
+    #expect(try await ask(bridge).token == Secret("delegate's"))
+    bridge.reset(key)
+    _ = try await ask(bridge)
+    bridge.reject(key)
+    #expect(bridge.status(of: key).state == .closed, "a delegate's useless answer says nothing about the provider")
+    answers.set(.failure(Self.failed))
+    world.provider.end("/p", with: nil)
+    _ = try await ask(bridge)
+    bridge.reject(key)
+    #expect(bridge.status(of: key).state == .open)
+  }
+
+  @Test func onlyWithoutAProviderIsSomebodyWaitedFor() async throws {
+    let source = SwitchableSource()
+    let bridge = world.bridge(sources: [source])
+    _ = await reason(bridge)
+    _ = await failure { () throws(SDKError) in try await self.ask(bridge, nil) }
+    bridge.forget(key)
+    #expect(source.waits == [false, true])
+    #expect(source.forgotten == 1)
   }
 
   @Test(arguments: [-1, 0, 0.3]) func runThatCouldNotEndInTimeIsNotBegun(left: Double) async throws {

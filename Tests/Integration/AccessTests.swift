@@ -60,6 +60,15 @@ struct AccessTests {
     #expect(try reason(1003, "messaging.loginUser", ["jwt": jwt]) == nil)
     #expect(try reason(1003, "instance.delete") == "accessDenied")
     #expect(try reason(1004, "instance.get") == "instanceNotFound")
+    func attaching(_ uid: Int, _ id: String) throws -> JSON {
+      try call(desk, uid: uid, "delegate.attach", ["instances": [.string(id)]])
+    }
+    #expect(try attaching(1002, "desk")["error"]?["code"] == -32001)
+    #expect(try attaching(1003, "desk")["result"] == [:])
+    let missing = JSONWriter.text(of: try attaching(1004, "nobody"))
+    #expect(missing.contains("instanceNotFound"))
+    let hidden = JSONWriter.text(of: try attaching(1004, "desk"))
+    #expect(hidden.replacingOccurrences(of: "desk", with: "nobody") == missing)
     // The provider is a program that the daemon runs: admins alone see it.
     #expect(try call(desk, uid: 1001, "instance.get", ["instance": "desk"])["result"]?["provider"] == nil)
     #expect(try line.call("instance.get", ["instance": "desk"])["provider"] != nil)

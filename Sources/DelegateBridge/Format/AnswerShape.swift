@@ -3,56 +3,41 @@ import SDKProtocol
 
 /// Which members answer which question (`provider.md`, "Questions and answers").
 enum AnswerShape {
-  private static let pass = JSONMember.optional("defer", .boolean, "true passes the question on")
-
   /// The shape of the answers to a question, those of all kinds.
   static func schema(of question: BridgeQuestion.Name) -> JSONSchema {
     switch question {
-    case .getToken, .invalidAuth:
-      .object([
-        .optional("token", .string(), "the token"),
-        .optional("expiresAt", .oneOf([.string(format: "date-time"), .number]), "when it ends"),
-        .optional("uniqueId", .string(), "the owner's id of the user"),
-        .optional("scheme", .string(), "how the token is to be read"),
-        .optional("signature", .string(), "the owner's signature"),
-        .optional("isEncrypted", .boolean, "whether the token is encrypted"),
-        pass,
-      ])
-    case .shouldAuthenticate:
-      .object([
-        .optional("authenticate", .boolean, "whether to authenticate"),
-        .optional("settings", .map(.any), "the settings to do it with"),
-        pass,
-      ])
-    case .authenticationFailed:
-      .object([.optional("proceed", .boolean, "whether to go on as a guest"), pass])
+    case .getToken, .invalidAuth: DelegateTokenAnswer.jsonSchema
+    case .shouldAuthenticate: DelegateServiceAnswer.jsonSchema
+    case .authenticationFailed: DelegateGuestAnswer.jsonSchema
     }
   }
 
   /// The answer that an object is, whoever gave it.
   ///
   /// - Throws: `providerOutputInvalid`, with the nearest known name for an unknown member.
-  static func check(_ object: JSONObject, _ question: BridgeQuestion) throws(SDKError) -> BridgeAnswer {
+  static func check(
+    _ object: JSONObject, _ question: BridgeQuestion, by who: Answerer = .provider
+  ) throws(SDKError) -> BridgeAnswer {
     let schema = schema(of: question.name)
-    if let violation = schema.violation(in: .object(object)) { throw .output(words(violation, question)) }
+    if let violation = schema.violation(in: .object(object)) { throw .output(words(violation, question), by: who) }
     var object = object
     for member in object.members where member.value.isNull { object[member.key] = nil }
     let answer = BridgeAnswer(members: object)
     if object["defer"] != nil {
       guard answer.isDeferred, object.count == 1 else {
-        throw .output("answered with defer and more; let it write {\"defer\": true} alone to pass the question on")
+        throw .output("answered with defer and more; {\"defer\": true} alone passes the question on", by: who)
       }
       return answer
     }
     if object["expiresAt"] != nil, answer.expiresAt == nil {
-      throw .output("gave an expiresAt that is no time; write RFC 3339 or seconds since 1970")
+      throw .output("gave an expiresAt that is no time; it must be RFC 3339 or seconds since 1970", by: who)
     }
     for name in ["token", "uniqueId", "signature"] where object[name]?.stringValue?.isEmpty == true {
-      throw .output("answered with an empty \(name)")
+      throw .output("answered with an empty \(name)", by: who)
     }
     let needed = needed(for: question.name)
     guard needed.contains(where: { object[$0] != nil }) else {
-      throw .output("answered \(question.name.rawValue) without \(needed.joined(separator: " or "))")
+      throw .output("answered \(question.name.rawValue) without \(needed.joined(separator: " or "))", by: who)
     }
     return answer
   }
@@ -65,7 +50,7 @@ enum AnswerShape {
     }
   }
 
-  /// The violation without a name that the provider chose, which may be a secret in the wrong place.
+  /// The violation without a name that the answerer chose, which may be a secret in the wrong place.
   private static func words(_ violation: JSONSchemaViolation, _ question: BridgeQuestion) -> String {
     let known = (schema(of: question.name).members ?? []).map(\.name)
     switch violation.problem {

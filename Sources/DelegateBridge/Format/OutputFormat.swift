@@ -65,8 +65,8 @@ public enum OutputFormat {
 }
 
 extension SDKError {
-  /// `providerOutputInvalid`; the words say what the provider did and what it should do.
-  static func output(_ words: String) -> SDKError {
-    SDKError(.provider, .providerOutputInvalid, "The token provider \(words).")
+  /// `providerOutputInvalid`; the words say what who answered did and what it should do.
+  static func output(_ words: String, by who: Answerer = .provider) -> SDKError {
+    SDKError(.provider, .providerOutputInvalid, "\(who.rawValue) \(words).")
   }
 }

@@ -4,16 +4,7 @@ public import SDKProtocol
 /// What a delegate or a token provider is asked (`provider.md`, "Questions and answers").
 public struct BridgeQuestion: Sendable, Hashable {
   /// Which question it is.
-  public enum Name: String, Sendable, Hashable, CaseIterable {
-    /// Nothing was refused: there is no token yet, or it ends soon.
-    case getToken
-    /// The vendor refused the token, or it has expired.
-    case invalidAuth
-    /// A service without settings is opened.
-    case shouldAuthenticate
-    /// No refresh token helps.
-    case authenticationFailed
-  }
+  public typealias Name = DelegateQuestion.Name
 
   /// Who needs the credential.
   public struct User: Sendable, Hashable {

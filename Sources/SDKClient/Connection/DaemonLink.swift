@@ -41,7 +41,10 @@ final class DaemonLink: Sendable {
   /// A new connection whose server is trusted.
   ///
   /// - Throws: `SDKClientError`, or `CancellationError`.
-  func open() async throws -> any SDKConnection {
+  func open() async throws -> any SDKConnection { try await open(connector) }
+
+  /// A new connection of another sort, likewise.
+  func open(_ connector: SDKConnector) async throws -> any SDKConnection {
     let path = try path
     let connection: any SDKConnection
     do { connection = try await connector(path) } catch { throw try SDKClientError(error, path: path) }

@@ -120,9 +120,10 @@ public actor EventHub {
     for name in bySession.removeValue(forKey: session) ?? [] { subscriptions[name] = nil }
   }
 
-  /// Tells every subscribed connection something, once each.
-  public func announce(_ line: [UInt8]) {
+  /// Tells every subscribed connection and some others something, once each.
+  public func announce(_ line: [UInt8], to others: [(session: ObjectIdentifier, link: any ClientLink)] = []) {
     var told = Set<ObjectIdentifier>()
+    for other in others where told.insert(other.session).inserted { other.link.send(line) }
     for subscription in subscriptions.values where told.insert(subscription.session).inserted {
       subscription.link.send(line)
     }

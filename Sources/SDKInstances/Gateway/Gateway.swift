@@ -20,12 +20,16 @@ public final class Gateway: Sendable {
   private let failure = Mutex<SDKError?>(nil)
   private let logger: Logger
   private let events: EventHub
+  private let delegates: Delegates
 
   /// A gateway over complete routes.
-  public init(router: Router<CallContext>, methods: [any SDKMethod.Type], events: EventHub, logger: Logger) {
+  public init(
+    router: Router<CallContext>, methods: [any SDKMethod.Type], events: EventHub, delegates: Delegates, logger: Logger
+  ) {
     self.router = router
     self.methods = Dictionary(methods.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     self.events = events
+    self.delegates = delegates
     self.logger = logger
   }
 
@@ -54,7 +58,11 @@ public final class Gateway: Sendable {
     }
     let instance = request.params?["instance"]?.stringValue.flatMap { InstanceID($0) }
     var place: WriteLanes.Place?
-    if case .write = method.ordering, let instance { place = lanes.take(instance) }
+    var written = instance.map { [$0] } ?? []
+    if case .write = method.ordering {
+      if instance == nil { written = Self.instances(in: request.params) }
+      place = lanes.take(written, session: instance == nil ? session.key : nil)
+    }
     let context = CallContext(session: session, place: place)
     do throws(RPCError) {
       switch try route.prepare(request.params, context) {
@@ -62,7 +70,9 @@ public final class Gateway: Sendable {
         place?.release()
         return .reply(.success(answer))
       case .deferred(let operation):
-        return .run(PendingCall(gateway: self, method: method, instance: instance, context: context, operation))
+        return .run(
+          PendingCall(
+            gateway: self, method: method, instance: instance, written: written, context: context, operation))
       }
     } catch {
       place?.release()
@@ -70,8 +80,17 @@ public final class Gateway: Sendable {
     }
   }
 
+  /// The instances of a write on several. More than can be named in one call are refused by their method.
+  private static func instances(in params: JSON?) -> [InstanceID] {
+    let named = (params?["instances"]?.arrayValue ?? []).prefix(DelegateSeats.maximumPerSession)
+    return Array(Set(named.compactMap { $0.stringValue.flatMap { InstanceID($0) } }))
+  }
+
   /// The connection has ended.
-  public func ended(_ session: ClientSession) async { await events.end(session.key) }
+  public func ended(_ session: ClientSession) async {
+    await events.end(session.key)
+    await delegates.end(session)
+  }
 
   /// Runs a call that has its place.
   func run(_ method: any SDKMethod.Type, _ operation: Router<CallContext>.Operation) async -> Result<[UInt8], RPCError>

@@ -5,33 +5,34 @@ import SDKProtocol
 public struct PendingCall: Sendable {
   private let gateway: Gateway
   private let method: any SDKMethod.Type
-  private let instance: InstanceID?
   private let context: CallContext
   private let operation: Router<CallContext>.Operation
   /// The writes on this connection that it must see.
   private let earlier: [SharedOutcome<Void>]
   /// For a write: what later reads wait for.
-  private let own: SharedOutcome<Void>?
+  private let own: [(instance: InstanceID, outcome: SharedOutcome<Void>)]
 
+  /// - Parameters:
+  ///   - instance: the one that the call is about; `nil` for all.
+  ///   - written: those that a write is about.
   init(
-    gateway: Gateway, method: any SDKMethod.Type, instance: InstanceID?, context: CallContext,
+    gateway: Gateway, method: any SDKMethod.Type, instance: InstanceID?, written: [InstanceID], context: CallContext,
     _ operation: @escaping Router<CallContext>.Operation
   ) {
     self.gateway = gateway
     self.method = method
-    self.instance = instance
     self.context = context
     self.operation = operation
     switch method.ordering {
     case .free:
       earlier = []
-      own = nil
+      own = []
     case .read:
       earlier = context.session.pendingWrites(instance)
-      own = nil
+      own = []
     case .write(let waits):
       earlier = waits ? context.session.pendingWrites(instance) : []
-      own = instance.map { context.session.beginWrite($0) }
+      own = written.map { ($0, context.session.beginWrite($0)) }
     }
   }
 
@@ -57,6 +58,6 @@ public struct PendingCall: Sendable {
 
   private func end() {
     context.place?.release()
-    if let instance, let own { context.session.endWrite(instance, own) }
+    for write in own { context.session.endWrite(write.instance, write.outcome) }
   }
 }

@@ -89,7 +89,8 @@ public enum Handlers {
   ///
   /// - Parameter isReady: whether cached answers may be given.
   public static func router(
-    registry: InstanceRegistry, kinds: [any SDKKind], facts: DaemonFacts, isReady: @escaping @Sendable () -> Bool
+    registry: InstanceRegistry, kinds: [any SDKKind], facts: DaemonFacts, delegates: Delegates,
+    isReady: @escaping @Sendable () -> Bool
   ) -> (router: Router<CallContext>, methods: [any SDKMethod.Type]) {
     let methods = CommonMethods.all + kinds.flatMap { $0.methods }
     let document = OpenRPCDocument.make(methods: methods, notifications: CommonMethods.notifications)
@@ -100,6 +101,7 @@ public enum Handlers {
     StorageHandlers.register(in: &router, registry: registry)
     PushHandlers.register(in: &router, registry: registry)
     EventHandlers.register(in: &router, registry: registry)
+    DelegateHandlers.register(in: &router, registry: registry, delegates: delegates)
     for kind in kinds { kind.register(in: &router, registry: registry) }
     return (router, methods)
   }

@@ -3,12 +3,18 @@ import Synchronization
 
 /// The order of writes: calls on one instance are accepted in the order in which their frames were read.
 public final class WriteLanes: Sendable {
+  /// What writes are in order of.
+  fileprivate enum Key: Hashable {
+    case instance(InstanceID)
+    /// A connection's writes on several instances, or on none.
+    case session(ObjectIdentifier)
+  }
   private struct Lane {
     var places: [UInt64] = []
     var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
   }
   private struct State {
-    var lanes: [InstanceID: Lane] = [:]
+    var lanes: [Key: Lane] = [:]
     var next: UInt64 = 0
   }
   private let state = Mutex(State())
@@ -17,46 +23,58 @@ public final class WriteLanes: Sendable {
   public init() {}
 
   /// Takes the next place on an instance's lane. It must be released.
-  public func take(_ instance: InstanceID) -> Place {
-    state.withLock { state in
+  public func take(_ instance: InstanceID) -> Place { take([instance], session: nil) }
+
+  /// Takes the next place on several lanes at once: since all are taken in one moment, no two calls can each be before
+  /// the other. It must be released.
+  ///
+  /// - Parameter session: the connection whose own lane is taken too.
+  public func take(_ instances: [InstanceID], session: ObjectIdentifier?) -> Place {
+    let keys = instances.map(Key.instance) + (session.map { [Key.session($0)] } ?? [])
+    return state.withLock { state in
       state.next += 1
-      state.lanes[instance, default: Lane()].places.append(state.next)
-      return Place(lanes: self, instance: instance, number: state.next)
+      for key in keys { state.lanes[key, default: Lane()].places.append(state.next) }
+      return Place(lanes: self, keys: keys, number: state.next)
     }
   }
 
-  /// A place on a lane.
+  /// A place on a lane, or on several.
   public struct Place: Sendable {
     fileprivate let lanes: WriteLanes
-    fileprivate let instance: InstanceID
+    private let keys: [Key]
     fileprivate let number: UInt64
 
+    fileprivate init(lanes: WriteLanes, keys: [Key], number: UInt64) {
+      self.lanes = lanes
+      self.keys = keys
+      self.number = number
+    }
+
     /// Waits until every earlier place has been released.
-    public func turn() async { await lanes.turn(self) }
+    public func turn() async { for key in keys { await lanes.turn(number, key) } }
 
     /// Lets the next one go; a second time does nothing.
-    public func release() { lanes.release(self) }
+    public func release() { for key in keys { lanes.release(number, key) } }
   }
 
-  private func turn(_ place: Place) async {
+  private func turn(_ number: UInt64, _ key: Key) async {
     await withCheckedContinuation { continuation in
       let isFirst = state.withLock { state in
-        guard let lane = state.lanes[place.instance], lane.places.first != place.number,
-          lane.places.contains(place.number)
+        guard let lane = state.lanes[key], lane.places.first != number, lane.places.contains(number)
         else { return true }
-        state.lanes[place.instance]?.waiting[place.number] = continuation
+        state.lanes[key]?.waiting[number] = continuation
         return false
       }
       if isFirst { continuation.resume() }
     }
   }
 
-  private func release(_ place: Place) {
+  private func release(_ number: UInt64, _ key: Key) {
     let next: CheckedContinuation<Void, Never>? = state.withLock { state in
-      guard var lane = state.lanes[place.instance] else { return nil }
-      lane.places.removeAll { $0 == place.number }
+      guard var lane = state.lanes[key] else { return nil }
+      lane.places.removeAll { $0 == number }
       let next = lane.places.first.flatMap { lane.waiting.removeValue(forKey: $0) }
-      state.lanes[place.instance] = lane.places.isEmpty ? nil : lane
+      state.lanes[key] = lane.places.isEmpty ? nil : lane
       return next
     }
     next?.resume()

@@ -43,6 +43,11 @@ extension InstanceRegistry {
 }
 
 extension InstanceRegistry {
+  /// Whether a peer may answer an instance's questions: it has control now.
+  func mayDelegate(_ peer: Peer, for instance: HostedInstance) -> Bool {
+    role(of: peer, on: instance).map { $0 >= .control } ?? false
+  }
+
   /// Whether a peer may see an event: by its role now, and of deleted instances for admins only.
   public func isVisible(_ event: StoredEvent, to peer: Peer) -> Bool {
     guard let instance = hosted(event.id), instance.uuid == event.uuid else { return access.isAdmin(peer) }

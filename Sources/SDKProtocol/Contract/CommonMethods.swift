@@ -9,6 +9,7 @@ public enum CommonMethods {
     InstanceCurrentUser.self,
     SessionOpen.self, TokenGet.self, TokenRefresh.self, TokenReject.self,
     EventsSubscribe.self, EventsUnsubscribe.self, EventsResume.self, EventsList.self,
+    DelegateAttach.self, DelegateDetach.self,
     StorageGet.self, StoragePut.self, StorageDelete.self, StorageList.self,
     PushRegister.self, PushUnregister.self, PushList.self,
   ]
@@ -16,5 +17,11 @@ public enum CommonMethods {
   /// What the daemon says unasked.
   public static let notifications: [any RPCNotification.Type] = [
     EventsEvent.self, EventsGap.self, DaemonClosing.self,
+  ]
+
+  /// What the daemon asks of connections that are attached with `delegate.attach`.
+  public static let requests: [any RPCMethod.Type] = [
+    DelegateGetToken.self, DelegateInvalidAuth.self, DelegateShouldAuthenticate.self,
+    DelegateAuthenticationFailed.self,
   ]
 }

@@ -2,14 +2,19 @@ public import JSONRPC
 
 /// The contract as an OpenRPC 1.3 document, made from the types.
 public enum OpenRPCDocument {
-  /// The document for these methods and notifications.
+  /// The document for these methods, notifications and requests of the daemon's own.
   ///
   /// What JSON-RPC has no words for stands under `x-sdkd`: the role that a method takes, its order, its kind and the
   /// verb of `sdkctl` that calls it.
-  public static func make(methods: [any SDKMethod.Type], notifications: [any RPCNotification.Type]) -> JSON {
+  public static func make(
+    methods: [any SDKMethod.Type], notifications: [any RPCNotification.Type],
+    requests: [any RPCMethod.Type] = CommonMethods.requests
+  ) -> JSON {
     let sorted = methods.sorted { $0.name < $1.name }
     var named: [String: JSONSchema] = [:]
-    for schema in sorted.flatMap({ $0.schemas }) + notifications.map({ $0.paramsSchema }) {
+    let shapes =
+      sorted.flatMap { $0.schemas } + notifications.map { $0.paramsSchema } + requests.flatMap { $0.schemas }
+    for schema in shapes {
       named.merge(schema.namedSchemas) { first, _ in first }
     }
     var schemas = JSONObject()
@@ -25,6 +30,13 @@ public enum OpenRPCDocument {
       "x-notifications": .array(
         notifications.map {
           ["name": .string($0.name), "summary": .string($0.summary), "params": $0.paramsSchema.document]
+        }),
+      "x-requests": .array(
+        requests.map {
+          [
+            "name": .string($0.name), "summary": .string($0.summary), "description": .string($0.documentation),
+            "params": $0.paramsShape.document, "result": $0.resultShape.document,
+          ]
         }),
       "components": ["schemas": .object(schemas)],
     ]
@@ -61,9 +73,13 @@ public enum OpenRPCDocument {
   }
 }
 
-extension SDKMethod {
-  fileprivate static var schemas: [JSONSchema] { [Params.jsonSchema, Result.jsonSchema] }
+extension RPCMethod {
+  fileprivate static var schemas: [JSONSchema] { [paramsShape, resultShape] }
+  fileprivate static var paramsShape: JSONSchema { Params.jsonSchema }
+  fileprivate static var resultShape: JSONSchema { Result.jsonSchema }
+}
 
+extension SDKMethod {
   fileprivate static var openRPC: JSON {
     var extra: JSONObject = ["role": .string(access.name), "ordering": .string(ordering.name)]
     if let kind { extra["kind"] = .string(kind.name) }

@@ -35,7 +35,10 @@ struct Composition {
       store: opened.store, operations: operations, logger: logger,
       maximumSubscriptions: configuration.limits.subscriptions)
     let breakers = BreakerEvents(operations: operations)
-    let bridge = ProviderBridge(options: configuration.bridge, logger: logger) { key, isOpen in
+    let delegates = Delegates(
+      grace: .seconds(configuration.delegateGrace), operations: operations, logger: logger,
+      deadlines: deadlines, memory: opened.database == nil ? nil : DelegateNote(path: "\(paths.state)/delegates.json"))
+    let bridge = ProviderBridge(options: configuration.bridge, sources: [delegates], logger: logger) { key, isOpen in
       breakers.changed(key, isOpen: isOpen)
     }
     let environment = InstanceEnvironment(
@@ -45,19 +48,21 @@ struct Composition {
       kinds: Kinds.all, access: configuration.access(ownUid: paths.isUserDaemon ? getuid() : nil),
       environment: environment, maximumPerUid: configuration.limits.instances)
     breakers.attach(registry)
+    delegates.serve(registry)
 
     let failing = FailureCell(opened.failure ?? loaded.failure)
     let readiness = ReadinessCell()
     let (router, methods) = Handlers.router(
       registry: registry, kinds: Kinds.all,
-      facts: facts(problems: loaded.problems, failing: { failing.value }), isReady: { readiness.value })
-    let gateway = Gateway(router: router, methods: methods, events: events, logger: logger)
+      facts: facts(problems: loaded.problems, failing: { failing.value }), delegates: delegates,
+      isReady: { readiness.value })
+    let gateway = Gateway(router: router, methods: methods, events: events, delegates: delegates, logger: logger)
 
     let listening = ListenerService(
       listener: listener, group: group,
       settings: ConnectionSettings(
         limits: configuration.transport, takesLargeFrames: { gateway.takesLargeFrames($0) }),
-      gateway: gateway, operations: operations, events: events, access: { registry.access },
+      gateway: gateway, operations: operations, events: events, delegates: delegates, access: { registry.access },
       counts: ConnectionCounts(limit: configuration.limits.connections), grace: configuration.grace,
       notifier: notifier)
     let start = StartService(

@@ -14,6 +14,8 @@ extension Configuration {
     let reader = ValueReader(root: root, log: log)
     readAccess(reader)
     readBridge(reader)
+    delegateGrace =
+      reader.duration(at: "delegate.grace", from: 0, to: 600, "at most 10m")?.value ?? delegateGrace
     limits = Limits(reader, defaults: limits)
     readRest(reader)
   }

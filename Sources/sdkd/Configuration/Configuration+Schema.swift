@@ -31,6 +31,13 @@ extension Configuration {
           "max_running", .integer(minimum: 1, maximum: 65_536), default: "256",
           "Providers in all, those that take longer than 2 s included."),
       ]),
+    ConfigurationTable(
+      name: "delegate", summary: "Delegates: connections that are asked for credentials before the providers.",
+      keys: [
+        .key(
+          "grace", Seconds.jsonSchema, default: "\"30s\"",
+          "How long one that was lost is waited for where no provider is configured.")
+      ]),
     ConfigurationTable(name: "limits", summary: "What callers other than admins may use.", keys: limitKeys),
     ConfigurationTable(
       name: "events", summary: "The record of what happened.",

@@ -25,6 +25,8 @@ struct Configuration: Sendable, Hashable {
   var sameUid = false
   /// `[bridge] max_concurrent`, `max_running`.
   var providerSlots = SlotLimits()
+  /// `[delegate] grace`: seconds that a delegate which was lost is waited for before there is no provider.
+  var delegateGrace = 30.0
   /// `[limits]`.
   var limits = Limits()
   /// `[events] retention`.

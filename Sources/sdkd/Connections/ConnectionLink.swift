@@ -1,3 +1,4 @@
+import JSONRPC
 import JSONRPCTransport
 import SDKInstances
 
@@ -16,4 +17,17 @@ final class ConnectionLink: ClientLink {
   var unsentBytes: Int { connection.outboundBytes }
   var isClosed: Bool { connection.isClosed }
   func send(_ line: [UInt8]) { connection.notify(text: line) }
+
+  func request(method: String, params: JSON, timeout: Duration) async throws(LinkRequestError) -> JSON {
+    do throws(PeerRequestError) {
+      return try await connection.request(method: method, params: params, timeout: timeout)
+    } catch {
+      switch error {
+      case .refused(let refusal): throw .refused(refusal)
+      case .timedOut: throw .timedOut
+      case .closed: throw .closed
+      case .cancelled: throw .cancelled
+      }
+    }
+  }
 }

@@ -14,6 +14,7 @@ struct ListenerService: Service {
   let gateway: Gateway
   let operations: Operations
   let events: EventHub
+  let delegates: Delegates
   let access: @Sendable () -> AccessPolicy
   let counts: ConnectionCounts
   let grace: Double
@@ -37,8 +38,10 @@ struct ListenerService: Service {
 
   private func drain() async {
     if let params = try? JSONValueEncoder.encode(DaemonClosing.Params(graceSeconds: grace)) {
-      await events.announce(RPCText.notification(method: DaemonClosing.name, params: params))
+      await events.announce(
+        RPCText.notification(method: DaemonClosing.name, params: params), to: delegates.links)
     }
+    delegates.close()
     listener.drain(grace: .seconds(grace))
   }
 

@@ -25,4 +25,39 @@ import Testing
   func refusesOtherTimes(text: String) throws {
     #expect(BridgeAnswer(members: ["expiresAt": try JSONParser.parse(text)]).expiresAt == nil)
   }
+
+  private static let answers: [(JSON, String)] = [
+    (["token": "t"], "token"), (["defer": true], "defer"),
+    (["token": "t", "expiresAt": 1_800_000_000, "scheme": nil], "token"), (["uniqueId": "u"], "uniqueId"),
+  ]
+
+  @Test(arguments: answers) func aDelegatesResultIsAnAnswer(result: JSON, member: String) throws {
+    let answer = try BridgeAnswer(delegateResult: result, to: .sample())
+    #expect(answer.members[member] != nil)
+    #expect(answer.members["scheme"] == nil)
+  }
+
+  private static let others: [JSON] = [
+    "t", ["t"], [:], ["tokne": "my-secret"], ["token": 1], ["token": ""], ["token": "t", "defer": true],
+    ["defer": false], ["token": "my-secret", "expiresAt": "soon"], ["proceed": true],
+    ["token": .string(String(repeating: "x", count: 70_000))],
+  ]
+
+  @Test(arguments: others) func whatIsNoneIsSaidOfTheDelegateAndNotRepeated(result: JSON) throws {
+    let error = #expect(throws: SDKError.self) { try BridgeAnswer(delegateResult: result, to: .sample()) }
+    #expect(error?.reason == .providerOutputInvalid)
+    #expect(error?.message.hasPrefix("The delegate ") == true)
+    #expect(error?.message.contains("secret") == false)
+  }
+
+  @Test func otherQuestionsHaveOtherAnswers() throws {
+    let service = try BridgeAnswer(
+      delegateResult: ["authenticate": true, "settings": ["accessToken": "a"]], to: .sample(.shouldAuthenticate))
+    #expect(service.authenticate == true)
+    #expect(service.settings == ["accessToken": "a"])
+    #expect(try BridgeAnswer(delegateResult: ["proceed": false], to: .sample(.authenticationFailed)).proceed == false)
+    #expect(throws: SDKError.self) {
+      try BridgeAnswer(delegateResult: ["token": "t"], to: .sample(.authenticationFailed))
+    }
+  }
 }

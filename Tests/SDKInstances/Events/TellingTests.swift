@@ -16,6 +16,10 @@ struct TellingTests {
 
     init(_ desk: HostedInstance) { self.desk = desk }
 
+    func request(method: String, params: JSON, timeout: Duration) async throws(LinkRequestError) -> JSON {
+      throw .closed
+    }
+
     func send(_ line: [UInt8]) {
       let type = (try? JSONParser.parse(line))?["params"]?["event"]?["type"]?.stringValue ?? ""
       let token = desk.cachedAnswer(minTTL: 0, http: false).flatMap { try? JSONParser.parse($0)["token"]?.stringValue }

@@ -10,6 +10,11 @@ final class FakeLink: ClientLink {
   private let lines = Mutex<[JSON]>([])
   private let unsent = Mutex(0)
   private let closed = Mutex(false)
+  private let asked = Mutex<[(method: String, params: JSON, timeout: Duration)]>([])
+  private let answering = Mutex<Answering?>(nil)
+
+  /// Answers the daemon's requests.
+  typealias Answering = @Sendable (_ method: String, _ params: JSON) async throws(LinkRequestError) -> JSON
 
   init(uid: UInt32 = 0) { peer = Peer(pid: 1, uid: uid, gid: uid) }
 
@@ -22,6 +27,17 @@ final class FakeLink: ClientLink {
   func clog(_ bytes: Int) { unsent.withLock { $0 = bytes } }
   var isClosed: Bool { closed.withLock { $0 } }
   func close() { closed.withLock { $0 = true } }
+
+  func answer(with answering: @escaping Answering) { self.answering.withLock { $0 = answering } }
+
+  func request(method: String, params: JSON, timeout: Duration) async throws(LinkRequestError) -> JSON {
+    asked.withLock { $0.append((method, params, timeout)) }
+    guard !isClosed, let answering = answering.withLock({ $0 }) else { throw .closed }
+    return try await answering(method, params)
+  }
+
+  /// What was asked.
+  var requests: [(method: String, params: JSON, timeout: Duration)] { asked.withLock { $0 } }
 
   /// All that was sent.
   var sent: [JSON] { lines.withLock { $0 } }

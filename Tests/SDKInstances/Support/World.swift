@@ -29,10 +29,11 @@ final class World: Sendable {
   let hub: EventHub
   let registry: InstanceRegistry
   let gateway: Gateway
+  let delegates: Delegates
 
   init(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
-    access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names())
+    access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero
   ) {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let store = store ?? InMemoryStateStore(clock: { [clock] in clock.now })
@@ -49,18 +50,22 @@ final class World: Sendable {
     let facts = DaemonFacts(
       pid: 1, startedAt: ManualClock.start, restartCount: 0, limits: [:], problems: { [] }, failing: { nil })
     let ready = SharedOutcome<Void>()
-    let (router, methods) = Handlers.router(registry: registry, kinds: kinds, facts: facts) { ready.result != nil }
-    gateway = Gateway(router: router, methods: methods, events: hub, logger: logger)
+    delegates = Delegates(grace: grace, clock: clock.wall, operations: operations, logger: logger)
+    delegates.serve(registry)
+    let (router, methods) = Handlers.router(
+      registry: registry, kinds: kinds, facts: facts, delegates: delegates, isReady: { ready.result != nil })
+    gateway = Gateway(router: router, methods: methods, events: hub, delegates: delegates, logger: logger)
     ready.resolve(.success(()))
   }
 
   /// Runs a test in a world, whose work ends with it.
   static func run(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
-    access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), isReady: Bool = true,
+    access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
+    isReady: Bool = true,
     _ test: (World) async throws -> Void
   ) async throws {
-    let world = World(store: store, policy: policy, access: access)
+    let world = World(store: store, policy: policy, access: access, grace: grace)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await world.operations.run() }
       defer {

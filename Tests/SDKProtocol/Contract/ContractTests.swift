@@ -6,7 +6,8 @@ struct ContractTests {
   private let methods = CommonMethods.all
 
   @Test func `Names are unique and well formed`() {
-    let names = methods.map { $0.name } + CommonMethods.notifications.map { $0.name }
+    let names =
+      methods.map { $0.name } + CommonMethods.notifications.map { $0.name } + CommonMethods.requests.map { $0.name }
     #expect(Set(names).count == names.count)
     for name in names { #expect(name.wholeMatch(of: /[a-z]+\.[a-z][A-Za-z]*/) != nil, "\(name)") }
   }
@@ -23,6 +24,11 @@ struct ContractTests {
       }
     }
     for notification in CommonMethods.notifications { #expect(!notification.summary.isEmpty) }
+    for request in CommonMethods.requests { #expect(!request.summary.isEmpty && !request.documentation.isEmpty) }
+  }
+
+  @Test func `The daemon has a request for each question`() {
+    #expect(CommonMethods.requests.map { $0.name } == DelegateQuestion.Name.allCases.map(\.method))
   }
 
   /// The table of `protocol.md`, "Common methods", as far as this version has it.
@@ -35,7 +41,7 @@ struct ContractTests {
     ("token.refresh", "use", "read"), ("token.reject", "use", "read"), ("events.subscribe", "anyone", "read"),
     ("events.unsubscribe", "anyone", "free"), ("events.resume", "anyone", "free"), ("events.list", "anyone", "read"),
     ("storage.get", "use", "read"), ("storage.put", "use", "write"), ("storage.delete", "use", "write"),
-    ("storage.list", "use", "read"),
+    ("storage.list", "use", "read"), ("delegate.attach", "control", "write"), ("delegate.detach", "anyone", "write"),
   ])
   func `Role and order are the table's`(name: String, role: String, ordering: String) throws {
     let method = try #require(methods.first { $0.name == name })
@@ -49,6 +55,7 @@ struct ContractTests {
       try method.checkResult()
     }
     for notification in CommonMethods.notifications { try notification.checkParams() }
+    for request in CommonMethods.requests { try request.checkShapes() }
   }
 
   @Test func `Removing the provider is not the same as leaving it out`() throws {
@@ -84,6 +91,13 @@ extension SDKMethod {
   fileprivate static func checkParams() throws { try checkShape(Params.self, name) }
 
   fileprivate static func checkResult() throws { try checkShape(Result.self, name) }
+}
+
+extension RPCMethod {
+  fileprivate static func checkShapes() throws {
+    try checkShape(Params.self, name)
+    try checkShape(Result.self, name)
+  }
 }
 
 extension RPCNotification {

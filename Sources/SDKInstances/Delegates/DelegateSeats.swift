@@ -1,0 +1,141 @@
+import SDKProtocol
+
+/// Which connections answer for which instances; a value without clock and waiting.
+struct DelegateSeats {
+  /// A connection that answers for an instance.
+  struct Attachment {
+    let session: ClientSession
+    let instance: InstanceID
+    /// The instance's uuid.
+    let uuid: String
+    /// How long an answer may take.
+    let timeout: Duration
+  }
+
+  private struct Seat {
+    /// The latest last.
+    var attachments: [Attachment] = []
+    /// When the last connection was lost, and nobody has attached since.
+    var lostAt: ContinuousClock.Instant?
+    /// Resolved by the next who attaches.
+    var arrival = SharedOutcome<Void>()
+  }
+
+  /// Connections that answer for one instance.
+  static let maximumPerInstance = 8
+  /// Instances that one connection answers for.
+  static let maximumPerSession = 1024
+
+  private var seats: [String: Seat] = [:]
+  private var bySession: [ObjectIdentifier: Set<String>] = [:]
+  /// No lost delegate is waited for any more.
+  private var isClosed = false
+
+  // MARK: Attaching
+
+  /// Puts a connection in front for all of the instances, or for none.
+  ///
+  /// - Returns: the instances for which it did not answer before.
+  mutating func attach(
+    _ session: ClientSession, to instances: [(id: InstanceID, uuid: String)], timeout: Duration
+  ) throws(SDKError) -> [Attachment] {
+    let known = bySession[session.key] ?? []
+    let fresh = instances.filter { !known.contains($0.uuid) }
+    guard known.count + fresh.count <= Self.maximumPerSession else {
+      throw .tooManyAttachments(limit: Self.maximumPerSession)
+    }
+    for instance in fresh where (seats[instance.uuid]?.attachments.count ?? 0) >= Self.maximumPerInstance {
+      throw .tooManyDelegates(instance.id, limit: Self.maximumPerInstance)
+    }
+    var added: [Attachment] = []
+    for instance in instances {
+      let attachment = Attachment(session: session, instance: instance.id, uuid: instance.uuid, timeout: timeout)
+      var seat = seats[instance.uuid] ?? Seat()
+      seat.attachments.removeAll { $0.session === session }
+      seat.attachments.append(attachment)
+      seat.lostAt = nil
+      seat.arrival.resolve(.success(()))
+      seat.arrival = SharedOutcome()
+      seats[instance.uuid] = seat
+      if bySession[session.key, default: []].insert(instance.uuid).inserted { added.append(attachment) }
+    }
+    return added
+  }
+
+  /// Takes a connection away from an instance.
+  ///
+  /// - Parameter lostAt: when its connection was lost, if that is why.
+  mutating func detach(
+    _ session: ClientSession, from uuid: String, lostAt: ContinuousClock.Instant? = nil
+  ) -> Attachment? {
+    guard bySession[session.key]?.remove(uuid) != nil, var seat = seats[uuid] else { return nil }
+    if bySession[session.key]?.isEmpty == true { bySession[session.key] = nil }
+    let attachment = seat.attachments.first { $0.session === session }
+    seat.attachments.removeAll { $0.session === session }
+    if let lostAt { seat.lostAt = lostAt }
+    seats[uuid] = seat
+    return attachment
+  }
+
+  /// The instances that a connection answers for.
+  func attachments(of session: ClientSession) -> [Attachment] {
+    (bySession[session.key] ?? []).compactMap { uuid in seats[uuid]?.attachments.first { $0.session === session } }
+  }
+
+  /// An instance had a delegate that was lost then.
+  mutating func expect(_ uuid: String, lostAt: ContinuousClock.Instant) {
+    seats[uuid, default: Seat()].lostAt = lostAt
+  }
+
+  /// The instance is deleted.
+  mutating func forget(_ uuid: String) {
+    guard let seat = seats.removeValue(forKey: uuid) else { return }
+    for attachment in seat.attachments { bySession[attachment.session.key]?.remove(uuid) }
+    seat.arrival.resolve(.failure(CancellationError()))
+  }
+
+  /// Ends all waiting for those who are expected back.
+  mutating func close() {
+    isClosed = true
+    for seat in seats.values { seat.arrival.resolve(.failure(CancellationError())) }
+  }
+
+  // MARK: Asking
+
+  /// The latest attached that lives and is not among those asked already.
+  func next(for uuid: String, except asked: Set<ObjectIdentifier>) -> Attachment? {
+    seats[uuid]?.attachments.last { !asked.contains($0.session.key) && !$0.session.link.isClosed }
+  }
+
+  /// How many answer for an instance.
+  func count(of uuid: String) -> Int { seats[uuid]?.attachments.count { !$0.session.link.isClosed } ?? 0 }
+
+  /// How long a delegate that was lost is still expected back, and who tells that one came; `nil` while one is there
+  /// or none is expected.
+  func expected(
+    _ uuid: String, grace: Duration, now: ContinuousClock.Instant
+  ) -> (left: Duration, arrival: SharedOutcome<Void>)? {
+    guard !isClosed, let seat = seats[uuid], count(of: uuid) == 0 else { return nil }
+    // A connection that has just ended is still on the list.
+    guard let lostAt = seat.attachments.isEmpty ? seat.lostAt : now else { return nil }
+    let left = grace - lostAt.duration(to: now)
+    return left > .zero ? (left, seat.arrival) : nil
+  }
+
+  /// The instances whose delegate would be expected back after a restart.
+  func noted(grace: Duration, now: ContinuousClock.Instant) -> Set<String> {
+    Set(
+      seats.lazy.filter { _, seat in
+        !seat.attachments.isEmpty || seat.lostAt.map { $0.duration(to: now) < grace } ?? false
+      }.map(\.key))
+  }
+
+  /// Everybody who answers for something.
+  var sessions: [ClientSession] {
+    var found: [ObjectIdentifier: ClientSession] = [:]
+    for seat in seats.values {
+      for attachment in seat.attachments { found[attachment.session.key] = attachment.session }
+    }
+    return Array(found.values)
+  }
+}

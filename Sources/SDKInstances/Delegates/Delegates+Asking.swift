@@ -1,0 +1,103 @@
+import DelegateBridge
+import JSONRPC
+import Logging
+import SDKProtocol
+import Synchronization
+
+extension Delegates {
+  /// Asks one delegate after the other; each at most once.
+  func ask(_ question: BridgeQuestion, _ uuid: String, waits: Bool) async throws(SDKError) -> BridgeAnswer? {
+    var asked = Set<ObjectIdentifier>()
+    var failure: SDKError?
+    var isPassed = false
+    while true {
+      guard let next = state.withLock({ $0.seats.next(for: uuid, except: asked) }) else {
+        guard waits, let expected = expected(uuid) else { break }
+        if await comes(expected.arrival, within: min(expected.left, left(for: question))) { continue }
+        if Task.isCancelled { throw .delegateNotNeeded }
+        failure = failure ?? .delegateAbsent
+        break
+      }
+      guard mayAnswer(next) else {
+        dismiss(next)
+        asked.insert(next.session.key)
+        continue
+      }
+      asked.insert(next.session.key)
+      do throws(SDKError) {
+        let answer = try await ask(next, question)
+        guard answer.isDeferred else { return answer }
+        isPassed = true
+      } catch {
+        if error.reason == .providerDenied || error.reason == .shuttingDown { throw error }
+        failure = error
+        logger.notice(
+          "A delegate passed a question on by failing: \(error.message)",
+          metadata: [
+            "instance": "\(question.instance)", "question": "\(question.name.rawValue)",
+            "pid": "\(next.session.link.peer.pid)", "uid": "\(next.session.link.peer.uid)",
+          ])
+      }
+    }
+    if let failure { throw failure }
+    return isPassed ? BridgeAnswer(members: ["defer": true]) : nil
+  }
+
+  private func ask(
+    _ delegate: DelegateSeats.Attachment, _ question: BridgeQuestion
+  ) async throws(SDKError) -> BridgeAnswer {
+    let link = delegate.session.link
+    let patience = min(delegate.timeout, left(for: question))
+    guard patience > .zero else { throw .delegateTimedOut }
+    guard link.unsentBytes < EventHub.maximumUnsentBytes else { throw .delegateFailed("does not read what it is sent") }
+    let result: JSON
+    do throws(LinkRequestError) {
+      result = try await link.request(method: question.name.method, params: question.json, timeout: patience)
+    } catch {
+      switch error {
+      case .cancelled: throw .delegateNotNeeded
+      case .timedOut: throw .delegateTimedOut
+      case .closed: throw .delegateFailed("went away before it answered")
+      case .refused(let refusal): throw Self.meaning(of: refusal)
+      }
+    }
+    do throws(SDKError) {
+      return try BridgeAnswer(delegateResult: result, to: question)
+    } catch {
+      // Its next answer may be a better one: unlike a program's output this is not the same each time.
+      throw SDKError(.provider, .providerFailed, error.message)
+    }
+  }
+
+  /// What a delegate's error means. Its words are its own and may hold anything.
+  private static func meaning(of refusal: RPCError) -> SDKError {
+    if refusal.code == SDKError.Origin.provider.rawValue, refusal.reason == Reason.providerDenied.rawValue {
+      return .delegateDenied
+    }
+    return .delegateFailed("answered with the error \(refusal.code)")
+  }
+
+  private func left(for question: BridgeQuestion) -> Duration {
+    .seconds(min(max(question.deadline - clock.now(), 0), Self.longestWait))
+  }
+
+  /// No question lives longer, however its deadline was reckoned; in seconds.
+  private static let longestWait = 600.0
+
+  private func expected(_ uuid: String) -> (left: Duration, arrival: SharedOutcome<Void>)? {
+    state.withLock { $0.seats.expected(uuid, grace: grace, now: .now) }
+  }
+
+  private func comes(_ arrival: SharedOutcome<Void>, within limit: Duration) async -> Bool {
+    await withTaskGroup(of: Bool.self) { group in
+      group.addTask { (try? await arrival.value()) != nil }
+      group.addTask {
+        try? await Task.sleep(for: limit)
+        return false
+      }
+      let first = await group.next() ?? false
+      group.cancelAll()
+      return first
+    }
+  }
+}

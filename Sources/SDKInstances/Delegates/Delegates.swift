@@ -1,0 +1,189 @@
+public import DelegateBridge
+public import Logging
+public import SDKProtocol
+import StateStore
+import Synchronization
+
+/// The connections that are attached with `delegate.attach` (`protocol.md`, "Delegates").
+///
+/// A question goes to the latest attached, then to the earlier ones. Whoever fails, takes too long or has lost the role
+/// passes it on.
+public final class Delegates: AnswerSource {
+  struct State {
+    var seats = DelegateSeats()
+    weak var registry: InstanceRegistry?
+  }
+
+  let state = Mutex(State())
+  let operations: Operations
+  let logger: Logger
+  let clock: WallClock
+  /// How long one that was lost is expected back.
+  let grace: Duration
+  private let memory: (any DelegateMemory)?
+  private let deadlines: Deadlines?
+  /// What the memory holds.
+  private let saved: Mutex<Set<String>>
+
+  /// Nobody is attached; those that the memory names are expected back.
+  ///
+  /// - Parameters:
+  ///   - grace: how long a delegate that was lost, also by a restart, is waited for before `noProvider` counts.
+  ///   - deadlines: when the memory is to be put right.
+  ///   - memory: keeps over a restart who had a delegate.
+  public init(
+    grace: Duration = .seconds(30), clock: WallClock = .system, operations: Operations, logger: Logger,
+    deadlines: Deadlines? = nil, memory: (any DelegateMemory)? = nil
+  ) {
+    self.grace = grace
+    self.clock = clock
+    self.operations = operations
+    self.logger = logger
+    self.memory = memory
+    self.deadlines = deadlines
+    let expected = memory?.load() ?? []
+    saved = Mutex(expected)
+    let now = ContinuousClock.now
+    state.withLock { state in for uuid in expected { state.seats.expect(uuid, lostAt: now) } }
+    if !expected.isEmpty { rememberAfterGrace() }
+  }
+
+  /// Whose instances these are, and who has which role on them. Before, nobody is asked.
+  public func serve(_ registry: InstanceRegistry) { state.withLock { $0.registry = registry } }
+
+  // MARK: Attaching
+
+  /// Makes a connection answer for instances, before all others; for all of them or none.
+  ///
+  /// - Throws: `tooManyInstances`, `tooManySubscriptions`.
+  func attach(_ session: ClientSession, to instances: [HostedInstance], timeout: Duration) async throws(SDKError) {
+    let result = state.withLock { state in
+      Result { () throws(SDKError) in
+        try state.seats.attach(
+          session, to: instances.map { ($0.id, $0.uuid.description) }, timeout: timeout)
+      }
+    }
+    await tell(try result.get(), isAttached: true)
+  }
+
+  /// Makes a connection answer no more for an instance; nothing happens when it does not.
+  ///
+  /// - Returns: whether it did.
+  func detach(_ session: ClientSession, from ids: [InstanceID]) async -> Set<InstanceID> {
+    let ids = Set(ids)
+    let detached = state.withLock { state in
+      state.seats.attachments(of: session).filter { ids.contains($0.instance) }.compactMap {
+        state.seats.detach(session, from: $0.uuid)
+      }
+    }
+    await tell(detached, isAttached: false)
+    return Set(detached.map(\.instance))
+  }
+
+  /// Makes a connection answer for nothing any more.
+  func detachAll(_ session: ClientSession) async { await remove(session, isLost: false) }
+
+  /// The connection has ended: for a while it is expected back.
+  func end(_ session: ClientSession) async { await remove(session, isLost: true) }
+
+  private func remove(_ session: ClientSession, isLost: Bool) async {
+    let now = ContinuousClock.now
+    let removed = state.withLock { state in
+      state.seats.attachments(of: session).compactMap {
+        state.seats.detach(session, from: $0.uuid, lostAt: isLost ? now : nil)
+      }
+    }
+    await tell(removed, isAttached: false)
+    if isLost, !removed.isEmpty { rememberAfterGrace() }
+  }
+
+  /// The daemon stops: nobody is expected back any more.
+  public func close() { state.withLock { $0.seats.close() } }
+
+  /// Everybody who is attached.
+  public var links: [(session: ObjectIdentifier, link: any ClientLink)] {
+    state.withLock { $0.seats.sessions }.map { ($0.key, $0.link) }
+  }
+
+  // MARK: Telling
+
+  /// Many at a time, so that the store writes them together.
+  private static let tellingWidth = 32
+
+  private func tell(_ changed: [DelegateSeats.Attachment], isAttached: Bool) async {
+    guard !changed.isEmpty else { return }
+    remember()
+    let instances = changed.compactMap { hosted($0) }
+    await withTaskGroup(of: Void.self) { group in
+      for (index, instance) in instances.enumerated() {
+        if index >= Self.tellingWidth { await group.next() }
+        group.addTask { await instance.delegateChanged(isAttached: isAttached) }
+      }
+    }
+  }
+
+  private func hosted(_ attachment: DelegateSeats.Attachment) -> HostedInstance? {
+    let registry = state.withLock { $0.registry }
+    guard let instance = registry?.hosted(attachment.instance), instance.uuid.description == attachment.uuid else {
+      return nil
+    }
+    return instance
+  }
+
+  /// Takes an attachment away whose connection has lost the role.
+  func dismiss(_ attachment: DelegateSeats.Attachment) {
+    let removed = state.withLock { $0.seats.detach(attachment.session, from: attachment.uuid) }
+    guard let removed else { return }
+    operations.start { await self.tell([removed], isAttached: false) }
+  }
+
+  /// Whether who is attached still has control.
+  func mayAnswer(_ attachment: DelegateSeats.Attachment) -> Bool {
+    let registry = state.withLock { $0.registry }
+    guard let registry, let instance = hosted(attachment) else { return false }
+    return registry.mayDelegate(attachment.session.link.peer, for: instance)
+  }
+
+  // MARK: Over a restart
+
+  private func remember() {
+    guard let memory else { return }
+    operations.start { [self] in
+      saved.withLock { saved in
+        let noted = state.withLock { $0.seats.noted(grace: grace, now: .now) }
+        guard noted != saved else { return }
+        saved = noted
+        memory.save(noted)
+      }
+    }
+  }
+
+  /// Who has not come back by then is not expected any more, also not after a restart.
+  private func rememberAfterGrace() {
+    guard memory != nil else { return }
+    let time = clock.now() + grace / .seconds(1) + 0.1
+    deadlines?.set("delegates", at: time) { [weak self] in self?.remember() }
+  }
+
+  // MARK: AnswerSource
+
+  public func attachedCount(of key: BridgeKey) -> Int { state.withLock { $0.seats.count(of: key.instance) } }
+
+  public func hasDelegate(_ key: BridgeKey) -> Bool {
+    state.withLock { state in
+      state.seats.count(of: key.instance) > 0
+        || state.seats.expected(key.instance, grace: grace, now: .now) != nil
+    }
+  }
+
+  public func forget(_ key: BridgeKey) {
+    state.withLock { $0.seats.forget(key.instance) }
+    remember()
+  }
+
+  public func answer(
+    _ question: BridgeQuestion, of key: BridgeKey, waits: Bool
+  ) async throws(SDKError) -> BridgeAnswer? {
+    try await ask(question, key.instance, waits: waits)
+  }
+}

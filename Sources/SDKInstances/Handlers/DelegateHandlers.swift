@@ -1,0 +1,35 @@
+import JSONRPC
+import SDKProtocol
+
+/// The handlers of `delegate.attach` and `delegate.detach`.
+enum DelegateHandlers {
+  /// How long an answer may take, in seconds.
+  private static let timeouts = 0.1...60.0
+  private static let usualTimeout = 10.0
+
+  static func register(in router: inout Router<CallContext>, registry: InstanceRegistry, delegates: Delegates) {
+    router.register(DelegateAttach.self) { params, context in
+      let timeout = params.timeout?.value ?? usualTimeout
+      guard timeouts.contains(timeout) else {
+        throw RPCError.invalidParams("The member timeout must be from 0.1 to 60 seconds.", member: "timeout")
+      }
+      var instances: [InstanceID: HostedInstance] = [:]
+      for id in params.instances {
+        instances[id] = try registry.find(id, for: context.peer, atLeast: .control)
+      }
+      try await delegates.attach(
+        context.session, to: instances.values.sorted { $0.id < $1.id }, timeout: .seconds(timeout))
+      return Empty()
+    }
+    router.register(DelegateDetach.self) { params, context in
+      guard let ids = params.instances else {
+        await delegates.detachAll(context.session)
+        return Empty()
+      }
+      let detached = await delegates.detach(context.session, from: ids)
+      // The others: a missing instance is said to be missing, and so is a hidden one.
+      for id in ids where !detached.contains(id) { _ = try registry.find(id, for: context.peer, atLeast: .observe) }
+      return Empty()
+    }
+  }
+}

@@ -1,0 +1,39 @@
+public import JSONRPC
+
+/// `delegate.attach`: this connection answers for instances.
+public enum DelegateAttach: SDKMethod {
+  public static let name = "delegate.attach"
+  public static let summary = "Answers the questions of instances on this connection."
+  public static let documentation = """
+    Until it is detached or ends, this connection is sent `delegate.getToken` and its like whenever one of the
+    instances needs a credential. The latest attached is asked first, then the earlier, then the token provider;
+    attaching again moves to the front. All of the instances are attached, or none. Takes control on each; who
+    loses it is not asked any more. At most 8 connections an instance (tooManySubscriptions) and 1024 instances a
+    connection (tooManyInstances).
+    """
+  public static let access = MethodAccess.role(.control)
+  public static let ordering = MethodOrdering.write(waits: false)
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// The instances.
+    public var instances: [InstanceID]
+    /// How long an answer may take before the question is passed on.
+    public var timeout: Seconds?
+
+    /// Each member by name.
+    public init(instances: [InstanceID], timeout: Seconds? = nil) {
+      self.instances = instances
+      self.timeout = timeout
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instances", .array(InstanceID.jsonSchema), "the instances"),
+      .optional(
+        "timeout", Seconds.jsonSchema,
+        "how long an answer may take before the question is passed on, from 0.1 to 60 s; 10 s unless given"),
+    ])
+  }
+
+  public typealias Result = Empty
+}

@@ -1,0 +1,28 @@
+public import JSONRPC
+
+/// `delegate.detach`: this connection answers no more.
+public enum DelegateDetach: SDKMethod {
+  public static let name = "delegate.detach"
+  public static let summary = "Answers for instances no more on this connection."
+  public static let documentation = """
+    For these instances, or for all. One that is not attached is fine. Questions that were sent before may still
+    be answered.
+    """
+  public static let access = MethodAccess.anyone
+  public static let ordering = MethodOrdering.write(waits: false)
+
+  /// What the caller sends.
+  public struct Params: RPCValue {
+    /// The instances; all unless given.
+    public var instances: [InstanceID]?
+
+    /// Each member by name.
+    public init(instances: [InstanceID]? = nil) { self.instances = instances }
+
+    public static let jsonSchema = JSONSchema.object([
+      .optional("instances", .array(InstanceID.jsonSchema), "the instances; all unless given")
+    ])
+  }
+
+  public typealias Result = Empty
+}

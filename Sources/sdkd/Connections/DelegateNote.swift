@@ -1,0 +1,33 @@
+import Glibc
+import JSONRPC
+import SDKInstances
+
+/// A small file beside the state: which instances have a delegate. It holds no secret, and is not worth a wait for the
+/// disk.
+struct DelegateNote: DelegateMemory {
+  let path: String
+
+  /// More than as many instances as a daemon can have names of.
+  private static let maximumBytes = 8 << 20
+
+  func load() -> Set<String> {
+    guard let file = try? BoundedFile(reading: path, limit: Self.maximumBytes),
+      let names = (try? JSONParser.parse(file.bytes))?.arrayValue
+    else { return [] }
+    return Set(names.compactMap(\.stringValue))
+  }
+
+  /// A note that can't be written is none: whoever misses it gets `noProvider` at once.
+  func save(_ instances: Set<String>) {
+    let fresh = path + ".new"
+    let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { return }
+    let bytes = JSONWriter.bytes(of: .array(instances.sorted().map(JSON.string)))
+    let written = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+    close(file)
+    guard written == bytes.count, rename(fresh, path) == 0 else {
+      unlink(fresh)
+      return
+    }
+  }
+}

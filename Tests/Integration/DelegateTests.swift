@@ -1,0 +1,206 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// Connections that answer for an instance, on the real socket.
+@Suite struct DelegateTests {
+  /// A provider that is of no use: these tests are about who is asked before it.
+  private static let later = "exit 75"
+
+  /// A desk whose user is signed in with a token of so many seconds.
+  private func desk(_ provider: String = later, ttl: Int = 3600) throws -> (Desk, Line, first: String) {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create(
+      "desk", on: line, settings: ["refresh": ["mode": "lazy", "min_interval": 0]],
+      provider: try desk.provider(provider))
+    let first = try Vendor.mint("alice", ttl: ttl)
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(first)])
+    return (desk, line, first)
+  }
+
+  private static let mint = "'\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\""
+
+  private func attach(_ desk: Desk, timeout: JSON? = nil) throws -> Line {
+    let line = try desk.connect()
+    try attach(line, timeout: timeout)
+    return line
+  }
+
+  private func attach(_ line: Line, timeout: JSON? = nil) throws {
+    var params: JSONObject = ["instances": ["desk"]]
+    params["timeout"] = timeout
+    #expect(try line.call("delegate.attach", .object(params)) == [:])
+  }
+
+  /// The daemon's next request on a connection that makes no calls of its own.
+  private func question(_ line: Line) throws -> JSON {
+    let message = try #require(try line.json())
+    #expect(message["method"]?.stringValue?.hasPrefix("delegate.") == true, "\(JSONWriter.text(of: message))")
+    #expect(message["id"] != nil)
+    return message
+  }
+
+  private func send(_ line: Line, _ message: JSONObject) {
+    line.send(JSONWriter.bytes(of: .object((["jsonrpc": "2.0"] as JSONObject).merged(with: message))) + [10])
+  }
+
+  private func answer(_ line: Line, _ question: JSON, _ result: JSON) {
+    send(line, ["id": question["id"] ?? .null, "result": result])
+  }
+
+  private func refuse(_ line: Line, _ question: JSON, code: Int, _ reason: String) {
+    let error = RPCError(code: code, reason: reason, message: "So be it.")
+    send(line, ["id": question["id"] ?? .null, "error": error.json])
+  }
+
+  private func types(_ line: Line) throws -> [String] {
+    try line.call("events.list")["events"]?.arrayValue?.compactMap { $0["type"]?.stringValue } ?? []
+  }
+
+  private func attached(_ line: Line) throws -> Int? {
+    try line.call("instance.get", ["instance": "desk"])["bridge"]?["attached"]?.intValue
+  }
+
+  @Test func anExpiredTokenIsRenewed() throws {
+    let (desk, line, first) = try desk(ttl: 2)
+    let delegate = try attach(desk)
+    let end = Date().addingTimeInterval(2.5)
+    try eventually("the token has expired") { Date() > end }
+    let id = line.begin("token.get", ["instance": "desk"])
+    let question = try question(delegate)
+    #expect(question["method"] == "delegate.invalidAuth")
+    let params = try #require(question["params"]?.objectValue)
+    #expect(params["version"] == 1)
+    #expect(params["question"] == "invalidAuth")
+    #expect(params["instance"] == "desk")
+    #expect(params["kind"] == "zendesk.messaging")
+    #expect(params["user"]?["externalId"] == "alice")
+    #expect(params["error"]?["reason"] == "expiredJWT")
+    #expect(params["deadline"]?.stringValue != nil)
+    #expect(!JSONWriter.text(of: question).contains(first))
+    let fresh = try Vendor.mint("alice")
+    answer(delegate, question, ["token": .string(fresh)])
+    let token = try line.answer(id)["result"]
+    #expect(token?["token"] == .string(fresh))
+    #expect(try line.call("instance.get", ["instance": "desk"])["state"] == "authenticated")
+  }
+
+  @Test func theLatestIsAskedFirstAndDeferringPassesItOn() throws {
+    let (desk, line, _) = try desk()
+    let (one, two) = (try attach(desk), try attach(desk))
+    #expect(try attached(line) == 2)
+    let id = line.begin("token.refresh", ["instance": "desk"])
+    answer(two, try question(two), ["defer": true])
+    let fresh = try Vendor.mint("alice")
+    answer(one, try question(one), ["token": .string(fresh), "expiresAt": 4_000_000_000])
+    #expect(try line.answer(id)["result"]?["token"] == .string(fresh))
+    try attach(one)
+    let again = line.begin("token.refresh", ["instance": "desk"])
+    answer(one, try question(one), ["token": .string(try Vendor.mint("alice"))])
+    #expect(try line.answer(again)["result"]?["fromCache"] == false)
+    #expect(try types(line).filter { $0.hasPrefix("delegate") } == ["delegateAttached", "delegateAttached"])
+  }
+
+  @Test func whoVanishesInTheMiddlePassesTheQuestionOnToTheNextAndThenToTheProvider() throws {
+    let (desk, line, first) = try desk("exec \(Self.mint)")
+    let early = try attach(desk)
+    var late: Line? = try attach(desk)
+    let id = line.begin("token.refresh", ["instance": "desk"])
+    _ = try question(try #require(late))
+    late = nil
+    refuse(early, try question(early), code: -32603, "internalError")
+    let token = try line.answer(id)["result"]
+    #expect(token?["token"]?.stringValue?.isEmpty == false)
+    #expect(token?["token"] != .string(first))
+    try eventually("it is detached") { try attached(line) == 1 }
+    try eventually("that is told") { try types(line).contains("delegateDetached") }
+    #expect(try line.call("instance.get", ["instance": "desk"])["bridge"]?["state"] == "closed")
+  }
+
+  @Test func aWrongAnswerIsPassedOnAndItsSecretIsSaidToNobody() throws {
+    let (desk, line, _) = try desk("exec \(Self.mint)")
+    let delegate = try attach(desk)
+    let id = line.begin("token.refresh", ["instance": "desk"])
+    answer(delegate, try question(delegate), ["tokne": "hush-hush"])
+    #expect(try line.answer(id)["result"]?["fromCache"] == false)
+    #expect(!desk.logs.contains("hush"))
+  }
+
+  @Test func whoTakesTooLongIsToldThatNoAnswerIsNeeded() throws {
+    let (desk, line, _) = try desk("exec \(Self.mint)")
+    let delegate = try attach(desk, timeout: "300ms")
+    let id = line.begin("token.refresh", ["instance": "desk"])
+    let question = try question(delegate)
+    #expect(try delegate.notification("$/cancelRequest")["id"] == question["id"])
+    #expect(try line.answer(id)["result"]?["fromCache"] == false)
+    // Too late, and of no effect.
+    let late = try Vendor.mint("alice", ttl: 7200)
+    answer(delegate, question, ["token": .string(late)])
+    #expect(try delegate.call("token.get", ["instance": "desk"])["token"] != .string(late))
+  }
+
+  @Test func aDelegateIsAskedWhileTheProvidersBreakerIsOpen() throws {
+    let (desk, line, _) = try desk("exit 1")
+    #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "providerFailed")
+    #expect(try line.call("instance.get", ["instance": "desk"])["bridge"]?["state"] == "open")
+    let delegate = try attach(desk)
+    let id = line.begin("token.get", ["instance": "desk", "minTTL": 7200])
+    let fresh = try Vendor.mint("alice", ttl: 9000)
+    answer(delegate, try question(delegate), ["token": .string(fresh)])
+    #expect(try line.answer(id)["result"]?["token"] == .string(fresh))
+  }
+
+  @Test func aDenialLogsOut() throws {
+    let (desk, line, _) = try desk("exec \(Self.mint)", ttl: 2)
+    let delegate = try attach(desk)
+    let end = Date().addingTimeInterval(2.5)
+    try eventually("the token has expired") { Date() > end }
+    let id = line.begin("token.get", ["instance": "desk"])
+    refuse(delegate, try question(delegate), code: -32040, "providerDenied")
+    #expect(try line.answer(id)["error"]?["data"]?["reason"]?.stringValue != nil)
+    try eventually("the user is logged out") {
+      try line.call("instance.get", ["instance": "desk"])["state"] == "loggedOut"
+    }
+    let events = try line.call("events.list", ["types": ["userLoggedOut"]])["events"]?.arrayValue ?? []
+    #expect(events.map { $0["data"]?["cause"] } == ["implicit"])
+  }
+
+  @Test func theIdsOfBothDirectionsAreSeparate() throws {
+    let (desk, _, _) = try desk()
+    let line = try desk.connect()
+    try attach(line)
+    // The connection asks and is asked; its own ids look like the daemon's.
+    send(line, ["id": "d1", "method": "token.refresh", "params": ["instance": "desk"]])
+    let question = try question(line)
+    #expect(question["id"]?.stringValue != nil)
+    let fresh = try Vendor.mint("alice")
+    answer(line, question, ["token": .string(fresh)])
+    let message = try #require(try line.json())
+    #expect(message["id"] == "d1")
+    #expect(message["result"]?["token"] == .string(fresh))
+  }
+
+  @Test func detachingAndTheEndAreTold() throws {
+    let (desk, line, _) = try desk()
+    var delegate: Line? = try attach(desk)
+    #expect(try attached(line) == 1)
+    #expect(try delegate?.call("delegate.detach", ["instances": ["desk"]]) == [:])
+    #expect(try attached(line) == 0)
+    try attach(try #require(delegate))
+    delegate = nil
+    try eventually("the end is noticed") { try attached(line) == 0 }
+    try eventually("both are told") {
+      try types(line).filter { $0.hasPrefix("delegate") }
+        == ["delegateAttached", "delegateDetached", "delegateAttached", "delegateDetached"]
+    }
+  }
+
+  @Test func whoIsAttachedIsToldThatTheDaemonCloses() throws {
+    let (desk, _, _) = try desk()
+    let delegate = try attach(desk)
+    desk.daemon?.signal(SIGTERM)
+    #expect(try delegate.notification("daemon.closing")["graceSeconds"] != nil)
+    #expect(desk.daemon?.exit(within: 30) == 0)
+  }
+}

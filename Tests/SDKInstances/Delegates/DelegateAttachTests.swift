@@ -1,0 +1,264 @@
+import DelegateBridge
+import JSONRPC
+import Logging
+import SDKProtocol
+import StateStore
+import Synchronization
+import Testing
+
+@testable import SDKInstances
+
+/// Attaching and detaching: rights, bounds, events, and who is expected back.
+struct DelegateAttachTests {
+  @Test func `Attaching takes control on each, and attaches all or none`() async throws {
+    try await World.run { world in
+      let rule = try #require(AccessRule("uid:7"))
+      let mine = try await world.instance("mine", access: AccessRules(control: [rule]))
+      _ = try await world.instance("seen", access: AccessRules(use: [rule]))
+      _ = try await world.instance("hidden")
+      let session = world.session(uid: 7)
+      func reason(_ ids: JSON) async -> String? {
+        await world.call("delegate.attach", ["instances": ids], on: session).reason
+      }
+      #expect(await reason(["mine", "seen"]) == "accessDenied")
+      #expect(await reason(["mine", "hidden"]) == "instanceNotFound")
+      #expect(await reason(["mine", "absent"]) == "instanceNotFound")
+      #expect(world.delegates.attachedCount(of: mine.bridgeKey) == 0)
+      #expect(await reason(["mine", "mine"]) == nil)
+      #expect(world.delegates.attachedCount(of: mine.bridgeKey) == 1)
+    }
+  }
+
+  @Test func `A hidden instance is detached as a missing one`() async throws {
+    try await World.run { world in
+      _ = try await world.instance("hidden")
+      let stranger = world.session(uid: 7)
+      for method in ["delegate.attach", "delegate.detach"] {
+        func answer(_ id: String) async -> String? {
+          await world.call(method, ["instances": [.string(id)]], on: stranger).error.map {
+            JSONWriter.text(of: $0.json).replacing(id, with: "X")
+          }
+        }
+        let missing = await answer("absent")
+        #expect(missing?.contains("instanceNotFound") == true)
+        #expect(await answer("hidden") == missing)
+      }
+      #expect(await world.call("delegate.detach", on: stranger).value == [:])
+    }
+  }
+
+  @Test(arguments: ["60001ms" as JSON, 0.05, 0, -1, "x"]) func `The time-out has bounds`(timeout: JSON) async throws {
+    try await World.run { world in
+      _ = try await world.instance()
+      let error = await world.call(
+        "delegate.attach", ["instances": ["desk"], "timeout": timeout], on: world.session()
+      ).error
+      #expect(error?.reason == "invalidParams")
+      #expect(error?.data["member"] == "timeout")
+    }
+  }
+
+  @Test func `Attached and detached are told once each, and counted`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let session = world.session()
+      await world.attach(session)
+      await world.attach(session)
+      #expect(world.delegates.attachedCount(of: desk.bridgeKey) == 1)
+      #expect(world.delegates.attachedCount(of: BridgeKey(instance: desk.bridgeKey.instance, service: "chat")) == 1)
+      #expect(try await world.events() == [.instanceCreated, .delegateAttached])
+      await world.gateway.ended(session)
+      #expect(world.delegates.attachedCount(of: desk.bridgeKey) == 0)
+      await world.gateway.ended(session)
+      #expect(try await world.events() == [.instanceCreated, .delegateAttached, .delegateDetached])
+      #expect(try await world.last(.delegateDetached)?.data == [:])
+    }
+  }
+
+  @Test func `An instance has at most eight delegates, a connection at most 1024 instances`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let sessions = (0..<9).map { _ in world.session() }
+      for session in sessions.dropLast() { await world.attach(session) }
+      let params: JSON = ["instances": ["desk"]]
+      #expect(await world.call("delegate.attach", params, on: sessions[8]).reason == "tooManySubscriptions")
+      #expect(await world.call("delegate.attach", params, on: sessions[0]).value == [:], "it has its seat already")
+      #expect(world.delegates.attachedCount(of: desk.bridgeKey) == 8)
+      await world.gateway.ended(sessions[3])
+      #expect(await world.call("delegate.attach", params, on: sessions[8]).value == [:])
+
+      var seats = DelegateSeats()
+      let many = (0..<1024).map { (id: desk.id, uuid: "u\($0)") }
+      #expect(try seats.attach(sessions[0], to: many, timeout: .seconds(1)).count == 1024)
+      #expect(try seats.attach(sessions[0], to: many, timeout: .seconds(1)).isEmpty)
+      let error = #expect(throws: SDKError.self) {
+        _ = try seats.attach(sessions[0], to: [(id: desk.id, uuid: "v")], timeout: .seconds(1))
+      }
+      #expect(error?.reason == .tooManyInstances)
+      #expect(seats.count(of: "v") == 0)
+    }
+  }
+
+  @Test func `Attaching and detaching keep the order of their frames`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let session = world.session()
+      let other = world.accept("instance.update", ["instance": "desk", "labels": ["a": "b"]], on: session)
+      let attach = world.accept("delegate.attach", ["instances": ["desk"]], on: session)
+      let detach = world.accept("delegate.detach", [:], on: session)
+      let ended = Records<String>()
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask {
+          _ = await World.finish(detach)
+          ended.add("detach")
+        }
+        group.addTask {
+          _ = await World.finish(attach)
+          ended.add("attach")
+        }
+        // The places before are held by a call that has not run.
+        for _ in 0..<100 { await Task.yield() }
+        #expect(ended.all == [])
+        group.addTask { _ = await World.finish(other) }
+      }
+      #expect(ended.all == ["attach", "detach"])
+      #expect(world.delegates.attachedCount(of: desk.bridgeKey) == 0)
+      #expect(try await world.events().suffix(2) == [.delegateAttached, .delegateDetached])
+    }
+  }
+
+  @Test func `A deleted instance has no delegates, and its name's next bearer none of its`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let session = await world.delegate("one", Records())
+      world.delegates.forget(desk.bridgeKey)
+      try await world.registry.delete(desk)
+      let next = try await world.instance()
+      #expect(world.delegates.attachedCount(of: next.bridgeKey) == 0)
+      #expect(try await world.ask(next) == nil)
+      await world.attach(session)
+      #expect(try await world.ask(next)?.token == Secret("one"))
+    }
+  }
+
+  // MARK: Who is expected back
+
+  @Test func `A lost delegate is waited for, and answers when it is back`() async throws {
+    try await World.run(grace: .seconds(600)) { world in
+      let desk = try await world.instance()
+      #expect(!world.delegates.hasDelegate(desk.bridgeKey))
+      let lost = await world.delegate("one", Records())
+      #expect(world.delegates.hasDelegate(desk.bridgeKey))
+      await world.gateway.ended(lost)
+      #expect(world.delegates.hasDelegate(desk.bridgeKey))
+      #expect(try await world.ask(desk) == nil, "who has a provider does not wait")
+      try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
+        group.addTask { try await world.ask(desk, waits: true) }
+        for _ in 0..<100 { await Task.yield() }
+        _ = await world.delegate("back", Records())
+        let answer = try await group.next()
+        #expect(answer??.token == Secret("back"))
+      }
+    }
+  }
+
+  @Test func `A connection that is lost in the middle of a question is waited for`() async throws {
+    try await World.run(grace: .seconds(600)) { world in
+      let desk = try await world.instance()
+      let link = FakeLink()
+      let session = ClientSession(link: link)
+      link.answer { [weak link] _, _ throws(LinkRequestError) in
+        link?.close()
+        throw .closed
+      }
+      await world.attach(session)
+      try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
+        group.addTask { try await world.ask(desk, waits: true) }
+        try await eventually("it is asked") { link.isClosed }
+        await world.gateway.ended(session)
+        _ = await world.delegate("back", Records())
+        let answer = try await group.next()
+        #expect(answer??.token == Secret("back"))
+      }
+    }
+  }
+
+  @Test func `The waiting ends with the grace, the deadline, the task or the daemon`() async throws {
+    try await World.run(grace: .milliseconds(300)) { world in
+      let desk = try await world.instance()
+      await world.gateway.ended(await world.delegate("one", Records()))
+      #expect(await reason { _ = try await world.ask(desk, waits: true) } == "providerTimeout")
+      #expect(!world.delegates.hasDelegate(desk.bridgeKey))
+      #expect(try await world.ask(desk, waits: true) == nil, "after the grace nobody is there")
+    }
+    try await World.run(grace: .seconds(600)) { world in
+      let desk = try await world.instance()
+      await world.gateway.ended(await world.delegate("one", Records()))
+      var question = world.question(desk)
+      question.deadline = world.clock.now + 0.1
+      #expect(await reason { _ = try await world.ask(question, desk, waits: true) } == "providerTimeout")
+      await withTaskGroup(of: String?.self) { group in
+        group.addTask { await reason { _ = try await world.ask(desk, waits: true) } }
+        group.cancelAll()
+        #expect(await group.next() == "shuttingDown")
+      }
+      await withTaskGroup(of: String?.self) { group in
+        group.addTask { await reason { _ = try await world.ask(desk, waits: true) } }
+        for _ in 0..<100 { await Task.yield() }
+        world.delegates.close()
+        let ended = await group.next()
+        #expect(ended == "providerTimeout" || ended == .some(nil))
+      }
+      #expect(!world.delegates.hasDelegate(desk.bridgeKey))
+    }
+  }
+
+  @Test func `Who detaches is not expected back`() async throws {
+    try await World.run(grace: .seconds(600)) { world in
+      let desk = try await world.instance()
+      let session = await world.delegate("one", Records())
+      _ = await world.call("delegate.detach", on: session)
+      await world.gateway.ended(session)
+      #expect(!world.delegates.hasDelegate(desk.bridgeKey))
+      #expect(try await world.ask(desk, waits: true) == nil)
+    }
+  }
+
+  private final class Memory: DelegateMemory {
+    private let kept: Mutex<Set<String>>
+    init(_ kept: Set<String> = []) { self.kept = Mutex(kept) }
+    func load() -> Set<String> { kept.withLock { $0 } }
+    func save(_ instances: Set<String>) { kept.withLock { $0 = instances } }
+  }
+
+  @Test func `Who was attached or had just been lost is expected back after a restart`() async throws {
+    try await World.run { world in
+      let (one, two) = (try await world.instance("one"), try await world.instance("two"))
+      let memory = Memory(["gone"])
+      let deadlines = Deadlines(clock: world.clock.wall)
+      func restarted() -> Delegates {
+        let delegates = Delegates(
+          grace: .milliseconds(200), clock: world.clock.wall, operations: world.operations,
+          logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+          deadlines: deadlines, memory: memory)
+        delegates.serve(world.registry)
+        return delegates
+      }
+      let delegates = restarted()
+      #expect(delegates.hasDelegate(BridgeKey(instance: "gone")))
+      let session = world.session()
+      try await delegates.attach(session, to: [one, two], timeout: .seconds(1))
+      _ = await delegates.detach(session, from: [two.id])
+      await delegates.end(session)
+      try await eventually("it is noted") { memory.load().contains(one.uuid.description) }
+      try await eventually("the note is right") { !memory.load().contains(two.uuid.description) }
+      let next = restarted()
+      #expect(next.hasDelegate(one.bridgeKey))
+      #expect(!next.hasDelegate(two.bridgeKey))
+      try await eventually("the grace is over") { !next.hasDelegate(one.bridgeKey) }
+      world.clock.advance(1)
+      deadlines.wake()
+      try await eventually("it is noted that nobody has come back") { memory.load().isEmpty }
+    }
+  }
+}

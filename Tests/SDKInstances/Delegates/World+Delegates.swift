@@ -1,0 +1,40 @@
+import DelegateBridge
+import JSONRPC
+import SDKProtocol
+
+@testable import SDKInstances
+
+extension World {
+  /// A connection that is attached to an instance and answers with its name, or as it is told.
+  func delegate(
+    _ name: String, _ asked: Records<String>, to instance: String = "desk", uid: UInt32 = 0,
+    answer: Result<JSON, LinkRequestError>? = nil
+  ) async -> ClientSession {
+    let link = FakeLink(uid: uid)
+    link.answer { _, _ throws(LinkRequestError) in
+      asked.add(name)
+      return try (answer ?? .success(["token": .string(name)])).get()
+    }
+    let session = ClientSession(link: link)
+    await attach(session, to: instance)
+    return session
+  }
+
+  func attach(_ session: ClientSession, to instance: String = "desk", timeout: JSON? = nil) async {
+    var params: JSONObject = ["instances": [.string(instance)]]
+    params["timeout"] = timeout
+    _ = await call("delegate.attach", .object(params), on: session)
+  }
+
+  func question(_ instance: HostedInstance) -> BridgeQuestion {
+    BridgeQuestion(.getToken, instance: instance.id, kind: instance.kind, deadline: clock.now + 60)
+  }
+
+  func ask(_ instance: HostedInstance, waits: Bool = false) async throws -> BridgeAnswer? {
+    try await ask(question(instance), instance, waits: waits)
+  }
+
+  func ask(_ question: BridgeQuestion, _ instance: HostedInstance, waits: Bool = false) async throws -> BridgeAnswer? {
+    try await delegates.answer(question, of: instance.bridgeKey, waits: waits)
+  }
+}
