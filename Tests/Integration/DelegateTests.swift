@@ -4,16 +4,15 @@ import Testing
 
 /// Connections that answer for an instance, on the real socket.
 @Suite struct DelegateTests {
-  /// A provider that is of no use: these tests are about who is asked before it.
-  private static let later = "exit 75"
-
   /// A desk whose user is signed in with a token of so many seconds.
-  private func desk(_ provider: String = later, ttl: Int = 3600) throws -> (Desk, Line, first: String) {
-    let desk = try Desk.open()
+  private func desk(
+    _ provider: String? = nil, ttl: Int = 3600, configuration: String? = nil
+  ) throws -> (Desk, Line, first: String) {
+    let desk = try Desk.open(configuration: configuration)
     let line = try desk.connect()
     try desk.create(
       "desk", on: line, settings: ["refresh": ["mode": "lazy", "min_interval": 0]],
-      provider: try desk.provider(provider))
+      provider: try provider.map { try desk.provider($0) })
     let first = try Vendor.mint("alice", ttl: ttl)
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(first)])
     return (desk, line, first)
@@ -164,6 +163,61 @@ import Testing
     }
     let events = try line.call("events.list", ["types": ["userLoggedOut"]])["events"]?.arrayValue ?? []
     #expect(events.map { $0["data"]?["cause"] } == ["implicit"])
+  }
+
+  @Test func withoutAProviderADelegateThatFailsIsTheReason() throws {
+    let (desk, line, first) = try desk()
+    #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "noProvider")
+    let delegate = try attach(desk, timeout: 0.2)
+    func failure(_ respond: (JSON) -> Void) throws -> RPCError? {
+      let id = line.begin("token.refresh", ["instance": "desk"])
+      respond(try question(delegate))
+      return try line.answer(id)["error"].flatMap { RPCError(json: $0) }
+    }
+    let failed = try failure { refuse(delegate, $0, code: -32603, "internalError") }
+    #expect(failed?.reason == "providerFailed")
+    #expect(failed?.isRetryable == true)
+    let late = try failure { _ in }
+    #expect(late?.reason == "providerTimeout")
+    _ = try delegate.notification("$/cancelRequest")
+    #expect(try failure { answer(delegate, $0, ["defer": true]) }?.reason == "noProvider")
+    try delegate.call("delegate.detach")
+    #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "noProvider")
+    #expect(try line.call("token.get", ["instance": "desk"])["token"] == .string(first))
+    #expect(try line.call("instance.get", ["instance": "desk"])["bridge"]?["state"] == "closed")
+  }
+
+  @Test func afterARestartTheDelegateIsWaitedFor() throws {
+    let (desk, _, _) = try desk()
+    var delegate: Line? = try attach(desk)
+    // What tells of it over the restart is written beside the answer.
+    let note = desk.state.appendingPathComponent("delegates.json")
+    try eventually("it is noted") { ((try? String(contentsOf: note, encoding: .utf8)) ?? "").count > 2 }
+    try desk.crash()
+    delegate = nil
+    #expect(delegate == nil)
+    let line = try desk.connect()
+    let id = line.begin("token.refresh", ["instance": "desk"])
+    let back = try attach(desk)
+    let fresh = try Vendor.mint("alice")
+    answer(back, try question(back), ["token": .string(fresh)])
+    #expect(try line.answer(id)["result"]?["token"] == .string(fresh))
+  }
+
+  @Test func theGraceEndsWithoutALogout() throws {
+    let (desk, line, first) = try desk(configuration: "[delegate]\ngrace = \"500ms\"\n")
+    var delegate: Line? = try attach(desk)
+    let id = line.begin("token.refresh", ["instance": "desk"])
+    _ = try question(try #require(delegate))
+    delegate = nil
+    let error = try line.answer(id)["error"].flatMap { RPCError(json: $0) }
+    #expect(error.map { ["providerFailed", "providerTimeout"].contains($0.reason) } == true)
+    #expect(error?.isRetryable == true)
+    try eventually("the grace is over") {
+      try line.failure("token.refresh", ["instance": "desk"]).reason == "noProvider"
+    }
+    #expect(try line.call("token.get", ["instance": "desk"])["token"] == .string(first))
+    #expect(try line.call("instance.get", ["instance": "desk"])["state"] == "authenticated")
   }
 
   @Test func theIdsOfBothDirectionsAreSeparate() throws {

@@ -10,6 +10,8 @@ struct DelegateSeats {
     let uuid: String
     /// How long an answer may take.
     let timeout: Duration
+    /// Whether the reply to its call is on the way: no question comes before that.
+    var isReady = false
   }
 
   private struct Seat {
@@ -33,7 +35,7 @@ struct DelegateSeats {
 
   // MARK: Attaching
 
-  /// Puts a connection in front for all of the instances, or for none.
+  /// Puts a connection in front for all of the instances, or for none. It is asked from `activate` on.
   ///
   /// - Returns: the instances for which it did not answer before.
   mutating func attach(
@@ -49,17 +51,29 @@ struct DelegateSeats {
     }
     var added: [Attachment] = []
     for instance in instances {
-      let attachment = Attachment(session: session, instance: instance.id, uuid: instance.uuid, timeout: timeout)
+      var attachment = Attachment(session: session, instance: instance.id, uuid: instance.uuid, timeout: timeout)
       var seat = seats[instance.uuid] ?? Seat()
+      attachment.isReady = seat.attachments.contains { $0.session === session && $0.isReady }
       seat.attachments.removeAll { $0.session === session }
       seat.attachments.append(attachment)
       seat.lostAt = nil
-      seat.arrival.resolve(.success(()))
-      seat.arrival = SharedOutcome()
       seats[instance.uuid] = seat
       if bySession[session.key, default: []].insert(instance.uuid).inserted { added.append(attachment) }
     }
     return added
+  }
+
+  /// Lets a connection be asked.
+  mutating func activate(_ session: ClientSession) {
+    for uuid in bySession[session.key] ?? [] {
+      guard var seat = seats[uuid], let index = seat.attachments.firstIndex(where: { $0.session === session }) else {
+        continue
+      }
+      seat.attachments[index].isReady = true
+      seat.arrival.resolve(.success(()))
+      seat.arrival = SharedOutcome()
+      seats[uuid] = seat
+    }
   }
 
   /// Takes a connection away from an instance.
@@ -102,9 +116,13 @@ struct DelegateSeats {
 
   // MARK: Asking
 
-  /// The latest attached that lives and is not among those asked already.
-  func next(for uuid: String, except asked: Set<ObjectIdentifier>) -> Attachment? {
-    seats[uuid]?.attachments.last { !asked.contains($0.session.key) && !$0.session.link.isClosed }
+  /// The latest attached that lives and is not among those asked already, and who tells when it can be asked.
+  func next(
+    for uuid: String, except asked: Set<ObjectIdentifier>
+  ) -> (attachment: Attachment, arrival: SharedOutcome<Void>)? {
+    guard let seat = seats[uuid] else { return nil }
+    return seat.attachments.last { !asked.contains($0.session.key) && !$0.session.link.isClosed }
+      .map { ($0, seat.arrival) }
   }
 
   /// How many answer for an instance.

@@ -11,12 +11,18 @@ extension Delegates {
     var failure: SDKError?
     var isPassed = false
     while true {
-      guard let next = state.withLock({ $0.seats.next(for: uuid, except: asked) }) else {
+      guard let (next, arrival) = state.withLock({ $0.seats.next(for: uuid, except: asked) }) else {
         guard waits, let expected = expected(uuid) else { break }
         if await comes(expected.arrival, within: min(expected.left, left(for: question))) { continue }
         if Task.isCancelled { throw .delegateNotNeeded }
         failure = failure ?? .delegateAbsent
         break
+      }
+      guard next.isReady else {
+        if await comes(arrival, within: min(Self.replyTime, left(for: question))) { continue }
+        if Task.isCancelled { throw .delegateNotNeeded }
+        asked.insert(next.session.key)
+        continue
       }
       guard mayAnswer(next) else {
         dismiss(next)
@@ -42,6 +48,9 @@ extension Delegates {
     if let failure { throw failure }
     return isPassed ? BridgeAnswer(members: ["defer": true]) : nil
   }
+
+  /// How long the reply to an attach that has been done may take: it is only still to be written.
+  private static let replyTime = Duration.seconds(1)
 
   private func ask(
     _ delegate: DelegateSeats.Attachment, _ question: BridgeQuestion

@@ -66,6 +66,9 @@ public final class Delegates: AnswerSource {
     await tell(try result.get(), isAttached: true)
   }
 
+  /// The reply to `attach` is on its way: questions may follow it.
+  func activate(_ session: ClientSession) { state.withLock { $0.seats.activate(session) } }
+
   /// Makes a connection answer no more for an instance; nothing happens when it does not.
   ///
   /// - Returns: whether it did.

@@ -19,6 +19,7 @@ enum DelegateHandlers {
       }
       try await delegates.attach(
         context.session, to: instances.values.sorted { $0.id < $1.id }, timeout: .seconds(timeout))
+      context.afterReply { delegates.activate(context.session) }
       return Empty()
     }
     router.register(DelegateDetach.self) { params, context in

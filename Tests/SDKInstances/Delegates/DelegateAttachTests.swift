@@ -23,9 +23,9 @@ struct DelegateAttachTests {
       #expect(await reason(["mine", "seen"]) == "accessDenied")
       #expect(await reason(["mine", "hidden"]) == "instanceNotFound")
       #expect(await reason(["mine", "absent"]) == "instanceNotFound")
-      #expect(world.delegates.attachedCount(of: mine.bridgeKey) == 0)
+      #expect(world.delegates.attachedCount(of: mine.bridgeKey(nil)) == 0)
       #expect(await reason(["mine", "mine"]) == nil)
-      #expect(world.delegates.attachedCount(of: mine.bridgeKey) == 1)
+      #expect(world.delegates.attachedCount(of: mine.bridgeKey(nil)) == 1)
     }
   }
 
@@ -64,11 +64,11 @@ struct DelegateAttachTests {
       let session = world.session()
       await world.attach(session)
       await world.attach(session)
-      #expect(world.delegates.attachedCount(of: desk.bridgeKey) == 1)
-      #expect(world.delegates.attachedCount(of: BridgeKey(instance: desk.bridgeKey.instance, service: "chat")) == 1)
+      #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 1)
+      #expect(world.delegates.attachedCount(of: desk.bridgeKey("chat")) == 1)
       #expect(try await world.events() == [.instanceCreated, .delegateAttached])
       await world.gateway.ended(session)
-      #expect(world.delegates.attachedCount(of: desk.bridgeKey) == 0)
+      #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 0)
       await world.gateway.ended(session)
       #expect(try await world.events() == [.instanceCreated, .delegateAttached, .delegateDetached])
       #expect(try await world.last(.delegateDetached)?.data == [:])
@@ -83,7 +83,7 @@ struct DelegateAttachTests {
       let params: JSON = ["instances": ["desk"]]
       #expect(await world.call("delegate.attach", params, on: sessions[8]).reason == "tooManySubscriptions")
       #expect(await world.call("delegate.attach", params, on: sessions[0]).value == [:], "it has its seat already")
-      #expect(world.delegates.attachedCount(of: desk.bridgeKey) == 8)
+      #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 8)
       await world.gateway.ended(sessions[3])
       #expect(await world.call("delegate.attach", params, on: sessions[8]).value == [:])
 
@@ -122,8 +122,29 @@ struct DelegateAttachTests {
         group.addTask { _ = await World.finish(other) }
       }
       #expect(ended.all == ["attach", "detach"])
-      #expect(world.delegates.attachedCount(of: desk.bridgeKey) == 0)
+      #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 0)
       #expect(try await world.events().suffix(2) == [.delegateAttached, .delegateDetached])
+    }
+  }
+
+  @Test func `No question comes before the reply`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let link = FakeLink()
+      link.answer { _, _ in ["token": "t"] }
+      let session = ClientSession(link: link)
+      guard case .run(let call) = world.accept("delegate.attach", ["instances": ["desk"]], on: session) else {
+        return #expect(Bool(false), "it is a call to be run")
+      }
+      _ = try await call.run().get()
+      try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
+        group.addTask { try await world.ask(desk) }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(link.requests.isEmpty)
+        await call.answered()
+        let answer = try await group.next()
+        #expect(answer??.token == Secret("t"))
+      }
     }
   }
 
@@ -131,10 +152,10 @@ struct DelegateAttachTests {
     try await World.run { world in
       let desk = try await world.instance()
       let session = await world.delegate("one", Records())
-      world.delegates.forget(desk.bridgeKey)
+      world.delegates.forget(desk.bridgeKey(nil))
       try await world.registry.delete(desk)
       let next = try await world.instance()
-      #expect(world.delegates.attachedCount(of: next.bridgeKey) == 0)
+      #expect(world.delegates.attachedCount(of: next.bridgeKey(nil)) == 0)
       #expect(try await world.ask(next) == nil)
       await world.attach(session)
       #expect(try await world.ask(next)?.token == Secret("one"))
@@ -146,11 +167,11 @@ struct DelegateAttachTests {
   @Test func `A lost delegate is waited for, and answers when it is back`() async throws {
     try await World.run(grace: .seconds(600)) { world in
       let desk = try await world.instance()
-      #expect(!world.delegates.hasDelegate(desk.bridgeKey))
+      #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
       let lost = await world.delegate("one", Records())
-      #expect(world.delegates.hasDelegate(desk.bridgeKey))
+      #expect(world.delegates.hasDelegate(desk.bridgeKey(nil)))
       await world.gateway.ended(lost)
-      #expect(world.delegates.hasDelegate(desk.bridgeKey))
+      #expect(world.delegates.hasDelegate(desk.bridgeKey(nil)))
       #expect(try await world.ask(desk) == nil, "who has a provider does not wait")
       try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
         group.addTask { try await world.ask(desk, waits: true) }
@@ -188,7 +209,7 @@ struct DelegateAttachTests {
       let desk = try await world.instance()
       await world.gateway.ended(await world.delegate("one", Records()))
       #expect(await reason { _ = try await world.ask(desk, waits: true) } == "providerTimeout")
-      #expect(!world.delegates.hasDelegate(desk.bridgeKey))
+      #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
       #expect(try await world.ask(desk, waits: true) == nil, "after the grace nobody is there")
     }
     try await World.run(grace: .seconds(600)) { world in
@@ -209,7 +230,7 @@ struct DelegateAttachTests {
         let ended = await group.next()
         #expect(ended == "providerTimeout" || ended == .some(nil))
       }
-      #expect(!world.delegates.hasDelegate(desk.bridgeKey))
+      #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
     }
   }
 
@@ -219,7 +240,7 @@ struct DelegateAttachTests {
       let session = await world.delegate("one", Records())
       _ = await world.call("delegate.detach", on: session)
       await world.gateway.ended(session)
-      #expect(!world.delegates.hasDelegate(desk.bridgeKey))
+      #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
       #expect(try await world.ask(desk, waits: true) == nil)
     }
   }
@@ -253,9 +274,9 @@ struct DelegateAttachTests {
       try await eventually("it is noted") { memory.load().contains(one.uuid.description) }
       try await eventually("the note is right") { !memory.load().contains(two.uuid.description) }
       let next = restarted()
-      #expect(next.hasDelegate(one.bridgeKey))
-      #expect(!next.hasDelegate(two.bridgeKey))
-      try await eventually("the grace is over") { !next.hasDelegate(one.bridgeKey) }
+      #expect(next.hasDelegate(one.bridgeKey(nil)))
+      #expect(!next.hasDelegate(two.bridgeKey(nil)))
+      try await eventually("the grace is over") { !next.hasDelegate(one.bridgeKey(nil)) }
       world.clock.advance(1)
       deadlines.wake()
       try await eventually("it is noted that nobody has come back") { memory.load().isEmpty }

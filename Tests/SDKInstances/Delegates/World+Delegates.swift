@@ -35,6 +35,6 @@ extension World {
   }
 
   func ask(_ question: BridgeQuestion, _ instance: HostedInstance, waits: Bool = false) async throws -> BridgeAnswer? {
-    try await delegates.answer(question, of: instance.bridgeKey, waits: waits)
+    try await delegates.answer(question, of: instance.bridgeKey(nil), waits: waits)
   }
 }

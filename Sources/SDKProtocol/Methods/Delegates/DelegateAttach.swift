@@ -6,9 +6,9 @@ public enum DelegateAttach: SDKMethod {
   public static let summary = "Answers the questions of instances on this connection."
   public static let documentation = """
     Until it is detached or ends, this connection is sent `delegate.getToken` and its like whenever one of the
-    instances needs a credential. The latest attached is asked first, then the earlier, then the token provider;
-    attaching again moves to the front. All of the instances are attached, or none. Takes control on each; who
-    loses it is not asked any more. At most 8 connections an instance (tooManySubscriptions) and 1024 instances a
+    instances needs a credential; the reply precedes the first question. The latest attached is asked first, then
+    the earlier, then the token provider; attaching again moves to the front. All of the instances are attached,
+    or none. Takes control on each; who loses it is not asked any more. At most 8 connections an instance (tooManySubscriptions) and 1024 instances a
     connection (tooManyInstances).
     """
   public static let access = MethodAccess.role(.control)
