@@ -1,0 +1,144 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// One kind of instance at the sandbox, as the tests across kinds need it.
+struct KindSample: Sendable, CustomTestStringConvertible {
+  let kind: String
+  /// The sandbox's name of its backend.
+  let sdk: String
+  /// Settings at the sandbox.
+  let settings: @Sendable (Vendor) throws -> JSONObject
+  /// A shell script that answers for this user; `nil` where the SDK needs none.
+  let provider: @Sendable (_ user: String) -> String?
+  /// The call that begins to sign a user in.
+  let signIn: @Sendable (Vendor, _ instance: String, _ user: String) throws -> (method: String, params: JSONObject)
+  /// The call that signs the user out.
+  let signOut: @Sendable (_ instance: String) -> (method: String, params: JSONObject)
+  /// The route at the vendor that accepts a user; `nil` where the vendor is not asked.
+  let exchange: String?
+
+  var testDescription: String { kind }
+
+  static let sandbox = Program.path("sdk-sandbox")
+
+  /// All five.
+  static let all: [KindSample] = [messaging, support, salesforce, chat, edna]
+
+  static let messaging = KindSample(
+    kind: "zendesk.messaging", sdk: "zm",
+    settings: { ["base_url": .string(try $0.base("zm")), "app_id": .string(Desk.app)] },
+    provider: { "exec '\(sandbox)' mint --external-id \($0)" },
+    signIn: { _, instance, user in
+      ("messaging.loginUser", ["instance": .string(instance), "jwt": .string(try Vendor.mint(user))])
+    },
+    signOut: { ("messaging.logoutUser", ["instance": .string($0)]) }, exchange: "POST /v2/apps/*/login")
+
+  static let support = KindSample(
+    kind: "zendesk.support", sdk: "zs",
+    settings: {
+      [
+        "base_url": .string(try $0.base("zs")), "app_id": "e5dd7520b178e21212f5cc2751a28f4b5a7dc76698dc79bd",
+        "client_id": "mobile_sdk_client_sandbox_jwt",
+      ]
+    },
+    provider: { "echo '{\"uniqueId\": \"\($0):'$$'\"}'" },
+    signIn: { _, instance, user in
+      (
+        "support.setIdentity",
+        ["instance": .string(instance), "identity": ["type": "jwt", "token": .string("\(user):first")]]
+      )
+    },
+    signOut: { ("support.clearIdentity", ["instance": .string($0)]) }, exchange: "POST /access/sdk/jwt")
+
+  static let salesforce = KindSample(
+    kind: "salesforce.chat", sdk: "sf",
+    settings: {
+      [
+        "client_id": "3MVG9sandbox.demo", "login_url": .string(try $0.base("sf")), "services": ["cases"],
+      ]
+    },
+    provider: { _ in nil },
+    signIn: { vendor, instance, user in
+      let grant = try vendor.request("POST", "/_grant", ["user": .string(user)])
+      var account = JSONObject()
+      for name in ["access_token", "refresh_token", "instance_url", "id"] { account[name] = grant[name] }
+      return (
+        "serviceChat.setAuthenticationSettings",
+        ["instance": .string(instance), "service": "cases", "settings": ["account": .object(account)]]
+      )
+    },
+    signOut: {
+      ("serviceChat.setAuthenticationSettings", ["instance": .string($0), "service": "cases", "settings": .null])
+    }, exchange: nil)
+
+  static let chat = KindSample(
+    kind: "zendesk.chat", sdk: "zc",
+    settings: {
+      ["account_key": "sandboxChatAccountKey000000000001", "id_url": .string(try $0.base("zc"))]
+    },
+    provider: { "exec '\(sandbox)' mint --sdk chat --external-id \($0)" },
+    signIn: { _, instance, _ in ("chat.setIdentity", ["instance": .string(instance)]) },
+    signOut: { ("chat.resetIdentity", ["instance": .string($0)]) }, exchange: "POST /authenticated/web/jwt")
+
+  static let edna = KindSample(
+    kind: "edna.chatcenter", sdk: "ed",
+    settings: {
+      [
+        "rest_url": .string(try $0.base("ed")), "ws_url": .string(try $0.base("ed", socket: true) + "/ws"),
+        "provider_uid": "demo_provider",
+      ]
+    },
+    provider: { _ in "echo '{\"token\": \"edna-token-'$$'\"}'" },
+    signIn: { _, instance, user in
+      (
+        "chatCenter.authorize",
+        [
+          "instance": .string(instance), "user": ["identifier": .string("user-\(user)-7f3a")],
+          "auth": ["token": .string("edna-token-of-\(user)")], "wait": true,
+        ]
+      )
+    },
+    signOut: { ("chatCenter.logout", ["instance": .string($0), "wait": true]) }, exchange: "GET /api/chat/config")
+}
+
+extension Desk {
+  /// An instance of a sample's kind; its provider, where it has one, appends a line to the file `runs-ID` each time.
+  @discardableResult
+  func create(_ id: String, _ sample: KindSample, user: String, on line: Line, settings: JSONObject = [:]) throws -> JSON {
+    let script = sample.provider(user).map { "echo run >> '\(folder.path)/runs-\(id)'; \($0)" }
+    return try create(
+      id, kind: sample.kind, on: line, settings: try sample.settings(vendor).merged(with: settings),
+      provider: try script.map { try provider($0, name: "provider-\(id)") })
+  }
+
+  /// Signs a user in and gives the token's answer.
+  @discardableResult
+  func signIn(_ id: String, _ sample: KindSample, as user: String, on line: Line) throws -> JSON {
+    let (method, params) = try sample.signIn(vendor, id, user)
+    try line.call(method, .object(params))
+    return try line.call("token.get", ["instance": .string(id)])
+  }
+
+  /// How often an instance's provider ran.
+  func runs(_ id: String) -> Int {
+    let text = try? String(contentsOf: folder.appendingPathComponent("runs-\(id)"), encoding: .utf8)
+    return text?.split(separator: "\n").count ?? 0
+  }
+
+  /// The events of an instance by type.
+  func events(_ id: String, on line: Line, _ types: String...) throws -> [JSON] {
+    let all = try line.call("events.list", ["instances": [.string(id)], "limit": 500])["events"]?.arrayValue ?? []
+    return types.isEmpty ? all : all.filter { types.contains($0["type"]?.stringValue ?? "") }
+  }
+
+  /// The state of an instance.
+  func state(of id: String, on line: Line) throws -> String? {
+    try line.call("instance.get", ["instance": .string(id)])["state"]?.stringValue
+  }
+}
+
+extension Vendor {
+  /// Answers nothing but errors from now on, on every route and for every upgrade.
+  func goDown() throws { try script(["route": "/**", "status": 503, "times": "forever"]) }
+}
