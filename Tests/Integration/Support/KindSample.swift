@@ -105,7 +105,9 @@ struct KindSample: Sendable, CustomTestStringConvertible {
 extension Desk {
   /// An instance of a sample's kind; its provider, where it has one, appends a line to the file `runs-ID` each time.
   @discardableResult
-  func create(_ id: String, _ sample: KindSample, user: String, on line: Line, settings: JSONObject = [:]) throws -> JSON {
+  func create(_ id: String, _ sample: KindSample, user: String, on line: Line, settings: JSONObject = [:]) throws
+    -> JSON
+  {
     let script = sample.provider(user).map { "echo run >> '\(folder.path)/runs-\(id)'; \($0)" }
     return try create(
       id, kind: sample.kind, on: line, settings: try sample.settings(vendor).merged(with: settings),
