@@ -34,6 +34,7 @@ extension HostedInstance {
       lane.identity = draft.record
     }
     rememberRecovery(next, actions, on: lane)
+    if next.epoch != lane.machine.epoch { lane.endNeed() }
     lane.machine = next
     if actions.contains(.supersede) { former?.outcome.resolve(.failure(superseded)) }
     if let begun { lane.progress = begun } else if actions.contains(.supersede) { lane.progress = nil }

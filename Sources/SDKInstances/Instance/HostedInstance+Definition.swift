@@ -130,6 +130,7 @@ extension HostedInstance {
     isDeleted = true
     for lane in lanes {
       lane.progress?.outcome.resolve(.failure(SDKError.instanceNotFound(id)))
+      lane.endNeed()
       lane.progress = nil
       dropConnection(of: lane)
       environment.bridge.forget(bridgeKey(lane.service))

@@ -12,9 +12,17 @@ extension HostedInstance {
     }
     let question = question(lane, attempt: attempt, isRefusal: isRefusal, error)
     let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.owner)
+    let need = lane.need
     environment.operations.start {
+      let answer = await need.run { () async -> Result<BridgeAnswer, SDKError> in
+        do throws(SDKError) {
+          return .success(try await bridge.ask(question, of: key, provider: provider, owner: owner))
+        } catch {
+          return .failure(error)
+        }
+      }
       do throws(SDKError) {
-        let answer = try await bridge.ask(question, of: key, provider: provider, owner: owner)
+        guard let answer = try answer?.get() else { return }
         await self.receiveAnswer(answer, epoch: epoch, askedAt: now, on: service)
       } catch {
         let isDenied = error.reason == .providerDenied
@@ -83,14 +91,17 @@ extension HostedInstance {
     }
     let question = question(lane, attempt: 1, isRefusal: true, error, name: .authenticationFailed)
     let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.owner)
+    let need = lane.need
     environment.operations.start {
-      let confirmation: AuthenticationMachine.Confirmation
-      do throws(SDKError) {
-        let answer = try await bridge.ask(question, of: key, provider: provider, owner: owner)
-        confirmation = answer.proceed == true ? .proceed : .declined(error)
-      } catch let failure {
-        confirmation = failure.reason == .providerDenied ? .declined(failure) : .failed(failure)
+      let confirmation = await need.run { () async -> AuthenticationMachine.Confirmation in
+        do throws(SDKError) {
+          let answer = try await bridge.ask(question, of: key, provider: provider, owner: owner)
+          return answer.proceed == true ? .proceed : .declined(error)
+        } catch let failure {
+          return failure.reason == .providerDenied ? .declined(failure) : .failed(failure)
+        }
       }
+      guard let confirmation else { return }
       await self.receive(.confirmed(epoch: epoch, confirmation), on: service)
     }
   }

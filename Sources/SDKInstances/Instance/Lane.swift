@@ -23,6 +23,8 @@ final class Lane {
   var isInterrupted: Bool
   /// A credential that is used once instead of asking the bridge.
   var supply: CheckedCredential?
+  /// Whether the question that is being asked is still of use.
+  var need = Need()
   /// The connection with the vendor.
   var connection = ConnectionKeeping()
 
@@ -35,9 +37,16 @@ final class Lane {
       phase: identity.phase, standing: identity.standing(at: now), epoch: epoch, policy: policy)
   }
 
+  /// What is being asked is of no use any more.
+  func endNeed() {
+    need.end()
+    need = Need()
+  }
+
   /// Forgets everything but the fence: what is under way belongs to an identity that is gone.
   func reset(to record: IdentityRecord, policy: AuthenticationPolicy) {
     identity = record
+    endNeed()
     progress = nil
     supply = nil
     isInterrupted = false
