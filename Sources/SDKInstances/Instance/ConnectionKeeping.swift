@@ -2,10 +2,17 @@ import SDKProtocol
 
 /// How an instance stands with the connection that it keeps with its vendor.
 struct ConnectionKeeping {
-  /// What a connection is about: another credential or user needs another one.
+  /// What a connection is about: another user or credential needs another one.
   struct Subject: Hashable {
-    var epoch: UInt64
+    var user: String?
+    var externalId: String?
     var token: TokenID?
+
+    init(_ identity: IdentityRecord) {
+      user = identity.user.id
+      externalId = identity.user.externalId
+      token = identity.credential?.tokenId
+    }
   }
 
   /// The connection that is open.
@@ -20,13 +27,30 @@ struct ConnectionKeeping {
   var retryAt: Timestamp?
   /// How often in a row it failed.
   var failures = 0
+  /// Since when the vendor knows the user on it.
+  var connectedAt: Timestamp?
+  /// What the vendor refused last: not tried again.
+  var refused: Subject?
+  /// Whether a refusal has been followed up since the vendor last accepted a connection: one renewal is enough.
+  var isRefusalFollowedUp = false
 
   /// The longest pause between two attempts, in seconds.
   static let longestPause = 120.0
+  /// After so many seconds a connection counts as a good one, and the next pause is a first one.
+  static let settled = 60.0
 
   /// How long to wait before the next attempt: twice as long each time, at random between nothing and that.
   func pause(random: Double) -> Double {
     let longest = min(Self.longestPause, 1 * Double(1 << min(failures, 10)))
     return max(0.2, longest * min(max(random, 0), 1))
+  }
+
+  /// Forgets the connection, but not what the vendor refused.
+  mutating func drop() {
+    var next = ConnectionKeeping()
+    next.number = number + 1
+    next.refused = refused
+    next.isRefusalFollowedUp = isRefusalFollowedUp
+    self = next
   }
 }

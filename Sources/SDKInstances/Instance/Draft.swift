@@ -25,7 +25,7 @@ struct Draft {
 
   init(
     _ actions: [AuthenticationMachine.Action], next: AuthenticationMachine, result: SignedIn?, progress: Progress?,
-    on lane: Lane, of instance: isolated HostedInstance
+    isInformed: Bool, on lane: Lane, of instance: isolated HostedInstance
   ) {
     change = instance.newChange()
     former = lane.identity
@@ -39,7 +39,7 @@ struct Draft {
     now = instance.now
     for action in actions {
       switch action {
-      case .wipe: wipe(isInformed: actions.contains(.finish(.signedOut(informed: true))), phase: next.phase)
+      case .wipe: wipe(isInformed: isInformed, phase: next.phase)
       case .adopt(let wipes):
         if wipes, progress?.sameUser != true, former.user != .none {
           change.events.append(instance.event(.loggedOut(.switch), on: lane, result: nil))
@@ -69,8 +69,8 @@ struct Draft {
     // What is stored again may be lost once more; a wipe, a login or a spent credential may not.
     mayBeLost = adopts && !wipes && raise == 0 && result?.isIrreplaceable != true && former.isSpending == nil
     if wipes { change.events.append(.init(.identityWiped, service: service)) }
-    if let merge = result?.merge, adopts {
-      change.events.append(.init(.userMerged, service: service, data: merge.data))
+    if let merge = result?.merge, adopts || wipes {
+      change.events.insert(.init(.userMerged, service: service, data: merge.data), at: wipes ? 0 : change.events.count)
     }
     record.phase = next.phase
     record.isRefused = next.standing == .refused
@@ -142,12 +142,17 @@ struct Draft {
 
   /// Whoever signs in again has no orphaned registrations and no logout that is still to be told.
   private mutating func welcome(_ result: SignedIn?) {
-    guard result?.prepared == nil, let subject = adapter.subject(of: record) else { return }
+    guard result?.prepared == nil else { return }
+    let service = service
+    for delivery in deliveries where delivery.endsAtSignIn == true && delivery.service == service {
+      change.parts.append(.deleteOutbox(id: delivery.id))
+    }
+    deliveries.removeAll { $0.endsAtSignIn == true && $0.service == service }
+    guard let subject = adapter.subject(of: record) else { return }
     for push in pushes where push.orphaned && push.service == service && push.subject == subject {
       change.parts.append(.deletePush(id: push.id))
       change.events.append(.init(.pushUnregistered, service: service, data: push.eventData))
     }
-    let service = service
     pushes.removeAll { $0.orphaned && $0.service == service && $0.subject == subject }
     for delivery in deliveries where delivery.endsSession && delivery.subject == subject {
       change.parts.append(.deleteOutbox(id: delivery.id))

@@ -20,7 +20,9 @@ extension HostedInstance {
     var next = lane.machine
     let actions = next.apply(input)
     let former = lane.progress
-    let draft = Draft(actions, next: next, result: result, progress: begun ?? former, on: lane, of: self)
+    let draft = Draft(
+      actions, next: next, result: result, progress: begun ?? former, isInformed: input.tellsThatVendorKnows, on: lane,
+      of: self)
     var told: [StoredEvent] = []
     do throws(SDKError) {
       told = try await commit(draft, on: lane)

@@ -13,7 +13,7 @@ extension HostedInstance {
       if lane.machine.activity != .signingOut { dropConnection(of: lane) }
       return
     }
-    let subject = ConnectionKeeping.Subject(epoch: lane.machine.epoch, token: lane.identity.credential?.tokenId)
+    let subject = ConnectionKeeping.Subject(lane.identity)
     if lane.connection.subject == subject {
       guard lane.connection.open == nil, !lane.connection.isOpening else { return }
       if let time = lane.connection.retryAt, time > now { return }
@@ -22,23 +22,29 @@ extension HostedInstance {
       dropConnection(of: lane)
       lane.connection.subject = subject
     }
+    guard lane.connection.refused != subject else { return }
     connect(lane)
+  }
+
+  /// When a connection is to be tried again.
+  func nextConnection(_ lane: Lane) -> Timestamp? {
+    // Whether one is wanted is known when the logout has ended.
+    lane.machine.activity == .signingOut ? nil : lane.connection.retryAt
   }
 
   /// Goes on with the connection on which the vendor accepted a user.
   func keep(_ connection: any RealtimeConnection, for lane: Lane) {
     dropConnection(of: lane)
-    lane.connection.subject = .init(epoch: lane.machine.epoch, token: lane.identity.credential?.tokenId)
+    lane.connection.subject = .init(lane.identity)
     lane.connection.number += 1
+    lane.connection.connectedAt = now
     opened(connection, on: lane)
   }
 
   /// Ends the connection, if there is one, and what would bring it back.
   func dropConnection(of lane: Lane) {
     let open = lane.connection.open
-    let number = lane.connection.number
-    lane.connection = ConnectionKeeping()
-    lane.connection.number = number + 1
+    lane.connection.drop()
     if let open { environment.operations.start { await open.close() } }
   }
 
@@ -82,33 +88,16 @@ extension HostedInstance {
     guard !isDeleted, let lane = lane(service), lane.connection.number == number else { return }
     switch news {
     case .connected:
-      lane.connection.failures = 0
-      lane.outageToldAt = nil
+      lane.connection.connectedAt = now
+      lane.connection.refused = nil
+      lane.connection.isRefusalFollowedUp = false
     case .merged(let merge, let user, let credential, let kindState):
-      await merged(merge, user: user, credential: credential, kindState: kindState, on: lane)
+      let survivor = SignedIn(
+        user: user, credential: credential ?? lane.identity.credential, kindState: kindState, merge: merge)
+      await take(.merged, on: lane, with: survivor)
+    case .mergedAway(let merge):
+      await take(.mergedAway, on: lane, with: SignedIn(user: .none, credential: nil, merge: merge))
     }
-  }
-
-  /// Another user of the vendor's survived a merge: from now on the instance speaks for that one.
-  private func merged(
-    _ merge: SignedIn.Merge, user: User, credential: Credential?, kindState: [String: Secret], on lane: Lane
-  ) async {
-    var record = lane.identity
-    record.user = user
-    if let credential { record.credential = credential }
-    record.kindState = kindState
-    var change = newChange()
-    change.events.append(.init(.userMerged, service: lane.service, data: merge.data))
-    do throws(SDKError) {
-      let told = try await store(change, record: record, on: lane, raisedBy: 0).events
-      publish()
-      await environment.events.append(told)
-    } catch {
-      logger.error("A merge could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
-    }
-    // The connection is about the former user.
-    dropConnection(of: lane)
-    keepConnection(of: lane)
   }
 
   private func connectionEnded(_ end: RealtimeEnd, number: UInt64, on service: String?) async {
@@ -117,22 +106,42 @@ extension HostedInstance {
     guard !isDeleted, let lane = lane(service), lane.connection.number == number else { return }
     lane.connection.open = nil
     lane.connection.isOpening = false
+    lane.connection.retryAt = nil
     switch end {
-    case .ended: lane.connection.retryAt = nil
-    case .refused(let error):
-      // Not tried again with this credential.
-      lane.connection.retryAt = nil
-      if lane.machine.phase == .anonymous {
-        await take(.reported(means: .none), on: lane)
-      } else {
-        await take(.refused(error, means: means(lane)), on: lane)
-      }
-    case .lost(let error):
-      lane.connection.failures += 1
-      lane.connection.retryAt = now + lane.connection.pause(random: environment.clock.random())
-      logger.debug("The realtime connection ended: \(error.message)")
-      if lane.connection.failures > 1 { await announce(.networkError(error), on: lane) }
+    case .ended: break
+    case .refused(let error): await connectionRefused(error, on: lane)
+    case .lost(let error): await connectionLost(error, on: lane)
     }
+    lane.connection.connectedAt = nil
     plan()
+  }
+
+  /// The vendor refuses the credential there. A fresh one that it refuses as well, although it takes it elsewhere, is
+  /// no reason to ask for more and more of them.
+  private func connectionRefused(_ error: SDKError, on lane: Lane) async {
+    lane.connection.refused = lane.connection.subject
+    guard !lane.connection.isRefusalFollowedUp else {
+      logger.warning(
+        "The vendor refuses the realtime connection again: \(error.message)", metadata: ["reason": "\(error.reason)"])
+      return
+    }
+    lane.connection.isRefusalFollowedUp = true
+    if lane.machine.phase == .anonymous {
+      await take(.reported(means: .none), on: lane)
+    } else {
+      await take(.refused(error, means: means(lane)), on: lane)
+    }
+  }
+
+  private func connectionLost(_ error: SDKError, on lane: Lane) async {
+    if let since = lane.connection.connectedAt, now - since >= ConnectionKeeping.settled {
+      lane.connection.failures = 0
+      lane.outageToldAt = nil
+    }
+    lane.connection.failures += 1
+    let pause = lane.connection.pause(random: environment.clock.random())
+    lane.connection.retryAt = now + max(pause, min(error.retryAfter ?? 0, ConnectionKeeping.longestPause))
+    logger.debug("The realtime connection ended: \(error.message)")
+    if lane.connection.failures > 1 { await announce(.networkError(error), on: lane) }
   }
 }

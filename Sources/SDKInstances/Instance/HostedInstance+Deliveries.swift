@@ -7,7 +7,7 @@ extension HostedInstance {
   /// Starts what is due of what the vendor must still be told.
   func deliverPending() {
     guard !isDeleted else { return }
-    for delivery in deliveries where !delivering.contains(delivery.id) && dueTime(delivery) <= now {
+    for delivery in deliveries where mayDeliver(delivery) && dueTime(delivery) <= now {
       delivering.insert(delivery.id)
       let adapter = adapter
       environment.operations.startBackground {
@@ -23,7 +23,14 @@ extension HostedInstance {
 
   /// When something is to be delivered next.
   func nextDelivery() -> Timestamp? {
-    deliveries.filter { !delivering.contains($0.id) }.map(dueTime).min()
+    deliveries.filter(mayDeliver).map(dueTime).min()
+  }
+
+  /// What a login makes void waits while there is one under way.
+  private func mayDeliver(_ delivery: Delivery) -> Bool {
+    guard !delivering.contains(delivery.id) else { return false }
+    guard delivery.endsAtSignIn == true, let activity = lane(delivery.service)?.machine.activity else { return true }
+    return activity != .endingFormer && activity != .signingIn && activity != .creatingAnonymous
   }
 
   private func dueTime(_ delivery: Delivery) -> Timestamp { delivery.nextAttemptAt ?? delivery.createdAt }

@@ -6,7 +6,7 @@ extension HostedInstance {
   /// Sets the one deadline of this instance: the next renewal ahead of time, the end of a credential, a connection
   /// or a delivery that is to be tried again.
   func plan() {
-    let next = lanes.compactMap { [nextDeadline($0), $0.connection.retryAt].compactMap { $0 }.min() }.min()
+    let next = lanes.compactMap { [nextDeadline($0), nextConnection($0)].compactMap { $0 }.min() }.min()
     let times = [next, nextDelivery()].compactMap { $0 }
     guard !isDeleted, let time = times.min() else {
       environment.deadlines.set(uuid.description, at: nil) {}

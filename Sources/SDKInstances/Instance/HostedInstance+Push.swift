@@ -16,7 +16,7 @@ extension HostedInstance {
     let name = try resolved(service).service
     _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
     let lane = try resolved(name)
-    let (adapter, identity, epoch, connection) = (adapter, lane.identity, lane.machine.epoch, lane.connection.open)
+    let (adapter, identity) = (adapter, lane.identity)
     let former = pushes.filter {
       $0.service == name && !$0.orphaned && (adapter.keepsOnePush || $0.address == address)
     }
@@ -25,11 +25,14 @@ extension HostedInstance {
       type: endpoint.type.rawValue, locale: endpoint.locale, user: shown(identity.user),
       subject: adapter.subject(of: identity), createdAt: now)
     let asked = push
-    push.vendorId = try await operation { () throws(SDKError) in
-      for old in former { try? await adapter.unregister(old, of: identity, on: connection) }
+    let done = try await replaying(on: name) { identity, connection throws(SDKError) in
+      if !adapter.overwritesPush {
+        for old in former { try? await adapter.unregister(old, of: identity, on: connection) }
+      }
       return try await adapter.register(asked, of: identity, on: connection)
     }
-    try await keep(push, replacing: former, epoch: epoch, of: identity)
+    push.vendorId = done.value
+    try await keep(push, replacing: former, epoch: done.epoch, of: done.identity)
     return push.id
   }
 
@@ -64,10 +67,10 @@ extension HostedInstance {
         .missing, .notFound, "There is no push registration of this id; push.list shows them.", instance: id,
         member: "id")
     }
-    if !push.orphaned, let lane = lane(push.service) {
-      let (adapter, identity, connection) = (adapter, lane.identity, lane.connection.open)
+    if !push.orphaned, lane(push.service) != nil {
+      let adapter = adapter
       do {
-        try await operation { () throws(SDKError) in
+        _ = try await replaying(on: push.service) { identity, connection throws(SDKError) in
           try await adapter.unregister(push, of: identity, on: connection)
         }
       } catch let error as SDKError where error.reason == .notFound {

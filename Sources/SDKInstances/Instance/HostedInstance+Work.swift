@@ -121,7 +121,8 @@ extension HostedInstance {
     }
     let isDead = lane.machine.standing == .refused || credential.hasExpired(at: now)
     guard isDead, adapter.policy.renewsToSignOut else {
-      return endSession(lane, credential, ended: Input.formerEnded, failed: Input.formerEndFailed)
+      return endSession(
+        lane, credential, ended: { .formerEnded(epoch: $0, informed: true) }, failed: Input.formerEndFailed)
     }
     guard hasOwner(lane) else { return report(.formerEnded(epoch: epoch), on: service) }
     let question = question(lane, attempt: 1, isRefusal: true, nil)
@@ -143,7 +144,8 @@ extension HostedInstance {
       guard let answer, let fresh = try check(answer, for: lane) else {
         return await receive(.formerEnded(epoch: epoch), on: service)
       }
-      endSession(lane, fresh.credential, ended: Input.formerEnded, failed: Input.formerEndFailed)
+      endSession(
+        lane, fresh.credential, ended: { .formerEnded(epoch: $0, informed: true) }, failed: Input.formerEndFailed)
     } catch {
       environment.bridge.reject(bridgeKey(service))
       await receive(.formerEnded(epoch: epoch), on: service)
@@ -163,7 +165,7 @@ extension HostedInstance {
       } catch {
         // A refused credential ends the session too: there is none any more that it could end.
         let isEnded = error.origin == .vendor && ended(epoch).endsFormer
-        await self.receive(isEnded ? ended(epoch) : failed(epoch, error), on: service)
+        await self.receive(isEnded ? .formerEnded(epoch: epoch) : failed(epoch, error), on: service)
         if !isEnded { await self.retryLogout(of: identity, epoch: epoch, on: service) }
       }
     }
@@ -210,4 +212,12 @@ extension AuthenticationMachine.Input {
   }
 
   fileprivate var endsFormer: Bool { if case .formerEnded = self { true } else { false } }
+
+  /// Whether a session has ended with the vendor's knowledge.
+  var tellsThatVendorKnows: Bool {
+    switch self {
+    case .signOutAccepted, .formerEnded(_, informed: true): true
+    default: false
+    }
+  }
 }

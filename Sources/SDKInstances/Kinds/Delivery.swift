@@ -15,6 +15,8 @@ public struct Delivery: Sendable, Hashable, Codable {
   public var deadline: Timestamp
   /// Whether the present user's session ends with it.
   public var endsSession: Bool
+  /// Whether it is void once somebody signs in: what it would undo then belongs to somebody else. `nil` for no.
+  public var endsAtSignIn: Bool?
   /// Whose affair it is; it is dropped when that user signs in again.
   public var subject: Secret?
   /// When it was made.

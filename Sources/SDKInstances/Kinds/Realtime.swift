@@ -23,13 +23,15 @@ public enum RealtimeNews: Sendable {
   case connected
   /// The user was merged: this is who the instance speaks for now.
   case merged(SignedIn.Merge, user: User, credential: Credential?, kindState: [String: Secret])
+  /// The anonymous user was merged into one for whom nobody has shown a credential: the user is gone.
+  case mergedAway(SignedIn.Merge)
 }
 
 /// How a connection ended.
 public enum RealtimeEnd: Sendable, Hashable {
-  /// The vendor refused the credential.
+  /// The vendor refused the credential; it is not tried again until the credential changes.
   case refused(SDKError)
-  /// It broke, or the vendor ended it; it is tried again.
+  /// It broke, or the vendor ended it; it is tried again, not before the error's `retryAfter`.
   case lost(SDKError)
   /// It is not tried again until the credential changes.
   case ended

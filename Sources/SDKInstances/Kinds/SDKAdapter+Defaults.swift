@@ -50,6 +50,7 @@ extension SDKAdapter {
 
   public func pushFarewell(isInformed: Bool) -> PushFarewell { .removed }
   public var keepsOnePush: Bool { false }
+  public var overwritesPush: Bool { false }
   public func register(
     _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) -> String? { throw Self.noPush }

@@ -100,6 +100,8 @@ public protocol SDKAdapter: Sendable {
   func pushFarewell(isInformed: Bool) -> PushFarewell
   /// Whether a new registration takes the place of the service's former one.
   var keepsOnePush: Bool { get }
+  /// Whether the vendor itself puts a new registration in the place of the former one, which so needs no removal.
+  var overwritesPush: Bool { get }
   /// Registers; the record has no vendor id yet.
   ///
   /// - Returns: what the vendor calls it.

@@ -15,6 +15,8 @@ public protocol SDKKind: Sendable {
   var urlSettings: Set<String> { get }
   /// The vendor's own domains: where others than admins may point those URLs, unless `[network] allow` says more.
   var vendorDomains: [String] { get }
+  /// URLs that settings hold in another form, such as a channel key, by the setting's name.
+  func hiddenURLs(in settings: JSONObject) -> [String: String]
   /// Settings that say which backend it is: a change is another identity and wipes.
   var backendSettings: Set<String> { get }
   /// Whether the external id of its users is a secret, of which observers get a digest.
@@ -31,6 +33,7 @@ public protocol SDKKind: Sendable {
 
 extension SDKKind {
   public var concealsExternalId: Bool { false }
+  public func hiddenURLs(in settings: JSONObject) -> [String: String] { [:] }
 }
 
 /// What the program lends an adapter.
@@ -45,11 +48,18 @@ public struct AdapterServices: Sendable {
   /// Where WebSockets are opened.
   public let sockets: any SocketOpening
 
+  /// Whether `[network] allow`, or else the vendor's own domains, lists a host: of URLs that the vendor supplies.
+  public let mayReach: @Sendable (_ host: String) -> Bool
+
   /// Services for an instance.
-  public init(instance: String, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening) {
+  public init(
+    instance: String, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
+    mayReach: @escaping @Sendable (_ host: String) -> Bool = { _ in false }
+  ) {
     self.instance = instance
     self.clock = clock
     self.http = http
     self.sockets = sockets
+    self.mayReach = mayReach
   }
 }

@@ -5,7 +5,7 @@ extension AuthenticationMachine {
   public mutating func apply(_ input: Input) -> [Action] {
     switch input {
     case .signIn(let sameUser): return signIn(sameUser: sameUser)
-    case .formerEnded(let began): return isCurrent(began, .endingFormer) ? formerEnded() : []
+    case .formerEnded(let began, _): return isCurrent(began, .endingFormer) ? formerEnded() : []
     case .formerEndFailed(let began, let error):
       return isCurrent(began, .endingFormer) ? endSignIn(error) : []
     case .signInAccepted(let began, let acceptance):
@@ -44,6 +44,8 @@ extension AuthenticationMachine {
     case .refused(let error, let means): return lost(.refused, error, means)
     case .reported(let means): return reported(means)
     case .probed(let began, let probe, let means): return isCurrent(began, .probing) ? probed(probe, means) : []
+    case .merged: return merged()
+    case .mergedAway: return mergedAway()
     case .wipeFailed:
       phase = .locked
       standing = .none

@@ -5,7 +5,8 @@ extension AuthenticationMachine {
   public enum Input: Sendable, Hashable {
     /// Somebody logs in; `sameUser` is nil when nobody is signed in.
     case signIn(sameUser: Bool?)
-    case formerEnded(epoch: UInt64)
+    /// The former user's session is over; whether the vendor knows.
+    case formerEnded(epoch: UInt64, informed: Bool = false)
     case formerEndFailed(epoch: UInt64, SDKError)
     /// A login was accepted; or, without the vendor, prepared for the first call that needs a credential.
     case signInAccepted(epoch: UInt64, as: Acceptance = .login)
@@ -45,6 +46,10 @@ extension AuthenticationMachine {
     /// The daemon saw the vendor refuse it.
     case refused(SDKError, means: RenewalMeans)
     case probed(epoch: UInt64, Probe, means: RenewalMeans = .none)
+    /// The vendor merged the user into another one, for whom the instance speaks from now on.
+    case merged
+    /// The vendor merged the user into one for whom the instance can't speak.
+    case mergedAway
     /// A change could not be made durable.
     case wipeFailed
   }

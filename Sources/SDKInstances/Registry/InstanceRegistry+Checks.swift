@@ -17,13 +17,19 @@ extension InstanceRegistry {
     for name in kind.fileSettings where definition.settings[name] != former?.settings[name] {
       throw SDKError.accessDenied("The setting \(name) names a file; only an admin may set it.")
     }
-    for name in kind.urlSettings where definition.settings[name] != former?.settings[name] {
-      guard let url = definition.settings[name]?.stringValue, let host = URLRule.parts(url)?.host else { continue }
-      let allowed = access.hosts ?? kind.vendorDomains
-      if allowed.contains(where: { host == $0 || host.hasSuffix(".\($0)") }), !URLRule.isLoopback(url) { continue }
+    let hidden = kind.hiddenURLs(in: definition.settings)
+    for name in kind.urlSettings.union(hidden.keys) where definition.settings[name] != former?.settings[name] {
+      guard let url = hidden[name] ?? definition.settings[name]?.stringValue, let host = URLRule.parts(url)?.host
+      else { continue }
+      if lists(host, for: kind), !URLRule.isLoopback(url) { continue }
       throw SDKError.accessDenied(
         "The setting \(name) leads to \(host), which [network] allow does not list; only an admin may set it.")
     }
+  }
+
+  /// Whether `[network] allow`, or else the vendor's own domains, lists a host.
+  func lists(_ host: String, for kind: any SDKKind) -> Bool {
+    (access.hosts ?? kind.vendorDomains).contains { host == $0 || host.hasSuffix(".\($0)") }
   }
 
   /// Checks that a peer may create an instance of this id.

@@ -129,7 +129,8 @@ public final class InstanceRegistry: Sendable {
     return try kind.makeAdapter(
       settings: definition.settings,
       services: AdapterServices(
-        instance: uuid.description, clock: environment.clock, http: environment.http, sockets: environment.sockets))
+        instance: uuid.description, clock: environment.clock, http: environment.http, sockets: environment.sockets,
+        mayReach: { [weak self] host in self?.lists(host, for: kind) ?? false }))
   }
 
   private func unknownKind(_ name: KindName) -> RPCError {

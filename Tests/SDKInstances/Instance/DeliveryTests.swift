@@ -45,6 +45,49 @@ struct DeliveryTests {
     }
   }
 
+  @Test func `What a new user makes void is not told any more, and not while a login is under way`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["farewell": true, "farewell_ends": true])
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.deliver, SampleErrors.network)
+      try await desk.signOut(localOnly: true)
+      try await eventually("one attempt was made") { pending(desk).first?.attempts == 1 }
+      let gate = world.vendor.hold(.signIn)
+      async let login = desk.signIn("bob#1")
+      try await eventually("the login is at the vendor") { world.vendor.calls.last == "signIn bob#1" }
+      world.clock.advance(3600)
+      await desk.deadlineReached()
+      #expect(pending(desk).first?.attempts == 1)
+      gate.open()
+      _ = try await login
+      #expect(pending(desk).isEmpty)
+      #expect(world.vendor.count(.deliver) == 1)
+      #expect(try await world.store.load().instances.first?.outbox.isEmpty == true)
+    }
+  }
+
+  @Test func `A login that fails lets what the former user left be told`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(
+        provider: false, settings: ["farewell": true, "farewell_ends": true])
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.signOut, SampleErrors.refused)
+      world.vendor.fail(.signIn, SampleErrors.refused)
+      #expect(await reason { _ = try await desk.signIn("bob#1") } == "invalidAuth")
+      try await eventually("the vendor is told") { world.vendor.calls.last == "deliver alice#1" }
+    }
+  }
+
+  @Test func `A former user whose session the vendor has ended leaves nothing to be told`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["farewell": true])
+      try await desk.signIn("alice#1")
+      try await desk.signIn("bob#1")
+      #expect(pending(desk).isEmpty)
+      #expect(world.vendor.calls == ["signIn alice#1", "signOut alice#1", "signIn bob#1"])
+    }
+  }
+
   @Test func `What the vendor refuses is given up, and so is what is a day old`() async throws {
     try await World.run { world in
       let desk = try await world.instance(settings: ["farewell": true])

@@ -1,3 +1,4 @@
+import DelegateBridge
 import JSONRPC
 import SDKProtocol
 import StateStore
@@ -25,6 +26,41 @@ struct PushTests {
       #expect(await reason { try await desk.unregisterPush(id) } == "notFound")
       #expect(try await world.count(.pushRegistered) == 2)
       #expect(try await world.count(.pushUnregistered) == 1)
+    }
+  }
+
+  @Test func `A refused credential is renewed and the request replayed once, whoever met the refusal`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let gates = (0..<10).map { _ in world.vendor.hold(.push, then: SampleErrors.refused) }
+      world.bridge.answer("alice#2")
+      try await withThrowingTaskGroup(of: String.self) { group in
+        for number in 0..<10 { group.addTask { try await register(desk, "device-\(number)") } }
+        try await eventually("all are at the vendor") { world.vendor.count(.push) == 10 }
+        for gate in gates { gate.open() }
+        for try await id in group { #expect(id.hasPrefix("p-")) }
+      }
+      #expect(world.bridge.questions.map(\.name) == [.invalidAuth])
+      #expect(world.vendor.count(.push) == 20)
+      #expect(try await world.count(.tokenRefreshed) == 1)
+      #expect(try await world.count(.authenticationFailed) == 0)
+    }
+  }
+
+  @Test func `A request that is refused twice, or for which there is no new credential, has failed`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.push, SampleErrors.refused, SampleErrors.refused)
+      world.bridge.answer("alice#2")
+      #expect(await reason { _ = try await register(desk, "device-1") } == "invalidAuth")
+      #expect(world.vendor.count(.push) == 2)
+      let lonely = try await world.instance("lonely", provider: false)
+      try await lonely.signIn("bob#1")
+      world.vendor.fail(.push, SampleErrors.refused)
+      #expect(await reason { _ = try await register(lonely, "device-1") } == "invalidAuth")
+      #expect(lonely.state == .reauthNeeded)
     }
   }
 

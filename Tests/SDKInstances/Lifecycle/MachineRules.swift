@@ -69,6 +69,8 @@ struct MachineRules {
     }
     if case .reported = input { rule("a report alone neither wipes nor locks", !wipes && after.phase == before.phase) }
     if isDeath { rule("a dead credential is handed out no more", !after.mayHandOut || before.activity != .idle) }
+    if input == .merged { rule("a merge keeps the user signed in", after.phase == before.phase && !wipes) }
+    if input == .mergedAway { rule("only an anonymous user can be gone", !wipes || before.phase == .anonymous) }
     if input == .wipeFailed { rule("a failed wipe locks", after.phase == .locked && !after.mayHandOut) }
     return broken
   }
@@ -123,7 +125,7 @@ extension AuthenticationMachine.Input {
       .expired(means: .init(itself: true)), .refused(vendor, means: .init(itself: true, bridge: true)),
       .expired(means: .bridge), .expired(means: .none),
       .reported(means: .bridge), .reported(means: .none), .refused(vendor, means: .bridge),
-      .refused(vendor, means: .none), .wipeFailed,
+      .refused(vendor, means: .none), .wipeFailed, .merged, .mergedAway,
     ]
     for epoch in epochs {
       inputs += [
@@ -157,7 +159,7 @@ extension AuthenticationMachine.Input {
   /// The epoch that a result carries.
   var epoch: UInt64? {
     switch self {
-    case .formerEnded(let epoch), .formerEndFailed(let epoch, _), .signInAccepted(let epoch, _),
+    case .formerEnded(let epoch, _), .formerEndFailed(let epoch, _), .signInAccepted(let epoch, _),
       .signInFailed(let epoch, _),
       .signOutAccepted(let epoch), .signOutFailed(let epoch, _), .anonymousAccepted(let epoch),
       .anonymousFailed(let epoch, _), .answered(let epoch, _), .credentialAccepted(let epoch),

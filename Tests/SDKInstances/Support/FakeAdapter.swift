@@ -15,6 +15,10 @@ struct FakeAdapter: SDKAdapter {
   var saysFarewell = false
   var pushFarewell = PushFarewell.removed
   var keepsOnePush = false
+  /// Whether what it says at a wipe is void once somebody signs in.
+  var farewellEndsAtSignIn = false
+  /// Whether it keeps a connection.
+  var isRealtime = false
 
   func check(_ token: Secret, now: Timestamp) throws(SDKError) -> CheckedCredential {
     let text = token.reveal()
@@ -93,7 +97,9 @@ struct FakeAdapter: SDKAdapter {
     to identity: IdentityRecord, pushes: [PushRecord], isInformed: Bool, now: Timestamp
   ) -> [Delivery] {
     guard saysFarewell, !isInformed, let token = identity.credential?.token else { return [] }
-    return [Delivery("revoke", details: ["token": token], now: now)]
+    var delivery = Delivery("revoke", details: ["token": token], now: now)
+    if farewellEndsAtSignIn { delivery.endsAtSignIn = true }
+    return [delivery]
   }
 
   func deliver(_ delivery: Delivery) async throws(SDKError) {
@@ -113,6 +119,13 @@ struct FakeAdapter: SDKAdapter {
     _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) {
     try await vendor.perform(.unpush, push.vendorId ?? "")
+  }
+
+  func keepsConnection(for identity: IdentityRecord) -> Bool { isRealtime }
+
+  func connect(_ identity: IdentityRecord) async throws(SDKError) -> any RealtimeConnection {
+    try await vendor.perform(.connect, identity.credential?.token.reveal() ?? "nothing")
+    return vendor.connection(of: identity.user.id ?? "")
   }
 
   func remainder(of identity: IdentityRecord) -> [String: Secret] { identity.kindState.filter { $0.key == "client" } }

@@ -12,7 +12,9 @@ struct FakeKind: SDKKind {
     CommonSettings.members + [
       .required("base_url", .string(), "where"), .optional("anonymous", .boolean, "anonymous users"),
       .optional("services", .array(.string()), "services"), .optional("farewell", .boolean, "tells of wipes"),
-      .optional("orphans", .boolean, "leaves pushes"), .optional("one_push", .boolean, "keeps one push"),
+      .optional("farewell_ends", .boolean, "until somebody signs in"),
+      .optional("realtime", .boolean, "keeps a connection"), .optional("orphans", .boolean, "leaves pushes"),
+      .optional("one_push", .boolean, "keeps one push"),
       .optional("key", .string(), "a secret"), .optional("key_file", .string(), "a file"),
     ])
   let secretSettings: Set<String> = ["key"]
@@ -47,7 +49,9 @@ struct FakeKind: SDKKind {
       services: settings["services"]?.arrayValue?.compactMap(\.stringValue) ?? [],
       saysFarewell: settings["farewell"]?.boolValue ?? false,
       pushFarewell: settings["orphans"]?.boolValue == true ? .orphaned : .removed,
-      keepsOnePush: settings["one_push"]?.boolValue ?? false)
+      keepsOnePush: settings["one_push"]?.boolValue ?? false,
+      farewellEndsAtSignIn: settings["farewell_ends"]?.boolValue ?? false,
+      isRealtime: settings["realtime"]?.boolValue ?? false)
   }
 }
 

@@ -5,7 +5,9 @@ import Synchronization
 
 /// The vendor's side: notes every call, and answers as a test has scripted it.
 final class FakeVendor: Sendable {
-  enum Operation: String, Sendable { case signIn, verify, signOut, makeAnonymous, probe, deliver, push, unpush }
+  enum Operation: String, Sendable {
+    case signIn, verify, signOut, makeAnonymous, probe, deliver, push, unpush, connect
+  }
 
   private struct Step {
     var gate: Gate?
@@ -16,6 +18,7 @@ final class FakeVendor: Sendable {
     var steps: [Operation: [Step]] = [:]
     var gates: [Gate] = []
     var anonymous = 0
+    var connections: [FakeConnection] = []
   }
   private let state = Mutex(State())
 
@@ -45,6 +48,15 @@ final class FakeVendor: Sendable {
       state.anonymous += 1
       return state.anonymous
     }
+  }
+
+  /// The connections that were opened, oldest first.
+  var connections: [FakeConnection] { state.withLock { $0.connections } }
+
+  func connection(of user: String) -> FakeConnection {
+    let connection = FakeConnection(user: user)
+    state.withLock { $0.connections.append(connection) }
+    return connection
   }
 
   func perform(_ operation: Operation, _ who: String) async throws(SDKError) {

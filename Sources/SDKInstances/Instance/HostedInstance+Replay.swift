@@ -1,0 +1,53 @@
+import SDKProtocol
+
+extension HostedInstance {
+  /// A request in the user's name: when the vendor refuses the credential, it is sent once more with a renewed one
+  /// (`sdks.md`, M6).
+  ///
+  /// - Returns: the answer, and whose it is.
+  func replaying<T: Sendable>(
+    on service: String?,
+    _ request:
+      @escaping @Sendable @concurrent (IdentityRecord, (any RealtimeConnection)?) async throws(SDKError) -> T
+  ) async throws -> (value: T, identity: IdentityRecord, epoch: UInt64) {
+    let first = try resolved(service)
+    let (identity, connection, epoch) = (first.identity, first.connection.open, first.machine.epoch)
+    do {
+      let value = try await operation { () throws(SDKError) in try await request(identity, connection) }
+      return (value, identity, epoch)
+    } catch let error as SDKError where adapter.isRefusal(error) {
+      try await renewed(after: error, of: identity, on: service)
+    }
+    let next = try resolved(service)
+    let (renewed, again, nextEpoch) = (next.identity, next.connection.open, next.machine.epoch)
+    let value = try await operation { () throws(SDKError) in try await request(renewed, again) }
+    return (value, renewed, nextEpoch)
+  }
+
+  /// Waits for the renewal of a credential that the vendor has refused, whoever began it.
+  ///
+  /// - Throws: the refusal when there is no way to a new credential; else why the renewal failed.
+  private func renewed(after error: SDKError, of identity: IdentityRecord, on service: String?) async throws {
+    guard let pending = try await recovery(from: error, of: identity, on: service) else { return }
+    if case .failed(let failure) = try await pending.outcome.value() { throw failure }
+  }
+
+  private func recovery(
+    from error: SDKError, of identity: IdentityRecord, on service: String?
+  ) async throws -> Progress? {
+    await enter()
+    defer { leave() }
+    let lane = try resolved(service)
+    guard adapter.subject(of: lane.identity) == adapter.subject(of: identity) else {
+      throw SDKError(.state, .superseded, "The user of \(id) changed meanwhile; try again.", instance: id)
+    }
+    // Somebody else met the refusal first and has a new credential by now.
+    if lane.machine.mayHandOut, lane.identity.credential?.tokenId != identity.credential?.tokenId { return nil }
+    if !lane.machine.isRecovering {
+      let means: RenewalMeans = lane.machine.phase == .anonymous ? .none : means(lane)
+      await take(lane.machine.phase == .anonymous ? .reported(means: means) : .refused(error, means: means), on: lane)
+    }
+    guard lane.machine.isRecovering, let progress = lane.progress else { throw error.about(id) }
+    return progress
+  }
+}

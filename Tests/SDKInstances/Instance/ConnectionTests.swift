@@ -1,0 +1,319 @@
+import DelegateBridge
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+/// The connection that an instance keeps with its vendor.
+struct ConnectionTests {
+  /// A desk with a user and an open connection.
+  private func connected(_ world: World, provider: Bool = true) async throws -> (HostedInstance, FakeConnection) {
+    let desk = try await world.instance(provider: provider, settings: ["realtime": true])
+    try await desk.signIn("alice#1")
+    return (desk, try await open(desk, world, 1))
+  }
+
+  /// The `count`-th connection, once the instance has taken it.
+  private func open(_ desk: HostedInstance, _ world: World, _ count: Int) async throws -> FakeConnection {
+    try await eventually("connection \(count) is open") {
+      let isOpen = await desk.isConnected
+      return isOpen && world.vendor.connections.count == count
+    }
+    return try #require(world.vendor.connections.last)
+  }
+
+  @Test func `It is there while somebody is signed in, and not longer`() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world)
+      #expect(!connection.isClosed)
+      try await desk.signOut()
+      try await eventually("it is closed") { connection.isClosed }
+      #expect(world.vendor.count(.connect) == 1)
+      _ = try await desk.openSession(minTTL: 0, timeout: nil)
+      let next = try await open(desk, world, 2)
+      #expect(next.user == "anonymous1")
+      try await desk.delete()
+      try await eventually("it is closed") { next.isClosed }
+    }
+  }
+
+  @Test func `A login that fails or is under way leaves it alone; a new token needs a new one`() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world)
+      let gate = world.vendor.hold(.signIn, then: SampleErrors.refused)
+      async let login: Void = { _ = try? await desk.signIn("alice#2") }()
+      try await eventually("the vendor is asked") { world.vendor.count(.signIn) == 2 }
+      #expect(await desk.isConnected)
+      gate.open()
+      await login
+      #expect(!connection.isClosed)
+      #expect(world.vendor.count(.connect) == 1)
+      try await desk.signIn("alice#3")
+      _ = try await open(desk, world, 2)
+      try await eventually("the former is closed") { connection.isClosed }
+      #expect(world.vendor.calls.last == "connect alice#3")
+    }
+  }
+
+  @Test func `A lost one comes back after pauses that grow, until one has held`() async throws {
+    try await World.run { world in
+      var (desk, connection) = try await connected(world)
+      var pauses: [Double] = []
+      for round in 2..<8 {
+        connection.tell(.connected)
+        connection.lose()
+        try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
+        let pause = try #require(await desk.pauseBeforeConnecting)
+        pauses.append(pause)
+        world.clock.advance(pause - 0.01)
+        await desk.deadlineReached()
+        #expect(world.vendor.count(.connect) == round - 1)
+        world.clock.advance(0.02)
+        await desk.deadlineReached()
+        connection = try await open(desk, world, round)
+      }
+      // The random number is a half.
+      #expect(pauses.map { ($0 * 100).rounded() / 100 } == [1, 2, 4, 8, 16, 32])
+      #expect(try await world.count(.networkError) == 1)
+      connection.tell(.connected)
+      try await eventually("it is known") { await desk.connectedAt != nil }
+      world.clock.advance(61)
+      connection.lose()
+      try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
+      #expect(try #require(await desk.pauseBeforeConnecting) <= 1)
+    }
+  }
+
+  @Test func `One that can't be opened is tried again, not before the vendor wants it`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["realtime": true])
+      var wait = SampleErrors.serverError
+      wait.retryAfter = 50
+      world.vendor.fail(.connect, wait)
+      try await desk.signIn("alice#1")
+      try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
+      #expect(try #require(await desk.pauseBeforeConnecting) == 50)
+      world.clock.advance(51)
+      await desk.deadlineReached()
+      _ = try await open(desk, world, 1)
+    }
+  }
+
+  @Test func `A refused credential is renewed once; a fresh one that is refused too is not tried again`() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world)
+      world.bridge.answer("alice#2", "alice#3", "alice#4")
+      connection.end(.refused(SampleErrors.refused))
+      let second = try await open(desk, world, 2)
+      #expect(world.vendor.calls.last == "connect alice#2")
+      #expect(world.bridge.questions.map(\.name) == [.invalidAuth])
+      second.end(.refused(SampleErrors.refused))
+      try await eventually("it has ended") { await !desk.isConnected }
+      world.clock.advance(3600)
+      await desk.deadlineReached()
+      #expect(world.vendor.count(.connect) == 2)
+      #expect(world.bridge.questions.count == 1)
+      #expect(desk.state == .authenticated)
+      // Another credential is another chance, and an accepted one begins anew.
+      _ = try await desk.refresh(timeout: nil, resetting: true)
+      let third = try await open(desk, world, 3)
+      third.tell(.connected)
+      third.end(.refused(SampleErrors.refused))
+      _ = try await open(desk, world, 4)
+      #expect(world.bridge.questions.count == 3)
+      #expect(world.vendor.calls.last == "connect alice#4")
+    }
+  }
+
+  @Test func `A provider that gives the refused token again starts no loop`() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world)
+      world.bridge.answer("alice#1", "alice#1")
+      connection.end(.refused(SampleErrors.refused))
+      try await eventually("the provider was asked") { world.bridge.questions.count == 1 }
+      try await eventually("the renewal has ended") { await desk.isQuiet }
+      #expect(desk.state == .authenticated)
+      #expect(world.vendor.count(.connect) == 1)
+    }
+  }
+
+  @Test func `Without a provider a refusal needs a new login`() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world, provider: false)
+      connection.end(.refused(SampleErrors.refused))
+      try await eventually("a new login is needed") { desk.state == .reauthNeeded }
+      #expect(try await world.count(.authenticationFailed) == 1)
+      try await eventually("it is closed") { connection.isClosed }
+      try await desk.signIn("alice#2")
+      _ = try await open(desk, world, 2)
+    }
+  }
+
+  @Test func `An anonymous user who is refused there is probed, and kept if the vendor knows them`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["realtime": true])
+      _ = try await desk.openSession(minTTL: 0, timeout: nil)
+      let first = try await open(desk, world, 1)
+      first.end(.refused(SampleErrors.refused))
+      try await eventually("the vendor is asked") { world.vendor.count(.probe) == 1 }
+      try await eventually("that has ended") { await desk.isQuiet }
+      #expect(desk.state == .anonymous)
+      #expect(world.vendor.count(.connect) == 1)
+      #expect(world.bridge.questions.isEmpty)
+    }
+  }
+
+  @Test func `One that opens too late is closed, and what it says is not heard`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["realtime": true])
+      let gate = world.vendor.hold(.connect)
+      try await desk.signIn("alice#1")
+      try await eventually("one is being opened") { world.vendor.count(.connect) == 1 }
+      try await desk.signOut()
+      gate.open()
+      try await eventually("it is closed") { world.vendor.connections.first?.isClosed == true }
+      let late = try #require(world.vendor.connections.first)
+      late.tell(Self.merge(to: "v-2", externalId: "alice"))
+      late.end(.refused(SampleErrors.refused))
+      try await desk.signIn("bob#1")
+      #expect(desk.user.externalId == "bob")
+      #expect(try await world.count(.userMerged) == 0)
+      #expect(world.bridge.questions.isEmpty)
+    }
+  }
+
+  @Test func `The end of a token drops it until there is another one`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["realtime": true])
+      try await desk.signIn("alice#1@60")
+      let first = try await open(desk, world, 1)
+      world.clock.advance(61)
+      world.bridge.answer("alice#2")
+      #expect(try await desk.token().token == "alice#2")
+      _ = try await open(desk, world, 2)
+      #expect(first.isClosed)
+    }
+  }
+
+  @Test func `A logout that fails keeps it`() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world)
+      world.vendor.fail(.signOut, SampleErrors.network)
+      #expect(await reason { _ = try await desk.signOut() } == "network")
+      #expect(!connection.isClosed)
+      #expect(await desk.isConnected)
+    }
+  }
+
+  @Test func `One that is lost during a logout is no reason for haste`() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world)
+      let gate = world.vendor.hold(.signOut, then: SampleErrors.network)
+      async let logout = reason { _ = try await desk.signOut() }
+      try await eventually("the logout is at the vendor") { world.vendor.count(.signOut) == 1 }
+      connection.lose()
+      try await eventually("the loss is known") { await !desk.isConnected }
+      world.clock.advance(3600)
+      // Nothing is due, or the deadline would come again and again.
+      #expect(await desk.nextAttempt == nil)
+      gate.open()
+      #expect(await logout == "network")
+      _ = try await open(desk, world, 2)
+    }
+  }
+
+  // MARK: Merges
+
+  private static func merge(
+    from: String = "v-alice", to: String, externalId: String? = nil, token: Secret? = nil
+  ) -> RealtimeNews {
+    .merged(
+      .init(from: from, to: to, mode: "single"),
+      user: User(
+        id: to, externalId: externalId, authenticationType: externalId == nil ? .sessionToken : .jwt,
+        authenticated: externalId != nil, verified: externalId != nil),
+      credential: token.map {
+        Credential(token: $0, type: .sessionToken, obtainedAt: ManualClock.start, expiresAt: nil)
+      }, kindState: ["client": "c1"])
+  }
+
+  @Test func `After a merge the instance speaks for the survivor, also after a restart`() async throws {
+    let store = InMemoryStateStore(clock: { ManualClock.start })
+    try await World.run(store: store) { world in
+      let (desk, connection) = try await connected(world)
+      connection.tell(Self.merge(to: "v-2", externalId: "alice"))
+      let next = try await open(desk, world, 2)
+      #expect(next.user == "v-2")
+      #expect(desk.user.id == "v-2")
+      #expect(try await desk.token().token == "alice#1")
+      let told = try await world.last(.userMerged)
+      #expect(told?.data["from"] == "v-alice")
+      #expect(told?.data["to"] == "v-2")
+      try await eventually("the former is closed") { connection.isClosed }
+    }
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      #expect(desk.user.id == "v-2")
+      #expect(desk.state == .authenticated)
+    }
+  }
+
+  @Test func `A merge of an anonymous user may bring a new token`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["realtime": true])
+      _ = try await desk.openSession(minTTL: 0, timeout: nil)
+      let first = try await open(desk, world, 1)
+      first.tell(Self.merge(from: "anonymous1", to: "anonymous9", token: "s-9"))
+      _ = try await open(desk, world, 2)
+      #expect(try await desk.token().token == "s-9")
+      #expect(desk.state == .anonymous)
+      #expect(world.vendor.calls.last == "connect s-9")
+    }
+  }
+
+  @Test func `What a renewal under way brings belongs to the former user and is dropped`() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world)
+      let gate = world.vendor.hold(.verify)
+      world.bridge.answer("alice#2", "alice#3")
+      async let refreshed = reason { _ = try await desk.refresh(timeout: nil, resetting: true) }
+      try await eventually("the vendor is asked") { world.vendor.count(.verify) == 1 }
+      connection.tell(Self.merge(to: "v-2", externalId: "alice"))
+      #expect(await refreshed == "superseded")
+      gate.open()
+      _ = try await open(desk, world, 2)
+      #expect(desk.user.id == "v-2")
+      #expect(try await desk.token().token == "alice#1")
+    }
+  }
+
+  @Test func `An anonymous user who becomes a known one's is gone`() async throws {
+    let store = InMemoryStateStore(clock: { ManualClock.start })
+    try await World.run(store: store) { world in
+      let desk = try await world.instance(settings: ["realtime": true])
+      let session = try await desk.openSession(minTTL: 0, timeout: nil)
+      try await desk.store("draft", for: "note", epoch: session.storageEpoch)
+      let first = try await open(desk, world, 1)
+      first.tell(.mergedAway(.init(from: "anonymous1", to: "v-alice", mode: "single")))
+      try await eventually("the user is gone") { desk.state == .loggedOut }
+      #expect(try await desk.storedValue("note", epoch: nil).value == .null)
+      #expect(
+        try await world.events().suffix(3) == [.userMerged, .userLoggedOut, .identityWiped])
+      try await eventually("it is closed") { first.isClosed }
+    }
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      #expect(desk.state == .loggedOut)
+      #expect(desk.user == .none)
+    }
+  }
+}
+
+extension HostedInstance {
+  fileprivate var isConnected: Bool { lanes[0].connection.open != nil }
+  fileprivate var connectedAt: Timestamp? { lanes[0].connection.connectedAt }
+  fileprivate var pauseBeforeConnecting: Double? { lanes[0].connection.retryAt.map { $0 - now } }
+  fileprivate var nextAttempt: Timestamp? { nextConnection(lanes[0]) }
+}
