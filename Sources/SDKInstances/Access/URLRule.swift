@@ -21,6 +21,15 @@ public enum URLRule {
     return (scheme, host.lowercased())
   }
 
+  /// Whether a URL names a link-local address, behind which machines keep their own secrets.
+  static func isLinkLocal(_ url: String) -> Bool {
+    guard let host = parts(url)?.host else { return false }
+    if host.hasPrefix("169.254.") { return true }
+    // fe80::/10, also as an address that embeds one of version 4.
+    return host.contains(":")
+      && (["fe8", "fe9", "fea", "feb"].contains { host.hasPrefix($0) } || host.contains("169.254."))
+  }
+
   /// Whether what follows a host is nothing or a port.
   private static func isPort(_ text: Substring) -> Bool {
     text.isEmpty || text.first == ":" && text.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -48,6 +57,7 @@ public enum URLRule {
     guard url.utf8.count <= 2048, let parts = parts(url), url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
       throw refuse("must be a URL such as \(secure)://example.com/path.")
     }
+    if isLinkLocal(url) { throw refuse("leads to a link-local address, which is refused always.") }
     if parts.scheme == secure { return }
     guard parts.scheme == plain else { throw refuse("must begin with \(secure)://.") }
     guard isLoopback(url) else {

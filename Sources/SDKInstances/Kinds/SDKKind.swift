@@ -47,19 +47,18 @@ public struct AdapterServices: Sendable {
 
   /// Where WebSockets are opened.
   public let sockets: any SocketOpening
-
-  /// Whether `[network] allow`, or else the vendor's own domains, lists a host: of URLs that the vendor supplies.
-  public let mayReach: @Sendable (_ host: String) -> Bool
+  /// Where URLs that others than the settings supply may lead.
+  public let supplied: SuppliedURLRule
 
   /// Services for an instance.
   public init(
     instance: String, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
-    mayReach: @escaping @Sendable (_ host: String) -> Bool = { _ in false }
+    supplied: SuppliedURLRule = .free
   ) {
     self.instance = instance
     self.clock = clock
     self.http = http
     self.sockets = sockets
-    self.mayReach = mayReach
+    self.supplied = supplied
   }
 }

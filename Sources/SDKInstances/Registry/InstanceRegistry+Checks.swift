@@ -28,8 +28,29 @@ extension InstanceRegistry {
   }
 
   /// Whether `[network] allow`, or else the vendor's own domains, lists a host.
-  func lists(_ host: String, for kind: any SDKKind) -> Bool {
+  private func lists(_ host: String, for kind: any SDKKind) -> Bool {
     (access.hosts ?? kind.vendorDomains).contains { host == $0 || host.hasSuffix(".\($0)") }
+  }
+
+  /// Checks a URL that a caller brings in a call.
+  ///
+  /// - Throws: `invalidAuthParameters`, `accessDenied`.
+  public func checkSupplied(
+    _ url: String, what: String, on instance: HostedInstance, by peer: Peer
+  ) throws(SDKError) {
+    guard let kind = kind(instance.kind), !access.isAdmin(peer) else { return try URLRule.check(url, setting: what) }
+    try supplied(kind, instance.currentDefinition).check(url, what: what)
+  }
+
+  /// Where others than the definition may lead an instance.
+  func supplied(_ kind: any SDKKind, _ definition: Definition) -> SuppliedURLRule {
+    let own = kind.urlSettings.compactMap { definition.settings[$0]?.stringValue.flatMap(URLRule.parts)?.host }
+    return SuppliedURLRule(domains: access.hosts ?? kind.vendorDomains, ownHosts: Set(own))
+  }
+
+  /// Whether whoever defined an instance may lead it anywhere.
+  func isMadeByAdmin(_ definition: Definition) -> Bool {
+    definition.source == .file || access.isAdmin(Peer(pid: 0, uid: definition.owner, gid: UInt32.max))
   }
 
   /// Checks that a peer may create an instance of this id.

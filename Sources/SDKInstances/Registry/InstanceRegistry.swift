@@ -130,7 +130,7 @@ public final class InstanceRegistry: Sendable {
       settings: definition.settings,
       services: AdapterServices(
         instance: uuid.description, clock: environment.clock, http: environment.http, sockets: environment.sockets,
-        mayReach: { [weak self] host in self?.lists(host, for: kind) ?? false }))
+        supplied: isMadeByAdmin(definition) ? .free : supplied(kind, definition)))
   }
 
   private func unknownKind(_ name: KindName) -> RPCError {
