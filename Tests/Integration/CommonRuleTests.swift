@@ -154,7 +154,8 @@ import Testing
 
   @Test func R9_whatTheVendorDoesNotExplainTheHintsDo() throws {
     let (desk, line) = try open(.messaging)
-    let odd = try Vendor.mint("alice", ttl: 3600, ["--kid", "nobodys-key", "--secret", "not-the-secret-of-this-key-0000000000000"])
+    let forged = ["--secret", "not-the-secret-of-this-key-0000000000000"]
+    let odd = try Vendor.mint("alice", ttl: 3600, ["--kid", "nobodys-key"] + forged)
     let failure = try line.failure("messaging.loginUser", ["instance": "a", "jwt": .string(odd)])
     #expect(failure.data["vendorDescription"] == "Invalid JWT")
     let hints = failure.data["hints"]?.arrayValue ?? []
