@@ -103,7 +103,7 @@ let package = Package(
     + module(
       "SDKKinds",
       [
-        "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .httpClient, .jwt,
+        "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .cryptoExtras, .httpClient, .jwt,
         .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
       ],
       tests: [

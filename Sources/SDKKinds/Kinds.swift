@@ -4,6 +4,7 @@ public import SDKInstances
 public enum Kinds {
   /// All of them.
   public static let all: [any SDKKind] = [
-    ZendeskMessaging()
+    ZendeskMessaging(),
+    EdnaChatCenter(),
   ]
 }

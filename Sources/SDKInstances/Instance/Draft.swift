@@ -23,6 +23,7 @@ struct Draft {
   private let now: Timestamp
   private var wipes = false
 
+  /// - Parameter isInformed: whether the vendor has ended the session of whoever is wiped.
   init(
     _ actions: [AuthenticationMachine.Action], next: AuthenticationMachine, result: SignedIn?, progress: Progress?,
     isInformed: Bool, on lane: Lane, of instance: isolated HostedInstance
@@ -58,8 +59,19 @@ struct Draft {
       case .record: isDurable = true
       case .announce(let notice):
         isDurable = true
-        if instance.isNews(notice, on: lane) { change.events.append(instance.event(notice, on: lane, result: result)) }
+        if progress?.operation != nil || instance.isNews(notice, on: lane) {
+          tell(instance.event(notice, on: lane, result: result))
+        }
         if let error = notice.failure { record.lastError = instance.lastError(error) }
+        if case .logoutFailed = notice { retryLogout(random: instance.environment.clock.random()) }
+      case .supersede:
+        guard let former = lane.progress, former.operation != nil else { continue }
+        isDurable = true
+        change.events += instance.superseding(former, on: lane)
+      case .finish(.signedOut) where progress?.operation != nil && !actions.contains(.wipe):
+        // Nobody was signed in; whoever waits for the operation hears of its end all the same.
+        isDurable = true
+        tell(instance.event(.loggedOut(.explicit), on: lane, result: nil))
       case .finish(.failed(let error)) where error.origin != .unreachable:
         if record.isSpending != nil { isDurable = true }
         record.isSpending = nil
@@ -79,12 +91,45 @@ struct Draft {
     if wipes { isDurable = true }
   }
 
+  /// An event of the activity: one for each operation that it ends.
+  private mutating func tell(_ event: InstanceChange.NewEvent) {
+    var event = event
+    event.operation = progress?.operation
+    change.events.append(event)
+    for operation in progress?.joined ?? [] {
+      event.operation = operation
+      change.events.append(event)
+    }
+  }
+
+  /// A logout has failed: if the kind wants it tried again, that is noted together with the failure.
+  private mutating func retryLogout(random: Double) {
+    guard var delivery = adapter.retry(ofLogoutOf: former, now: now),
+      !deliveries.contains(where: { $0.endsSession && $0.subject == delivery.subject })
+    else { return }
+    delivery.service = service
+    delivery.nextAttemptAt = now + delivery.pause(random: random)
+    guard let json = try? JSONValueEncoder.encode(delivery) else { return }
+    change.parts.append(.putOutbox(id: delivery.id, json, deadline: delivery.deadline))
+    deliveries.append(delivery)
+  }
+
+  /// What has changed of the kind's own since work at the vendor began stays changed.
+  private mutating func keepChanges() {
+    guard let basis = progress?.basis else { return }
+    for key in Set(basis.keys).union(former.kindState.keys) where former.kindState[key] != basis[key] {
+      record.kindState[key] = former.kindState[key]
+    }
+  }
+
   private mutating func adopt(_ result: SignedIn?, phase: AuthenticationMachine.Phase) {
     isDurable = true
     adopts = true
     guard let result else { return }
     record = IdentityRecord(
       phase: phase, user: result.user, credential: result.credential, kindState: result.kindState)
+    if former.user == .none || progress?.sameUser == true { keepChanges() }
+    for amend in progress?.amendments ?? [] { try? amend(&record.kindState) }
     change.events += result.events.map { .init($0, service: service, operation: progress?.operation) }
   }
 
@@ -95,6 +140,7 @@ struct Draft {
       record.user = result.user
       record.credential = result.credential
       record.kindState = result.kindState
+      keepChanges()
       change.events += result.events.map { .init($0, service: service) }
     } else if let offered = progress?.offered {
       record.credential = offered.credential

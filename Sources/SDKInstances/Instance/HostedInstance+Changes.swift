@@ -13,16 +13,19 @@ extension HostedInstance {
   /// - Parameters:
   ///   - begun: the activity that the input begins, for those that do.
   ///   - result: what the vendor made of a login, for inputs that bring it.
+  ///   - isInformed: whether the vendor has ended the session of whoever is wiped.
   /// - Returns: whether the input took effect; `false` when the change could not be stored.
   @discardableResult
-  func take(_ input: Input, on lane: Lane, beginning begun: Progress? = nil, with result: SignedIn? = nil) async -> Bool
-  {
+  func take(
+    _ input: Input, on lane: Lane, beginning begun: Progress? = nil, with result: SignedIn? = nil,
+    isInformed: Bool = false
+  ) async -> Bool {
     var next = lane.machine
     let actions = next.apply(input)
     let former = lane.progress
     let draft = Draft(
-      actions, next: next, result: result, progress: begun ?? former, isInformed: input.tellsThatVendorKnows, on: lane,
-      of: self)
+      actions, next: next, result: result, progress: begun ?? former,
+      isInformed: isInformed || input.tellsThatVendorKnows, on: lane, of: self)
     var told: [StoredEvent] = []
     do throws(SDKError) {
       told = try await commit(draft, on: lane)
@@ -67,7 +70,7 @@ extension HostedInstance {
     for case .finish(.failed(let error)) in actions { lane.recovery.failure = error }
   }
 
-  private var superseded: SDKError {
+  var superseded: SDKError {
     SDKError(.state, .superseded, "A newer login or logout took this one's place; read the state again.", instance: id)
   }
 

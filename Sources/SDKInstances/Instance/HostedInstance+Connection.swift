@@ -91,12 +91,28 @@ extension HostedInstance {
       lane.connection.connectedAt = now
       lane.connection.refused = nil
       lane.connection.isRefusalFollowedUp = false
+    case .learned(let state, let credential): await learned(state, credential: credential, on: lane)
     case .merged(let merge, let user, let credential, let kindState):
       let survivor = SignedIn(
         user: user, credential: credential ?? lane.identity.credential, kindState: kindState, merge: merge)
       await take(.merged, on: lane, with: survivor)
     case .mergedAway(let merge):
       await take(.mergedAway, on: lane, with: SignedIn(user: .none, credential: nil, merge: merge))
+    }
+  }
+
+  private func learned(_ state: [String: Secret], credential: Credential?, on lane: Lane) async {
+    var record = lane.identity
+    record.kindState.merge(state) { _, new in new }
+    if let credential { record.credential = credential }
+    guard record != lane.identity else { return }
+    do throws(SDKError) {
+      _ = try await store(newChange(), record: record, on: lane, raisedBy: 0)
+      lane.connection.subject = .init(record)
+      publish()
+    } catch {
+      logger.error(
+        "What the vendor said could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
     }
   }
 

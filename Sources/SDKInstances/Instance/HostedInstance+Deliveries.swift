@@ -75,27 +75,13 @@ extension HostedInstance {
     guard let lane = lane(delivery.service), let subject = delivery.subject,
       adapter.subject(of: lane.identity) == subject
     else { return }
-    await take(.signOut(localOnly: true), on: lane)
-  }
-
-  /// A logout has failed and the kind wants it tried again.
-  func retryLogout(of identity: IdentityRecord, epoch: UInt64, on service: String?) async {
-    await enter()
-    defer { leave() }
-    guard !isDeleted, let lane = lane(service), lane.machine.epoch == epoch, lane.machine.hasIdentity,
-      var delivery = adapter.retry(ofLogoutOf: identity, now: now)
-    else { return }
-    guard !deliveries.contains(where: { $0.endsSession && $0.subject == delivery.subject }) else { return }
-    delivery.service = service
-    delivery.nextAttemptAt = now + delivery.pause(random: environment.clock.random())
-    await update(delivery, isOver: false)
-    plan()
+    await take(.signOut(localOnly: true), on: lane, isInformed: true)
   }
 }
 
 extension Delivery {
   /// How long to wait before the next attempt, in seconds.
-  fileprivate func pause(random: Double) -> Double {
+  func pause(random: Double) -> Double {
     let longest = min(300, Double(1 << min(attempts, 9)))
     return max(0.5, longest * min(max(random, 0), 1))
   }

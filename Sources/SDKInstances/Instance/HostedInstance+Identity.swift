@@ -40,8 +40,12 @@ extension HostedInstance {
   }
 
   /// Begins a login and does not wait for the vendor.
+  ///
+  /// - Parameter settling: what a login that needs no exchange changes of the identity; with an operation such a login
+  ///   is told as one, and takes back a logout that is still to be told.
   public func beginSignIn(
     service: String? = nil, operation: String? = nil, since epoch: UInt64? = nil,
+    settling: (@Sendable (inout IdentityRecord) -> Void)? = nil,
     offering: @Sendable (any SDKAdapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
   ) async throws -> PendingSignIn {
     await enter()
@@ -57,12 +61,18 @@ extension HostedInstance {
     let checked: CheckedCredential
     do {
       guard let offered = try offering(adapter, lane.identity, isUsable) else {
+        if let settling { try await settle(settling, operation: operation, on: lane) }
         return PendingSignIn(service: lane.service, progress: nil)
       }
       checked = offered
     } catch let error as SDKError {
       if error.origin == .local { await announce(.authenticationFailed(error), on: lane, operation: operation) }
       throw error.about(id)
+    }
+    if let operation, lane.isSigningInBehind, let running = lane.progress, running.offered?.isSame(as: checked) == true
+    {
+      lane.progress?.joined.append(operation)
+      return PendingSignIn(service: lane.service, progress: running)
     }
     var pending = Progress(offered: checked)
     if lane.identity.user != .none { pending.sameUser = adapter.isSameUser(checked, as: lane.identity) ?? false }
@@ -71,9 +81,42 @@ extension HostedInstance {
     return PendingSignIn(service: lane.service, progress: pending)
   }
 
+  /// A login of the user who is signed in already, with what the vendor knows already.
+  private func settle(
+    _ change: @Sendable (inout IdentityRecord) -> Void, operation: String?, on lane: Lane
+  ) async throws {
+    var record = lane.identity
+    change(&record)
+    var done = newChange()
+    var event = event(.loggedIn, on: lane, result: SignedIn(user: record.user, credential: nil))
+    event.operation = operation
+    done.events.append(event)
+    let subject = adapter.subject(of: record)
+    let obsolete = deliveries.filter { $0.endsSession && $0.subject == subject }
+    done.parts += obsolete.map { .deleteOutbox(id: $0.id) }
+    do throws(SDKError) {
+      let told = try await store(done, record: record, on: lane, raisedBy: 0).events
+      deliveries.removeAll { delivery in obsolete.contains { $0.id == delivery.id } }
+      publish()
+      await environment.events.append(told)
+      plan()
+    } catch {
+      throw error.about(id)
+    }
+  }
+
   /// Waits for a login that has begun.
-  public func finish(_ pending: PendingSignIn) async throws -> SignInOutcome {
-    if let progress = pending.progress { try await finished(progress) }
+  ///
+  /// - Parameter timeout: the caller's patience in seconds; the login goes on without it.
+  public func finish(_ pending: PendingSignIn, timeout: Double? = nil) async throws -> SignInOutcome {
+    if let progress = pending.progress, let timeout {
+      let outcome = try await patience(timeout, lacking: "The login has not ended") {
+        try await progress.outcome.value()
+      }
+      if case .failed(let error) = outcome { throw error.about(id) }
+    } else if let progress = pending.progress {
+      try await finished(progress)
+    }
     let user = lane(pending.service)?.visibleUser ?? .none
     return SignInOutcome(user: user, changed: pending.progress != nil, wiped: pending.progress?.wiped.value)
   }
@@ -106,7 +149,7 @@ extension HostedInstance {
     await enter()
     defer { leave() }
     let lane = try resolved(service)
-    if let requiringUser, lane.identity.user == .none {
+    if let requiringUser, lane.identity.user == .none, !lane.isSigningInBehind {
       throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
     }
     if lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: now) == true {
@@ -121,16 +164,18 @@ extension HostedInstance {
   /// Begins a logout whose outcome is an event with this operation.
   ///
   /// - Parameter requiringUser: what is thrown when nobody is signed in.
-  /// - Returns: waits for the outcome; throws why it failed.
+  /// - Returns: waits so many seconds for the outcome, or as long as it takes; throws why it failed.
   public func signOut(
     operation: String, requiringUser: Reason, accepted: @Sendable () -> Void
-  ) async throws -> @Sendable () async throws -> Void {
+  ) async throws -> @Sendable (_ timeout: Double?) async throws -> Void {
     let pending = try await beginSignOut(
       service: nil, localOnly: false, operation: operation, requiringUser: requiringUser)
     accepted()
-    let id = id
-    return {
-      if case .failed(let error) = try await pending.outcome.value() { throw error.about(id) }
+    return { timeout in
+      let outcome = try await self.patience(timeout, lacking: "The logout has not ended") {
+        try await pending.outcome.value()
+      }
+      if case .failed(let error) = outcome { throw error.about(self.id) }
     }
   }
 
@@ -179,25 +224,42 @@ extension HostedInstance {
     (adapter, try resolved(service).identity)
   }
 
-  /// Changes what the kind keeps for itself; durable on return, without another epoch.
+  /// Changes what the kind keeps for itself; durable on return, without another epoch. While another user's accepted
+  /// login is under way it is about that user: it becomes durable with the login, and fails with it.
   ///
   /// - Parameter requiringUser: what is thrown when nobody is signed in.
   public func amend(
-    service: String? = nil, requiringUser: Reason? = nil,
-    _ change: @Sendable (inout [String: Secret]) throws -> Void
+    service: String? = nil, requiringUser: Reason? = nil, accepted: @Sendable () -> Void = {},
+    _ change: @escaping @Sendable (inout [String: Secret]) throws -> Void
   ) async throws {
+    if let pending = try await amendNow(service, requiringUser, change) {
+      accepted()
+      try await finished(pending)
+    }
+  }
+
+  private func amendNow(
+    _ service: String?, _ requiringUser: Reason?, _ change: @escaping @Sendable (inout [String: Secret]) throws -> Void
+  ) async throws -> Progress? {
     await enter()
     defer { leave() }
     let lane = try resolved(service)
+    if lane.isSigningInBehind, let progress = lane.progress, progress.sameUser != true,
+      lane.identity.user != .none || requiringUser != nil
+    {
+      lane.progress?.amendments.append(change)
+      return progress
+    }
     if let requiringUser, lane.identity.user == .none {
       throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
     }
     var record = lane.identity
     try change(&record.kindState)
-    guard record != lane.identity else { return }
+    guard record != lane.identity else { return nil }
     do throws(SDKError) {
       _ = try await store(newChange(), record: record, on: lane, raisedBy: 0)
       publish()
+      return nil
     } catch {
       throw error.about(id)
     }

@@ -82,6 +82,17 @@ extension HostedInstance {
     return .init(notice.type, service: lane.service, operation: lane.progress?.operation, data: data)
   }
 
+  /// What ends the operations of an activity that a newer one supersedes.
+  func superseding(_ progress: Progress, on lane: Lane) -> [InstanceChange.NewEvent] {
+    let error = superseded
+    let isLogout = lane.machine.activity == .signingOut || lane.machine.activity == .askingForSignOut
+    let data: JSONObject =
+      isLogout ? ["reason": .string(error.reason.rawValue), "retrying": false] : Self.failure(error)
+    return ([progress.operation].compactMap { $0 } + progress.joined).map {
+      .init(isLogout ? .logoutFailed : .authenticationFailed, service: lane.service, operation: $0, data: data)
+    }
+  }
+
   private static func failure(_ error: SDKError) -> JSONObject {
     let full = error.rpcError.data
     var data: JSONObject = ["reason": .string(error.reason.rawValue), "message": .string(error.message)]

@@ -108,6 +108,7 @@ extension HostedInstance {
 
   /// Renews with what the SDK has itself: a refresh token, an identity to exchange again.
   func renewItself(_ lane: Lane) {
+    lane.progress?.basis = lane.identity.kindState
     let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
     environment.operations.start {
       do throws(SDKError) {
@@ -144,6 +145,7 @@ extension HostedInstance {
   /// Shows the vendor what was supplied.
   func verify(_ lane: Lane) {
     guard let offered = lane.progress?.offered else { return }
+    lane.progress?.basis = lane.identity.kindState
     let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
     environment.operations.start {
       do throws(SDKError) {

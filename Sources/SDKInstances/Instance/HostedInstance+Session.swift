@@ -4,6 +4,7 @@ extension HostedInstance {
   /// All that an app needs to open a conversation; makes an anonymous user if there is none and the SDK may.
   public func openSession(service: String? = nil, minTTL: Double, timeout: Double?) async throws -> Session {
     let name = try resolved(service).service
+    try await awaitAcceptedLogin(name, timeout: timeout)
     for _ in 0..<4 where try await needsUser(name) {
       guard let pending = try await beginAnonymousUser(name) else { break }
       do {
@@ -40,6 +41,19 @@ extension HostedInstance {
         if error.origin == .state, lane.machine.phase != .anonymous { return try withoutUser(lane) }
         throw error
       case .authenticated: throw error
+      }
+    }
+  }
+
+  /// Whoever was accepted is who the session is for: a login under way that its caller did not wait for comes first.
+  private func awaitAcceptedLogin(_ service: String?, timeout: Double?) async throws {
+    for _ in 0..<4 {
+      let lane = try resolved(service)
+      guard lane.isSigningInBehind, let progress = lane.progress else { return }
+      do {
+        _ = try await patience(timeout, lacking: "The login has not ended") { try await progress.outcome.value() }
+      } catch let error as SDKError where error.reason == .superseded {
+        continue
       }
     }
   }
@@ -102,14 +116,16 @@ extension HostedInstance {
   /// `nil` when the token is another identity's by now.
   private func opened(_ service: String?, with token: Token?) async throws -> Session? {
     let first = try resolved(service)
+    let epoch = first.machine.epoch
     let opening = try await adapter.open(first.identity, on: first.connection.open)
     await enter()
     defer { leave() }
     let lane = try resolved(service)
+    if epoch != lane.machine.epoch { return nil }
     if let token, token.tokenId != lane.identity.credential?.tokenId { return nil }
     if let hidden = opening.hidden { return self.hidden(hidden, lane) }
     let prefill = adapter.prefill(of: lane.identity)
-    try await forget(prefill.map { [$0.key] } ?? [], delivered: opening.delivered, on: lane)
+    try await forget(prefill.map { [$0.key] } ?? [], opening, on: lane)
     return Session(
       user: lane.visibleUser, token: token, endpoint: adapter.endpoint(for: lane.identity), visible: true,
       prefill: prefill?.text, data: opening.data, editableFields: opening.editableFields,
@@ -118,10 +134,11 @@ extension HostedInstance {
   }
 
   /// What is given once is durably gone before it is given.
-  private func forget(_ keys: [String], delivered: [String: Secret], on lane: Lane) async throws {
+  private func forget(_ keys: [String], _ opening: SessionOpening, on lane: Lane) async throws {
     var record = lane.identity
     for key in keys { record.kindState[key] = nil }
-    for (key, value) in delivered where record.kindState[key] == value { record.kindState[key] = nil }
+    for (key, value) in opening.delivered where record.kindState[key] == value { record.kindState[key] = nil }
+    record.kindState.merge(opening.learned) { _, new in new }
     guard record != lane.identity else { return }
     do throws(SDKError) {
       _ = try await store(newChange(), record: record, on: lane, raisedBy: 0)

@@ -204,7 +204,8 @@ extension HostedInstance {
 
   /// Waits at most so long; what is waited for goes on.
   func patience<T: Sendable>(
-    _ seconds: Double?, _ wait: @escaping @Sendable @concurrent () async throws -> T
+    _ seconds: Double?, lacking: String = "No new token came",
+    _ wait: @escaping @Sendable @concurrent () async throws -> T
   ) async throws -> T {
     guard let seconds else { return try await wait() }
     let id = id
@@ -213,7 +214,7 @@ extension HostedInstance {
       group.addTask {
         try await ContinuousClock().sleep(for: .seconds(seconds))
         throw SDKError(
-          .unreachable, .timeout, "No new token came within the time given; the renewal goes on.", instance: id)
+          .unreachable, .timeout, "\(lacking) within the time given; the work goes on.", instance: id)
       }
       defer { group.cancelAll() }
       guard let first = try await group.next() else { throw CancellationError() }

@@ -54,6 +54,7 @@ extension HostedInstance {
 
   private func exchange(_ lane: Lane) {
     guard let offered = lane.progress?.offered else { return }
+    lane.progress?.basis = lane.identity.kindState
     let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
     environment.operations.start {
       do throws(SDKError) {
@@ -166,7 +167,6 @@ extension HostedInstance {
         // A refused credential ends the session too: there is none any more that it could end.
         let isEnded = error.origin == .vendor && ended(epoch).endsFormer
         await self.receive(isEnded ? .formerEnded(epoch: epoch) : failed(epoch, error), on: service)
-        if !isEnded { await self.retryLogout(of: identity, epoch: epoch, on: service) }
       }
     }
   }

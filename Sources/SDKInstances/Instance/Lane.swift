@@ -55,6 +55,11 @@ final class Lane {
     storedEpoch = machine.epoch
   }
 
+  /// Whether a login is under way whose caller may not be waiting for it.
+  var isSigningInBehind: Bool {
+    progress?.operation != nil && (machine.activity == .signingIn || machine.activity == .endingFormer)
+  }
+
   /// In `reauthNeeded` the user is known but not signed in; in the fallback it is a visitor.
   var visibleUser: User {
     if machine.phase == .anonymous, identity.degraded != nil { return .none }
@@ -75,6 +80,12 @@ struct Progress: Sendable {
   var sameUser: Bool?
   /// The operation that its events name.
   var operation: String?
+  /// Operations of callers who asked for the same while it was under way.
+  var joined: [String] = []
+  /// What the kind kept when work at the vendor began: what has changed since is not lost by its result.
+  var basis: [String: Secret]?
+  /// What the next user is given with the login.
+  var amendments: [@Sendable (inout [String: Secret]) throws -> Void] = []
 
   /// One that has ended well.
   static var done: Progress {

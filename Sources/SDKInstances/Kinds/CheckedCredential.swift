@@ -15,6 +15,13 @@ public struct CheckedCredential: Sendable, Hashable {
   /// What else the kind needs to show it to the vendor; never leaves memory.
   public var details: [String: Secret]
 
+  /// Whether both say the same, whenever they came.
+  func isSame(as other: CheckedCredential) -> Bool {
+    var other = other
+    other.credential.obtainedAt = credential.obtainedAt
+    return self == other
+  }
+
   /// A checked credential.
   public init(
     credential: Credential, externalId: String? = nil, name: String? = nil, email: String? = nil,

@@ -1,0 +1,217 @@
+import DelegateBridge
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// Chat Center as one instance uses it.
+struct EdnaAdapter: SDKAdapter {
+  let settings: EdnaSettings
+  let wire: EdnaWire
+  let clock: WallClock
+  let common: CommonSettings
+  let cipher: EdnaCipher?
+
+  init(settings: EdnaSettings, services: AdapterServices) {
+    self.settings = settings
+    clock = services.clock
+    common = settings.common
+    cipher = settings.cipher
+    wire = EdnaWire(settings: settings, services: services)
+  }
+
+  var policy: AuthenticationPolicy {
+    var policy = AuthenticationPolicy(
+      onDenied: .keep, onBudgetSpent: .keep,
+      onAnotherUser: settings.onSwitch == .logout ? .signOutFirst : .wipeOnSuccess, maxAttempts: common.maxAttempts)
+    policy.renewsToSignOut = false
+    policy.usesUnverified = false
+    policy.tellsLogoutFailure = true
+    return policy
+  }
+
+  var missingUser: Reason? { .userNotAuthorized }
+  var persistsIdentity: Bool { settings.persistCredentials ?? true }
+  var concealsExternalId: Bool { true }
+  var keepsOnePush: Bool { true }
+  var overwritesPush: Bool { true }
+
+  // MARK: Before the network
+
+  func check(
+    _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
+  ) throws(SDKError) -> CheckedCredential? {
+    let auth = try EdnaState(identity.kindState).auth.answered(answer.members)
+    return EdnaOffer(auth: auth).checked(expiresAt: answer.expiresAt, now: now)
+  }
+
+  func isRefusal(_ error: SDKError) -> Bool { error.origin == .vendor && error.reason == .invalidAuth }
+
+  // MARK: At the vendor
+
+  func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    let offer = EdnaOffer(credential)
+    let isSame = identity.user != .none && identity.user.externalId == credential.externalId
+    var state = EdnaState(isSame ? identity.kindState : [:])
+    // What is prefilled before anybody is there is for whoever comes.
+    if identity.user == .none { state.prefill = EdnaState(identity.kindState).prefill }
+    state.auth = offer.auth
+    state.given = offer.auth
+    try identify(&state, as: Secret(credential.externalId ?? ""))
+    if let data = offer.data { state.data = data }
+    if offer.data != nil || state.pending?.data == nil { state.pending = nil }
+    let user = User(
+      externalId: credential.externalId, name: credential.name ?? (isSame ? identity.user.name : nil),
+      authenticationType: .custom, authenticated: true,
+      verified: offer.auth.token != nil || offer.auth.signature != nil,
+      since: isSame ? identity.user.since : clock.now())
+    do throws(SDKError) {
+      return try await enter(state, as: user, expiresAt: credential.credential.expiresAt)
+    } catch {
+      var error = error
+      if error.origin == .vendor { error.hints += credential.hints }
+      throw error
+    }
+  }
+
+  func renew(with credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    var state = EdnaState(identity.kindState)
+    state.auth = EdnaOffer(credential).auth
+    return try await enter(state, as: identity.user, expiresAt: credential.credential.expiresAt)
+  }
+
+  private func enter(
+    _ state: EdnaState, as user: User, expiresAt: Timestamp?
+  ) async throws(SDKError) -> SignedIn {
+    var state = state
+    state.pingInterval = try await wire.pingInterval(state)
+    let (connection, entered) = try await wire.enter(state, name: user.name)
+    return SignedIn(
+      user: user, credential: self.credential(entered, expiresAt: expiresAt), kindState: entered.values,
+      connection: connection)
+  }
+
+  /// The client id on the wire: as it is, or encrypted once and kept.
+  private func identify(_ state: inout EdnaState, as identifier: Secret) throws(SDKError) {
+    guard let cipher, !state.auth.isEncrypted else {
+      state.clientId = identifier.reveal()
+      state.cipher = nil
+      return
+    }
+    guard state.cipher != cipher.name || state.clientId.isEmpty else { return }
+    state.clientId = try cipher.encrypt(identifier).reveal()
+    state.cipher = cipher.name
+  }
+
+  /// The token, or what proves the client id where there is none.
+  private func credential(_ state: EdnaState, expiresAt: Timestamp?) -> Credential {
+    Credential(
+      token: state.auth.token ?? Secret(EdnaHeaders.clientToken(state) ?? ""), type: .custom, obtainedAt: clock.now(),
+      expiresAt: expiresAt)
+  }
+
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
+    try await wire.probe(EdnaState(identity.kindState))
+  }
+
+  // MARK: The connection
+
+  func keepsConnection(for identity: IdentityRecord) -> Bool { identity.phase == .authenticated }
+
+  func connect(_ identity: IdentityRecord) async throws(SDKError) -> any RealtimeConnection {
+    let state = EdnaState(identity.kindState)
+    let (connection, entered) = try await wire.enter(state, name: identity.user.name)
+    if let address = entered.deviceAddress, address != state.deviceAddress {
+      await connection.learn(
+        entered.values.filter { $0.value != state.values[$0.key] },
+        credential: credential(entered, expiresAt: identity.credential?.expiresAt))
+    }
+    return connection
+  }
+
+  // MARK: Logout
+
+  func signOut(
+    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {
+    let state = EdnaState(identity.kindState)
+    guard let live = connection as? EdnaConnection else { return try await wire.leave(state) }
+    _ = try await live.perform(wire.frames.clientOffline(state))
+  }
+
+  func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? {
+    guard settings.retryLogout == true, let subject = subject(of: identity) else { return nil }
+    return Delivery(
+      "logout", details: EdnaState(identity.kindState).farewell, now: now, endsSession: true, subject: subject)
+  }
+
+  func deliver(_ delivery: Delivery) async throws(SDKError) {
+    guard delivery.endsSession else { return }
+    try await wire.leave(EdnaState(delivery.details))
+  }
+
+  // MARK: Push
+
+  func pushFarewell(isInformed: Bool) -> PushFarewell { isInformed ? .removed : .orphaned }
+
+  func register(
+    _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) -> String? {
+    try await update(push: push.address.reveal(), of: identity, on: connection)
+    return nil
+  }
+
+  func unregister(
+    _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {
+    try await update(push: "", of: identity, on: connection)
+  }
+
+  private func update(
+    push address: String, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {
+    let frame = wire.frames.updateDevice(push: address)
+    guard let live = connection as? EdnaConnection else {
+      return try await wire.briefly(EdnaState(identity.kindState)) { _ in [frame] }
+    }
+    _ = try await live.perform(frame)
+  }
+
+  // MARK: For apps
+
+  func endpoint(for identity: IdentityRecord) -> Session.Endpoint {
+    let state = EdnaState(identity.kindState)
+    var endpoint = Session.Endpoint()
+    endpoint.baseUrl = settings.restURL
+    endpoint.realtimeUrl = settings.wsURL
+    endpoint.clientId = state.clientId.isEmpty ? nil : state.clientId
+    endpoint.deviceAddress = state.deviceAddress
+    return endpoint
+  }
+
+  func http(for credential: Credential, of identity: IdentityRecord) -> TokenHTTP {
+    EdnaHeaders(EdnaState(identity.kindState)).http
+  }
+
+  func prefill(of identity: IdentityRecord) -> (key: String, text: String)? {
+    EdnaState(identity.kindState).prefill.map { (EdnaState.prefillKey, $0) }
+  }
+
+  func open(
+    _ identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) -> SessionOpening {
+    let state = EdnaState(identity.kindState)
+    let untold = SessionOpening(data: state.latestData)
+    guard let pending = state.pending, let live = connection as? EdnaConnection else { return untold }
+    do throws(SDKError) {
+      _ = try await live.perform(
+        wire.frames.clientInfo(state, name: identity.user.name, data: state.latestData))
+    } catch {
+      // The chat opens all the same; the next one tries again.
+      return untold
+    }
+    var told = untold
+    told.delivered = state.values.filter { $0.key == EdnaState.pendingKey }
+    if let data = pending.data { told.learned = [EdnaState.dataKey: EdnaState.stored(data)] }
+    return told
+  }
+}

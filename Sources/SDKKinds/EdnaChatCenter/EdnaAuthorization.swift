@@ -1,0 +1,84 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One call of `chatCenter.authorize` (`sdks.md`, E1 to E5).
+struct EdnaAuthorization {
+  private let params: ChatCenterAuthorize.Params
+  private let auth: EdnaAuth
+  private let operation = Self.newOperation()
+
+  init(_ params: ChatCenterAuthorize.Params) {
+    self.params = params
+    auth = params.auth.map(\.auth) ?? EdnaAuth()
+  }
+
+  /// A name for what ends later, with an event.
+  static func newOperation() -> String { "op-\(UUID().uuidString.lowercased())" }
+
+  func run(
+    on instance: HostedInstance, accepted: @Sendable () -> Void
+  ) async throws -> ChatCenterAuthorize.Result {
+    try params.user.check()
+    let (auth, user, now) = (auth, params.user, instance.wallClock.now())
+    let pending = try await instance.beginSignIn(
+      operation: operation, settling: { Self.settle(&$0, as: user, with: auth) },
+      offering: { adapter, identity, isUsable in
+        guard let adapter = adapter as? EdnaAdapter else { return nil }
+        let checked = try adapter.check(user, auth, now: now)
+        return isUsable && Self.isKnown(user, auth, to: identity) ? nil : checked
+      })
+    accepted()
+    guard params.wait == true else {
+      return .accepted(operation: operation, hints: try hints(await instance.state().adapter))
+    }
+    return .user(try await instance.finish(pending, timeout: params.timeout?.value).user)
+  }
+
+  private func hints(_ adapter: any SDKAdapter) throws -> [String] {
+    try (adapter as? EdnaAdapter)?.check(params.user, auth, now: .now).hints ?? []
+  }
+
+  /// Whether the vendor knows this user by this proof: what the last call brought, or what the bridge has supplied.
+  static func isKnown(_ user: EdnaChatUser, _ auth: EdnaAuth, to identity: IdentityRecord) -> Bool {
+    let state = EdnaState(identity.kindState)
+    return user.identifier.reveal() == identity.user.externalId && (auth == state.given || auth == state.auth)
+  }
+
+  /// The same user with another name or other attributes: they wait for the next chat that opens.
+  static func settle(_ identity: inout IdentityRecord, as user: EdnaChatUser, with auth: EdnaAuth) {
+    var state = EdnaState(identity.kindState)
+    state.given = auth
+    if let data = user.data { state.update(data) }
+    if let name = user.name, name != identity.user.name {
+      identity.user.name = name
+      state.noteName()
+    }
+    identity.kindState = state.values
+  }
+}
+
+extension EdnaAdapter {
+  /// A user and proof that may be right, as far as can be told without the network.
+  ///
+  /// - Throws: `invalidIdentifier`, `weakIdentifier`, `invalidAuthParameters`.
+  func check(_ user: EdnaChatUser, _ auth: EdnaAuth, now: Timestamp) throws(SDKError) -> CheckedCredential {
+    let hints = try EdnaIdentifier.check(
+      user.identifier, isEncrypted: auth.isEncrypted || cipher != nil,
+      isStrict: settings.strictIdentifiers ?? false)
+    if let cipher, !auth.isEncrypted, user.identifier.reveal().utf8.count > cipher.capacity {
+      throw SDKError(
+        .local, .invalidIdentifier,
+        "The identifier can't be encrypted: with this key it may have at most \(cipher.capacity) bytes.")
+    }
+    try auth.check()
+    return EdnaOffer(auth: auth, data: user.data).checked(
+      identifier: user.identifier, name: user.name, hints: hints, now: now)
+  }
+}

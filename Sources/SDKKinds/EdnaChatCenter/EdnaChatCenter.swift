@@ -1,0 +1,68 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// The edna Chat Center SDK (seed 004; `sdks.md` section 5; `vendors.md` sections 5 and 9.5).
+public struct EdnaChatCenter: SDKKind {
+  static let kindName = KindName("edna.chatcenter")
+
+  /// The kind.
+  public init() {}
+
+  public var name: KindName { Self.kindName }
+  public var settingsSchema: JSONSchema { EdnaSettings.jsonSchema }
+  public var secretSettings: Set<String> { [] }
+  public var fileSettings: Set<String> { ["ca_file"] }
+  public var urlSettings: Set<String> { ["rest_url", "ws_url"] }
+  public var vendorDomains: [String] { ["edna.io", "edna.ru"] }
+  public var backendSettings: Set<String> { ["rest_url"] }
+  public var concealsExternalId: Bool { true }
+  public var methods: [any SDKMethod.Type] {
+    [
+      ChatCenterAuthorize.self, ChatCenterLogout.self, ChatCenterDeauthorizeUser.self, ChatCenterUpdateData.self,
+      ChatCenterPrefill.self, ChatCenterGetChat.self,
+    ]
+  }
+
+  public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+    router.register(on: registry, ChatCenterAuthorize.self) { params, instance, context in
+      try await EdnaAuthorization(params).run(on: instance, accepted: context.accepted)
+    }
+    router.register(on: registry, ChatCenterLogout.self) { params, instance, context in
+      let operation = EdnaAuthorization.newOperation()
+      let outcome = try await instance.signOut(
+        operation: operation, requiringUser: .userNotAuthorized, accepted: context.accepted)
+      if params.wait == true { try await outcome(params.timeout?.value) }
+      return .init(operation: operation)
+    }
+    router.register(on: registry, ChatCenterDeauthorizeUser.self) { _, instance, _ in
+      _ = try await instance.signOut(localOnly: true, as: .deauthorized, accepted: {})
+      // A text that was set before anybody was there goes too.
+      try await instance.amend { $0[EdnaState.prefillKey] = nil }
+      return Empty()
+    }
+    router.register(on: registry, ChatCenterUpdateData.self) { params, instance, context in
+      let data = params.data ?? [:]
+      try EdnaChatUser.check(data, member: "data")
+      try await instance.amend(requiringUser: .userNotAuthorized, accepted: context.accepted) { values in
+        var state = EdnaState(values)
+        state.update(data)
+        values = state.values
+      }
+      return Empty()
+    }
+    router.register(on: registry, ChatCenterPrefill.self) { params, instance, context in
+      let message = try params.checkedMessage
+      try await instance.amend(accepted: context.accepted) { $0[EdnaState.prefillKey] = message }
+      return Empty()
+    }
+    router.register(on: registry, ChatCenterGetChat.self) { _, instance, _ in
+      try await instance.openSession(minTTL: 0, timeout: nil)
+    }
+  }
+
+  public func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter {
+    EdnaAdapter(
+      settings: try Settings.decode(EdnaSettings.self, from: settings, at: "settings"), services: services)
+  }
+}

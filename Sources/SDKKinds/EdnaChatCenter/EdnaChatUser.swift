@@ -1,0 +1,42 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// Who is to be authorised: the seed's `ChatUser`.
+public struct EdnaChatUser: RPCValue, Hashable {
+  /// Unique, persistent and hard to guess: a secret.
+  public var identifier: Secret
+  /// What the operators see.
+  public var name: String?
+  /// Attributes for operators and routing.
+  public var data: [String: String]?
+
+  /// A user.
+  public init(identifier: Secret, name: String? = nil, data: [String: String]? = nil) {
+    self.identifier = identifier
+    self.name = name
+    self.data = data
+  }
+
+  public static let jsonSchema = JSONSchema.named(
+    "ChatUser",
+    .object([
+      .required("identifier", .string(), "the user's unique, persistent id, hard to guess: a secret"),
+      .optional("name", .string(), "the name that operators see"),
+      .optional("data", .map(.string()), "attributes for operators and routing"),
+    ]))
+
+  /// Checks what need not be said of the identifier.
+  func check() throws(RPCError) {
+    if let name, name.utf8.count > 1024 {
+      throw .invalidParams("The member user.name may have at most 1024 bytes.", member: "user.name")
+    }
+    if let data { try EdnaChatUser.check(data, member: "user.data") }
+  }
+
+  /// Checks attributes: they fit into one reply.
+  static func check(_ data: [String: String], member: String) throws(RPCError) {
+    guard JSONWriter.bytes(of: EdnaFrame.attributes(data)).count <= 16_384 else {
+      throw .invalidParams("The member \(member) may have at most 16384 bytes as JSON.", member: member)
+    }
+  }
+}

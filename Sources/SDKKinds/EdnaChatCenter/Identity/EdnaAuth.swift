@@ -1,0 +1,93 @@
+import JSONRPC
+import SDKProtocol
+
+/// What proves the user to the installation: the seed's `ChatAuth`. An empty text is none.
+struct EdnaAuth: RPCValue, Hashable {
+  /// How token and scheme travel.
+  enum Method: String, Codable, CaseIterable { case headers, cookies }
+
+  var token: Secret?
+  var scheme: Secret?
+  var method: Method
+  var signature: Secret?
+  var isEncrypted: Bool
+
+  static let jsonSchema = JSONSchema.named(
+    "ChatAuth",
+    .object([
+      .optional("token", .string(), "the authorization token: a secret"),
+      .optional("scheme", .string(), "the authorization scheme"),
+      .optional(
+        "method", .enumeration(Method.allCases.map(\.rawValue)), "how token and scheme travel; headers unless given"),
+      .optional("signature", .string(), "the signature: a secret"),
+      .optional("isEncrypted", .boolean, "whether the app has encrypted the identifier"),
+    ]))
+
+  /// Nothing that proves anything.
+  init() {
+    method = .headers
+    isEncrypted = false
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    token = Self.text(try container.decodeIfPresent(Secret.self, forKey: .token))
+    scheme = Self.text(try container.decodeIfPresent(Secret.self, forKey: .scheme))
+    method = try container.decodeIfPresent(Method.self, forKey: .method) ?? .headers
+    signature = Self.text(try container.decodeIfPresent(Secret.self, forKey: .signature))
+    isEncrypted = try container.decodeIfPresent(Bool.self, forKey: .isEncrypted) ?? false
+  }
+
+  /// As an identity keeps it.
+  var stored: Secret { Secret((try? JSONValueEncoder.encode(self)).map(JSONWriter.text(of:)) ?? "{}") }
+
+  /// What an identity kept.
+  init(stored: Secret?) {
+    let json = stored.flatMap { try? JSONParser.parse(Array($0.reveal().utf8)) }
+    self = json.flatMap { try? JSONValueDecoder.decode(EdnaAuth.self, from: $0) } ?? EdnaAuth()
+  }
+
+  /// This with what the bridge answers: members that it does not name stay.
+  ///
+  /// - Throws: `providerOutputInvalid` for an answer that proves nothing or can't be sent.
+  func answered(_ members: JSONObject) throws(SDKError) -> EdnaAuth {
+    var next = self
+    if let token = members["token"]?.stringValue { next.token = Self.text(Secret(token)) }
+    if let scheme = members["scheme"]?.stringValue { next.scheme = Self.text(Secret(scheme)) }
+    if let signature = members["signature"]?.stringValue { next.signature = Self.text(Secret(signature)) }
+    if let isEncrypted = members["isEncrypted"]?.boolValue { next.isEncrypted = isEncrypted }
+    guard members["token"]?.stringValue != nil || members["signature"]?.stringValue != nil else {
+      throw SDKError(
+        .provider, .providerOutputInvalid, "The token provider's answer has neither token nor signature; give one.")
+    }
+    do throws(SDKError) {
+      try next.check()
+    } catch {
+      throw SDKError(
+        .provider, .providerOutputInvalid, "The token provider gave what can't be sent. \(error.message)")
+    }
+    return next
+  }
+
+  /// Whether it can stand in headers or cookies.
+  ///
+  /// - Throws: `invalidAuthParameters` with the member.
+  func check() throws(SDKError) {
+    for (value, name, limit) in [(token, "token", 8192), (scheme, "scheme", 256), (signature, "signature", 8192)] {
+      guard let bytes = value?.reveal().utf8 else { continue }
+      guard bytes.count <= limit, bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+        throw SDKError(
+          .local, .invalidAuthParameters,
+          "The \(name) must have at most \(limit) bytes and no line breaks or other control characters.",
+          member: "auth.\(name)")
+      }
+      if method == .cookies, name != "signature", bytes.contains(UInt8(ascii: ";")) {
+        throw SDKError(
+          .local, .invalidAuthParameters, "The \(name) has a semicolon, which a cookie can't have; use headers.",
+          member: "auth.\(name)")
+      }
+    }
+  }
+
+  private static func text(_ secret: Secret?) -> Secret? { secret.flatMap { $0.isEmpty ? nil : $0 } }
+}

@@ -1,0 +1,45 @@
+import SDKProtocol
+
+/// What can be told of an identifier without the network (seed 004, "User identifier requirements").
+enum EdnaIdentifier {
+  /// More is no identifier; one that an app has encrypted with a large key still fits.
+  static let maximumBytes = 1024
+
+  /// Checks an identifier.
+  ///
+  /// - Parameters:
+  ///   - isEncrypted: whether it is encrypted, by the app or by us.
+  ///   - isStrict: whether one that can be guessed is refused.
+  /// - Returns: hints.
+  /// - Throws: `invalidIdentifier`, `weakIdentifier`.
+  static func check(_ identifier: Secret, isEncrypted: Bool, isStrict: Bool) throws(SDKError) -> [String] {
+    let text = identifier.reveal()
+    guard text.contains(where: { !$0.isWhitespace }) else {
+      throw SDKError(.local, .invalidIdentifier, "The identifier is empty; give the user's unique, persistent id.")
+    }
+    guard text.utf8.count <= maximumBytes, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw SDKError(
+        .local, .invalidIdentifier,
+        "The identifier must have at most \(maximumBytes) bytes and no control characters.")
+    }
+    guard !isEncrypted, let likeness = likeness(of: text) else { return [] }
+    let advice = "The identifier looks like \(likeness): it can be guessed. Use a random id, or encrypt it"
+    if isStrict {
+      throw SDKError(.local, .weakIdentifier, "\(advice) (identifier_public_key).", hints: ["weakIdentifier"])
+    }
+    return ["weakIdentifier: it looks like \(likeness) and can be guessed; use a random id, or encrypt it"]
+  }
+
+  /// What public knowledge a text looks like.
+  private static func likeness(of text: String) -> String? {
+    let text = text.filter { !$0.isWhitespace }
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    if parts.count == 2, !parts[0].isEmpty, parts[1].contains("."), !parts[1].hasPrefix("."), !parts[1].hasSuffix(".") {
+      return "an e-mail address"
+    }
+    let digits = text.utf8.count { (0x30...0x39).contains($0) }
+    let others = text.utf8.filter { !(0x30...0x39).contains($0) }
+    if (7...15).contains(digits), others.allSatisfy("+-().".utf8.contains) { return "a phone number" }
+    return nil
+  }
+}

@@ -1,0 +1,31 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// `chatCenter.deauthorizeUser`: forgets the user here (seed 004, "User deletion").
+public enum ChatCenterDeauthorizeUser: SDKMethod {
+  public static let name = "chatCenter.deauthorizeUser"
+  public static let summary = "Forgets the user here; the vendor is not told."
+  public static let documentation = """
+    Local and done at the reply: the socket is closed, and credentials, storage, prefill and pending data are gone. The
+    push subscription stays at the vendor and is listed as orphaned. Valid in every state.
+    """
+  public static let access = MethodAccess.role(.control)
+  public static let ordering = MethodOrdering.write(waits: false)
+  public static let kind: KindName? = EdnaChatCenter.kindName
+
+  /// What the caller sends.
+  public struct Params: RPCValue, InstanceParams {
+    /// The instance.
+    public var instance: InstanceID
+
+    /// The instance.
+    public init(instance: InstanceID) { self.instance = instance }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance")
+    ])
+  }
+
+  public typealias Result = Empty
+}

@@ -1,0 +1,31 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// `chatCenter.getChat`: opens the chat (seed 004, "Prefilling the input field").
+public enum ChatCenterGetChat: SDKMethod {
+  public static let name = "chatCenter.getChat"
+  public static let summary = "All that an app needs to open the chat."
+  public static let documentation = """
+    The same as session.open: gives the prefilled text once and delivers updated data when the connection is live.
+    userNotAuthorized without a user. A login that was accepted just before is waited for.
+    """
+  public static let access = MethodAccess.role(.use)
+  public static let ordering = MethodOrdering.read
+  public static let kind: KindName? = EdnaChatCenter.kindName
+
+  /// What the caller sends.
+  public struct Params: RPCValue, InstanceParams {
+    /// The instance.
+    public var instance: InstanceID
+
+    /// The instance.
+    public init(instance: InstanceID) { self.instance = instance }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance")
+    ])
+  }
+
+  public typealias Result = Session
+}

@@ -1,0 +1,44 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// `chatCenter.prefill`: a text for the input field (seed 004, "Prefilling the input field").
+public enum ChatCenterPrefill: SDKMethod {
+  public static let name = "chatCenter.prefill"
+  public static let summary = "Sets the text that the input field has when the chat opens next."
+  public static let documentation = """
+    Given once, by the next chat that opens, also after a restart; an empty message clears it and another one replaces
+    it. Without a user it waits for whoever is authorised next. deauthorizeUser clears it, and so does a logout that
+    succeeds.
+    """
+  public static let access = MethodAccess.role(.control)
+  public static let ordering = MethodOrdering.write(waits: false)
+  public static let kind: KindName? = EdnaChatCenter.kindName
+
+  /// What the caller sends.
+  public struct Params: RPCValue, InstanceParams {
+    /// The instance.
+    public var instance: InstanceID
+    /// The text; empty for none.
+    public var message: String
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .required("message", .string(), "the text; empty for none"),
+    ])
+
+    /// The text as it is kept; `nil` for none.
+    ///
+    /// - Throws: `invalidParams` for one that fits into no reply.
+    var checkedMessage: Secret? {
+      get throws(RPCError) {
+        guard JSONWriter.bytes(of: .string(message)).count <= 16_384 else {
+          throw .invalidParams("The member message may have at most 16384 bytes as JSON.", member: "message")
+        }
+        return message.isEmpty ? nil : Secret(message)
+      }
+    }
+  }
+
+  public typealias Result = Empty
+}

@@ -1,0 +1,72 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// What the vendor's refusals mean, over HTTP and in frames (`vendors.md` 5.1; `sdks.md`, E13).
+enum EdnaFailure {
+  static let vendor = "edna Chat Center"
+
+  /// The credentials are not taken (any more).
+  static func unauthorized(_ details: String?, status: Int? = nil) -> SDKError {
+    SDKError(
+      .vendor, .invalidAuth,
+      details == "expired"
+        ? "\(vendor) says that the credentials have expired; authorize again with fresh ones."
+        : "\(vendor) refused the credentials; check token, scheme and signature, and authorize again.",
+      httpStatus: status, vendorCode: "UNAUTHORIZED", vendorDescription: details)
+  }
+
+  /// The installation does not serve us.
+  static func forbidden(_ details: String?, status: Int? = nil) -> SDKError {
+    SDKError(
+      .vendor, .forbidden, "\(vendor) does not serve this client; check provider_uid.", httpStatus: status,
+      vendorCode: "FORBIDDEN", vendorDescription: details)
+  }
+
+  /// What a frame's data refuses; `nil` when it refuses nothing.
+  static func refusal(in data: JSONObject) -> SDKError? {
+    guard let code = data["error"], !code.isNull else { return nil }
+    let name = code.stringValue ?? "?"
+    let details = data["errorDetails"]?.stringValue
+    switch name {
+    case "UNAUTHORIZED": return unauthorized(details)
+    case "FORBIDDEN": return forbidden(details)
+    default:
+      return SDKError(
+        .unreachable, name.hasPrefix("INTERNAL") ? .serverError : .badResponse,
+        "\(vendor) did not take a frame; see its words.", vendorCode: name, vendorDescription: details)
+    }
+  }
+
+  /// The body of an accepted answer, or what the refusal means.
+  static func accepted(_ response: HTTPResponseParts) throws(SDKError) -> JSON {
+    let details = (try? JSONParser.parse(response.body))?["errorDetails"]?.stringValue
+    switch VendorAnswer(response, vendor: vendor) {
+    case .accepted(let json): return json
+    case .unauthorized: throw unauthorized(details, status: 401)
+    case .forbidden: throw forbidden(details, status: 403)
+    case .notFound:
+      throw SDKError(.vendor, .notFound, "\(vendor) is not at this URL; check rest_url.", httpStatus: 404)
+    case .unusable(let error): throw error
+    }
+  }
+
+  /// An upgrade that was refused says who is to blame by its status.
+  static func error(_ failure: HTTPFailure) -> SDKError {
+    switch failure {
+    case .refused(status: 401): unauthorized(nil, status: 401)
+    case .refused(status: 403): forbidden(nil, status: 403)
+    default: failure.error(vendor: vendor)
+    }
+  }
+
+  /// No answer came.
+  static var silence: SDKError {
+    SDKError(.unreachable, .timeout, "\(vendor) did not acknowledge a frame in time; try again later.")
+  }
+
+  /// The socket is closed.
+  static var closed: SDKError {
+    SDKError(.unreachable, .network, "\(vendor) closed the connection; it is opened again.")
+  }
+}

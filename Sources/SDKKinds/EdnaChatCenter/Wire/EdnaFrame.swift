@@ -1,0 +1,69 @@
+import JSONRPC
+import SDKProtocol
+
+/// The frames of `vendors.md` 5.1, without their correlation ids.
+struct EdnaFrame {
+  let settings: EdnaSettings
+  /// Stable for the life of the instance, and no other instance's.
+  let deviceUid: String
+
+  private static let apiVersion: JSON = 19
+
+  /// Makes this device known, or known again.
+  func registerDevice(_ state: EdnaState) -> JSONObject {
+    var data: JSONObject = ["clientId": .string(state.clientId)]
+    data["deviceAddress"] = state.deviceAddress.map(JSON.string)
+    data["providerUid"] = settings.providerUid.map(JSON.string)
+    data["appPackage"] = .string(settings.appPackage ?? "sdkd")
+    data["appVersion"] = .string(SDKVersion.program)
+    data["deviceUid"] = .string(deviceUid)
+    data["osName"] = "linux"
+    data["osVersion"] = "linux"
+    data["locale"] = "en"
+    data["timeZone"] = "UTC"
+    data["deviceName"] = "sdkd"
+    data["deviceModel"] = "linux"
+    data["apiVersion"] = Self.apiVersion
+    return ["action": "registerDevice", "data": .object(data)]
+  }
+
+  /// Opens the chat.
+  func initChat(_ state: EdnaState) -> JSONObject { message("INIT_CHAT", state, data: state.data) }
+
+  /// Says who the user is.
+  func clientInfo(_ state: EdnaState, name: String?, data: [String: String]?) -> JSONObject {
+    var more = JSONObject()
+    more["name"] = name.map(JSON.string)
+    more["preRegister"] = false
+    more["authorized"] = true
+    more["clientIdIsEncrypted"] = .bool(state.isEncrypted)
+    more["chatApiVersion"] = Self.apiVersion
+    more["libVersion"] = .string(SDKVersion.program)
+    return message("CLIENT_INFO", state, data: data, more)
+  }
+
+  /// The user is gone from this device: a logout.
+  func clientOffline(_ state: EdnaState) -> JSONObject { message("CLIENT_OFFLINE", state, data: nil) }
+
+  /// Where the device's pushes go; an empty address ends them.
+  func updateDevice(push address: String) -> JSONObject {
+    ["action": "updateDevice", "data": ["pnsPushAddress": .string(address)]]
+  }
+
+  private func message(
+    _ type: String, _ state: EdnaState, data: [String: String]?, _ more: JSONObject = [:]
+  ) -> JSONObject {
+    var content: JSONObject = ["type": .string(type), "clientId": .string(state.clientId)]
+    content["appMarker"] = settings.appMarker.map(JSON.string)
+    content["data"] = data.map(Self.attributes)
+    for member in more.members { content[member.key] = member.value }
+    var body: JSONObject = ["important": false, "content": .object(content)]
+    body["deviceAddress"] = state.deviceAddress.map(JSON.string)
+    return ["action": "sendMessage", "data": .object(body)]
+  }
+
+  /// Attributes, sorted by name.
+  static func attributes(_ data: [String: String]) -> JSON {
+    .object(JSONObject(data.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }))
+  }
+}

@@ -1,0 +1,61 @@
+import SDKProtocol
+
+/// How a request says who it is from: headers and cookies of `vendors.md` 5.2.
+struct EdnaHeaders {
+  let headers: [(name: String, value: String)]
+  let cookies: [(name: String, value: String)]
+
+  init(_ state: EdnaState) {
+    let auth = state.auth
+    var headers = [(name: "X-Ext-Client-ID", value: state.clientId)]
+    var cookies: [(name: String, value: String)] = []
+    if let token = Self.clientToken(state) {
+      headers.append(("X-Client-Token", token))
+      headers.append(("X-Header-Encoding", "url"))
+    }
+    switch auth.method {
+    case .headers:
+      if let token = auth.token { headers.append(("Authorization", token.reveal())) }
+      if let scheme = auth.scheme { headers.append(("X-Auth-Schema", scheme.reveal())) }
+    case .cookies:
+      // Without a token there is no cookie.
+      guard let token = auth.token else { break }
+      cookies.append(("Authorization", token.reveal()))
+      if let scheme = auth.scheme { cookies.append(("X-Auth-Schema", scheme.reveal())) }
+    }
+    self.headers = headers
+    self.cookies = cookies
+  }
+
+  /// For our own requests: cookies as one header.
+  var fields: [(name: String, value: String)] {
+    guard !cookies.isEmpty else { return headers }
+    return headers + [("Cookie", cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; "))]
+  }
+
+  /// For apps.
+  var http: TokenHTTP {
+    TokenHTTP(
+      headers: headers.reduce(into: [:]) { $0[$1.name] = Secret($1.value) },
+      cookies: cookies.reduce(into: [:]) { $0[$1.name] = Secret($1.value) })
+  }
+
+  /// What proves the client id: the signature, or the device's address; `nil` before there is either.
+  static func clientToken(_ state: EdnaState) -> String? {
+    guard let proof = state.auth.signature?.reveal() ?? state.deviceAddress else { return nil }
+    return encoded("\(proof):\(state.clientId)")
+  }
+
+  /// Percent-encoded but for the unreserved characters of RFC 3986.
+  private static func encoded(_ text: String) -> String {
+    var encoded = ""
+    for byte in text.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+        encoded.unicodeScalars.append(Unicode.Scalar(byte))
+      default: encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return encoded
+  }
+}

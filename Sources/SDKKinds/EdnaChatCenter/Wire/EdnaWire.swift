@@ -1,0 +1,98 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// Requests and connections to an installation (`vendors.md` 5.1 and 9.5).
+struct EdnaWire: Sendable {
+  let settings: EdnaSettings
+  let services: AdapterServices
+
+  init(settings: EdnaSettings, services: AdapterServices) {
+    self.settings = settings
+    self.services = services
+  }
+
+  var frames: EdnaFrame { EdnaFrame(settings: settings, deviceUid: services.instance.filter { $0 != "-" }) }
+  var timeout: Double { settings.common.timeout }
+
+  /// Checks the credentials and gives the seconds between pings, if the vendor wants any.
+  func pingInterval(_ state: EdnaState) async throws(SDKError) -> Double? {
+    let json = try await get("/api/chat/config", state)
+    guard let settings = json["settings"], settings["pingEnabled"]?.boolValue == true,
+      let milliseconds = settings["pingIntervalMillis"]?.doubleValue, milliseconds > 0
+    else { return nil }
+    return min(max(milliseconds / 1000, 1), 3600)
+  }
+
+  /// Asks for a piece of the history, which shows whether the credentials are taken.
+  func probe(_ state: EdnaState) async throws(SDKError) { _ = try await get("/api/client/history?count=1", state) }
+
+  private func get(_ path: String, _ state: EdnaState) async throws(SDKError) -> JSON {
+    let request = HTTPRequestParts(
+      instance: services.instance, method: "GET", url: settings.restURL + path,
+      headers: [("Accept", "application/json")] + EdnaHeaders(state).fields, timeout: timeout,
+      caFile: settings.caFile)
+    let response: HTTPResponseParts
+    do throws(HTTPFailure) {
+      response = try await services.http.send(request)
+    } catch {
+      throw EdnaFailure.error(error)
+    }
+    return try EdnaFailure.accepted(response)
+  }
+
+  /// Opens a socket and makes this device known on it.
+  ///
+  /// - Parameter seconds: for each of the two.
+  /// - Returns: the connection, and the device's address.
+  func register(_ state: EdnaState, within seconds: Double) async throws(SDKError) -> (EdnaConnection, String) {
+    let request = SocketRequestParts(
+      instance: services.instance, url: settings.wsURL, headers: EdnaHeaders(state).fields, timeout: seconds,
+      pingInterval: state.pingInterval ?? 3600, caFile: settings.caFile)
+    let socket: any VendorSocket
+    do throws(HTTPFailure) {
+      socket = try await services.sockets.open(request)
+    } catch {
+      throw EdnaFailure.error(error)
+    }
+    let connection = EdnaConnection(socket, timeout: timeout)
+    let answer = try await connection.perform(frames.registerDevice(state), within: seconds)
+    guard let address = answer["deviceAddress"]?.stringValue, (1...1024).contains(address.utf8.count),
+      address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+    else {
+      throw SDKError(
+        .unreachable, .badResponse, "\(EdnaFailure.vendor) registered no device: its answer has no deviceAddress.")
+    }
+    return (connection, address)
+  }
+
+  /// All three steps, each acknowledged: the user is online (`vendors.md` 5.3).
+  ///
+  /// - Returns: the connection, and the state with the device's address.
+  func enter(_ state: EdnaState, name: String?) async throws(SDKError) -> (EdnaConnection, EdnaState) {
+    let (connection, address) = try await register(state, within: timeout)
+    var state = state
+    state.deviceAddress = address
+    _ = try await connection.perform(frames.initChat(state))
+    _ = try await connection.perform(frames.clientInfo(state, name: name, data: state.data))
+    return (connection, state)
+  }
+
+  /// Ends the session on a connection of its own, all in the time of one request.
+  func leave(_ state: EdnaState) async throws(SDKError) {
+    try await briefly(state) { [frames] in [frames.clientOffline($0)] }
+  }
+
+  /// Sends frames on a connection of their own, all in the time of one request.
+  func briefly(
+    _ state: EdnaState, _ requests: @escaping @Sendable (EdnaState) -> [JSONObject]
+  ) async throws(SDKError) {
+    let (wire, seconds) = (self, timeout)
+    try await Deadline.run(seconds, late: EdnaFailure.silence) {
+      let (connection, address) = try await wire.register(state, within: seconds)
+      var state = state
+      state.deviceAddress = address
+      for request in requests(state) { _ = try await connection.perform(request, within: seconds) }
+    }
+  }
+}
