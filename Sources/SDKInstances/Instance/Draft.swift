@@ -58,6 +58,8 @@ struct Draft {
         record.degraded = "anonymousFallback"
       case .record: isDurable = true
       case .announce(let notice):
+        // Of several services one where nobody was has nobody to tell of.
+        if case .loggedOut = notice, former.user == .none, lane.service != nil { continue }
         isDurable = true
         if progress?.operation != nil || instance.isNews(notice, on: lane) {
           tell(instance.event(notice, on: lane, result: result))
@@ -68,11 +70,16 @@ struct Draft {
         guard let former = lane.progress, former.operation != nil else { continue }
         isDurable = true
         change.events += instance.superseding(former, on: lane)
-      case .finish(.signedOut) where progress?.operation != nil && !actions.contains(.wipe):
+      case .finish(.signedOut):
+        if let own = progress?.events, !own.isEmpty {
+          isDurable = true
+          change.events += own.map { .init($0, service: lane.service, operation: progress?.operation) }
+        }
+        guard progress?.operation != nil, !actions.contains(.wipe) else { continue }
         // Nobody was signed in; whoever waits for the operation hears of its end all the same.
         isDurable = true
         tell(instance.event(.loggedOut(.explicit), on: lane, result: nil))
-      case .finish(.failed(let error)) where error.origin != .unreachable:
+      case .finish(.failed(let error)) where error.origin != .unreachable || error.reason == .rateLimited:
         if record.isSpending != nil { isDurable = true }
         record.isSpending = nil
       default: continue
@@ -155,10 +162,17 @@ struct Draft {
   /// The user is gone: what they had is destroyed, and what the vendor must still hear is kept.
   private mutating func wipe(isInformed: Bool, phase: AuthenticationMachine.Phase) {
     guard !wipes else { return }
+    let service = service
+    if service != nil, former.isNobody {
+      // Nothing to destroy, and what other services have is not touched.
+      isDurable = true
+      record = IdentityRecord(phase: phase)
+      return
+    }
     wipes = true
     change.parts.append(.wipe)
     let own = pushes.filter { $0.service == service && !$0.orphaned }
-    deliveries += adapter.farewell(to: former, pushes: own, isInformed: isInformed, now: now)
+    deliveries += adapter.farewell(to: former, pushes: own, isInformed: isInformed, now: now).map { $0.of(service) }
     let isOrphaned = adapter.pushFarewell(isInformed: isInformed) == .orphaned
     for push in own {
       change.events.append(

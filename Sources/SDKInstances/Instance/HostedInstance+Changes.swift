@@ -58,7 +58,7 @@ extension HostedInstance {
 
   private func adopted(_ result: SignedIn, on lane: Lane) {
     lane.supply = result.supply
-    if result.prepared == nil { lane.isVerified = true }
+    if result.prepared == nil { lane.isVerified = result.isTold }
     if let connection = result.connection { keep(connection, for: lane) }
   }
 

@@ -125,12 +125,14 @@ extension HostedInstance {
   ///
   /// - Parameters:
   ///   - cause: what subscribers are told of a local logout.
+  ///   - events: events of the kind's own that go with it.
   /// - Returns: whether the vendor knows.
   /// - Throws: when the vendor can't be reached; then everything is kept.
   public func signOut(
-    service: String? = nil, localOnly: Bool, as cause: LogoutCause = .explicit, accepted: @Sendable () -> Void
+    service: String? = nil, localOnly: Bool, as cause: LogoutCause = .explicit, telling events: [EventType] = [],
+    accepted: @Sendable () -> Void
   ) async throws -> Bool {
-    let pending = try await beginSignOut(service: service, localOnly: localOnly, as: cause)
+    let pending = try await beginSignOut(service: service, localOnly: localOnly, as: cause, telling: events)
     accepted()
     guard case .signedOut(let informed) = try await finished(pending) else { return false }
     return informed
@@ -144,7 +146,7 @@ extension HostedInstance {
   /// Begins a logout and does not wait for the vendor.
   func beginSignOut(
     service: String?, localOnly: Bool, as cause: LogoutCause = .explicit, operation: String? = nil,
-    requiringUser: Reason? = nil
+    telling events: [EventType] = [], requiringUser: Reason? = nil
   ) async throws -> Progress {
     await enter()
     defer { leave() }
@@ -157,6 +159,7 @@ extension HostedInstance {
     }
     var pending = Progress()
     pending.operation = operation
+    pending.events = events
     await take(.signOut(localOnly: localOnly, as: cause), on: lane, beginning: pending)
     return pending
   }

@@ -125,7 +125,10 @@ extension HostedInstance {
     defer { leave() }
     guard !isDeleted, let lane = lane(service) else { return }
     guard adapter.isRefusal(error) else {
-      if error.origin == .unreachable { lane.isInterrupted = adapter.spends(lane.identity) }
+      // Who asks for fewer requests has not taken this one.
+      if error.origin == .unreachable, error.reason != .rateLimited {
+        lane.isInterrupted = adapter.spends(lane.identity)
+      }
       await take(.itselfFailed(epoch: epoch, error), on: lane)
       return
     }
@@ -138,6 +141,10 @@ extension HostedInstance {
         "The refresh token was spent and its answer lost (\(error.message)); sign in again or answer through the bridge.",
         instance: id, httpStatus: error.httpStatus, vendorCode: error.vendorCode,
         vendorDescription: error.vendorDescription)
+    }
+    if epoch == lane.machine.epoch {
+      lane.identity.kindState = adapter.kindState(afterRefusalOf: lane.identity)
+      lane.identity.isSpending = nil
     }
     await take(.itselfRefused(epoch: epoch, error, means: means(lane)), on: lane)
   }
@@ -153,7 +160,9 @@ extension HostedInstance {
         await self.receiveRenewed(.credentialAccepted(epoch: epoch), epoch: epoch, result, on: service)
       } catch {
         switch error.origin {
-        case .unreachable: await self.receive(.credentialUnverifiable(epoch: epoch, error), on: service)
+        case .unreachable:
+          let result = adapter.unverified(offered, of: identity)
+          await self.receive(.credentialUnverifiable(epoch: epoch, error), on: service, with: result)
         case _ where adapter.isRefusal(error):
           await self.receive(.credentialRefused(epoch: epoch, error), on: service)
         default: await self.receive(.verificationFailed(epoch: epoch, error), on: service)
@@ -175,6 +184,8 @@ extension HostedInstance {
     drawJitter(lane)
     lane.isVerified = true
     lane.isInterrupted = false
-    if await take(input, on: lane, with: result) == false { await abandon(result) }
+    guard await take(input, on: lane, with: result) == false else { return }
+    lane.isInterrupted = result.isIrreplaceable
+    await abandon(result)
   }
 }

@@ -107,8 +107,9 @@ extension HostedInstance {
           await take(.refused(error, means: means(lane)), on: lane)
         }
       } else {
+        guard error.origin == .unreachable else { return }
         lane.isVerified = false
-        if error.origin == .unreachable { await announce(.networkError(error), on: lane) }
+        await announce(.networkError(error), on: lane)
       }
     }
   }

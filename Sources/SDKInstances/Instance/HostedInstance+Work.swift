@@ -70,7 +70,7 @@ extension HostedInstance {
     await enter()
     defer { leave() }
     guard let lane = lane(service) else { return await abandon(result) }
-    if result.prepared == nil { lane.outageToldAt = nil }
+    if result.prepared == nil, result.isTold { lane.outageToldAt = nil }
     if epoch == lane.machine.epoch { drawJitter(lane) }
     let acceptance: AuthenticationMachine.Acceptance = result.prepared.map { .prepared($0) } ?? .login
     if await take(.signInAccepted(epoch: epoch, as: acceptance), on: lane, with: result) == false {
@@ -80,7 +80,7 @@ extension HostedInstance {
 
   /// Forgets a login at the vendor that came too late, unless the same user is signed in by now.
   func undo(_ result: SignedIn?, on lane: Lane) {
-    guard let result, result.prepared == nil else { return }
+    guard let result, result.prepared == nil, result.isTold else { return }
     let late = IdentityRecord(
       phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
     let isThere =
@@ -191,10 +191,15 @@ extension HostedInstance {
     await enter()
     defer { leave() }
     guard !isDeleted, let lane = lane(service) else { return }
-    let isRefused = error.origin == .vendor
-    if isRefused { lane.outageToldAt = nil }
-    await take(
-      .probed(epoch: epoch, isRefused ? .refused(error) : .unanswered(error), means: means(lane)), on: lane)
+    let probe: AuthenticationMachine.Probe
+    switch error.origin {
+    // Who may not do something is known all the same.
+    case .vendor where error.reason == .forbidden && !adapter.isRefusal(error): probe = .accepted
+    case .vendor: probe = .refused(error)
+    default: probe = .unanswered(error)
+    }
+    if error.origin == .vendor { lane.outageToldAt = nil }
+    await take(.probed(epoch: epoch, probe, means: means(lane)), on: lane)
   }
 
   func drawJitter(_ lane: Lane) { lane.recovery.random = environment.clock.random() }

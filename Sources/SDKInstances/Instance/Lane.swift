@@ -86,6 +86,8 @@ struct Progress: Sendable {
   var basis: [String: Secret]?
   /// What the next user is given with the login.
   var amendments: [@Sendable (inout [String: Secret]) throws -> Void] = []
+  /// Events of the kind's own that go with a logout.
+  var events: [EventType] = []
 
   /// One that has ended well.
   static var done: Progress {

@@ -46,6 +46,15 @@ public struct Delivery: Sendable, Hashable, Codable {
   }
 }
 
+extension Delivery {
+  /// The delivery as one of a service.
+  func of(_ service: String?) -> Delivery {
+    var copy = self
+    copy.service = copy.service ?? service
+    return copy
+  }
+}
+
 extension Instance.Pending {
   /// A delivery as observers see it: without its credentials.
   init(_ delivery: Delivery) {

@@ -28,6 +28,8 @@ extension SDKAdapter {
   public func renewItself(_ identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     throw SDKError(.provider, .noProvider, "This SDK renews nothing by itself; configure a token provider.")
   }
+  public func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn? { nil }
+  public func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret] { identity.kindState }
   public func isRefusal(_ error: SDKError) -> Bool { error.origin == .vendor && error.httpStatus == 401 }
 
   public func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {

@@ -55,6 +55,11 @@ public protocol SDKAdapter: Sendable {
   func renewItself(_ identity: IdentityRecord) async throws(SDKError) -> SignedIn
   /// Shows a renewed credential of the same user to the vendor, or exchanges it there.
   func renew(with credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) -> SignedIn
+  /// What the identity becomes with a credential that the vendor can't be asked about now; `nil` when nothing but the
+  /// credential changes.
+  func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn?
+  /// What the kind keeps when the vendor has refused what the SDK renews with: not that.
+  func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret]
   /// Whether an error is the vendor's refusal of the credential itself.
   func isRefusal(_ error: SDKError) -> Bool
 

@@ -35,6 +35,9 @@ public struct SignedIn: Sendable {
   public var supply: CheckedCredential?
   /// Whether the vendor would not give this credential again: then it must be durable before anybody gets it.
   public var isIrreplaceable: Bool
+  /// Whether the vendor was asked: if not, there is nothing to undo, and the first session shows whether the
+  /// credential is good.
+  public var isTold: Bool
   /// The connection on which the vendor accepted the user; the instance goes on with it.
   public var connection: (any RealtimeConnection)?
 
@@ -42,7 +45,7 @@ public struct SignedIn: Sendable {
   public init(
     user: User, credential: Credential?, kindState: [String: Secret] = [:], merge: Merge? = nil,
     prepared: AuthenticationMachine.Phase? = nil, events: [EventType] = [], supply: CheckedCredential? = nil,
-    isIrreplaceable: Bool = false, connection: (any RealtimeConnection)? = nil
+    isIrreplaceable: Bool = false, isTold: Bool = true, connection: (any RealtimeConnection)? = nil
   ) {
     self.user = user
     self.credential = credential
@@ -52,6 +55,7 @@ public struct SignedIn: Sendable {
     self.events = events
     self.supply = supply
     self.isIrreplaceable = isIrreplaceable
+    self.isTold = isTold
     self.connection = connection
   }
 }

@@ -58,7 +58,7 @@ extension AuthenticationMachine {
   static let expiredError = SDKError(
     .vendor, .expiredJWT, "The JWT has expired. Log in again, or configure a token provider.")
 
-  private static let refusedError = SDKError(
+  static let refusedError = SDKError(
     .vendor, .invalidAuth, "The vendor refused the token. Log in again, or wait for the token provider.")
 
   func isCurrent(_ began: UInt64, _ expected: Activity) -> Bool { began == epoch && activity == expected }

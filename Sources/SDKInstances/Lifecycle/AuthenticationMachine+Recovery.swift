@@ -6,7 +6,12 @@ extension AuthenticationMachine {
   /// A new credential is wanted; the vendor's lock is one more reason to want it.
   mutating func renew(_ means: RenewalMeans) -> [Action] {
     guard activity == .idle, !means.isNone, phase != .locked || isLockedByVendor else { return [] }
-    return recover(means, nil)
+    guard hasIdentity, standing == .expired || standing == .refused, !means.itself, policy.confirmsFirst else {
+      return recover(means, nil)
+    }
+    // The owner, who has not said yet whether to go on, is asked again; subscribers know of the failure.
+    isFailureTold = phase == .reauthNeeded
+    return recover(means, standing == .expired ? Self.expiredError : Self.refusedError)
   }
 
   /// Begins with what the SDK can do by itself, then turns to the owner.
@@ -67,10 +72,13 @@ extension AuthenticationMachine {
       activity = .verifying(attempt: attempt)
       return [.verify]
     case (.asking, .declined(let error)):
-      // A choice of the owner's, no failure.
+      // A choice of the owner's, no failure: what is at hand goes on, or it is a guest's.
       isFailureTold = true
-      return conclude(.becomeGuest, error)
-    case (.asking, .denied(let error)): return conclude(policy.onDenied, error)
+      return standing == .usable && hasIdentity ? end(.failed(error)) : conclude(.becomeGuest, error)
+    case (.asking, .denied(let error)):
+      // Who was a guest and is one still has not failed.
+      if policy.onDenied == .becomeGuest, !hasIdentity, phase != .locked { isFailureTold = true }
+      return conclude(policy.onDenied, error)
     case (.asking, .failed(let error)): return renewalFailed(error)
     default: return []
     }
@@ -96,8 +104,7 @@ extension AuthenticationMachine {
 
   mutating func refusedAgain(_ error: SDKError, attempt: Int) -> [Action] {
     if attempt < policy.maxAttempts {
-      return policy.confirmsFirst && hasIdentity
-        ? confirm(attempt: attempt + 1, error) : ask(attempt: attempt + 1, error)
+      return policy.confirmsFirst ? confirm(attempt: attempt + 1, error) : ask(attempt: attempt + 1, error)
     }
     // The cached token lives and was never refused: bad supplies are no reason to lose the user.
     if standing == .usable { return renewalFailed(error) }
@@ -151,6 +158,7 @@ extension AuthenticationMachine {
     if standing != .usable, standing != .reported, policy.onFailure == .fallBack { return fallBack(error) }
     var actions: [Action] = []
     if !Self.nobodyWasAsked(error) { actions.append(.announce(.refreshFailed(error))) }
+    if let outage = Self.unreachable(error) { actions.append(.announce(outage)) }
     switch standing {
     case .usable: return actions + end(.failed(error))
     case .reported:
@@ -164,7 +172,8 @@ extension AuthenticationMachine {
     case .none, .expired, .refused:
       if phase == .authenticated {
         phase = .reauthNeeded
-        actions += [.record] + tell(error)
+        // An outage is no failure of the authentication.
+        actions += [.record] + (Self.unreachable(error) == nil ? tell(error) : [])
       }
       return actions + end(.failed(error))
     }
@@ -214,9 +223,12 @@ extension AuthenticationMachine {
     case .unanswered(let error): return abandoned() + end(.failed(error), announcing: Self.unreachable(error))
     case .refused(let error):
       standing = .refused
-      if phase == .authenticated, policy.confirmsFirst, means.bridge { return confirm(attempt: 1, error) }
+      if phase == .authenticated, policy.confirmsFirst, means.bridge, !means.itself {
+        return confirm(attempt: 1, error)
+      }
       guard phase == .anonymous else {
-        if policy.onNoMeans != .keep { return conclude(policy.onNoMeans, error) }
+        // What the SDK renews with was not refused: an outage alone ends nothing.
+        if policy.onNoMeans != .keep, !means.itself { return conclude(policy.onNoMeans, error) }
         phase = .reauthNeeded
         return [.record] + tell(error) + end(.failed(error))
       }
