@@ -1,0 +1,74 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// `serviceChat.getAuthenticationSettings`: a service's settings, without secrets.
+public enum ServiceChatGetAuthenticationSettings: SDKMethod {
+  public static let name = "serviceChat.getAuthenticationSettings"
+  public static let summary = "A service's authentication settings, without secrets."
+  public static let documentation = "Null for a guest and for a service that was never signed in."
+  public static let access = MethodAccess.role(.observe)
+  public static let ordering = MethodOrdering.read
+  public static let kind: KindName? = SalesforceChat.kindName
+  public static let command: CommandUse? = CommandUse(verb: "identity")
+
+  /// What the caller sends.
+  public struct Params: RPCValue, InstanceParams {
+    /// The instance.
+    public var instance: InstanceID
+    /// The service.
+    public var service: String
+
+    /// Each member by name.
+    public init(instance: InstanceID, service: String) {
+      self.instance = instance
+      self.service = service
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .required("service", .string(), "cases, knowledge or chat"),
+    ])
+  }
+
+  /// Settings as observers may see them.
+  public struct Settings: RPCValue, Hashable {
+    /// The organisation's URL.
+    public var instanceUrl: String
+    /// The connected app.
+    public var clientId: String
+    /// Whether the access token can be renewed without the owner.
+    public var hasRefreshToken: Bool
+
+    /// Each member by name.
+    public init(instanceUrl: String, clientId: String, hasRefreshToken: Bool) {
+      self.instanceUrl = instanceUrl
+      self.clientId = clientId
+      self.hasRefreshToken = hasRefreshToken
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instanceUrl", .string(format: "URL"), "the organisation's URL"),
+      .required("clientId", .string(), "the connected app"),
+      .required("hasRefreshToken", .boolean, "whether the access token can be renewed without the owner"),
+    ])
+  }
+
+  /// What the caller gets.
+  public struct Result: RPCValue {
+    /// The settings; `nil` for a guest.
+    public var settings: Settings?
+
+    /// The settings.
+    public init(settings: Settings?) { self.settings = settings }
+
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(settings, forKey: .settings)
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("settings", .oneOf([Settings.jsonSchema, .null]), "the settings; null for a guest")
+    ])
+  }
+}

@@ -1,0 +1,42 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// `serviceChat.registerForPushNotifications`: registers a device for a service's user (seed 002, "Authentication
+/// Settings").
+public enum ServiceChatRegisterForPushNotifications: SDKMethod {
+  public static let name = "serviceChat.registerForPushNotifications"
+  public static let summary = "Registers a device for push messages to a service's user."
+  public static let documentation = """
+    The same as push.register for one service. A service has one registration: a new one removes the former. It ends
+    with its user.
+    """
+  public static let access = MethodAccess.role(.control)
+  public static let ordering = MethodOrdering.write(waits: true)
+  public static let kind: KindName? = SalesforceChat.kindName
+
+  /// What the caller sends.
+  public struct Params: RPCValue, InstanceParams {
+    /// The instance.
+    public var instance: InstanceID
+    /// The service.
+    public var service: String
+    /// The device.
+    public var endpoint: PushEndpoint
+
+    /// Each member by name.
+    public init(instance: InstanceID, service: String, endpoint: PushEndpoint) {
+      self.instance = instance
+      self.service = service
+      self.endpoint = endpoint
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .required("service", .string(), "cases, knowledge or chat"),
+      .required("endpoint", PushEndpoint.jsonSchema, "the device"),
+    ])
+  }
+
+  public typealias Result = PushRegister.Result
+}

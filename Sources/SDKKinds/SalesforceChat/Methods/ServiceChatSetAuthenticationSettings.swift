@@ -1,0 +1,71 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// `serviceChat.setAuthenticationSettings`: signs a service in or out (seed 002, "Authentication Flow").
+public enum ServiceChatSetAuthenticationSettings: SDKMethod {
+  public static let name = "serviceChat.setAuthenticationSettings"
+  public static let summary = "Signs a service in with authentication settings, or out with null."
+  public static let documentation = """
+    Settings are checked locally and accepted without a request: authenticationSettingsError names what is missing or
+    wrong. Instead of its own members they may hold account, the Mobile SDK's account in its own field names. Another
+    user's settings wipe what was stored for the former one; identityUrl tells whose they are. With null the service's
+    tokens are forgotten at once and revoked at the vendor in the background; a guest may do that too. Each accepted
+    call emits settingsUpdated. What the instance stores for apps is wiped when the user of any service goes.
+    """
+  public static let access = MethodAccess.role(.control)
+  public static let ordering = MethodOrdering.write(waits: false)
+  public static let kind: KindName? = SalesforceChat.kindName
+  public static let command: CommandUse? = CommandUse(verb: "login", input: .json, member: "settings")
+
+  /// What the caller sends.
+  public struct Params: RPCValue, InstanceParams {
+    /// The instance.
+    public var instance: InstanceID
+    /// The service.
+    public var service: String
+    /// The settings as they came, secrets included; `nil` signs out.
+    public var settings: GivenSettings?
+
+    /// Each member by name.
+    public init(instance: InstanceID, service: String, settings: GivenSettings?) {
+      self.instance = instance
+      self.service = service
+      self.settings = settings
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(instance, forKey: .instance)
+      try container.encode(service, forKey: .service)
+      // Null is a value here.
+      try container.encode(settings, forKey: .settings)
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .required("service", .string(), "cases, knowledge or chat"),
+      .required("settings", .oneOf([AuthenticationSettings.jsonSchema, .null]), "the settings, or null to sign out"),
+    ])
+  }
+
+  public typealias Result = Empty
+}
+
+/// Authentication settings as a caller gave them. They hold secrets, so they print as `‹settings›`.
+public struct GivenSettings: Sendable, Hashable, Codable {
+  /// The members.
+  public var members: JSONObject
+
+  /// Settings with these members.
+  public init(members: JSONObject) { self.members = members }
+
+  public init(from decoder: any Decoder) throws { members = try JSON(from: decoder).objectValue ?? JSONObject() }
+  public func encode(to encoder: any Encoder) throws { try JSON.object(members).encode(to: encoder) }
+}
+
+extension GivenSettings: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  public var description: String { "‹settings›" }
+  public var debugDescription: String { "‹settings›" }
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,112 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+extension SalesforceAdapter {
+  /// What a delivery needs; it must do without the instance's settings, which may be others by then.
+  private enum Key {
+    static let loginURL = "login_url"
+    static let accessToken = "access_token"
+    static let devices = "devices"
+  }
+
+  /// How often the removal of devices is tried before the token that it needs is revoked all the same.
+  private static let patience = 5
+
+  func signOut(
+    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {
+    guard let account = SalesforceAccount(identity.kindState),
+      let token = account.refreshToken ?? credential?.token
+    else { return }
+    try await wire.revoke(token, at: wire.loginURL(account))
+  }
+
+  func farewell(
+    to identity: IdentityRecord, pushes: [PushRecord], isInformed: Bool, now: Timestamp
+  ) -> [Delivery] {
+    guard !isInformed, let account = SalesforceAccount(identity.kindState),
+      identity.credential != nil || account.refreshToken != nil
+    else { return [] }
+    var details = account.state
+    details[Key.loginURL] = Secret(wire.loginURL(account))
+    details[Key.accessToken] = identity.credential?.token
+    // Vendor ids have no spaces.
+    let devices = pushes.compactMap(\.vendorId).joined(separator: " ")
+    if !devices.isEmpty { details[Key.devices] = Secret(devices) }
+    return [Delivery("revoke", details: details, now: now)]
+  }
+
+  /// Removes the devices and revokes the token, in this order: the one needs the other.
+  func deliver(_ delivery: Delivery) async throws(SDKError) {
+    guard var account = SalesforceAccount(delivery.details), let loginURL = delivery.details[Key.loginURL]?.reveal()
+    else { return }
+    var access = delivery.details[Key.accessToken]
+    let devices = delivery.details[Key.devices]?.reveal().split(separator: " ").map(String.init) ?? []
+    do throws(SDKError) {
+      for device in devices { try await remove(device, &access, &account) }
+    } catch {
+      if error.origin == .unreachable, delivery.attempts < Self.patience { throw error }
+    }
+    guard let token = account.refreshToken ?? access else { return }
+    try await wire.revoke(token, at: loginURL)
+  }
+
+  /// Removes a device; an access token that is dead by now is refreshed for it once.
+  private func remove(
+    _ device: String, _ access: inout Secret?, _ account: inout SalesforceAccount
+  ) async throws(SDKError) {
+    do throws(SDKError) {
+      guard let access else { return }
+      return try await wire.deleteDevice(device, token: access, at: account.instanceURL)
+    } catch {
+      if error.reason == .notFound { return }
+      guard isRefusal(error), account.refreshToken != nil else { throw error }
+    }
+    var nobody = IdentityRecord(phase: .loggedOut)
+    nobody.kindState = account.state
+    let result = try await refreshed(account, of: nobody)
+    account = SalesforceAccount(result.kindState) ?? account
+    access = result.credential?.token
+    guard let access else { return }
+    do throws(SDKError) {
+      try await wire.deleteDevice(device, token: access, at: account.instanceURL)
+    } catch {
+      guard error.reason == .notFound else { throw error }
+    }
+  }
+
+  // MARK: Push
+
+  var keepsOnePush: Bool { true }
+
+  func register(
+    _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) -> String? {
+    let (account, token) = try place(of: identity)
+    let names = ["apns": "Apple", "fcm": "androidGcm"]
+    guard let type = names[push.type] else {
+      throw SDKError(
+        .local, .invalidAuthParameters, "Salesforce sends to apns and fcm only; register one of these.",
+        member: "endpoint.type")
+    }
+    var fields: JSONObject = ["ConnectionToken": .string(push.address.reveal()), "ServiceType": .string(type)]
+    fields["NetworkId"] = account.communityId.map(JSON.string)
+    return try await wire.createDevice(fields, token: token, at: account.instanceURL)
+  }
+
+  func unregister(
+    _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {
+    guard let id = push.vendorId else { return }
+    let (account, token) = try place(of: identity)
+    try await wire.deleteDevice(id, token: token, at: account.instanceURL)
+  }
+
+  private func place(of identity: IdentityRecord) throws(SDKError) -> (SalesforceAccount, Secret) {
+    guard let account = SalesforceAccount(identity.kindState), let token = identity.credential?.token else {
+      throw SDKError(.state, .notAuthenticated, "This service has no authentication settings; set them first.")
+    }
+    return (account, token)
+  }
+}

@@ -1,0 +1,117 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+extension SalesforceAdapter {
+  /// Settings are accepted as they are: the first use shows whether the vendor takes them (F4).
+  func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    guard var account = SalesforceAccount(credential.details) else {
+      throw SDKError(.local, .authenticationSettingsError, "The settings have no instanceUrl.")
+    }
+    let isSame = isSameUser(credential, as: identity) == true
+    if isSame, account.user == nil { account.identityURL = SalesforceAccount(identity.kindState)?.identityURL }
+    return SignedIn(
+      user: user(of: account, isVerified: false, former: isSame ? identity.user : nil),
+      credential: credential.credential, kindState: account.state, events: [.settingsUpdated], isTold: false)
+  }
+
+  /// Shows settings that the owner supplied to the vendor; a dead access token is refreshed where they can do that.
+  func renew(with credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    guard var account = SalesforceAccount(credential.details) else {
+      throw SDKError(.provider, .providerOutputInvalid, "The settings have no instanceUrl.")
+    }
+    let former = SalesforceAccount(identity.kindState)?.user
+    do throws(SDKError) {
+      if let named = try await wire.userInfo(credential.credential.token, at: account.instanceURL) {
+        if let former, !named.isSame(as: former) { throw Self.otherUser }
+        if account.user == nil { account.identityURL = Self.identityURL(named, at: wire.loginURL(account)) }
+      }
+    } catch {
+      switch error {
+      case _ where isRefusal(error) && account.refreshToken != nil:
+        var supplied = identity
+        supplied.kindState = account.state
+        let result = try await refreshed(account, of: supplied)
+        if let former, let named = SalesforceAccount(result.kindState)?.user, !named.isSame(as: former) {
+          throw Self.otherUser
+        }
+        return result
+      case _ where error.reason == .forbidden && error.origin == .vendor: break
+      default: throw error
+      }
+    }
+    return signedIn(account, credential.credential, of: identity, isTold: true)
+  }
+
+  /// Nothing speaks against them, and their next use shows.
+  func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn? {
+    SalesforceAccount(credential.details).map {
+      signedIn($0, credential.credential, of: identity, isTold: false)
+    }
+  }
+
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
+    guard let account = SalesforceAccount(identity.kindState) else { return }
+    _ = try await wire.userInfo(credential.token, at: account.instanceURL)
+  }
+
+  /// A new access token for a refresh token; what the answer brings anew replaces the old.
+  func refreshed(_ account: SalesforceAccount, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    guard let spent = account.refreshToken else {
+      throw SDKError(.state, .reauthNeeded, "There is no refresh token; sign in again.")
+    }
+    let json = try await wire.refresh(spent, of: account)
+    guard let token = json["access_token"]?.stringValue.map({ Secret($0) }), SalesforceText.isToken(token) else {
+      throw Self.badAnswer("an access_token that can't be one")
+    }
+    var fresh = account
+    if let rotated = json["refresh_token"]?.stringValue.map({ Secret($0) }), !rotated.isEmpty {
+      fresh.refreshToken = rotated
+    }
+    if let url = json["instance_url"]?.stringValue {
+      do throws(SDKError) {
+        try URLRule.check(url, setting: "instance_url")
+        try checkPlaces([url], near: identity)
+      } catch {
+        throw Self.badAnswer("an instance_url that can't be one")
+      }
+      fresh.instanceURL = SalesforceText.base(url) ?? fresh.instanceURL
+    }
+    if let url = json["id"]?.stringValue, let named = SalesforceUserID(identityURL: url) {
+      if let known = account.user, !named.isSame(as: known) { throw Self.otherUser }
+      fresh.identityURL = url
+    }
+    let credential = Credential(token: token, type: .accessToken, obtainedAt: clock.now(), expiresAt: nil)
+    var result = signedIn(fresh, credential, of: identity, isTold: true)
+    result.isIrreplaceable = fresh.refreshToken != spent
+    return result
+  }
+
+  private func signedIn(
+    _ account: SalesforceAccount, _ credential: Credential, of identity: IdentityRecord, isTold: Bool
+  ) -> SignedIn {
+    var account = account
+    if account.user == nil { account.identityURL = SalesforceAccount(identity.kindState)?.identityURL }
+    return SignedIn(
+      user: user(of: account, isVerified: isTold, former: identity.user), credential: credential,
+      kindState: account.state, isTold: isTold)
+  }
+
+  private func user(of account: SalesforceAccount, isVerified: Bool, former: User?) -> User {
+    User(
+      id: account.user?.user ?? former?.id, authenticationType: .oauth2, authenticated: true, verified: isVerified,
+      since: former?.since ?? clock.now())
+  }
+
+  private static func identityURL(_ user: SalesforceUserID, at url: String) -> String {
+    "\(url)/id/\(user.organization)/\(user.user)"
+  }
+
+  static let otherUser = SDKError(
+    .provider, .providerTokenForOtherUser,
+    "The token is another user's; a refresh never switches users. Set the authentication settings to switch.")
+
+  private static func badAnswer(_ what: String) -> SDKError {
+    SDKError(.unreachable, .badResponse, "Salesforce answered a refresh with \(what); check login_url.")
+  }
+}

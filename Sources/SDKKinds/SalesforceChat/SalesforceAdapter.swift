@@ -1,0 +1,121 @@
+import DelegateBridge
+import SDKInstances
+import SDKProtocol
+
+/// Service Chat as one instance uses it: each service type has settings, a token and a state of its own.
+struct SalesforceAdapter: SDKAdapter {
+  let settings: SalesforceSettings
+  let common: CommonSettings
+  let wire: SalesforceWire
+  let clock: WallClock
+
+  init(settings: SalesforceSettings, services: AdapterServices) {
+    self.settings = settings
+    common = settings.common
+    clock = services.clock
+    wire = SalesforceWire(settings: settings, common: settings.common, services: services)
+  }
+
+  var policy: AuthenticationPolicy {
+    var policy = AuthenticationPolicy(
+      onDenied: .becomeGuest, onBudgetSpent: .becomeGuest, onAnotherUser: .wipeOnSuccess,
+      maxAttempts: common.maxAttempts)
+    policy.onNoMeans = .becomeGuest
+    policy.confirmsFirst = true
+    policy.renewsToSignOut = false
+    return policy
+  }
+
+  var services: [String] { settings.services }
+
+  /// A guest's session opens.
+  func opensWithoutCredential(_ identity: IdentityRecord) -> Bool { identity.isNobody }
+
+  // MARK: Before the network
+
+  /// What a caller brings, as a credential.
+  ///
+  /// - Throws: `authenticationSettingsError`.
+  func check(_ settings: AuthenticationSettings, for identity: IdentityRecord, now: Timestamp) -> CheckedCredential {
+    CheckedCredential(
+      credential: Credential(token: settings.accessToken, type: .accessToken, obtainedAt: now, expiresAt: nil),
+      details: settings.account.state)
+  }
+
+  func check(
+    _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
+  ) throws(SDKError) -> CheckedCredential? {
+    guard answer.authenticate == true, let members = answer.settings else { return nil }
+    do throws(SDKError) {
+      let settings = try AuthenticationSettings(members)
+      try checkPlaces(settings.urls.map(\.url), near: identity)
+      return check(settings, for: identity, now: now)
+    } catch {
+      throw SDKError(
+        .provider, .providerOutputInvalid,
+        "The answer to shouldAuthenticate has settings that can't be right. \(error.message)", member: error.member)
+    }
+  }
+
+  /// A loopback URL that a provider or the vendor gives is good only where an admin has set one: nobody else leads
+  /// requests to this machine.
+  func checkPlaces(_ urls: [String], near identity: IdentityRecord) throws(SDKError) {
+    let known = [settings.loginURL, SalesforceAccount(identity.kindState)?.instanceURL].compactMap { $0 }
+    guard let url = urls.first(where: URLRule.isLoopback), !known.contains(where: URLRule.isLoopback) else { return }
+    throw SDKError(
+      .local, .authenticationSettingsError,
+      "The settings lead to \(URLRule.parts(url)?.host ?? "this machine"), which takes a login_url of this machine.")
+  }
+
+  func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool? {
+    guard let new = SalesforceAccount(credential.details), let old = SalesforceAccount(identity.kindState) else {
+      return nil
+    }
+    if let one = new.user, let other = old.user { return one.isSame(as: other) }
+    if credential.credential.token == identity.credential?.token { return true }
+    return new.refreshToken != nil && new.refreshToken == old.refreshToken ? true : nil
+  }
+
+  // MARK: Renewal
+
+  /// Also without settings: whoever opens such a service may be signed in by the owner (F3).
+  func mayAsk(for identity: IdentityRecord) -> Bool { identity.phase != .locked }
+
+  func question(isRefusal: Bool) -> BridgeQuestion.Name { .shouldAuthenticate }
+
+  func renewsItself(_ identity: IdentityRecord) -> Bool {
+    SalesforceAccount(identity.kindState)?.refreshToken != nil
+  }
+
+  func spends(_ identity: IdentityRecord) -> Bool { renewsItself(identity) }
+
+  func isRefusal(_ error: SDKError) -> Bool {
+    error.origin == .vendor && (error.reason == .invalidGrant || error.reason == .invalidAuth)
+  }
+
+  /// A refused refresh token is of no more use.
+  func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret] {
+    identity.kindState.filter { $0.key != SalesforceAccount.refreshTokenKey }
+  }
+
+  func renewItself(_ identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    guard let account = SalesforceAccount(identity.kindState) else {
+      throw SDKError(.state, .notAuthenticated, "This service has no authentication settings.")
+    }
+    return try await refreshed(account, of: identity)
+  }
+
+  // MARK: For apps
+
+  func endpoint(for identity: IdentityRecord) -> Session.Endpoint {
+    let account = SalesforceAccount(identity.kindState)
+    var endpoint = Session.Endpoint()
+    endpoint.instanceUrl = account?.instanceURL
+    endpoint.baseUrl = account?.loginURL
+    return endpoint
+  }
+
+  func http(for credential: Credential, of identity: IdentityRecord) -> TokenHTTP {
+    TokenHTTP(headers: ["Authorization": Secret("Bearer \(credential.token.reveal())")])
+  }
+}

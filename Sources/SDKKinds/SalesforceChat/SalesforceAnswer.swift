@@ -1,0 +1,112 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// What the vendor's answers mean (`vendors.md` 3.2 and 9.3). It refuses in three forms: `{error, error_description}`
+/// of the token services, `[{errorCode, message}]` of the REST API, and plain text of the identity services.
+struct SalesforceAnswer {
+  static let vendor = "Salesforce"
+
+  private let status: Int
+  private let headers: [String: String]
+  private let json: JSON?
+  private let text: String
+  private let code: String?
+  private let description: String?
+
+  init(_ response: HTTPResponseParts) {
+    status = response.status
+    headers = response.headers
+    json = response.body.isEmpty ? .null : try? JSONParser.parse(response.body)
+    text = String(decoding: response.body.prefix(64), as: UTF8.self)
+    let entry = json?.arrayValue?.first ?? json
+    code = entry?["errorCode"]?.stringValue ?? entry?["error"]?.stringValue
+    description = entry?["message"]?.stringValue ?? entry?["error_description"]?.stringValue
+  }
+
+  /// The body of an accepted request to a resource; `null` when it is empty.
+  ///
+  /// - Parameter isIdentityService: whether the resource is below `/services/oauth2`, where 403 with `Bad_OAuth_Token`
+  ///   refuses the token; any other 403 refuses what was asked for.
+  func resource(isIdentityService: Bool = false) throws(SDKError) -> JSON {
+    switch status {
+    case 200..<300:
+      guard let json else {
+        throw unusable(.badResponse, "answered with something that is not JSON; check instanceUrl.")
+      }
+      return json
+    case 401: throw refused
+    case 403:
+      if isIdentityService, isBadToken { throw refused }
+      if code == "REQUEST_LIMIT_EXCEEDED" { throw rateLimited }
+      throw vendor(.forbidden, "does not let this user do that; check the user's permissions.")
+    case 404: throw vendor(.notFound, "knows no such resource; check instanceUrl and api_version.")
+    default: throw unexpected
+    }
+  }
+
+  /// The body of the token service's answer.
+  func tokens() throws(SDKError) -> JSON {
+    switch (status, code) {
+    case (200..<300, _):
+      guard let json, json["access_token"]?.stringValue != nil else {
+        throw unusable(.badResponse, "answered a refresh with something that holds no access_token; check login_url.")
+      }
+      return json
+    case (400, "invalid_grant"), (400, "invalid_token"):
+      throw vendor(.invalidGrant, "refused the refresh token; sign in again.")
+    case (400, "rate_limit_exceeded"), (403, "rate_limit_exceeded"): throw rateLimited
+    case (400, "inactive_user"), (400, "inactive_org"):
+      throw vendor(.forbidden, "says that the user or the organisation is not active; ask its administrator.")
+    case (400, _?), (401, _?), (403, _?):
+      throw vendor(
+        .invalidClient, "does not take this connected app; check client_id, client_secret and login_url.")
+    default: throw unexpected
+    }
+  }
+
+  /// Whether a revocation is over: done, or the token was none any more.
+  func checkRevoked() throws(SDKError) {
+    switch (status, code) {
+    case (200..<300, _), (400, "invalid_token"), (400, "unsupported_token_type"): return
+    case (400...404, _?): throw vendor(.invalidClient, "does not revoke the token; check login_url.")
+    default: throw unexpected
+    }
+  }
+
+  private var isBadToken: Bool {
+    // Some front ends add a line end.
+    text.split(whereSeparator: \.isWhitespace).first.map { $0 == "Bad_OAuth_Token" } ?? false
+  }
+
+  private var refused: SDKError {
+    SDKError(
+      .vendor, .invalidAuth, "\(Self.vendor) refused the access token; it has expired or was revoked.",
+      httpStatus: status, vendorCode: code ?? (isBadToken ? "Bad_OAuth_Token" : nil), vendorDescription: description)
+  }
+
+  private var rateLimited: SDKError {
+    let seconds = headers["retry-after"].flatMap(Double.init).flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+    return unusable(.rateLimited, "asks for fewer requests; try again later.", retryAfter: min(seconds ?? 5, 3600))
+  }
+
+  private var unexpected: SDKError {
+    switch status {
+    case 429: rateLimited
+    case 500...: unusable(.serverError, "answered with status \(status); try again later.")
+    default: unusable(.badResponse, "answered with status \(status) and nothing that explains it; check the URLs.")
+    }
+  }
+
+  private func vendor(_ reason: Reason, _ sentence: String) -> SDKError {
+    SDKError(
+      .vendor, reason, "\(Self.vendor) \(sentence)", httpStatus: status, vendorCode: code,
+      vendorDescription: description)
+  }
+
+  private func unusable(_ reason: Reason, _ sentence: String, retryAfter: Double? = nil) -> SDKError {
+    SDKError(
+      .unreachable, reason, "\(Self.vendor) \(sentence)", retryAfter: retryAfter, httpStatus: status, vendorCode: code,
+      vendorDescription: description)
+  }
+}

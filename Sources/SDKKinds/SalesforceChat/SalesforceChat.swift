@@ -1,0 +1,59 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// The Salesforce Service Chat SDK (seed 002; `sdks.md` section 3; `vendors.md` sections 3 and 9.3).
+public struct SalesforceChat: SDKKind {
+  static let kindName = KindName("salesforce.chat")
+
+  /// The kind.
+  public init() {}
+
+  public var name: KindName { Self.kindName }
+  public var settingsSchema: JSONSchema { SalesforceSettings.jsonSchema }
+  public var secretSettings: Set<String> { ["client_secret"] }
+  public var fileSettings: Set<String> { ["ca_file", "client_secret_file"] }
+  public var urlSettings: Set<String> { ["login_url"] }
+  public var vendorDomains: [String] { ["salesforce.com", "force.com", "my.site.com", "salesforce-sites.com"] }
+  public var backendSettings: Set<String> { ["client_id"] }
+  public var methods: [any SDKMethod.Type] {
+    [
+      ServiceChatSetAuthenticationSettings.self, ServiceChatGetAuthenticationSettings.self,
+      ServiceChatRegisterForPushNotifications.self,
+    ]
+  }
+
+  public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+    router.register(on: registry, ServiceChatSetAuthenticationSettings.self) { params, instance, context in
+      guard let given = params.settings else {
+        _ = try await instance.signOut(
+          service: params.service, localOnly: true, telling: [.settingsUpdated], accepted: context.accepted)
+        return Empty()
+      }
+      _ = try await instance.signIn(service: params.service, accepted: context.accepted) { adapter, identity, _ in
+        let settings = try AuthenticationSettings(given.members)
+        try registry.check(settings.urls, of: instance.kind, by: context.peer)
+        return (adapter as? SalesforceAdapter)?.check(settings, for: identity, now: instance.wallClock.now())
+      }
+      return Empty()
+    }
+    router.register(on: registry, ServiceChatGetAuthenticationSettings.self) { params, instance, _ in
+      let state = try await instance.state(of: params.service)
+      guard let adapter = state.adapter as? SalesforceAdapter,
+        let account = SalesforceAccount(state.identity.kindState)
+      else { return .init(settings: nil) }
+      return .init(
+        settings: .init(
+          instanceUrl: account.instanceURL, clientId: account.clientId ?? adapter.settings.clientId,
+          hasRefreshToken: account.refreshToken != nil))
+    }
+    router.register(on: registry, ServiceChatRegisterForPushNotifications.self) { params, instance, _ in
+      PushRegister.Result(id: try await instance.registerPush(service: params.service, params.endpoint))
+    }
+  }
+
+  public func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter {
+    SalesforceAdapter(
+      settings: try Settings.decode(SalesforceSettings.self, from: settings, at: "settings"), services: services)
+  }
+}

@@ -1,0 +1,94 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// Requests to the vendor: paths, headers and bodies of `vendors.md` 3.2 and 9.3.
+struct SalesforceWire: Sendable {
+  let settings: SalesforceSettings
+  let common: CommonSettings
+  let services: AdapterServices
+
+  /// Where an account's tokens are refreshed and revoked.
+  func loginURL(_ account: SalesforceAccount) -> String { settings.loginURL ?? account.loginURL }
+
+  /// `POST /services/oauth2/token`: a new access token for a refresh token.
+  ///
+  /// - Throws: `invalidGrant`, `invalidClient`, `forbidden`; the reasons of an unreachable vendor.
+  func refresh(_ token: Secret, of account: SalesforceAccount) async throws(SDKError) -> JSON {
+    var fields = [
+      ("grant_type", Secret("refresh_token")), ("client_id", Secret(account.clientId ?? settings.clientId)),
+      ("refresh_token", token),
+    ]
+    if let secret = try clientSecret(of: account) { fields.append(("client_secret", secret)) }
+    return try await post("\(loginURL(account))/services/oauth2/token", fields).tokens()
+  }
+
+  /// `POST /services/oauth2/revoke`: a token ends; a refresh token takes the access tokens along.
+  func revoke(_ token: Secret, at loginURL: String) async throws(SDKError) {
+    let fields = [("token", token), ("revoke_reason", Secret("user_logout"))]
+    try await post("\(loginURL)/services/oauth2/revoke", fields).checkRevoked()
+  }
+
+  /// `GET /services/oauth2/userinfo`: whether an access token is good, and whose it is.
+  ///
+  /// - Returns: the user, if the answer names one.
+  func userInfo(_ token: Secret, at instanceURL: String) async throws(SDKError) -> SalesforceUserID? {
+    let answer = try await send("GET", "\(instanceURL)/services/oauth2/userinfo", bearer: token)
+    let json = try answer.resource(isIdentityService: true)
+    guard let user = json["user_id"]?.stringValue, let organization = json["organization_id"]?.stringValue else {
+      return nil
+    }
+    return SalesforceUserID(organization: organization, user: user)
+  }
+
+  /// `POST sobjects/MobilePushServiceDevice`: the vendor's id of the new device.
+  func createDevice(_ fields: JSONObject, token: Secret, at instanceURL: String) async throws(SDKError) -> String {
+    let body = JSONWriter.bytes(of: .object(fields))
+    let answer = try await send("POST", devices(instanceURL), bearer: token, body: ("application/json", body))
+    guard let id = try answer.resource()["id"]?.stringValue, !id.isEmpty else {
+      throw SDKError(
+        .unreachable, .badResponse, "Salesforce registered the device but gave it no id; register it again.")
+    }
+    return id
+  }
+
+  /// `DELETE sobjects/MobilePushServiceDevice/{id}`.
+  func deleteDevice(_ id: String, token: Secret, at instanceURL: String) async throws(SDKError) {
+    let url = "\(devices(instanceURL))/\(SalesforceText.escaped(id))"
+    _ = try await send("DELETE", url, bearer: token).resource()
+  }
+
+  private func devices(_ instanceURL: String) -> String {
+    "\(instanceURL)/services/data/\(settings.apiVersion)/sobjects/MobilePushServiceDevice"
+  }
+
+  /// The secret of the instance's own connected app; another one's is not known.
+  private func clientSecret(of account: SalesforceAccount) throws(SDKError) -> Secret? {
+    guard account.clientId == nil || account.clientId == settings.clientId else { return nil }
+    if let path = settings.clientSecretFile { return try SecretFile.read(path, setting: "client_secret_file") }
+    return settings.clientSecret
+  }
+
+  private func post(_ url: String, _ fields: [(String, Secret)]) async throws(SDKError) -> SalesforceAnswer {
+    try await send(
+      "POST", url, bearer: nil, body: ("application/x-www-form-urlencoded", SalesforceText.form(fields)))
+  }
+
+  private func send(
+    _ method: String, _ url: String, bearer: Secret?, body: (type: String, bytes: [UInt8])? = nil
+  ) async throws(SDKError) -> SalesforceAnswer {
+    var headers = [(name: "Accept", value: "application/json"), (name: "User-Agent", value: SalesforceWire.userAgent)]
+    if let bearer { headers.append((name: "Authorization", value: "Bearer \(bearer.reveal())")) }
+    if let body { headers.append((name: "Content-Type", value: body.type)) }
+    let request = HTTPRequestParts(
+      instance: services.instance, method: method, url: url, headers: headers, body: body?.bytes,
+      timeout: common.timeout, caFile: common.caFile)
+    do throws(HTTPFailure) {
+      return SalesforceAnswer(try await services.http.send(request))
+    } catch {
+      throw error.error(vendor: SalesforceAnswer.vendor)
+    }
+  }
+
+  private static let userAgent = "sdkd/\(SDKVersion.program)"
+}
