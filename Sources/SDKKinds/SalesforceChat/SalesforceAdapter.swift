@@ -57,14 +57,19 @@ struct SalesforceAdapter: SDKAdapter {
     }
   }
 
-  /// A loopback URL that a provider or the vendor gives is good only where an admin has set one: nobody else leads
-  /// requests to this machine.
+  /// Where a provider's or the vendor's URLs may lead: to where requests go already, or to a listed host; to this
+  /// machine only where an admin has let requests go there.
   func checkPlaces(_ urls: [String], near identity: IdentityRecord) throws(SDKError) {
     let known = [settings.loginURL, SalesforceAccount(identity.kindState)?.instanceURL].compactMap { $0 }
-    guard let url = urls.first(where: URLRule.isLoopback), !known.contains(where: URLRule.isLoopback) else { return }
-    throw SDKError(
-      .local, .authenticationSettingsError,
-      "The settings lead to \(URLRule.parts(url)?.host ?? "this machine"), which takes a login_url of this machine.")
+    for url in urls {
+      guard let host = URLRule.parts(url)?.host, !known.contains(where: { URLRule.parts($0)?.host == host }) else {
+        continue
+      }
+      if URLRule.isLoopback(url) ? known.contains(where: URLRule.isLoopback) : wire.services.mayReach(host) { continue }
+      throw SDKError(
+        .local, .authenticationSettingsError,
+        "The settings lead to \(host), which [network] allow does not list; an admin can list it.")
+    }
   }
 
   func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool? {
