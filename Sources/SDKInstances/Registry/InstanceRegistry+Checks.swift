@@ -19,24 +19,12 @@ extension InstanceRegistry {
     }
     let hidden = kind.hiddenURLs(in: definition.settings)
     for name in kind.urlSettings.union(hidden.keys) where definition.settings[name] != former?.settings[name] {
-      guard let url = hidden[name] ?? definition.settings[name]?.stringValue else { continue }
-      try check(url, given: name, to: kind)
+      guard let url = hidden[name] ?? definition.settings[name]?.stringValue, let host = URLRule.parts(url)?.host
+      else { continue }
+      if lists(host, for: kind), !URLRule.isLoopback(url) { continue }
+      throw SDKError.accessDenied(
+        "The setting \(name) leads to \(host), which [network] allow does not list; only an admin may set it.")
     }
-  }
-
-  /// Checks URLs that a call gives to an instance of a kind, by the member that holds them, as settings are checked.
-  ///
-  /// - Throws: `accessDenied` for what takes admin.
-  public func check(_ urls: [(member: String, url: String)], of kind: KindName, by peer: Peer) throws(SDKError) {
-    guard let kind = self.kind(kind), !access.isAdmin(peer) else { return }
-    for (member, url) in urls { try check(url, given: member, to: kind) }
-  }
-
-  private func check(_ url: String, given name: String, to kind: any SDKKind) throws(SDKError) {
-    guard let host = URLRule.parts(url)?.host else { return }
-    if lists(host, for: kind), !URLRule.isLoopback(url) { return }
-    throw .accessDenied(
-      "The setting \(name) leads to \(host), which [network] allow does not list; only an admin may set it.")
   }
 
   /// Whether `[network] allow`, or else the vendor's own domains, lists a host.

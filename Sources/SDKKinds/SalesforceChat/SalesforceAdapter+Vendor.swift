@@ -70,8 +70,7 @@ extension SalesforceAdapter {
     }
     if let url = json["instance_url"]?.stringValue {
       do throws(SDKError) {
-        try URLRule.check(url, setting: "instance_url")
-        try checkPlaces([url], near: identity)
+        try wire.services.supplied.check(url, what: "instance_url")
       } catch {
         throw Self.badAnswer("an instance_url that can't be one")
       }

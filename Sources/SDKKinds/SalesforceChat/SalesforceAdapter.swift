@@ -48,27 +48,12 @@ struct SalesforceAdapter: SDKAdapter {
     guard answer.authenticate == true, let members = answer.settings else { return nil }
     do throws(SDKError) {
       let settings = try AuthenticationSettings(members)
-      try checkPlaces(settings.urls.map(\.url), near: identity)
+      for (member, url) in settings.urls { try wire.services.supplied.check(url, what: member) }
       return check(settings, for: identity, now: now)
     } catch {
       throw SDKError(
         .provider, .providerOutputInvalid,
         "The answer to shouldAuthenticate has settings that can't be right. \(error.message)", member: error.member)
-    }
-  }
-
-  /// Where a provider's or the vendor's URLs may lead: to where requests go already, or to a listed host; to this
-  /// machine only where an admin has let requests go there.
-  func checkPlaces(_ urls: [String], near identity: IdentityRecord) throws(SDKError) {
-    let known = [settings.loginURL, SalesforceAccount(identity.kindState)?.instanceURL].compactMap { $0 }
-    for url in urls {
-      guard let host = URLRule.parts(url)?.host, !known.contains(where: { URLRule.parts($0)?.host == host }) else {
-        continue
-      }
-      if URLRule.isLoopback(url) ? known.contains(where: URLRule.isLoopback) : wire.services.mayReach(host) { continue }
-      throw SDKError(
-        .local, .authenticationSettingsError,
-        "The settings lead to \(host), which [network] allow does not list; an admin can list it.")
     }
   }
 

@@ -32,7 +32,9 @@ public struct SalesforceChat: SDKKind {
       }
       _ = try await instance.signIn(service: params.service, accepted: context.accepted) { adapter, identity, _ in
         let settings = try AuthenticationSettings(given.members)
-        try registry.check(settings.urls, of: instance.kind, by: context.peer)
+        for (member, url) in settings.urls {
+          try registry.checkSupplied(url, what: member, on: instance, by: context.peer)
+        }
         return (adapter as? SalesforceAdapter)?.check(settings, for: identity, now: instance.wallClock.now())
       }
       return Empty()
