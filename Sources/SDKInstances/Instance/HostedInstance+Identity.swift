@@ -219,6 +219,11 @@ extension HostedInstance {
     }
   }
 
+  /// An answer of `askOwner` that can't be right counts against who gave it.
+  public func rejectAnswer(service: String? = nil) throws {
+    environment.bridge.reject(bridgeKey(try resolved(service).service))
+  }
+
   /// The identity of a service, for a kind's own reader.
   public func identity(of service: String? = nil) throws -> IdentityRecord { try resolved(service).identity }
 

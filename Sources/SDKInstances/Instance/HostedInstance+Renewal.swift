@@ -146,7 +146,8 @@ extension HostedInstance {
       lane.identity.kindState = adapter.kindState(afterRefusalOf: lane.identity)
       lane.identity.isSpending = nil
     }
-    await take(.itselfRefused(epoch: epoch, error, means: means(lane)), on: lane)
+    let isFinal = adapter.isFinal(error)
+    await take(.itselfRefused(epoch: epoch, error, means: means(lane), isFinal: isFinal), on: lane)
   }
 
   /// Shows the vendor what was supplied.
@@ -163,9 +164,11 @@ extension HostedInstance {
         case .unreachable:
           let result = adapter.unverified(offered, of: identity)
           await self.receive(.credentialUnverifiable(epoch: epoch, error), on: service, with: result)
-        case _ where adapter.isRefusal(error):
+        case _ where adapter.isRefusal(error) && !adapter.isFinal(error):
           await self.receive(.credentialRefused(epoch: epoch, error), on: service)
-        default: await self.receive(.verificationFailed(epoch: epoch, error), on: service)
+        default:
+          if error.origin == .provider { self.environment.bridge.reject(self.bridgeKey(service)) }
+          await self.receive(.verificationFailed(epoch: epoch, error), on: service)
         }
       }
     }

@@ -39,6 +39,10 @@ extension HostedInstance {
   ///   vendor's ends with a credential that it accepts.
   public func refresh(service: String? = nil, timeout: Double?, resetting: Bool) async throws -> Token {
     let name = try resolved(service).service
+    // A look at the present credential has its turn first.
+    while let progress = try resolved(name).progress, try resolved(name).machine.activity == .probing {
+      do { _ = try await progress.outcome.value() } catch is SDKError {}
+    }
     let pending = try await beginRefresh(name, resetting: resetting)
     let outcome = try await patience(timeout) { try await pending.outcome.value() }
     if case .failed(let error) = outcome { throw error }

@@ -31,6 +31,7 @@ extension SDKAdapter {
   public func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn? { nil }
   public func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret] { identity.kindState }
   public func isRefusal(_ error: SDKError) -> Bool { error.origin == .vendor && error.httpStatus == 401 }
+  public func isFinal(_ error: SDKError) -> Bool { false }
 
   public func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     throw SDKError(.state, .notAuthenticated, "This SDK has no anonymous users; log in first.")

@@ -62,6 +62,8 @@ public protocol SDKAdapter: Sendable {
   func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret]
   /// Whether an error is the vendor's refusal of the credential itself.
   func isRefusal(_ error: SDKError) -> Bool
+  /// Whether nothing that the owner could supply helps against a refusal.
+  func isFinal(_ error: SDKError) -> Bool
 
   // MARK: At the vendor
 

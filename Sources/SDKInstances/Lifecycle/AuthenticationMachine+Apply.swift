@@ -25,8 +25,8 @@ extension AuthenticationMachine {
 
     case .renew(let means): return renew(means)
     case .renewedItself(let began): return isCurrent(began, .renewing) ? renewed() : []
-    case .itselfRefused(let began, let error, let means):
-      return isCurrent(began, .renewing) ? itselfRefused(error, means) : []
+    case .itselfRefused(let began, let error, let means, let isFinal):
+      return isCurrent(began, .renewing) ? itselfRefused(error, isFinal ? .none : means, isFinal: isFinal) : []
     case .itselfFailed(let began, let error): return isCurrent(began, .renewing) ? renewalFailed(error) : []
     case .confirmed(let began, let confirmation): return confirmed(began, confirmation)
     case .answered(let began, let answer): return answered(began, answer)
@@ -69,12 +69,14 @@ extension AuthenticationMachine {
     epoch += 1
     activity = next
     isFailureTold = false
+    isRenewalRefused = false
     return actions
   }
 
   mutating func end(_ outcome: Outcome, announcing notice: Notice? = nil) -> [Action] {
     activity = .idle
     isFailureTold = false
+    isRenewalRefused = false
     return (notice.map { [.announce($0)] } ?? []) + [.finish(outcome)]
   }
 

@@ -25,8 +25,8 @@ extension AuthenticationMachine {
     case renew(RenewalMeans)
     /// The SDK renewed its credential without the owner.
     case renewedItself(epoch: UInt64)
-    /// The vendor refused what the SDK had for that.
-    case itselfRefused(epoch: UInt64, SDKError, means: RenewalMeans)
+    /// The vendor refused what the SDK had for that; `isFinal` when nothing that could be supplied would help.
+    case itselfRefused(epoch: UInt64, SDKError, means: RenewalMeans, isFinal: Bool = false)
     /// It could not be tried.
     case itselfFailed(epoch: UInt64, SDKError)
     /// Whether the owner wants to go on.

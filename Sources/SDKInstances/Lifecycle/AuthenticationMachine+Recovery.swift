@@ -26,7 +26,8 @@ extension AuthenticationMachine {
 
   mutating func ask(attempt: Int, _ error: SDKError?) -> [Action] {
     activity = .asking(attempt: attempt)
-    let isRefusal = attempt > 1 || standing == .expired || standing == .refused || standing == .reported
+    let isRefusal =
+      attempt > 1 || error != nil || standing == .expired || standing == .refused || standing == .reported
     return [.ask(attempt: attempt, isRefusal: isRefusal, error)]
   }
 
@@ -42,9 +43,14 @@ extension AuthenticationMachine {
     return [.announce(.authenticationFailed(error))]
   }
 
-  mutating func itselfRefused(_ error: SDKError, _ means: RenewalMeans) -> [Action] {
-    if hasIdentity || phase == .locked { standing = .refused }
+  mutating func itselfRefused(_ error: SDKError, _ means: RenewalMeans, isFinal: Bool) -> [Action] {
+    let isAlive = policy.outlivesRefusedRenewal && (standing == .usable || standing == .reported && !isFinal)
+    if !isAlive, hasIdentity || phase == .locked { standing = .refused }
     guard means.bridge else {
+      if isAlive {
+        isRenewalRefused = true
+        return renewalFailed(error)
+      }
       return error.reason == .rotationInterrupted ? renewalFailed(error) : conclude(policy.onBudgetSpent, error)
     }
     return policy.confirmsFirst ? confirm(attempt: 1, error) : ask(attempt: 1, error)
@@ -209,6 +215,7 @@ extension AuthenticationMachine {
     guard standing == .usable, phase == .authenticated || phase == .anonymous else { return [] }
     standing = .reported
     guard activity == .idle else { return [] }
+    isRenewalRefused = false
     // Only the SDK's own way can follow a mere report where the owner would be told of a failure.
     if means.itself || means.bridge && !policy.confirmsFirst, phase == .authenticated { return recover(means, nil) }
     activity = .probing
@@ -228,7 +235,7 @@ extension AuthenticationMachine {
       }
       guard phase == .anonymous else {
         // What the SDK renews with was not refused: an outage alone ends nothing.
-        if policy.onNoMeans != .keep, !means.itself { return conclude(policy.onNoMeans, error) }
+        if policy.onNoMeans != .keep, !means.itself || isRenewalRefused { return conclude(policy.onNoMeans, error) }
         phase = .reauthNeeded
         return [.record] + tell(error) + end(.failed(error))
       }

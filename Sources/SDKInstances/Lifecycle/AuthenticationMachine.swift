@@ -59,6 +59,8 @@ public struct AuthenticationMachine: Sendable, Hashable {
   public internal(set) var epoch: UInt64
   /// Whether subscribers have been told of the failure that the recovery in progress is about.
   var isFailureTold = false
+  /// Whether the vendor has refused to renew the credential that it is asked about.
+  var isRenewalRefused = false
   /// What the kind wants.
   public internal(set) var policy: AuthenticationPolicy
 

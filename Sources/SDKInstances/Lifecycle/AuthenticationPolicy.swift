@@ -40,6 +40,8 @@ public struct AuthenticationPolicy: Sendable, Hashable {
   public var renewsToSignOut = true
   /// Whether a credential that the vendor can't be asked about is used; no where it must be exchanged.
   public var usesUnverified = true
+  /// Whether a credential that nobody refused lives on when the vendor refuses to renew it.
+  public var outlivesRefusedRenewal = false
   /// Whether a logout that failed is an event of its own.
   public var tellsLogoutFailure = false
 

@@ -140,6 +140,7 @@ extension AuthenticationMachine.Input {
         .signInAccepted(epoch: epoch, as: .prepared(.authenticated)), .renewedItself(epoch: epoch),
         .itselfRefused(epoch: epoch, vendor, means: .none), .itselfRefused(epoch: epoch, vendor, means: .bridge),
         .itselfRefused(epoch: epoch, SampleErrors.interrupted, means: .none),
+        .itselfRefused(epoch: epoch, vendor, means: .bridge, isFinal: true),
         .itselfFailed(epoch: epoch, SampleErrors.network), .confirmed(epoch: epoch, .proceed),
         .confirmed(epoch: epoch, .declined(vendor)), .confirmed(epoch: epoch, .failed(SampleErrors.failed)),
         .answered(epoch: epoch, .declined(SampleErrors.none)),
@@ -164,7 +165,8 @@ extension AuthenticationMachine.Input {
       .signOutAccepted(let epoch), .signOutFailed(let epoch, _), .anonymousAccepted(let epoch),
       .anonymousFailed(let epoch, _), .answered(let epoch, _), .credentialAccepted(let epoch),
       .credentialRefused(let epoch, _), .credentialUnverifiable(let epoch, _), .verificationFailed(let epoch, _),
-      .renewedItself(let epoch), .itselfRefused(let epoch, _, _), .itselfFailed(let epoch, _), .confirmed(let epoch, _),
+      .renewedItself(let epoch), .itselfRefused(let epoch, _, _, _), .itselfFailed(let epoch, _),
+      .confirmed(let epoch, _),
       .probed(let epoch, _, _):
       epoch
     default: nil
@@ -177,7 +179,7 @@ extension AuthenticationMachine.Input {
     switch self {
     case .formerEndFailed(_, let error), .signInFailed(_, let error), .signOutFailed(_, let error),
       .anonymousFailed(_, let error), .credentialRefused(_, let error), .credentialUnverifiable(_, let error),
-      .verificationFailed(_, let error), .itselfFailed(_, let error), .itselfRefused(_, let error, _),
+      .verificationFailed(_, let error), .itselfFailed(_, let error), .itselfRefused(_, let error, _, _),
       .probed(_, .unanswered(let error), _), .probed(_, .refused(let error), _):
       error
     default: nil
@@ -192,6 +194,7 @@ extension AuthenticationPolicy {
     .init(onDenied: .lock, onBudgetSpent: .lock, onAnotherUser: .wipeOnSuccess, maxAttempts: 2),
     .init(onDenied: .keep, onBudgetSpent: .keep, onAnotherUser: .signOutFirst, maxAttempts: 1),
     .init(onDenied: .logOut, onBudgetSpent: .keep, onAnotherUser: .wipeOnSuccess, maxAttempts: 3), .guest, .visitor,
+    .opaque,
   ]
 
   /// Goes on as a guest, and asks whether to go on first.
@@ -201,6 +204,17 @@ extension AuthenticationPolicy {
     policy.onNoMeans = .becomeGuest
     policy.confirmsFirst = true
     policy.renewsToSignOut = false
+    return policy
+  }()
+
+  /// Exchanges an identity again and locks it when that is refused, but not while its token lives.
+  static let opaque = {
+    var policy = AuthenticationPolicy(
+      onDenied: .lock, onBudgetSpent: .lock, onAnotherUser: .wipeOnSuccess, maxAttempts: 2)
+    policy.onNoMeans = .lock
+    policy.usesUnverified = false
+    policy.renewsToSignOut = false
+    policy.outlivesRefusedRenewal = true
     return policy
   }()
 
