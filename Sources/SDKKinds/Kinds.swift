@@ -5,6 +5,7 @@ public enum Kinds {
   /// All of them.
   public static let all: [any SDKKind] = [
     ZendeskMessaging(),
+    ZendeskSupport(),
     SalesforceChat(),
     EdnaChatCenter(),
   ]

@@ -1,0 +1,78 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+import StateStore
+
+/// `support.setIdentity`: says who the user is (seed 001, "Set an identity").
+public enum SupportSetIdentity: SDKMethod {
+  public static let name = "support.setIdentity"
+  public static let summary = "Sets an anonymous identity or a unique id, and exchanges it for an access token."
+  public static let documentation = """
+    The same identity again does nothing; but one that is locked or has no token is exchanged again. Another identity,
+    also another name or e-mail of an anonymous one, wipes all that is stored once the vendor has accepted it; until
+    then, and when it is refused, the former one stands. With onChange "refuse" it is identityChangeRefused instead.
+    A jwt identity without token has its unique id supplied by the delegate or token provider, now and whenever the
+    vendor refuses it. identityMismatch: the account wants the other type. personalDataRefused: coppa is set.
+    weakIdentifier: strict_identifiers is set. agentNotAllowed: the e-mail is an agent's. network: the account's
+    settings can't be read. A newer identity supersedes this one.
+    """
+  public static let access = MethodAccess.role(.control)
+  public static let ordering = MethodOrdering.write(waits: false)
+  public static let kind: KindName? = ZendeskSupport.kindName
+  public static let command: CommandUse? = CommandUse(verb: "login", input: .json, member: "identity")
+
+  /// What becomes of a change of identity.
+  public enum OnChange: String, Sendable, Codable, CaseIterable { case wipe, refuse }
+
+  /// What the caller sends.
+  public struct Params: RPCValue, InstanceParams {
+    /// The instance.
+    public var instance: InstanceID
+    /// The identity.
+    public var identity: SupportIdentityInput
+    /// What becomes of a change of identity.
+    public var onChange: OnChange?
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .required("identity", SupportIdentityInput.jsonSchema, "who the user is"),
+      .optional(
+        "onChange", .enumeration(OnChange.allCases.map(\.rawValue)),
+        "whether another identity than the present one wipes or is refused; wipe unless given"),
+    ])
+  }
+
+  /// What the caller gets.
+  public struct Result: RPCValue {
+    /// What was destroyed.
+    public struct Wiped: RPCValue, Hashable {
+      /// Values in storage.
+      public var storage: Int
+      /// Push registrations.
+      public var pushes: Int
+      /// Tokens.
+      public var tokens: Int
+
+      public static let jsonSchema = JSONSchema.object([
+        .required("storage", .integer(minimum: 0), "values in storage"),
+        .required("pushes", .integer(minimum: 0), "push registrations"),
+        .required("tokens", .integer(minimum: 0), "tokens"),
+      ])
+    }
+
+    /// Whether the vendor was asked and has accepted the identity.
+    public var changed: Bool
+    /// What was destroyed of the former identity.
+    public var wiped: Wiped?
+
+    init(_ outcome: SignInOutcome) {
+      changed = outcome.changed
+      wiped = outcome.wiped.map { Wiped(storage: $0.storage, pushes: $0.pushes, tokens: $0.tokens) }
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("changed", .boolean, "false when the identity was the same and nothing was to do"),
+      .optional("wiped", Wiped.jsonSchema, "what was destroyed of the former identity"),
+    ])
+  }
+}

@@ -1,0 +1,69 @@
+import JSONRPC
+import SDKProtocol
+
+/// What the vendor gives for an identity: `{"authentication":{"access_token","user_id"}}` (`vendors.md` 2.1).
+struct SupportAccess {
+  let token: Secret
+  let userId: String
+
+  /// Reads the answer to an exchange.
+  ///
+  /// - Throws: `agentNotAllowed` for 403, which is never tried again; `invalidAuth` with the hints for 401;
+  ///   `badResponse` for an answer without token or with a user id that is none.
+  init(_ answer: VendorAnswer, type: SupportIdentity.Authentication, hints: [String]) throws(SDKError) {
+    if case .forbidden(let code, let description) = answer {
+      throw SDKError(
+        .vendor, .agentNotAllowed,
+        "Zendesk Support refuses agents here; set the identity of an end user instead.", httpStatus: 403,
+        vendorCode: code, vendorDescription: description, hints: hints)
+    }
+    if case .unauthorized(let code, let description) = answer {
+      throw SDKError(
+        .vendor, .invalidAuth,
+        type == .jwt
+          ? "Zendesk Support refused the unique id; the customer's JWT endpoint must know it and answer a form with a JWT."
+          : "Zendesk Support refused the anonymous identity; check client_id and the account's authentication.",
+        httpStatus: 401, vendorCode: code, vendorDescription: description, hints: hints)
+    }
+    let access = try Self.accept(answer)["authentication"]
+    guard let token = access?["access_token"]?.stringValue, !token.isEmpty, token.utf8.allSatisfy(Self.isVisible) else {
+      throw SDKError(.unreachable, .badResponse, "Zendesk Support answered the exchange without an access token.")
+    }
+    guard let userId = access?["user_id"].flatMap(Self.id) else {
+      throw SDKError(.unreachable, .badResponse, "Zendesk Support answered the exchange without a usable user_id.")
+    }
+    self.token = Secret(token)
+    self.userId = userId
+  }
+
+  /// The body of an accepted request, or what the refusal means.
+  @discardableResult
+  static func accept(_ answer: VendorAnswer) throws(SDKError) -> JSON {
+    switch answer {
+    case .accepted(let json): return json
+    case .unauthorized(let code, let description):
+      throw SDKError(
+        .vendor, .invalidAuth, "Zendesk Support refused the access token; refresh it or set the identity again.",
+        httpStatus: 401, vendorCode: code, vendorDescription: description)
+    case .forbidden(let code, let description):
+      throw SDKError(
+        .vendor, .forbidden, "Zendesk Support does not let this user do that; check the account's settings.",
+        httpStatus: 403, vendorCode: code, vendorDescription: description)
+    case .notFound:
+      throw SDKError(.vendor, .notFound, "Zendesk Support knows no such thing; check base_url.", httpStatus: 404)
+    case .unusable(let error): throw error
+    }
+  }
+
+  /// An id of the vendor's: a whole number, or its digits as text.
+  static func id(_ value: JSON) -> String? {
+    if let number = value.intValue { return number > 0 ? String(number) : nil }
+    guard let text = value.stringValue, (1...20).contains(text.utf8.count),
+      text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    return text
+  }
+
+  /// A token stands in a header.
+  private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
+}

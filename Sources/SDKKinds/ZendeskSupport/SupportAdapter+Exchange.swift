@@ -1,0 +1,96 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+extension SupportAdapter {
+  func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    var accepted = try await exchange(credential.details, hints: credential.hints, from: identity)
+    if isSameUser(credential, as: identity) == true { try checkUser(accepted, isThatOf: identity) }
+    accepted.events = [.identityChanged]
+    return accepted
+  }
+
+  func renewItself(_ identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    try await renewed(identity.kindState, hints: [], of: identity)
+  }
+
+  func renew(
+    with credential: CheckedCredential, of identity: IdentityRecord
+  ) async throws(SDKError) -> SignedIn {
+    try await renewed(credential.details, hints: credential.hints, of: identity)
+  }
+
+  private func renewed(
+    _ state: [String: Secret], hints: [String], of identity: IdentityRecord
+  ) async throws(SDKError) -> SignedIn {
+    var accepted = try await exchange(state, hints: hints, from: identity)
+    try checkUser(accepted, isThatOf: identity)
+    accepted.user.since = identity.user.since
+    return accepted
+  }
+
+  /// A guid is nobody else's, so that another user of it can only be a merge at the vendor. A unique id is the
+  /// customer's, and who it stands for may have changed: that would show one user's data to another.
+  private func checkUser(_ accepted: SignedIn, isThatOf identity: IdentityRecord) throws(SDKError) {
+    guard SupportIdentity(accepted.kindState)?.type == .jwt, let known = identity.user.id, known != accepted.user.id
+    else { return }
+    throw SDKError(
+      .provider, .providerTokenForOtherUser,
+      "The unique id stands for another user than before; a renewal never switches users. Clear the identity first.")
+  }
+
+  /// Exchanges an identity for an access token (`vendors.md` 2.1).
+  private func exchange(
+    _ state: [String: Secret], hints: [String], from identity: IdentityRecord
+  ) async throws(SDKError) -> SignedIn {
+    guard let who = SupportIdentity(state), let guid = state[SupportIdentity.guidKey] else {
+      throw SDKError(.state, .noIdentity, "No identity is set; set one first.")
+    }
+    try checkPersonalData(of: who)
+    let expected = try await account.authentication(identity, at: place)
+    guard expected == who.type else {
+      throw SDKError(
+        .state, .identityMismatch,
+        "The account wants \(expected.rawValue) identities and this one is \(who.type.rawValue); set one of the other"
+          + " type, or the setting authentication if the account has changed.", member: "identity.type")
+    }
+    var user: JSONObject = [:]
+    switch who.type {
+    case .anonymous:
+      user["sdk_guid"] = .string(guid.reveal())
+      user["name"] = who.name.map(JSON.string)
+      user["email"] = who.email.map(JSON.string)
+    case .jwt: user["token"] = who.uniqueId.map { .string($0.reveal()) }
+    }
+    let answer = await wire.exchange(
+      "/access/sdk/\(who.type.rawValue)", body: ["user": .object(user)], guid: guid, to: place)
+    let access = try SupportAccess(answer, type: who.type, hints: hints)
+    var kept = who.state(guid: guid)
+    kept[SupportIdentity.authenticationKey] = account.remembered(identity).map { Secret($0.rawValue) }
+    return SignedIn(
+      user: User(
+        id: access.userId, name: who.name, email: who.email, authenticationType: .custom, authenticated: true,
+        verified: who.type == .jwt, since: clock.now()),
+      credential: Credential(token: access.token, type: .accessToken, obtainedAt: clock.now(), expiresAt: nil),
+      kindState: kept)
+  }
+
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
+    let answer = await wire.send(
+      "GET", "/api/mobile/users/me.json", token: credential.token, guid: identity.kindState[SupportIdentity.guidKey],
+      to: place)
+    switch answer {
+    case .accepted: return
+    case .unauthorized: try SupportAccess.accept(answer)
+    case .forbidden, .notFound:
+      // They speak of the resource, not of the token.
+      throw SDKError(.unreachable, .badResponse, "Zendesk Support does not tell who the user is; check base_url.")
+    case .unusable(let error): throw error
+    }
+  }
+
+  /// There is no such call: an access token ends when the vendor says so (`vendors.md` 2.5).
+  func signOut(
+    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {}
+}

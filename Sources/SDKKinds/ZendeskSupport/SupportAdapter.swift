@@ -1,0 +1,92 @@
+import DelegateBridge
+import SDKInstances
+import SDKProtocol
+
+/// Support as one instance uses it.
+struct SupportAdapter: SDKAdapter {
+  let settings: SupportSettings
+  let wire: SupportWire
+  let account: SupportAccount
+  let clock: WallClock
+  let common: CommonSettings
+
+  init(settings: SupportSettings, services: AdapterServices) {
+    self.settings = settings
+    clock = services.clock
+    common = settings.common
+    wire = SupportWire(common: settings.common, services: services)
+    account = SupportAccount(settings: settings, wire: wire)
+  }
+
+  var policy: AuthenticationPolicy {
+    // The vendor's own SDK wipes what is refused; sdkd locks it and keeps it (`sdks.md`, S9).
+    let end: AuthenticationPolicy.Consequence = settings.strictVendorWipe == true ? .logOut : .lock
+    var policy = AuthenticationPolicy(
+      onDenied: end, onBudgetSpent: end, onAnotherUser: .wipeOnSuccess, maxAttempts: common.maxAttempts)
+    policy.onNoMeans = end
+    policy.usesUnverified = false
+    policy.renewsToSignOut = false
+    policy.outlivesRefusedRenewal = true
+    return policy
+  }
+
+  var missingUser: Reason? { .noIdentity }
+
+  var place: SupportWire.Place { .init(baseURL: settings.baseURL, clientId: settings.clientId) }
+
+  // MARK: Before the network
+
+  func check(
+    _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
+  ) throws(SDKError) -> CheckedCredential? {
+    let supplied = try supplied(answer)
+    return credential(
+      supplied.identity, guid: identity.kindState[SupportIdentity.guidKey] ?? newGuid(), hints: supplied.hints, now: now
+    )
+  }
+
+  func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool? {
+    guard let asked = SupportIdentity(credential.details), let stored = SupportIdentity(identity.kindState) else {
+      return nil
+    }
+    return asked.isSame(as: stored) ? true : nil
+  }
+
+  // MARK: Renewal
+
+  func mayAsk(for identity: IdentityRecord) -> Bool { SupportIdentity(identity.kindState)?.isSupplied == true }
+
+  func renewsItself(_ identity: IdentityRecord) -> Bool { SupportIdentity(identity.kindState) != nil }
+
+  func isRefusal(_ error: SDKError) -> Bool {
+    error.origin == .vendor && (error.httpStatus == 401 || error.reason == .agentNotAllowed)
+  }
+
+  /// An agent stays one, whatever is supplied (`sdks.md`, S4).
+  func isFinal(_ error: SDKError) -> Bool { error.reason == .agentNotAllowed }
+
+  // MARK: What outlives a wipe
+
+  func remainder(of identity: IdentityRecord) -> [String: Secret] {
+    identity.kindState.filter { $0.key == SupportIdentity.authenticationKey }
+  }
+
+  // MARK: For apps
+
+  func endpoint(for identity: IdentityRecord) -> Session.Endpoint {
+    var endpoint = Session.Endpoint()
+    endpoint.baseUrl = settings.baseURL
+    endpoint.appId = settings.appId
+    endpoint.appUserId = identity.user.id
+    endpoint.clientId = settings.clientId
+    return endpoint
+  }
+
+  func http(for credential: Credential, of identity: IdentityRecord) -> TokenHTTP {
+    var headers = [
+      "Authorization": Secret("Bearer \(credential.token.reveal())"), "Client-Identifier": Secret(settings.clientId),
+    ]
+    headers["Mobile-Sdk-Identity"] = identity.kindState[SupportIdentity.guidKey]
+    return TokenHTTP(headers: headers)
+  }
+}

@@ -1,0 +1,48 @@
+import SDKProtocol
+
+/// What can be told of a unique id without the network (`vendors.md` 2.4 and section 6).
+enum SupportLint {
+  /// The fewest characters of an id that is hard to guess.
+  static let fewestCharacters = 16
+  /// The most bytes of an id.
+  static let mostBytes = 8192
+
+  /// Findings that the vendor would not tell of.
+  static func findings(_ id: Secret) -> [String] {
+    let text = id.reveal()
+    var found: [String] = []
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    if parts.count == 3, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isBase64URL) }), text.hasPrefix("ey") {
+      found.append(
+        "token: it looks like a JWT; an opaque id belongs here, which the customer's endpoint answers with one")
+    } else if let at = text.firstIndex(of: "@"), at != text.startIndex, text[at...].dropFirst().contains(".") {
+      found.append("token: it looks like an e-mail address, which others can guess")
+    } else if text.count < fewestCharacters {
+      found.append("token: it has fewer than \(fewestCharacters) characters, which others can guess")
+    }
+    return found
+  }
+
+  /// Checks that there is an id at all.
+  ///
+  /// - Throws: `invalidIdentifier`; `weakIdentifier` when it is strict and the id is easy to guess or no id.
+  static func check(_ id: Secret, isStrict: Bool) throws(SDKError) -> [String] {
+    guard id.reveal().contains(where: { !$0.isWhitespace }), id.reveal().utf8.count <= mostBytes else {
+      throw SDKError(
+        .local, .invalidIdentifier,
+        "The unique id must have 1 to \(mostBytes) bytes; leave token out to have the token provider supply it.",
+        member: "identity.token")
+    }
+    let findings = findings(id)
+    if isStrict, let first = findings.first {
+      throw SDKError(
+        .local, .weakIdentifier, "The unique id is refused: \(first).", member: "identity.token", hints: findings)
+    }
+    return findings
+  }
+
+  private static func isBase64URL(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D
+      || byte == 0x5F
+  }
+}

@@ -1,0 +1,80 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// The settings of a Support instance (`sdks.md`, "Settings").
+struct SupportSettings: RPCValue, Hashable {
+  var baseURL: String
+  var appId: String
+  var clientId: String
+  var authentication: SupportIdentity.Authentication?
+  var coppa: Bool?
+  var strictIdentifiers: Bool?
+  var strictVendorWipe: Bool?
+  var timeout: Seconds?
+  var caFile: String?
+  var refresh: CommonSettings.Refresh?
+
+  enum CodingKeys: String, CodingKey {
+    case baseURL = "base_url"
+    case appId = "app_id"
+    case clientId = "client_id"
+    case authentication, coppa, timeout, refresh
+    case strictIdentifiers = "strict_identifiers"
+    case strictVendorWipe = "strict_vendor_wipe"
+    case caFile = "ca_file"
+  }
+
+  static let jsonSchema = JSONSchema.object(
+    [
+      .required("base_url", .string(format: "URL"), "where the account is, such as https://acme.zendesk.com"),
+      .required("app_id", .string(), "the app's id in the account"),
+      .required("client_id", .string(), "the app's OAuth client id"),
+      .optional(
+        "authentication", .enumeration(SupportIdentity.Authentication.allCases.map(\.rawValue)),
+        "how the account's users authenticate; read from the vendor unless given"),
+      .optional("coppa", .boolean, "refuse names and e-mail addresses of anonymous users"),
+      .optional("strict_identifiers", .boolean, "refuse unique ids that are easy to guess"),
+      .optional("strict_vendor_wipe", .boolean, "wipe the identity that the vendor refuses, as its SDK does"),
+    ] + CommonSettings.members)
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    baseURL = try container.decode(String.self, forKey: .baseURL)
+    appId = try container.decode(String.self, forKey: .appId)
+    clientId = try container.decode(String.self, forKey: .clientId)
+    authentication = try container.decodeIfPresent(SupportIdentity.Authentication.self, forKey: .authentication)
+    coppa = try container.decodeIfPresent(Bool.self, forKey: .coppa)
+    strictIdentifiers = try container.decodeIfPresent(Bool.self, forKey: .strictIdentifiers)
+    strictVendorWipe = try container.decodeIfPresent(Bool.self, forKey: .strictVendorWipe)
+    timeout = try container.decodeIfPresent(Seconds.self, forKey: .timeout)
+    caFile = try container.decodeIfPresent(String.self, forKey: .caFile)
+    refresh = try container.decodeIfPresent(CommonSettings.Refresh.self, forKey: .refresh)
+    try check()
+  }
+
+  private mutating func check() throws(SDKError) {
+    try URLRule.check(baseURL, setting: "base_url")
+    while baseURL.hasSuffix("/") { baseURL.removeLast() }
+    for (value, setting) in [(appId, "app_id"), (clientId, "client_id")] where !Self.isIdentifier(value) {
+      throw SDKError(
+        .local, .invalidAuthParameters,
+        "The setting \(setting) must have 1 to 128 characters of A-Z, a-z, 0-9, dot, underscore and hyphen.",
+        member: setting)
+    }
+  }
+
+  /// Ids stand in paths and headers.
+  private static func isIdentifier(_ text: String) -> Bool {
+    (1...128).contains(text.utf8.count)
+      && text.utf8.allSatisfy {
+        (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D
+          || $0 == 0x2E || $0 == 0x5F
+      }
+  }
+
+  /// The settings that all kinds have.
+  var common: CommonSettings {
+    CommonSettings(timeout: timeout, caFile: caFile, refresh: refresh, mode: .lazy)
+  }
+}

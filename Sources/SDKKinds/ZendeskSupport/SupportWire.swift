@@ -1,0 +1,73 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// Requests to the Support backend: paths, headers and bodies of `vendors.md` 2.1.
+struct SupportWire: Sendable {
+  static let vendor = "Zendesk Support"
+  private let common: CommonSettings
+  private let services: AdapterServices
+
+  init(common: CommonSettings, services: AdapterServices) {
+    self.common = common
+    self.services = services
+  }
+
+  /// Where a request goes and as which app.
+  struct Place: Sendable {
+    let baseURL: String
+    let clientId: String
+  }
+
+  /// How often an exchange that conflicts with another is tried again, and the seconds before the first time; the
+  /// pause doubles (`vendors.md` 2.1: Android tries up to three times).
+  private static let conflictRetries = 3
+  private static let conflictPause = 0.1
+
+  /// Sends a request; what the guid and the token name stands in its headers.
+  func send(
+    _ method: String, _ path: String, body: JSONObject? = nil, token: Secret? = nil, guid: Secret? = nil,
+    to place: Place
+  ) async -> VendorAnswer {
+    var headers = [
+      ("Accept", "application/json"), ("Accept-Language", "en"), ("Client-Identifier", place.clientId),
+      ("X-Zendesk-Client", "linux/sdkd"), ("X-Zendesk-Client-Version", SDKVersion.program),
+    ]
+    if let guid { headers.append(("Mobile-Sdk-Identity", guid.reveal())) }
+    if body != nil { headers.append(("Content-Type", "application/json")) }
+    if let token { headers.append(("Authorization", "Bearer \(token.reveal())")) }
+    let request = HTTPRequestParts(
+      instance: services.instance, method: method, url: place.baseURL + path,
+      headers: headers.map { (name: $0.0, value: $0.1) }, body: body.map { JSONWriter.bytes(of: .object($0)) },
+      timeout: common.timeout, caFile: common.caFile)
+    do throws(HTTPFailure) {
+      return VendorAnswer(try await services.http.send(request), vendor: Self.vendor)
+    } catch {
+      return .unusable(error.error(vendor: Self.vendor))
+    }
+  }
+
+  /// Sends an exchange; one that conflicts with another is sent again.
+  func exchange(_ path: String, body: JSONObject, guid: Secret, to place: Place) async -> VendorAnswer {
+    var pause = Self.conflictPause
+    for _ in 0..<Self.conflictRetries {
+      let answer = await send("POST", path, body: body, guid: guid, to: place)
+      guard case .unusable(let error) = answer, error.httpStatus == 409 else { return answer }
+      do { try await ContinuousClock().sleep(for: .seconds(pause)) } catch { return answer }
+      pause *= 2
+    }
+    return await send("POST", path, body: body, guid: guid, to: place)
+  }
+
+  /// A vendor's id as one segment of a path.
+  static func segment(_ text: String) -> String {
+    var encoded = ""
+    for byte in text.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F, 0x7E: encoded.unicodeScalars.append(Unicode.Scalar(byte))
+      default: encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return encoded
+  }
+}

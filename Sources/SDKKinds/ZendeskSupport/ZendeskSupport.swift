@@ -1,0 +1,67 @@
+import DelegateBridge
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// The Zendesk Support SDK (seed 001; `sdks.md` section 2; `vendors.md` sections 2 and 9.2).
+public struct ZendeskSupport: SDKKind {
+  static let kindName = KindName("zendesk.support")
+
+  /// The kind.
+  public init() {}
+
+  public var name: KindName { Self.kindName }
+  public var settingsSchema: JSONSchema { SupportSettings.jsonSchema }
+  public var secretSettings: Set<String> { [] }
+  public var fileSettings: Set<String> { ["ca_file"] }
+  public var urlSettings: Set<String> { ["base_url"] }
+  public var vendorDomains: [String] { ["zendesk.com"] }
+  public var backendSettings: Set<String> { ["base_url", "app_id", "client_id"] }
+  public var methods: [any SDKMethod.Type] {
+    [SupportSetIdentity.self, SupportGetIdentity.self, SupportClearIdentity.self]
+  }
+
+  public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+    router.register(on: registry, SupportSetIdentity.self) { params, instance, context in
+      .init(try await instance.set(params.identity.identity, refusing: params.onChange == .refuse, context))
+    }
+    router.register(on: registry, SupportGetIdentity.self) { _, instance, _ in
+      .init(identity: SupportIdentity(try await instance.identity().kindState).map { .init($0) })
+    }
+    router.register(on: registry, SupportClearIdentity.self) { _, instance, context in
+      _ = try await instance.signOut(localOnly: true, accepted: context.accepted)
+      return Empty()
+    }
+  }
+
+  public func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter {
+    SupportAdapter(
+      settings: try Settings.decode(SupportSettings.self, from: settings, at: "settings"), services: services)
+  }
+}
+
+extension HostedInstance {
+  /// Sets an identity; the owner is asked for a unique id that is its to supply, after the call has its place.
+  fileprivate nonisolated func set(
+    _ identity: SupportIdentity, refusing: Bool, _ context: CallContext
+  ) async throws -> SignInOutcome {
+    do {
+      return try await signIn(accepted: context.accepted) { adapter, record, isUsable in
+        try (adapter as? SupportAdapter)?.offer(identity, over: record, isUsable: isUsable, refusing: refusing)
+      }
+    } catch is SupportAdapter.OwnerNeeded {
+      context.accepted()
+    }
+    let (answer, epoch) = try await askOwner(.getToken)
+    do {
+      return try await signIn(since: epoch, accepted: {}) { adapter, record, isUsable in
+        guard let adapter = adapter as? SupportAdapter else { return nil }
+        let supplied = try adapter.supplied(answer).identity
+        return try adapter.offer(supplied, over: record, isUsable: isUsable, refusing: refusing)
+      }
+    } catch let error as SDKError where error.reason == .providerOutputInvalid {
+      try await rejectAnswer()
+      throw error
+    }
+  }
+}
