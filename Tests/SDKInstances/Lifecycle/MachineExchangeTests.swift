@@ -77,6 +77,15 @@ struct MachineExchangeTests {
     #expect(reported.isLockedByVendor)
   }
 
+  @Test func `A reported token that is dead does not lock while the exchange was only out of reach`() {
+    var machine = machine(.authenticated, .usable)
+    let itself = RenewalMeans(itself: true)
+    _ = machine.apply(.reported(means: itself))
+    #expect(machine.apply(.itselfFailed(epoch: 4, SampleErrors.network)).contains(.probe))
+    _ = machine.apply(.probed(epoch: 4, .refused(SampleErrors.refused), means: itself))
+    #expect(machine.phase == .reauthNeeded)
+  }
+
   @Test func `A renewal that the network ends tells of the network`() {
     var machine = machine(.authenticated, .usable)
     _ = machine.apply(.refused(SampleErrors.refused, means: .init(itself: true)))
