@@ -166,6 +166,8 @@ import Testing
       usleep(moment)
       try desk.crash()
       let next = try desk.connect()
+      // The one attempt with the old token is made at the start.
+      try eventually("the attempt has ended") { try desk.state(of: "a", on: next) != "refreshing" }
       let answer = try next.answer(next.begin("token.get", ["instance": "a"]))
       let instance = try next.call("instance.get", ["instance": "a"])
       if let token = answer["result"]?["token"]?.stringValue {
