@@ -146,6 +146,25 @@ import Testing
     #expect(try set(["type": "anonymous"], line)["changed"] == true)
   }
 
+  @Test func S1_sdkctlSetsShowsAndClearsTheIdentity() throws {
+    let (desk, line) = try open(Self.anonymousApp)
+    func run(_ verb: String, input: String? = nil) throws -> String {
+      let arguments =
+        [verb, "desk", "-o", "json"] + (input == nil ? [] : ["--file", try desk.write("in", input ?? "").path])
+      let output = desk.folder.appendingPathComponent("out-\(verb)")
+      let program = try Program(
+        "sdkctl", arguments, environment: ["SDKD_SOCKET": desk.socket], output: output,
+        log: desk.folder.appendingPathComponent("err-\(verb)"))
+      guard program.exit(within: 60) == 0 else { throw Program.Failure(description: program.logText) }
+      return try String(contentsOf: output, encoding: .utf8)
+    }
+    #expect(try run("login", input: JSONWriter.text(of: Self.anna)).contains("true"))
+    #expect(try identity(line) == Self.anna)
+    #expect(try run("identity").contains("anna@example.test"))
+    _ = try run("logout")
+    #expect(try identity(line) == .null)
+  }
+
   // MARK: S2
 
   @Test func S2_aUniqueIdIsVerifiedAtTheCustomersEndpoint() throws {
@@ -219,6 +238,7 @@ import Testing
   private static let misshapen: [(identity: JSON, member: String)] = [
     (["type": "anonymous", "token": "x"], "identity.token"), (["type": "jwt", "name": "x"], "identity.name"),
     (["type": "jwt", "email": "x"], "identity.email"), (["type": "guest"], "identity.type"),
+    (["type": "anonymous", "name": .string(String(repeating: "x", count: 1025))], "identity.name"),
     (["name": "x"], "identity.type"), (["type": "jwt", "tokne": "x"], "identity.tokne"), ("jwt", "identity"),
   ]
 

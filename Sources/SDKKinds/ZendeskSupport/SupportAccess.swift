@@ -26,7 +26,9 @@ struct SupportAccess {
         httpStatus: 401, vendorCode: code, vendorDescription: description, hints: hints)
     }
     let access = try Self.accept(answer)["authentication"]
-    guard let token = access?["access_token"]?.stringValue, !token.isEmpty, token.utf8.allSatisfy(Self.isVisible) else {
+    guard let token = access?["access_token"]?.stringValue, (1...8192).contains(token.utf8.count),
+      token.utf8.allSatisfy(Self.isVisible)
+    else {
       throw SDKError(.unreachable, .badResponse, "Zendesk Support answered the exchange without an access token.")
     }
     guard let userId = access?["user_id"].flatMap(Self.id) else {

@@ -5,6 +5,9 @@ import SDKProtocol
 public struct SupportIdentityInput: RPCValue, Hashable {
   let identity: SupportIdentity
 
+  /// The most bytes of a name or an e-mail; events carry them.
+  private static let mostBytes = 1024
+
   private enum CodingKeys: String, CodingKey { case type, name, email, token }
 
   public static let jsonSchema = JSONSchema.named(
@@ -25,6 +28,10 @@ public struct SupportIdentityInput: RPCValue, Hashable {
     let name = try container.decodeIfPresent(String.self, forKey: .name)
     let email = try container.decodeIfPresent(String.self, forKey: .email)
     let token = try container.decodeIfPresent(Secret.self, forKey: .token)
+    for (key, text) in [(CodingKeys.name, name), (.email, email)] where text?.utf8.count ?? 0 > Self.mostBytes {
+      throw DecodingError.dataCorruptedError(
+        forKey: key, in: container, debugDescription: "The \(key.stringValue) has more than \(Self.mostBytes) bytes.")
+    }
     switch try container.decode(SupportIdentity.Authentication.self, forKey: .type) {
     case .anonymous:
       if token != nil { throw Self.misplaced(.token, "anonymous identities have no unique id", in: container) }
