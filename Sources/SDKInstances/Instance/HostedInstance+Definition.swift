@@ -15,18 +15,15 @@ extension HostedInstance {
     var settings = seen.definition.settings
     for name in secretSettings where settings[name] != nil { settings[name] = "‹redacted›" }
     let main = seen.main
-    var services: [String: Instance.Service]?
-    if seen.lanes[nil] == nil {
-      services = [:]
-      for (name, lane) in seen.lanes {
-        services?[name ?? ""] = .init(state: lane.state, user: lane.user, expiresAt: lane.expiresAt)
-      }
+    let services = seen.services.mapValues { lane in
+      Instance.Service(
+        state: lane.state, user: conceals ? concealed(lane.user) : lane.user, expiresAt: lane.expiresAt)
     }
     return Instance(
       instance: id, kind: kind, source: seen.definition.source, state: main.state,
-      user: conceals ? concealed(main.user) : main.user, services: services, labels: seen.definition.labels,
+      user: conceals ? concealed(main.user) : main.user, services: seen.whole == nil ? services : nil, labels: seen.definition.labels,
       settings: settings, provider: isAdmin ? Self.redacted(seen.definition.provider) : nil,
-      bridge: bridgeStatus(services?.keys.sorted() ?? []), access: seen.definition.access, expiresAt: main.expiresAt,
+      bridge: bridgeStatus(services.keys.sorted()), access: seen.definition.access, expiresAt: main.expiresAt,
       lastError: main.lastError, degraded: main.degraded, pending: seen.pending, createdAt: createdAt,
       storageEpoch: seen.storageEpoch)
   }

@@ -18,10 +18,10 @@ extension HostedInstance {
   ///
   /// - Throws: `invalidParams` for an unknown name, or for none where there are several.
   nonisolated func resolve(_ service: String?) throws -> String? {
-    let lanes = published.withLock { $0.lanes }
-    let names = lanes.keys.compactMap { $0 }.sorted()
+    let services = published.withLock { $0.services }
+    let names = services.keys.sorted()
     if let service {
-      if lanes[service] != nil { return service }
+      if services[service] != nil { return service }
       guard !names.isEmpty else {
         throw RPCError.invalidParams("This kind of instance has no services; leave service out.", member: "service")
       }
@@ -30,7 +30,7 @@ extension HostedInstance {
         nearest: service.nearest(in: names))
     }
     if names.count <= 1 { return names.first }
-    let known = names.filter { lanes[$0]?.isKnown == true }
+    let known = names.filter { services[$0]?.isKnown == true }
     if known.count == 1 { return known.first }
     throw RPCError.invalidParams(
       "\(id) has several services; give service as one of \(names.joined(separator: ", ")).", member: "service")

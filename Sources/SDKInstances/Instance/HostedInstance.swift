@@ -65,7 +65,7 @@ public actor HostedInstance {
     logger[metadataKey: "instance"] = "\(stored.id)"
     logger[metadataKey: "kind"] = "\(definition.kind)"
     self.logger = logger
-    published = Mutex(Published(definition: definition, storageEpoch: stored.clientStorageEpoch, lanes: [:]))
+    published = Mutex(Published(definition: definition, storageEpoch: stored.clientStorageEpoch))
   }
 
   /// Lanes for these services, or one for the whole instance.
@@ -113,19 +113,18 @@ public actor HostedInstance {
 
   /// Shows readers what is durable now.
   func publish() {
-    var shown: [String?: PublishedLane] = [:]
+    var next = Published(
+      definition: definition, storageEpoch: clientStorageEpoch, pending: deliveries.map { Instance.Pending($0) })
     for lane in lanes {
       let identity = lane.identity
       let token = lane.machine.mayHandOut ? identity.credential : nil
-      shown[lane.service] = PublishedLane(
+      next[lane.service] = PublishedLane(
         state: lane.machine.state, user: lane.visibleUser, expiresAt: identity.credential?.expiresAt,
         lastError: identity.lastError, degraded: identity.degraded, isKnown: !identity.isNobody,
         token: token.map { PublishedToken($0, http: adapter.http(for: $0, of: identity)) })
     }
-    let next = Published(
-      definition: definition, storageEpoch: clientStorageEpoch, lanes: shown,
-      pending: deliveries.map { Instance.Pending($0) })
-    published.withLock { $0 = next }
+    let shown = next
+    published.withLock { $0 = shown }
   }
 
   var clientStorageEpoch: String { "\(uuid.description.prefix(8))-\(storageEpoch)" }
@@ -142,11 +141,11 @@ public actor HostedInstance {
   /// Who is signed in on a service.
   public nonisolated func user(of service: String?) throws -> User {
     let shown = published.withLock { $0 }
-    return (shown.lanes[try resolve(service)] ?? shown.main).user
+    return (shown[try resolve(service)] ?? shown.main).user
   }
 
   /// The answer of `token.get`, if the cached credential lives long enough.
   public nonisolated func cachedAnswer(minTTL: Double, http: Bool) -> [UInt8]? {
-    published.withLock { $0.lanes[nil]?.token }?.answer(minTTL: minTTL, http: http, now: environment.clock.now())
+    published.withLock { $0.whole?.token }?.answer(minTTL: minTTL, http: http, now: environment.clock.now())
   }
 }

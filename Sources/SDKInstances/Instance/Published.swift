@@ -6,14 +6,29 @@ import StateStore
 struct Published: Sendable {
   var definition: Definition
   var storageEpoch: String
-  /// By service.
-  var lanes: [String?: PublishedLane]
+  /// What the whole instance shows; `nil` for a kind with services.
+  var whole: PublishedLane?
+  /// What each service shows.
+  var services: [String: PublishedLane] = [:]
   var pending: [Instance.Pending] = []
 
-  /// The lane of the whole instance; of several services the one that is signed in furthest.
+  subscript(service: String?) -> PublishedLane? {
+    get {
+      guard let service else { return whole }
+      return services[service]
+    }
+    set {
+      guard let service else {
+        whole = newValue
+        return
+      }
+      services[service] = newValue
+    }
+  }
+
+  /// What the whole instance shows; of several services the one that is signed in furthest.
   var main: PublishedLane {
-    if let whole = lanes[nil] { return whole }
-    return lanes.sorted { ($0.key ?? "") < ($1.key ?? "") }.map(\.value).min { $0.rank < $1.rank } ?? PublishedLane()
+    whole ?? services.sorted { $0.key < $1.key }.map(\.value).min { $0.rank < $1.rank } ?? PublishedLane()
   }
 }
 
