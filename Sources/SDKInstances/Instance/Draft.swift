@@ -53,7 +53,7 @@ struct Draft {
         isDurable = true
         record.isSpending = true
       case .dropCredential:
-        isDurable = true
+        if record.credential != nil || record.degraded == nil { isDurable = true }
         record.credential = nil
         record.degraded = "anonymousFallback"
       case .record: isDurable = true
@@ -133,8 +133,11 @@ struct Draft {
     isDurable = true
     adopts = true
     guard let result else { return }
+    // What is only prepared has not ended what the instance goes on without.
+    let degraded = result.prepared == nil ? nil : record.degraded
     record = IdentityRecord(
       phase: phase, user: result.user, credential: result.credential, kindState: result.kindState)
+    record.degraded = degraded
     if former.user == .none || progress?.sameUser == true { keepChanges() }
     for amend in progress?.amendments ?? [] { try? amend(&record.kindState) }
     change.events += result.events.map { .init($0, service: service, operation: progress?.operation) }

@@ -44,6 +44,8 @@ extension HostedInstance {
     if actions.contains(.supersede) { former?.outcome.resolve(.failure(superseded)) }
     if let begun { lane.progress = begun } else if actions.contains(.supersede) { lane.progress = nil }
     if lane.progress == nil, lane.machine.activity != .idle { lane.progress = Progress() }
+    // What was brought for a user who is gone must not sign them in again.
+    if actions.contains(.wipe) { lane.supply = nil }
     if let result, draft.adopts { adopted(result, on: lane) }
     note(actions)
     publish()

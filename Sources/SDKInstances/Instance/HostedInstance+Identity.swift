@@ -66,7 +66,10 @@ extension HostedInstance {
       }
       checked = offered
     } catch let error as SDKError {
-      if error.origin == .local { await announce(.authenticationFailed(error), on: lane, operation: operation) }
+      // Of what the vendor would refuse it need not be asked.
+      if error.origin == .local || error.origin == .vendor {
+        await announce(.authenticationFailed(error), on: lane, operation: operation)
+      }
       throw error.about(id)
     }
     if let operation, lane.isSigningInBehind, let running = lane.progress, running.offered?.isSame(as: checked) == true

@@ -7,7 +7,7 @@ extension HostedInstance {
     let (epoch, now, service) = (lane.machine.epoch, now, lane.service)
     if let supply = lane.supply {
       lane.supply = nil
-      environment.operations.start { await self.receiveSupply(supply, epoch: epoch, on: service) }
+      environment.operations.start { await self.receiveSupply(supply, epoch: epoch, on: service, isOwn: true) }
       return
     }
     let question = question(lane, attempt: attempt, isRefusal: isRefusal, error)
@@ -47,11 +47,16 @@ extension HostedInstance {
     return question
   }
 
-  private func receiveSupply(_ supply: CheckedCredential, epoch: UInt64, on service: String?) async {
+  private func receiveSupply(
+    _ supply: CheckedCredential, epoch: UInt64, on service: String?, isOwn: Bool = false
+  ) async {
     await enter()
     defer { leave() }
     guard !isDeleted, let lane = lane(service) else { return }
-    if epoch == lane.machine.epoch { lane.progress?.offered = supply }
+    if epoch == lane.machine.epoch {
+      lane.progress?.offered = supply
+      lane.progress?.offersSupply = isOwn
+    }
     await take(.answered(epoch: epoch, .credential), on: lane)
   }
 
@@ -155,6 +160,7 @@ extension HostedInstance {
     guard let offered = lane.progress?.offered else { return }
     lane.progress?.basis = lane.identity.kindState
     let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
+    let supply = lane.progress?.offersSupply == true ? offered : nil
     environment.operations.start {
       do throws(SDKError) {
         let result = try await adapter.renew(with: offered, of: identity)
@@ -162,6 +168,7 @@ extension HostedInstance {
       } catch {
         switch error.origin {
         case .unreachable:
+          if let supply { await self.putBack(supply, epoch: epoch, on: service) }
           let result = adapter.unverified(offered, of: identity)
           await self.receive(.credentialUnverifiable(epoch: epoch, error), on: service, with: result)
         case _ where adapter.isRefusal(error) && !adapter.isFinal(error):
@@ -172,6 +179,12 @@ extension HostedInstance {
         }
       }
     }
+  }
+
+  /// What the vendor has not looked at is not used up.
+  private func putBack(_ supply: CheckedCredential, epoch: UInt64, on service: String?) {
+    guard !adapter.policy.usesUnverified, let lane = lane(service), lane.machine.epoch == epoch else { return }
+    lane.supply = supply
   }
 
   private func receiveRenewed(_ input: Input, epoch: UInt64, _ result: SignedIn, on service: String?) async {

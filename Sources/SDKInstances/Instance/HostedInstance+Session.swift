@@ -17,6 +17,7 @@ extension HostedInstance {
     }
     try await probeOnce(name)
     let lane = try resolved(name)
+    if let reason = adapter.hidden(lane.identity) { return hidden(reason, lane) }
     switch lane.machine.phase {
     case .noUser, .loggedOut:
       if means(lane).isNone, !lane.machine.isRecovering, !adapter.opensWithoutCredential(lane.identity) {
@@ -26,9 +27,16 @@ extension HostedInstance {
     case .anonymous, .authenticated, .reauthNeeded: break
     }
     do {
+      var wasRefused = false
       for _ in 0..<4 {
         let token = try await token(service: name, minTTL: minTTL, timeout: timeout, http: true)
-        if let session = try await opened(name, with: token) { return session }
+        do {
+          if let session = try await opened(name, with: token) { return session }
+        } catch let error as SDKError where adapter.isRefusal(error) {
+          try await refused(token, error, isLast: wasRefused, on: name)
+          if wasRefused { throw error }
+          wasRefused = true
+        }
       }
       throw SDKError(.state, .superseded, "The user of \(id) keeps changing; open the session again.", instance: id)
     } catch let error as SDKError {
@@ -114,11 +122,34 @@ extension HostedInstance {
     }
   }
 
+  /// The vendor refused the credential when the session was opened: it is renewed, but not time and again.
+  private func refused(_ token: Token, _ error: SDKError, isLast: Bool, on service: String?) async throws {
+    await enter()
+    defer { leave() }
+    let lane = try resolved(service)
+    guard lane.identity.credential?.tokenId == token.tokenId else { return }
+    await take(.refused(error, means: isLast ? .none : means(lane)), on: lane)
+  }
+
+  /// What the kind adds to a session.
+  private func opening(_ service: String?) async throws -> SessionOpening {
+    let first = try resolved(service)
+    do throws(SDKError) {
+      return try await adapter.open(first.identity, on: first.connection.open)
+    } catch {
+      if error.origin == .unreachable {
+        await enter()
+        defer { leave() }
+        await announce(.networkError(error), on: try resolved(service))
+      }
+      throw error.about(id)
+    }
+  }
+
   /// `nil` when the token is another identity's by now.
   private func opened(_ service: String?, with token: Token?) async throws -> Session? {
-    let first = try resolved(service)
-    let epoch = first.machine.epoch
-    let opening = try await adapter.open(first.identity, on: first.connection.open)
+    let epoch = try resolved(service).machine.epoch
+    let opening = try await opening(service)
     await enter()
     defer { leave() }
     let lane = try resolved(service)

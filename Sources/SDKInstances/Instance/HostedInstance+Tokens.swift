@@ -132,7 +132,13 @@ extension HostedInstance {
     if lane.machine.standing == .reported, lane.machine.activity == .idle {
       return .wait(try await followUpReport(lane))
     }
-    let means = means(lane)
+    var means = means(lane)
+    // That nobody is there to ask is told once, as any other failure is before the SDK goes on without.
+    if means.isNone, adapter.policy.onFailure == .fallBack, lane.identity.degraded == nil,
+      adapter.mayAsk(for: lane.identity)
+    {
+      means = .bridge
+    }
     guard lane.machine.activity == .idle, lane.machine.phase != .locked, !means.isNone else { throw noToken(lane) }
     await take(.renew(means), on: lane)
     guard let progress = lane.progress else { throw noToken(lane) }

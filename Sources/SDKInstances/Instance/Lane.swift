@@ -76,6 +76,8 @@ struct Progress: Sendable {
   let wiped = WipeCounts()
   /// The credential that is on its way to the vendor.
   var offered: CheckedCredential?
+  /// Whether it was supplied for this occasion, and not by the bridge.
+  var offersSupply = false
   /// Whether it is the user who is signed in; `nil` when nobody is.
   var sameUser: Bool?
   /// The operation that its events name.

@@ -66,6 +66,7 @@ extension SDKAdapter {
   }
 
   public func prefill(of identity: IdentityRecord) -> (key: String, text: String)? { nil }
+  public func hidden(_ identity: IdentityRecord) -> Session.HiddenReason? { nil }
   public func open(
     _ identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) -> SessionOpening { SessionOpening() }

@@ -128,6 +128,8 @@ public protocol SDKAdapter: Sendable {
   func http(for credential: Credential, of identity: IdentityRecord) -> TokenHTTP
   /// Texts for the input field that are given once; taken out of the identity before they are answered.
   func prefill(of identity: IdentityRecord) -> (key: String, text: String)?
+  /// Why nothing may be shown to this identity, whatever its credential; `nil` when nothing is known against it.
+  func hidden(_ identity: IdentityRecord) -> Session.HiddenReason?
   /// What else belongs to an opened session; may talk to the vendor.
   func open(
     _ identity: IdentityRecord, on connection: (any RealtimeConnection)?

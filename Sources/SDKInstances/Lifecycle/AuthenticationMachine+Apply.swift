@@ -70,6 +70,7 @@ extension AuthenticationMachine {
     activity = next
     isFailureTold = false
     isRenewalRefused = false
+    refusal = nil
     return actions
   }
 
@@ -77,6 +78,7 @@ extension AuthenticationMachine {
     activity = .idle
     isFailureTold = false
     isRenewalRefused = false
+    refusal = nil
     return (notice.map { [.announce($0)] } ?? []) + [.finish(outcome)]
   }
 

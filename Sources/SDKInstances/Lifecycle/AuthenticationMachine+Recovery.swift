@@ -85,7 +85,9 @@ extension AuthenticationMachine {
       // Who was a guest and is one still has not failed.
       if policy.onDenied == .becomeGuest, !hasIdentity, phase != .locked { isFailureTold = true }
       return conclude(policy.onDenied, error)
-    case (.asking, .failed(let error)): return renewalFailed(error)
+    case (.asking, .failed(let error)):
+      // That nobody could be asked for another credential does not explain why one is needed.
+      return renewalFailed(Self.nobodyWasAsked(error) ? refusal ?? error : error)
     default: return []
     }
   }
@@ -110,6 +112,7 @@ extension AuthenticationMachine {
 
   mutating func refusedAgain(_ error: SDKError, attempt: Int) -> [Action] {
     if attempt < policy.maxAttempts {
+      refusal = error
       return policy.confirmsFirst ? confirm(attempt: attempt + 1, error) : ask(attempt: attempt + 1, error)
     }
     // The cached token lives and was never refused: bad supplies are no reason to lose the user.
@@ -153,11 +156,12 @@ extension AuthenticationMachine {
   }
 
   private mutating func fallBack(_ error: SDKError) -> [Action] {
-    let drop: [Action] = phase != .anonymous || standing != .none ? [.dropCredential] : []
+    // A breaker that holds back says nothing that subscribers have not heard of the visitor.
+    let isNews = hasIdentity || error.reason != .providerBackoff
     phase = .anonymous
     standing = .none
-    guard !Self.nobodyWasAsked(error) else { return drop + end(.failed(error)) }
-    return drop + tell(error) + [.announce(.fellBackToAnonymous(error))] + end(.failed(error))
+    let told = isNews ? tell(error) + [.announce(.fellBackToAnonymous(error))] : []
+    return [.dropCredential] + told + end(.failed(error))
   }
 
   mutating func renewalFailed(_ error: SDKError) -> [Action] {

@@ -61,6 +61,8 @@ public struct AuthenticationMachine: Sendable, Hashable {
   var isFailureTold = false
   /// Whether the vendor has refused to renew the credential that it is asked about.
   var isRenewalRefused = false
+  /// The vendor's last refusal of a credential that was supplied in the recovery in progress.
+  var refusal: SDKError?
   /// What the kind wants.
   public internal(set) var policy: AuthenticationPolicy
 

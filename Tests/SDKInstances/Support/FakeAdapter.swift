@@ -3,7 +3,9 @@ public import SDKProtocol
 
 @testable import SDKInstances
 
-/// An SDK whose tokens are plain words: `alice#1` ends never, `alice#1@60` a minute after the clock's start.
+/// An SDK whose tokens are plain words: `alice#1` ends never, `alice#1@60` a minute after the clock's start. A login
+/// with `alice#1~` is not shown to the vendor before somebody needs it; nobody is asked but for such users if the
+/// policy falls back.
 struct FakeAdapter: SDKAdapter {
   var vendor: FakeVendor
   var common: CommonSettings
@@ -45,6 +47,12 @@ struct FakeAdapter: SDKAdapter {
   }
 
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    let isKnown = identity.phase == .authenticated || identity.phase == .reauthNeeded
+    if credential.credential.token.reveal().hasSuffix("~") {
+      return SignedIn(
+        user: identity.user, credential: identity.credential, kindState: ["asks": "yes"],
+        prepared: isKnown ? .authenticated : .anonymous, events: [.identityChanged], supply: credential)
+    }
     try await vendor.perform(.signIn, credential.credential.token.reveal())
     return SignedIn(
       user: User(
@@ -57,8 +65,13 @@ struct FakeAdapter: SDKAdapter {
     with credential: CheckedCredential, of identity: IdentityRecord
   ) async throws(SDKError) -> SignedIn {
     try await vendor.perform(.verify, credential.credential.token.reveal())
+    var user = identity.user
+    if user == .none {
+      user = User(
+        externalId: credential.externalId, authenticationType: .jwt, authenticated: true, verified: true)
+    }
     return SignedIn(
-      user: identity.user, credential: credential.credential, kindState: identity.kindState,
+      user: user, credential: credential.credential, kindState: identity.kindState,
       isIrreplaceable: credential.credential.token.reveal().contains("!"))
   }
 
@@ -66,6 +79,21 @@ struct FakeAdapter: SDKAdapter {
     _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) {
     try await vendor.perform(.signOut, credential?.token.reveal() ?? "nothing")
+  }
+
+  func mayAsk(for identity: IdentityRecord) -> Bool {
+    let hasUser = identity.phase == .authenticated || identity.phase == .reauthNeeded
+    return hasUser || identity.phase == .anonymous && identity.kindState["asks"] != nil
+  }
+
+  func opensWithoutCredential(_ identity: IdentityRecord) -> Bool { policy.onFailure == .fallBack }
+
+  func open(
+    _ identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) -> SessionOpening {
+    guard policy.onFailure == .fallBack else { return SessionOpening() }
+    try await vendor.perform(.open, identity.phase == .authenticated ? identity.user.externalId ?? "" : "nobody")
+    return SessionOpening()
   }
 
   func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {

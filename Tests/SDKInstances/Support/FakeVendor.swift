@@ -6,7 +6,7 @@ import Synchronization
 /// The vendor's side: notes every call, and answers as a test has scripted it.
 final class FakeVendor: Sendable {
   enum Operation: String, Sendable {
-    case signIn, verify, signOut, makeAnonymous, probe, deliver, push, unpush, connect
+    case signIn, verify, signOut, makeAnonymous, probe, deliver, push, unpush, connect, open
   }
 
   private struct Step {
