@@ -8,5 +8,6 @@ public enum Kinds {
     ZendeskSupport(),
     SalesforceChat(),
     EdnaChatCenter(),
+    ZendeskChat(),
   ]
 }

@@ -1,0 +1,199 @@
+import DelegateBridge
+import SDKInstances
+import SDKProtocol
+
+/// Chat as one instance uses it.
+struct ChatAdapter: SDKAdapter {
+  private static let visitorsFields = ["name", "email", "phone"]
+
+  let settings: ChatSettings
+  let wire: ChatWire
+  let mediator: ChatMediator?
+  let clock: WallClock
+  let common: CommonSettings
+
+  init(settings: ChatSettings, services: AdapterServices) {
+    self.settings = settings
+    clock = services.clock
+    common = settings.common
+    wire = ChatWire(settings: settings, services: services)
+    mediator = settings.mediatorURL.map { ChatMediator(url: $0, settings: settings, services: services) }
+  }
+
+  var policy: AuthenticationPolicy {
+    let end: AuthenticationPolicy.Consequence = settings.fallback == .anonymous ? .fallBack : .keep
+    var policy = AuthenticationPolicy(
+      onDenied: end, onBudgetSpent: end, onAnotherUser: .wipeOnSuccess, maxAttempts: common.maxAttempts)
+    policy.onNoMeans = end
+    policy.onFailure = end
+    policy.usesUnverified = false
+    policy.renewsToSignOut = false
+    return policy
+  }
+
+  var makesAnonymousUsers: Bool { true }
+  var hasHistory: Bool { false }
+
+  func opensWithoutCredential(_ identity: IdentityRecord) -> Bool {
+    settings.fallback == .anonymous || !ChatVisitor(identity).isIdentified
+  }
+
+  // MARK: Before the network
+
+  /// What `chat.setIdentity` brings: a JWT, or nothing when the owner will be asked.
+  ///
+  /// - Throws: the reasons of `ChatJWT`; `externalUserIdHasChanged` for another visitor than the one who is known.
+  func check(
+    _ token: Secret?, for identity: IdentityRecord, now: Timestamp
+  ) throws(SDKError) -> CheckedCredential {
+    guard let token else {
+      return CheckedCredential(
+        credential: Credential(token: Secret(""), type: .jwt, obtainedAt: now, expiresAt: nil))
+    }
+    let checked = try check(token, now: now)
+    if isSameUser(checked, as: identity) == false {
+      throw SDKError(
+        .vendor, .externalUserIdHasChanged,
+        "The external_id of a visitor can't change; call chat.resetIdentity before another visitor's identity is set.",
+        hints: checked.hints)
+    }
+    return checked
+  }
+
+  private func check(_ token: Secret, now: Timestamp) throws(SDKError) -> CheckedCredential {
+    let jwt = try ChatJWT(token, externalIdMax: settings.externalIdMax, now: now)
+    return CheckedCredential(
+      credential: Credential(token: token, type: .jwt, obtainedAt: now, expiresAt: jwt.expiresAt),
+      externalId: jwt.externalId, name: jwt.name, email: jwt.email, hints: jwt.hints)
+  }
+
+  func check(
+    _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
+  ) throws(SDKError) -> CheckedCredential? {
+    guard let token = answer.token else {
+      throw SDKError(
+        .provider, .providerOutputInvalid, "The token provider's answer has no token; it must give a JWT.")
+    }
+    do throws(SDKError) {
+      return try check(token, now: now)
+    } catch {
+      throw SDKError(
+        .provider, .providerOutputInvalid, "The token provider gave a JWT that can't be right. \(error.message)",
+        hints: error.hints)
+    }
+  }
+
+  func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool? {
+    guard let known = identity.user.externalId else { return nil }
+    // Nobody is named where the owner will be asked, who is held to the visitor who is known.
+    return credential.externalId.map { $0 == known } ?? true
+  }
+
+  // MARK: Renewal
+
+  func mayAsk(for identity: IdentityRecord) -> Bool {
+    switch identity.phase {
+    case .anonymous, .authenticated, .reauthNeeded: ChatVisitor(identity).isIdentified
+    case .noUser, .loggedOut, .locked: false
+    }
+  }
+
+  /// What a fresh JWT could mend.
+  func isRefusal(_ error: SDKError) -> Bool {
+    switch (error.origin, error.reason) {
+    case (.vendor, .invalidAccessToken), (.vendor, .invalidName), (.vendor, .invalidEmail),
+      (.vendor, .tokenHasExpired), (.local, .tokenHasExpired):
+      true
+    default: false
+    }
+  }
+
+  func renew(with credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    guard !credential.credential.hasExpired(at: clock.now()) else {
+      throw SDKError(
+        .local, .tokenHasExpired, "The JWT has expired before it was used; set the identity again with a new one.",
+        hints: credential.hints)
+    }
+    var visitor = ChatVisitor(identity)
+    let grant = try await wire.exchange(
+      credential.credential.token, state: visitor.state, hints: credential.hints)
+    visitor.settle()
+    visitor.state = grant.state ?? visitor.state
+    let now = clock.now()
+    return SignedIn(
+      user: User(
+        externalId: credential.externalId, name: credential.name, email: credential.email, authenticationType: .jwt,
+        authenticated: true, verified: true, since: identity.user.since ?? now),
+      credential: Credential(
+        token: grant.idToken, type: .idToken, obtainedAt: now, expiresAt: grant.expiresIn.map { now + $0 }),
+      kindState: visitor.kindState)
+  }
+
+  // MARK: At the vendor
+
+  /// Sets the identity without asking the vendor: it counts when somebody opens a session or needs a token.
+  func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    var visitor = ChatVisitor(identity)
+    visitor.settle()
+    visitor.isIdentified = true
+    let isKnown = identity.phase == .authenticated || identity.phase == .reauthNeeded
+    return SignedIn(
+      user: identity.user, credential: identity.credential, kindState: visitor.kindState,
+      prepared: isKnown ? .authenticated : .anonymous, events: [.identityChanged],
+      supply: credential.credential.token.isEmpty ? nil : credential)
+  }
+
+  /// A reset is local: no connection is kept that the vendor would have to end.
+  func signOut(
+    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {}
+
+  /// An anonymous visitor is a machine id of our own making.
+  func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    var visitor = ChatVisitor(identity)
+    visitor.settle()
+    return SignedIn(user: .none, credential: nil, kindState: visitor.kindState)
+  }
+
+  func note(ofReport code: String?) -> [String: Secret]? { code == "banned" ? ChatVisitor.ban : nil }
+
+  /// Only the mediator can be asked about an id token.
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
+    guard let mediator, let machineId = ChatVisitor(identity).machineId else { return }
+    _ = try await mediator.admits(machineId: machineId, idToken: credential.token)
+  }
+
+  // MARK: For apps
+
+  func endpoint(for identity: IdentityRecord) -> Session.Endpoint {
+    var endpoint = Session.Endpoint()
+    endpoint.baseUrl = settings.idURL
+    endpoint.realtimeUrl = settings.mediatorURL
+    endpoint.appId = settings.appId
+    endpoint.machineId = ChatVisitor(identity).machineId
+    return endpoint
+  }
+
+  func http(for credential: Credential, of identity: IdentityRecord) -> TokenHTTP {
+    guard let machineId = ChatVisitor(identity).machineId else { return TokenHTTP() }
+    return TokenHTTP(headers: ["X-Zopim-MID": Secret(machineId)])
+  }
+
+  /// The mediator knows better than an app that saw a ban once.
+  func hidden(_ identity: IdentityRecord) -> Session.HiddenReason? {
+    mediator == nil && ChatVisitor(identity).isBanned ? .banned : nil
+  }
+
+  func open(
+    _ identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) -> SessionOpening {
+    let isAuthenticated = identity.phase == .authenticated
+    var isBanned = false
+    if let mediator, let machineId = ChatVisitor(identity).machineId {
+      isBanned = try await !mediator.admits(
+        machineId: machineId, idToken: isAuthenticated ? identity.credential?.token : nil)
+    }
+    return SessionOpening(
+      hidden: isBanned ? .banned : nil, editableFields: isAuthenticated ? [] : Self.visitorsFields)
+  }
+}

@@ -1,0 +1,110 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// What the vendor gives for a JWT (`vendors.md` 4.1).
+struct ChatGrant {
+  let idToken: Secret
+  /// To be sent with the next exchange.
+  let state: Secret?
+  /// Seconds; `nil` when the vendor does not say.
+  let expiresIn: Double?
+
+  private static let vendor = "Zendesk Chat"
+
+  /// Reads the answer of the exchange. Its body decides, as in the vendor's own SDK; the status only where the body
+  /// says nothing that is known.
+  ///
+  /// - Parameters:
+  ///   - token: the JWT that was sent, which no error may quote.
+  ///   - hints: the lint's findings, which go with a refusal.
+  /// - Throws: the vendor's refusal with its words; the reasons of an unreachable vendor.
+  init(_ response: HTTPResponseParts, token: Secret, hints: [String]) throws(SDKError) {
+    let body = try? JSONParser.parse(response.body)
+    if body?["success"]?.boolValue == true {
+      guard let idToken = body?["id_token"]?.stringValue, !idToken.isEmpty else {
+        throw Self.bad("accepted the JWT, but its answer has no id_token; try again later.", response)
+      }
+      let seconds = body?["expires_in"]?.doubleValue
+      if let seconds, seconds <= 0 {
+        throw Self.bad("gave an id token that has ended already; try again later.", response)
+      }
+      self.idToken = Secret(idToken)
+      state = body?["state"]?.stringValue.map { Secret($0) }
+      expiresIn = seconds
+      return
+    }
+    guard let words = body?["error"]?.stringValue else { throw Self.unusable(response) }
+    let details = body?["details"].flatMap(Self.text)
+    throw Self.refusal(words, details, response, token: token, hints: hints)
+  }
+
+  /// The table of `vendors.md` 4.1.
+  private static func refusal(
+    _ words: String, _ details: String?, _ response: HTTPResponseParts, token: Secret, hints: [String]
+  ) -> SDKError {
+    func refused(_ reason: Reason, _ sentence: String, _ more: [String] = []) -> SDKError {
+      func harmless(_ text: String) -> String? { text.contains(token.reveal()) ? nil : text }
+      return SDKError(
+        reason == .serverError || reason == .rateLimited ? .unreachable : .vendor, reason, "\(vendor) \(sentence)",
+        retryAfter: reason == .rateLimited ? retryAfter(response) : nil, httpStatus: response.status,
+        vendorCode: harmless(words), vendorDescription: details.flatMap(harmless), hints: hints + more)
+    }
+    switch words {
+    case "account key not found": return refused(.invalidAccountKey, "knows no such account; check account_key.")
+    case "token not found": return refused(.invalidAccessToken, "found no JWT in the request; supply another one.")
+    case "error fetching shared secret":
+      return refused(
+        .invalidSharedSecret, "has no shared secret for the account; make one in its settings.", [secretHint])
+    case "external ID has changed":
+      return refused(
+        .externalUserIdHasChanged, "knows this visitor by another external_id; call chat.resetIdentity first.")
+    case "internal server error": return refused(.serverError, "has an internal error; try again later.")
+    case "failed to validate claims" where details?.contains("email is invalid") == true:
+      return refused(.invalidEmail, "refused the JWT's email; it must be an address.")
+    case "failed to validate claims" where details?.contains("name should be set") == true:
+      return refused(.invalidName, "refused the JWT for its name; it must not be empty.")
+    case "failed to validate claims" where details?.contains("jwt token has expired") == true:
+      return refused(.tokenHasExpired, "says that the JWT has expired; supply a new one and check the clocks.")
+    case _ where response.status == 429: return refused(.rateLimited, "asks for fewer requests; try again later.")
+    case _ where response.status >= 500:
+      return refused(.serverError, "answered with status \(response.status); try again later.")
+    default:
+      var more: [String] = []
+      let said = (words + " " + (details ?? "")).lowercased()
+      if said.contains("signature") { more.append(secretHint) }
+      if said.contains("iat") { more.append("iat: the clocks of the JWT's maker and of the vendor may differ") }
+      return refused(.invalidAccessToken, "refused the JWT; check its signature and its claims.", more)
+    }
+  }
+
+  static let secretHint =
+    "secret: if the account's shared secret was regenerated, sign with the new one; up to 5 minutes can pass until it counts"
+
+  private static func unusable(_ response: HTTPResponseParts) -> SDKError {
+    switch response.status {
+    case 429:
+      SDKError(
+        .unreachable, .rateLimited, "\(vendor) asks for fewer requests; try again later.",
+        retryAfter: retryAfter(response), httpStatus: 429)
+    case 500...:
+      SDKError(
+        .unreachable, .serverError, "\(vendor) answered with status \(response.status); try again later.",
+        httpStatus: response.status)
+    default: bad("answered with something that is not its JSON; check id_url.", response)
+    }
+  }
+
+  private static func bad(_ sentence: String, _ response: HTTPResponseParts) -> SDKError {
+    SDKError(.unreachable, .badResponse, "\(vendor) \(sentence)", httpStatus: response.status)
+  }
+
+  private static func retryAfter(_ response: HTTPResponseParts) -> Double {
+    response.headers["retry-after"].flatMap(Double.init) ?? 5
+  }
+
+  /// Details are a text or several.
+  private static func text(_ details: JSON) -> String? {
+    details.stringValue ?? details.arrayValue?.compactMap(\.stringValue).joined(separator: ", ")
+  }
+}

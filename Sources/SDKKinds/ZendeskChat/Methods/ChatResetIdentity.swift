@@ -1,0 +1,32 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// `chat.resetIdentity`: forgets the visitor (seed 003, "resetIdentity").
+public enum ChatResetIdentity: SDKMethod {
+  public static let name = "chat.resetIdentity"
+  public static let summary = "Forgets the visitor and wipes what the instance stores."
+  public static let documentation = """
+    Valid in every state, and nothing is sent. Answers when machine id, id token, state and authenticator are gone;
+    calls that follow wait for it. The next session is that of a new anonymous visitor.
+    """
+  public static let access = MethodAccess.role(.control)
+  public static let ordering = MethodOrdering.write(waits: false)
+  public static let kind: KindName? = ZendeskChat.kindName
+  public static let command: CommandUse? = CommandUse(verb: "logout")
+
+  /// What the caller sends.
+  public struct Params: RPCValue, InstanceParams {
+    /// The instance.
+    public var instance: InstanceID
+
+    /// The instance.
+    public init(instance: InstanceID) { self.instance = instance }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("instance", InstanceID.jsonSchema, "the instance")
+    ])
+  }
+
+  public typealias Result = Empty
+}

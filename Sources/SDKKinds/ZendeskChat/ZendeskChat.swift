@@ -1,0 +1,37 @@
+public import JSONRPC
+public import SDKInstances
+public import SDKProtocol
+
+/// The Zendesk Chat SDK (seed 003; `sdks.md` section 4; `vendors.md` sections 4 and 9.4).
+public struct ZendeskChat: SDKKind {
+  static let kindName = KindName("zendesk.chat")
+
+  /// The kind.
+  public init() {}
+
+  public var name: KindName { Self.kindName }
+  public var settingsSchema: JSONSchema { ChatSettings.jsonSchema }
+  public var secretSettings: Set<String> { [] }
+  public var fileSettings: Set<String> { ["ca_file"] }
+  public var urlSettings: Set<String> { ["id_url", "mediator_url"] }
+  public var vendorDomains: [String] { ["zopim.com", "zendesk.com"] }
+  public var backendSettings: Set<String> { ["account_key", "app_id", "id_url"] }
+  public var methods: [any SDKMethod.Type] { [ChatSetIdentity.self, ChatResetIdentity.self] }
+
+  public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+    router.register(on: registry, ChatSetIdentity.self) { params, instance, context in
+      _ = try await instance.signIn(accepted: context.accepted) { adapter, identity, _ in
+        try (adapter as? ChatAdapter)?.check(params.jwt, for: identity, now: instance.wallClock.now())
+      }
+      return Empty()
+    }
+    router.register(on: registry, ChatResetIdentity.self) { _, instance, context in
+      _ = try await instance.signOut(localOnly: true, accepted: context.accepted)
+      return Empty()
+    }
+  }
+
+  public func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter {
+    ChatAdapter(settings: try Settings.decode(ChatSettings.self, from: settings, at: "settings"), services: services)
+  }
+}

@@ -1,0 +1,104 @@
+import JSONRPC
+import JWTKit
+import SDKProtocol
+import Testing
+
+@testable import SDKKinds
+
+/// The local gate of Chat: what is told of a visitor's JWT without the network.
+@Suite struct ChatJWTTests {
+  private struct Claims: JWTPayload {
+    let json: JSON
+    func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
+    init(_ json: JSON) { self.json = json }
+    init(from decoder: any Decoder) throws { json = try JSON(from: decoder) }
+    func verify(using algorithm: some JWTAlgorithm) async throws {}
+  }
+
+  private static let start = 1_800_000_000
+  private let now = Timestamp(secondsSince1970: Double(start))
+  private static let good: JSONObject = [
+    "name": "Alice", "email": "alice@example.test", "external_id": "alice", "iat": JSON(start),
+    "exp": JSON(start + 300),
+  ]
+
+  private func token(_ changes: JSONObject = [:], header: JWTHeader = [:]) async throws -> Secret {
+    var claims = Self.good.merged(with: changes)
+    for change in changes.members where change.value.isNull { claims[change.key] = nil }
+    let keys = JWTKeyCollection()
+    await keys.add(hmac: .init(from: "a secret that is long enough for HS256"), digestAlgorithm: .sha256)
+    return Secret(try await keys.sign(Claims(.object(claims)), header: header))
+  }
+
+  private func refusal(_ secret: Secret, max: Int = 200) -> SDKError? {
+    do throws(SDKError) {
+      _ = try ChatJWT(secret, externalIdMax: max, now: now)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test func aGoodTokenIsRead() async throws {
+    let jwt = try ChatJWT(try await token(), externalIdMax: 200, now: now)
+    #expect(jwt.externalId == "alice")
+    #expect(jwt.name == "Alice")
+    #expect(jwt.email == "alice@example.test")
+    #expect(jwt.expiresAt == now + 300)
+    #expect(jwt.hints.isEmpty)
+  }
+
+  @Test func withoutAnEndItLivesSevenMinutes() async throws {
+    #expect(try ChatJWT(try await token(["exp": nil]), externalIdMax: 200, now: now).expiresAt == now + 420)
+    let old = try await token(["exp": nil, "iat": JSON(Self.start - 420)])
+    #expect(refusal(old)?.reason == .tokenHasExpired)
+  }
+
+  private static let mistakes: [(changes: JSONObject, reason: Reason)] = [
+    (["name": nil], .invalidName), (["name": ""], .invalidName), (["name": " "], .invalidName),
+    (["name": 7], .invalidName), (["email": nil], .invalidEmail), (["email": "alice"], .invalidEmail),
+    (["email": "a@b@c"], .invalidEmail), (["email": "a b@c"], .invalidEmail), (["email": "@c"], .invalidEmail),
+    (["external_id": nil], .invalidAccessToken), (["external_id": ""], .invalidAccessToken),
+    (["external_id": 7], .invalidAccessToken),
+    (["external_id": .string(String(repeating: "x", count: 201))], .invalidAccessToken),
+    (["iat": nil], .invalidAccessToken), (["iat": "now"], .invalidAccessToken),
+    (["iat": JSON(start + 121), "exp": JSON(start + 300)], .invalidAccessToken),
+    (["exp": JSON(start + 421)], .invalidAccessToken), (["exp": "soon"], .invalidAccessToken),
+    (["exp": JSON(start)], .tokenHasExpired), (["iat": JSON(start - 500), "exp": JSON(start - 80)], .tokenHasExpired),
+  ]
+
+  @Test(arguments: mistakes)
+  func whatCannotBeRightHasItsReason(changes: JSONObject, reason: Reason) async throws {
+    let error = refusal(try await token(changes))
+    #expect(error?.reason == reason)
+    #expect(error?.origin == .local)
+  }
+
+  @Test(arguments: [
+    "", "garbage", "a.b.c",
+    // {"alg":"none"} . {"external_id":"alice"} .
+    "eyJhbGciOiJub25lIn0.eyJleHRlcm5hbF9pZCI6ImFsaWNlIn0.",
+    // {"alg":"HS256"} . [] . AAAA
+    "eyJhbGciOiJIUzI1NiJ9.W10.AAAA",
+  ])
+  func whatIsNoSignedTokenIsRefused(text: String) {
+    #expect(refusal(Secret(text))?.reason == .invalidAccessToken)
+  }
+
+  @Test func theBoundsThemselvesAreGood() async throws {
+    #expect(refusal(try await token(["iat": JSON(Self.start + 120)])) == nil)
+    #expect(refusal(try await token(["exp": JSON(Self.start + 420)])) == nil)
+    let long = try await token(["external_id": .string(String(repeating: "x", count: 200))])
+    #expect(refusal(long) == nil)
+    #expect(refusal(long, max: 199)?.reason == .invalidAccessToken)
+  }
+
+  @Test func whatExplainsARefusalIsAHint() async throws {
+    let milliseconds = refusal(try await token(["iat": 1_800_000_000_000]))
+    #expect(milliseconds?.hints.contains { $0.hasPrefix("iat:") } == true)
+    let number = refusal(try await token(["external_id": 7]))
+    #expect(number?.hints.contains { $0.hasPrefix("external_id:") } == true)
+    let near = try ChatJWT(try await token(["exp": JSON(Self.start + 10)]), externalIdMax: 200, now: now)
+    #expect(near.hints == ["nearExpiry"])
+  }
+}
