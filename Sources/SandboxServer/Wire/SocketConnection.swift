@@ -31,9 +31,10 @@ struct SocketConnection: Sendable {
         }
       }
       group.cancelAll()
-      // Upon this the library closes the connection, and with it ends what reads from it.
-      out.finish()
     }
+    // Upon this the library closes the connection. Nobody may wait for its bytes any more: the library would take the
+    // next connection with the same descriptor for this one, and never hear from it.
+    out.finish()
     await socket.ended()
   }
 

@@ -27,6 +27,18 @@ import Testing
     }
   }
 
+  @Test func `Whoever connects after a socket that the sandbox closed is heard`() async throws {
+    try await LiveSandbox.run { sandbox in
+      for _ in 0..<40 {
+        let socket = try await connect(sandbox, "/zc/mediator")
+        try await socket.send(["__type": "register"])
+        #expect(try await socket.nextTree()["error"] == "unknown")
+        #expect(try await socket.next() == .close(code: 1008))
+        #expect(try await socket.next() == .end)
+      }
+    }
+  }
+
   @Test func `A script refuses the upgrade`() async throws {
     try await LiveSandbox.run { sandbox in
       _ = try await sandbox.send("POST", "/_control", ["route": "/zm/faye", "status": 503])
