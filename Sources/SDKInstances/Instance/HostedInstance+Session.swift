@@ -3,7 +3,12 @@ public import SDKProtocol
 extension HostedInstance {
   /// All that an app needs to open a conversation; makes an anonymous user if there is none and the SDK may.
   public func openSession(service: String? = nil, minTTL: Double, timeout: Double?) async throws -> Session {
-    let name = try resolved(service).service
+    try await session(try resolved(service).service, minTTL: minTTL, timeout: timeout, attempts: 4)
+  }
+
+  private func session(
+    _ name: String?, minTTL: Double, timeout: Double?, attempts: Int
+  ) async throws -> Session {
     try await awaitAcceptedLogin(name, timeout: timeout)
     for _ in 0..<4 where try await needsUser(name) {
       guard let pending = try await beginAnonymousUser(name) else { break }
@@ -45,6 +50,10 @@ extension HostedInstance {
       case .reauthNeeded: return hidden(.reauthNeeded, lane)
       case .locked: return hidden(.locked, lane)
       case .noUser, .loggedOut, .anonymous:
+        if lane.machine.phase != .anonymous, error.origin == .state, adapter.makesAnonymousUsers, attempts > 1 {
+          // Whom the session was for is gone by now; another visitor is made for it as for any other.
+          return try await session(name, minTTL: minTTL, timeout: timeout, attempts: attempts - 1)
+        }
         if goesOnWithout(error, lane), let session = try await opened(name, with: nil) { return session }
         if error.origin == .state, lane.machine.phase != .anonymous { return try withoutUser(lane) }
         throw error
