@@ -505,8 +505,8 @@ import Testing
     try eventually("the late exchange is over") {
       try chat.desk.vendor.log().allSatisfy { $0["status"] != .null }
     }
-    #expect(try chat.crashed().open()["user"]?["externalId"] == "bob")
     #expect(try chat.types("userLoggedIn") == ["userLoggedIn"])
+    #expect(try chat.crashed().open()["user"]?["externalId"] == "bob")
   }
 
   @Test func C6_aResetIsValidInEveryState() throws {
