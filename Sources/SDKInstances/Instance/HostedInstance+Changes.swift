@@ -67,6 +67,7 @@ extension HostedInstance {
   private func rememberRecovery(_ next: AuthenticationMachine, _ actions: [Action], on lane: Lane) {
     guard lane.machine.isRecovering, !next.isRecovering else { return }
     lane.recovery.endedAt = now
+    lane.recovery.wasLogin = next.hasIdentity && !lane.machine.hasIdentity
     lane.recovery.failure = nil
     for case .announce(.refreshFailed(let error)) in actions { lane.recovery.failure = error }
     for case .finish(.failed(let error)) in actions { lane.recovery.failure = error }

@@ -6,6 +6,8 @@ struct RecoveryHistory: Sendable {
   var endedAt: Timestamp?
   /// How it ended; `nil` for well.
   var failure: SDKError?
+  /// Whether it signed a user in: what is said of that credential afterwards is news.
+  var wasLogin = false
   /// When it began.
   var beganAt: Timestamp?
   /// When the vendor was last asked about a credential that an app reported.
@@ -28,7 +30,7 @@ struct RecoveryHistory: Sendable {
 
   /// Whether a report of an app must wait: the last probe or renewal was less than `interval` seconds ago.
   func holdsBack(_ now: Timestamp, within interval: Double) -> Bool {
-    isRecent(now, within: interval) || probedAt.map { now - $0 < interval && now >= $0 } ?? false
+    !wasLogin && isRecent(now, within: interval) || probedAt.map { now - $0 < interval && now >= $0 } ?? false
   }
 
   /// Whether the last renewal ended less than `interval` seconds ago.

@@ -127,6 +127,22 @@ struct FallbackTests {
     }
   }
 
+  @Test func `A credential that is reported right after its exchange is renewed, and the next one not so soon`()
+    async throws
+  {
+    try await World.run(policy: .visitor) { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1~")
+      world.bridge.answer("alice#2")
+      try await desk.reject(try await desk.token().tokenId)
+      let second = try await desk.token()
+      #expect(second.token == "alice#2")
+      try await desk.reject(second.tokenId)
+      #expect(await reason { _ = try await desk.token() } == "providerBackoff")
+      #expect(world.bridge.questions.count == 1)
+    }
+  }
+
   @Test func `A vendor that can't be reached when the session opens is told`() async throws {
     try await World.run(policy: .visitor) { world in
       let desk = try await world.instance()
