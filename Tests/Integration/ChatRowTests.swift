@@ -484,6 +484,7 @@ import Testing
     let chat = try Chat()
     try chat.setIdentity(try Chat.mint())
     try chat.line.call("chat.resetIdentity", ["instance": "desk"])
+    #expect(try chat.line.failure("token.get", ["instance": "desk"]).reason == "notAuthenticated")
     #expect(try chat.open()["user"]?["externalId"] == nil)
     #expect(try chat.desk.vendor.log().isEmpty)
   }

@@ -82,6 +82,7 @@ struct FallbackTests {
       let desk = try await world.instance(provider: false)
       try await desk.signIn("alice#1~")
       try await desk.signOut(localOnly: true)
+      #expect(await reason { _ = try await desk.token() } == "notAuthenticated")
       #expect(try await desk.openSession(minTTL: 0, timeout: nil).user.externalId == nil)
       #expect(world.vendor.count(.verify) == 0)
     }
