@@ -15,6 +15,22 @@ import Testing
       "Packaging/openrpc.json is not up to date; make it anew: sdkd --openrpc > Packaging/openrpc.json")
   }
 
+  @Test func theTableOfRowsIsAsTheTestsHaveItAndHasNoEmptyRow() throws {
+    let folder = Self.file.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
+      "Documentation")
+    let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("rows-\(UUID().uuidString)")
+    let log = scratch.appendingPathExtension("err")
+    defer {
+      try? FileManager.default.removeItem(at: scratch)
+      try? FileManager.default.removeItem(at: log)
+    }
+    let program = try Program(
+      "/usr/bin/env", ["python3", folder.appendingPathComponent("make-rows").path, "--check"], output: scratch, log: log
+    )
+    let status = program.exit(within: 60)
+    #expect(status == 0, "make it anew with Documentation/make-rows: \(program.logText)")
+  }
+
   @Test func discoverAnswersTheSame() throws {
     let desk = try Desk.open()
     let document = try desk.connect().call("rpc.discover")

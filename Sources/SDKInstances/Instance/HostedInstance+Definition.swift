@@ -21,8 +21,9 @@ extension HostedInstance {
     }
     return Instance(
       instance: id, kind: kind, source: seen.definition.source, state: main.state,
-      user: conceals ? concealed(main.user) : main.user, services: seen.whole == nil ? services : nil, labels: seen.definition.labels,
-      settings: settings, provider: isAdmin ? Self.redacted(seen.definition.provider) : nil,
+      user: conceals ? concealed(main.user) : main.user, services: seen.whole == nil ? services : nil,
+      labels: seen.definition.labels, settings: settings,
+      provider: isAdmin ? Self.redacted(seen.definition.provider) : nil,
       bridge: bridgeStatus(services.keys.sorted()), access: seen.definition.access, expiresAt: main.expiresAt,
       lastError: main.lastError, degraded: main.degraded, pending: seen.pending, createdAt: createdAt,
       storageEpoch: seen.storageEpoch)

@@ -96,9 +96,11 @@ import Testing
   func missingPong() async throws {
     let pair = try await SocketPair.open(pingInterval: 0.05)
     pair.peer.stopAnsweringPings()
+    // One may have come and been answered before, and one may be on its way.
+    let before = pair.peer.frames.count { $0.opcode == .ping }
     pair.peer.send(.pong, ByteBuffer(string: "unasked"))
     #expect(SocketWait.isNetwork(await failure(pair.socket)))
     _ = try await SocketWait.until("the end") { pair.peer.isClosed ? true : nil }
-    #expect(pair.peer.frames.filter { $0.opcode == .ping }.count == 1)
+    #expect((1...before + 2).contains(pair.peer.frames.count { $0.opcode == .ping }))
   }
 }
