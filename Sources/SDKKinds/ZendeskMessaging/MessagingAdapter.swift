@@ -55,79 +55,10 @@ struct MessagingAdapter: SDKAdapter {
     }
   }
 
-  // MARK: At the vendor
-
-  func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
-    let anonymous = identity.phase == .anonymous ? identity : nil
-    var body: JSONObject = ["userId": credential.externalId.map(JSON.string) ?? .null, "client": wire.client]
-    if let anonymous, let id = anonymous.user.id, let session = anonymous.credential {
-      body["appUserId"] = .string(id)
-      body["sessionToken"] = .string(session.token.reveal())
-    }
-    let (answer, place) = try await wire.send(
-      "POST", "login", body: body, authorization: .bearer(credential.credential.token), identity: identity)
-    let json = try accepted(answer, credential: credential.credential, hints: credential.hints)
-    let user = MessagingUser(json)
-    let id = user.id ?? anonymous?.user.id
-    var merge: SignedIn.Merge?
-    if let former = anonymous?.user.id, let id, id != former {
-      merge = .init(from: former, to: id, mode: mode(place))
-    }
-    return SignedIn(
-      user: User(
-        id: id, externalId: credential.externalId, name: user.name ?? credential.name,
-        email: user.email ?? credential.email, authenticationType: .jwt, authenticated: true, verified: true,
-        since: clock.now()),
-      credential: credential.credential, kindState: place.kindState(realtime: user.realtimeURL), merge: merge)
-  }
-
-  func renew(
-    with credential: CheckedCredential, of identity: IdentityRecord
-  ) async throws(SDKError) -> SignedIn {
-    try await probe(credential.credential, of: identity, hints: credential.hints)
-    return SignedIn(user: identity.user, credential: credential.credential, kindState: identity.kindState)
-  }
-
-  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
-    try await probe(credential, of: identity, hints: [])
-  }
-
-  private func probe(_ credential: Credential, of identity: IdentityRecord, hints: [String]) async throws(SDKError) {
-    guard let id = identity.user.id else { return }
-    let (answer, _) = try await wire.send(
-      "GET", "appusers/\(MessagingWire.segment(id))", authorization: authorization(credential, identity),
-      identity: identity)
-    _ = try accepted(answer, credential: credential, hints: hints)
-  }
-
-  func signOut(
-    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
-  ) async throws(SDKError) {
-    guard let credential, let id = identity.user.id else { return }
-    let (answer, _) = try await wire.send(
-      "POST", "appusers/\(MessagingWire.segment(id))/logout", body: ["client": wire.client],
-      authorization: authorization(credential, identity), identity: identity)
-    // No useful body: any 2xx will do.
-    if case .unusable(let error) = answer, let status = error.httpStatus, (200..<300).contains(status) { return }
-    _ = try accepted(answer, credential: credential, hints: [])
-  }
-
-  func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
-    let (answer, place) = try await wire.send(
-      "POST", "appusers",
-      body: ["client": wire.client, "intent": "conversation:start", "conversation": ["type": "personal"]],
-      authorization: .none, identity: identity)
-    let json = try accepted(answer, credential: nil, hints: [])
-    let user = MessagingUser(json)
-    guard let id = user.id, let session = user.sessionToken else {
-      throw SDKError(
-        .unreachable, .badResponse, "Zendesk Messaging made no user: its answer has no _id or no sessionToken.")
-    }
-    return SignedIn(
-      user: User(
-        id: id, authenticationType: .sessionToken, authenticated: false, verified: false, since: clock.now()),
-      credential: Credential(token: session, type: .sessionToken, obtainedAt: clock.now(), expiresAt: nil),
-      kindState: place.kindState(realtime: user.realtimeURL))
+  /// Also a refusal without a status: that of the realtime socket, and a dead JWT that got no answer at all.
+  func isRefusal(_ error: SDKError) -> Bool {
+    error.origin == .vendor
+      && (error.httpStatus == 401 || error.reason == .invalidAuth || error.reason == .expiredJWT)
   }
 
   // MARK: For apps
@@ -139,54 +70,24 @@ struct MessagingAdapter: SDKAdapter {
     endpoint.appId = place?.appId
     endpoint.appUserId = identity.user.id
     endpoint.clientId = wire.clientId
-    endpoint.realtimeUrl = settings.realtimeURL ?? identity.kindState[MessagingPlace.realtimeKey]?.reveal()
+    endpoint.realtimeUrl = realtimeURL(of: identity)
     return endpoint
   }
 
   func http(for credential: Credential, of identity: IdentityRecord) -> TokenHTTP {
-    TokenHTTP(headers: ["Authorization": Secret(authorization(credential, identity).header ?? "")])
+    let authorization = MessagingWire.Authorization(credential, of: identity.user)
+    return TokenHTTP(headers: ["Authorization": Secret(authorization.header ?? "")])
   }
 
   func remainder(of identity: IdentityRecord) -> [String: Secret] {
     identity.kindState.filter { MessagingPlace.keys.contains($0.key) }
   }
 
-  private func authorization(_ credential: Credential, _ identity: IdentityRecord) -> MessagingWire.Authorization {
-    credential.type == .jwt
-      ? .bearer(credential.token) : .basic(user: identity.user.id ?? "", password: credential.token)
+  func realtimeURL(of identity: IdentityRecord) -> String? {
+    settings.realtimeURL ?? identity.kindState[MessagingPlace.realtimeKey]?.reveal()
   }
 
-  private func mode(_ place: MessagingPlace) -> String {
+  func mode(_ place: MessagingPlace) -> String {
     (settings.conversationMode ?? (place.isMulti ? .multi : .single)).rawValue
-  }
-
-  /// The body of an accepted request, or what the refusal means.
-  private func accepted(
-    _ answer: VendorAnswer, credential: Credential?, hints: [String]
-  ) throws(SDKError) -> JSON {
-    let hasExpired = credential?.type == .jwt && credential?.hasExpired(at: clock.now()) == true
-    switch answer {
-    case .accepted(let json): return json
-    case .unauthorized(let code, let description):
-      throw SDKError(
-        .vendor, hasExpired ? .expiredJWT : .invalidAuth,
-        hasExpired
-          ? "The JWT has expired. Log in again with a new one."
-          : "Zendesk Messaging refused the credential; check its signature, kid and scope, and log in again.",
-        httpStatus: 401, vendorCode: code, vendorDescription: description, hints: hints)
-    case .forbidden(let code, let description):
-      throw SDKError(
-        .vendor, .forbidden, "Zendesk Messaging does not let this user do that; check the account's settings.",
-        httpStatus: 403, vendorCode: code, vendorDescription: description, hints: hints)
-    case .notFound:
-      throw SDKError(
-        .vendor, .notFound, "Zendesk Messaging knows no such app or user; check base_url and app_id.", httpStatus: 404)
-    case .unusable(let error):
-      // A dead token can look like a broken network: its end is looked at first.
-      if hasExpired, error.httpStatus == nil {
-        throw SDKError(.vendor, .expiredJWT, "The JWT has expired. Log in again with a new one.", hints: hints)
-      }
-      throw error
-    }
   }
 }

@@ -7,25 +7,35 @@ struct MessagingPlace: Sendable, Hashable {
   let baseURL: String
   let appId: String
   let isMulti: Bool
+  let integrationId: String?
   let isFetched: Bool
 
-  static let keys: Set<String> = ["base_url", "app_id", "multi"]
-  static let realtimeKey = "realtime_url"
-
-  init(baseURL: String, appId: String, isMulti: Bool, isFetched: Bool) {
-    self.baseURL = baseURL
-    self.appId = appId
-    self.isMulti = isMulti
-    self.isFetched = isFetched
+  private enum Key {
+    static let base = "base_url"
+    static let app = "app_id"
+    static let multi = "multi"
+    static let integration = "integration_id"
   }
+
+  /// What of an identity says where the vendor is: it outlives the user.
+  static let keys: Set<String> = [Key.base, Key.app, Key.multi, Key.integration]
+  static let realtimeKey = "realtime_url"
 
   /// The place if it is known without asking.
   init?(settings: MessagingSettings, identity: IdentityRecord) {
+    let known = identity.kindState
     if let baseURL = settings.baseURL, let appId = settings.appId {
-      self.init(baseURL: baseURL, appId: appId, isMulti: settings.conversationMode == .multi, isFetched: false)
-    } else if let baseURL = identity.kindState["base_url"], let appId = identity.kindState["app_id"] {
-      self.init(
-        baseURL: baseURL.reveal(), appId: appId.reveal(), isMulti: identity.kindState["multi"] != nil, isFetched: true)
+      self.baseURL = baseURL
+      self.appId = appId
+      isMulti = settings.conversationMode == .multi
+      integrationId = settings.integrationId
+      isFetched = false
+    } else if let baseURL = known[Key.base], let appId = known[Key.app] {
+      self.baseURL = baseURL.reveal()
+      self.appId = appId.reveal()
+      isMulti = known[Key.multi] != nil
+      integrationId = settings.integrationId ?? known[Key.integration]?.reveal()
+      isFetched = true
     } else {
       return nil
     }
@@ -35,22 +45,29 @@ struct MessagingPlace: Sendable, Hashable {
   init?(_ json: JSON, settings: MessagingSettings) {
     let config = json["sunco_config"] ?? json["config"]
     let app = config?["app"]
-    let url = settings.baseURL ?? config?["baseURL"]?["ios"]?.stringValue ?? config?["baseUrl"]?["ios"]?.stringValue
-    guard var base = url, let appId = settings.appId ?? (app?["id"] ?? app?["_id"])?.stringValue else { return nil }
+    let url = config?["baseURL"] ?? config?["baseUrl"]
+    guard var base = settings.baseURL ?? url?["ios"]?.stringValue ?? url?.stringValue,
+      let appId = settings.appId ?? (app?["id"] ?? app?["_id"])?.stringValue, !appId.isEmpty
+    else { return nil }
     while base.hasSuffix("/") { base.removeLast() }
-    self.init(
-      baseURL: base, appId: appId, isMulti: app?["settings"]?["multiConvoEnabled"]?.boolValue ?? false, isFetched: true)
+    baseURL = base
+    self.appId = appId
+    isMulti = app?["settings"]?["multiConvoEnabled"]?.boolValue ?? false
+    let integration = config?["integration"]
+    integrationId = settings.integrationId ?? (integration?["id"] ?? integration?["_id"])?.stringValue
+    isFetched = true
   }
 
   /// What is kept so that it need not be asked again.
   func kindState(realtime: String?) -> [String: Secret] {
     var state: [String: Secret] = [:]
     if isFetched {
-      state["base_url"] = Secret(baseURL)
-      state["app_id"] = Secret(appId)
-      if isMulti { state["multi"] = Secret("true") }
+      state[Key.base] = Secret(baseURL)
+      state[Key.app] = Secret(appId)
+      if isMulti { state[Key.multi] = Secret("true") }
+      state[Key.integration] = integrationId.map { Secret($0) }
     }
-    state[Self.realtimeKey] = realtime.map(Secret.init)
+    state[Self.realtimeKey] = realtime.map { Secret($0) }
     return state
   }
 }

@@ -54,8 +54,11 @@ struct MessagingSettings: RPCValue, Hashable {
       .optional(
         "anonymous", .enumeration(Anonymous.allCases.map(\.rawValue)),
         "whether session.open makes an anonymous user when nobody is signed in; lazy unless given"),
-      .optional("realtime", .enumeration(Realtime.allCases.map(\.rawValue)), "the realtime socket"),
-      .optional("realtime_url", .string(format: "URL"), "where the realtime socket is"),
+      .optional(
+        "realtime", .enumeration(Realtime.allCases.map(\.rawValue)),
+        "whether the realtime socket is kept, for live merges, when the vendor offers one; auto unless given"),
+      .optional(
+        "realtime_url", .string(format: "URL"), "where the realtime socket is; as the vendor says unless given"),
       .optional("strict_jwt", .boolean, "refuse a JWT whose alg, kid or scope can't be right"),
     ] + CommonSettings.members)
 
@@ -110,7 +113,7 @@ struct MessagingSettings: RPCValue, Hashable {
   }
 
   /// A channel key is base64 of JSON that holds the settings' URL.
-  private static func settingsURL(ofChannelKey key: String) throws(SDKError) -> String {
+  static func settingsURL(ofChannelKey key: String) throws(SDKError) -> String {
     let refused = SDKError(
       .local, .invalidChannelKey,
       "The channel key does not decode to JSON with settingsUrl; copy it again from the vendor's Admin Center.",

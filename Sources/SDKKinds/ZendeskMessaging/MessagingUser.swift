@@ -7,6 +7,7 @@ struct MessagingUser {
   let name: String?
   let email: String?
   let sessionToken: Secret?
+  /// Where the realtime socket is, as the vendor writes it; `nil` when there is to be none.
   let realtimeURL: String?
 
   init(_ json: JSON) {
@@ -16,6 +17,7 @@ struct MessagingUser {
     name = names.isEmpty ? nil : names.joined(separator: " ")
     email = user?["email"]?.stringValue
     sessionToken = (json["sessionToken"] ?? user?["sessionToken"])?.stringValue.map(Secret.init)
-    realtimeURL = json["settings"]?["realtime"]?["baseUrl"]?.stringValue
+    let realtime = json["settings"]?["realtime"]
+    realtimeURL = realtime?["enabled"]?.boolValue == true ? realtime?["baseUrl"]?.stringValue : nil
   }
 }

@@ -15,6 +15,15 @@ struct MessagingWire: Sendable {
     case none
     case bearer(Secret)
     case basic(user: String, password: Secret)
+    /// As one of the others wrote it.
+    case written(Secret)
+
+    /// A user's credential.
+    init(_ credential: Credential, of user: User) {
+      self =
+        credential.type == .jwt
+        ? .bearer(credential.token) : .basic(user: user.id ?? "", password: credential.token)
+    }
 
     /// The value of the header.
     var header: String? {
@@ -23,11 +32,12 @@ struct MessagingWire: Sendable {
       case .bearer(let token): "Bearer \(token.reveal())"
       case .basic(let user, let password):
         "Basic \(Data("\(user):\(password.reveal())".utf8).base64EncodedString())"
+      case .written(let header): header.reveal()
       }
     }
   }
 
-  private static let vendor = "Zendesk Messaging"
+  static let vendor = "Zendesk Messaging"
   private let settings: MessagingSettings
   private let common: CommonSettings
   private let services: AdapterServices
@@ -42,49 +52,84 @@ struct MessagingWire: Sendable {
   }
 
   /// What the vendor is told of this client.
-  var client: JSON {
+  func client(_ place: MessagingPlace) -> JSON {
     var client: JSONObject = ["id": .string(clientId), "platform": "other"]
-    client["integrationId"] = settings.integrationId.map(JSON.string)
+    client["integrationId"] = place.integrationId.map(JSON.string)
     client["info"] = ["vendor": "sdkd", "sdkVersion": .string(SDKVersion.program), "os": "linux"]
     return .object(client)
   }
 
   /// Sends a request below `/v2/apps/{app}/`.
   func send(
-    _ method: String, _ path: String, body: JSONObject? = nil, authorization: Authorization, identity: IdentityRecord
-  ) async throws(SDKError) -> (VendorAnswer, MessagingPlace) {
-    let place = try await place(identity)
+    _ method: String, _ path: String, body: JSONObject? = nil, authorization: Authorization, at place: MessagingPlace
+  ) async -> VendorAnswer {
+    await send(method, path, body: body, authorization: authorization, base: place.baseURL, app: place.appId)
+  }
+
+  func send(
+    _ method: String, _ path: String, body: JSONObject?, authorization: Authorization, base: String, app: String
+  ) async -> VendorAnswer {
     var headers = [
-      ("Accept", "application/json"), ("x-smooch-appid", place.appId), ("x-smooch-clientid", clientId),
+      ("Accept", "application/json"), ("x-smooch-appid", app), ("x-smooch-clientid", clientId),
       ("x-smooch-sdk", "linux/sdkd/\(SDKVersion.program)"),
     ]
     if body != nil { headers.append(("Content-Type", "application/json")) }
     if let header = authorization.header { headers.append(("Authorization", header)) }
-    let answer = await exchange(
-      method, "\(place.baseURL)/v2/apps/\(Self.segment(place.appId))/\(path)", headers,
+    return await exchange(
+      method, "\(base)/v2/apps/\(Self.segment(app))/\(path)", headers,
       body: body.map { JSONWriter.bytes(of: .object($0)) })
-    return (answer, place)
   }
 
-  private func place(_ identity: IdentityRecord) async throws(SDKError) -> MessagingPlace {
+  /// Where the vendor is; asked at the settings URL when nothing else says so.
+  ///
+  /// - Throws: `notFound` for an account that the vendor does not know, `badResponse`, the reasons of an outage.
+  func place(of identity: IdentityRecord) async throws(SDKError) -> MessagingPlace {
     if let known = MessagingPlace(settings: settings, identity: identity) { return known }
     let refused = SDKError(
       .unreachable, .badResponse, "The vendor's settings name no app and base URL; check channel_key or settings_url.")
     guard let url = settings.settingsURL else { throw refused }
     let headers = [
-      ("Accept", "application/json"), ("X-Zendesk-Client", "linux/sdkd"),
+      ("Accept", "application/json"), ("Accept-Language", "en"), ("X-Zendesk-Client", "linux/sdkd"),
       ("X-Zendesk-Client-Version", SDKVersion.program), ("X-Zendesk-Api-Version", "2021-01-01"),
     ]
     switch await exchange("GET", url, headers, body: nil) {
     case .accepted(let json):
       guard let place = MessagingPlace(json, settings: settings) else { throw refused }
-      try URLRule.check(place.baseURL, setting: "base_url")
+      guard place.baseURL == settings.baseURL || isUsable(place.baseURL, from: url) else {
+        throw SDKError(
+          .unreachable, .badResponse,
+          "The vendor's settings lead to a base URL that [network] allow does not list; set base_url, or list its host."
+        )
+      }
       return place
     case .notFound:
       throw SDKError(
         .vendor, .notFound, "The vendor knows no such account; check channel_key or settings_url.", httpStatus: 404)
     case .unusable(let error): throw error
     case .unauthorized, .forbidden: throw refused
+    }
+  }
+
+  private func isUsable(_ url: String, from supplier: String) -> Bool {
+    SuppliedURL.isUsable(url, from: supplier, rule: services.supplied)
+  }
+
+  /// Where the realtime socket is, from what the vendor said; `nil` when it said nothing that may be used.
+  func realtimeURL(_ supplied: String?, at place: MessagingPlace) -> String? {
+    guard let url = supplied.map(SuppliedURL.socket),
+      SuppliedURL.isUsable(url, from: place.baseURL, secure: "wss", plain: "ws", rule: services.supplied)
+    else { return nil }
+    return url
+  }
+
+  /// Opens the realtime socket.
+  func openSocket(_ url: String) async throws(SDKError) -> any VendorSocket {
+    let request = SocketRequestParts(
+      instance: services.instance, url: url, timeout: common.timeout, caFile: common.caFile)
+    do throws(HTTPFailure) {
+      return try await services.sockets.open(request)
+    } catch {
+      throw error.error(vendor: Self.vendor)
     }
   }
 

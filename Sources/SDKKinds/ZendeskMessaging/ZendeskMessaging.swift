@@ -20,6 +20,13 @@ public struct ZendeskMessaging: SDKKind {
     [MessagingLoginUser.self, MessagingLogoutUser.self, MessagingGetCurrentUser.self]
   }
 
+  public func hiddenURLs(in settings: JSONObject) -> [String: String] {
+    guard let key = settings["channel_key"]?.stringValue,
+      let url = try? MessagingSettings.settingsURL(ofChannelKey: key)
+    else { return [:] }
+    return ["channel_key": url]
+  }
+
   public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
     router.register(on: registry, MessagingLoginUser.self) { params, instance, context in
       try await instance.signIn(accepted: context.accepted) { adapter, identity, isUsable in

@@ -45,8 +45,17 @@ struct Vendor {
   /// Refuses the tokens that a user has had so far.
   func revoke(_ externalId: String) throws { _ = try request("POST", "/_revoke", ["externalId": .string(externalId)]) }
 
-  /// The requests that have arrived, oldest first.
-  func log() throws -> [JSON] { try request("GET", "/_log")["requests"]?.arrayValue ?? [] }
+  /// The requests that have arrived, oldest first, without those of Messaging's realtime socket, which comes and goes.
+  func log() throws -> [JSON] { try wholeLog().filter { !Self.isRealtime($0) } }
+
+  /// What has arrived on Messaging's realtime sockets: the request for each and its frames, oldest first.
+  func realtimeLog() throws -> [JSON] { try wholeLog().filter(Self.isRealtime) }
+
+  private func wholeLog() throws -> [JSON] { try request("GET", "/_log")["requests"]?.arrayValue ?? [] }
+
+  private static func isRealtime(_ entry: JSON) -> Bool {
+    entry["path"]?.stringValue?.hasSuffix("/zm/faye") ?? false
+  }
 
   /// Waits until so many requests have arrived.
   func log(atLeast count: Int) throws -> [JSON] {

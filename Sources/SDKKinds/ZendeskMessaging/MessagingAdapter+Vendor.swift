@@ -1,0 +1,170 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+extension MessagingAdapter {
+  func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    let place = try await wire.place(of: identity)
+    let anonymous = identity.phase == .anonymous ? identity : nil
+    do throws(SDKError) {
+      return try await login(credential, absorbing: anonymous, from: identity, at: place)
+    } catch {
+      // The vendor does not say which of the two credentials it refuses.
+      guard let anonymous, isRefusal(error), await isGone(anonymous, at: place) else { throw error }
+      return try await login(credential, absorbing: nil, from: identity, at: place)
+    }
+  }
+
+  private func login(
+    _ credential: CheckedCredential, absorbing anonymous: IdentityRecord?, from identity: IdentityRecord,
+    at place: MessagingPlace
+  ) async throws(SDKError) -> SignedIn {
+    var body: JSONObject = ["userId": credential.externalId.map(JSON.string) ?? .null, "client": wire.client(place)]
+    if let anonymous, let id = anonymous.user.id, let session = anonymous.credential {
+      body["appUserId"] = .string(id)
+      body["sessionToken"] = .string(session.token.reveal())
+    }
+    let answer = await wire.send(
+      "POST", "login", body: body, authorization: .bearer(credential.credential.token), at: place)
+    let user = MessagingUser(try accepted(answer, credential: credential.credential, hints: credential.hints))
+    // An empty body is tolerated: then the user is who it was.
+    let isSame = identity.user.externalId == credential.externalId
+    let id = user.id ?? anonymous?.user.id ?? (isSame ? identity.user.id : nil)
+    var merge: SignedIn.Merge?
+    if let former = anonymous?.user.id, let id, id != former {
+      merge = .init(from: former, to: id, mode: mode(place))
+    }
+    return SignedIn(
+      user: User(
+        id: id, externalId: credential.externalId, name: user.name ?? credential.name,
+        email: user.email ?? credential.email, authenticationType: .jwt, authenticated: true, verified: true,
+        since: clock.now()),
+      credential: credential.credential,
+      kindState: place.kindState(realtime: wire.realtimeURL(user.realtimeURL, at: place)), merge: merge)
+  }
+
+  /// Whether the vendor knows an anonymous user no more, or by another credential only.
+  private func isGone(_ anonymous: IdentityRecord, at place: MessagingPlace) async -> Bool {
+    guard let id = anonymous.user.id, let credential = anonymous.credential else { return false }
+    let answer = await wire.send(
+      "GET", Self.path(id), authorization: .init(credential, of: anonymous.user), at: place)
+    switch answer {
+    case .unauthorized, .notFound: return true
+    case .accepted, .forbidden, .unusable: return false
+    }
+  }
+
+  func renew(
+    with credential: CheckedCredential, of identity: IdentityRecord
+  ) async throws(SDKError) -> SignedIn {
+    let place = try await wire.place(of: identity)
+    if let id = identity.user.id {
+      let answer = await authorized("GET", Self.path(id), credential.credential, of: identity, at: place)
+      guard case .notFound = answer else {
+        _ = try accepted(answer, credential: credential.credential, hints: credential.hints)
+        return SignedIn(user: identity.user, credential: credential.credential, kindState: identity.kindState)
+      }
+    }
+    // Merged while nobody listened, or not made yet: a login tells who the user is now.
+    var renewed = try await login(credential, absorbing: nil, from: identity, at: place)
+    renewed.user.since = identity.user.since
+    return renewed
+  }
+
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
+    guard let id = identity.user.id else { return }
+    let place = try await wire.place(of: identity)
+    let answer = await authorized("GET", Self.path(id), credential, of: identity, at: place)
+    if case .notFound = answer {
+      throw SDKError(
+        .vendor, .invalidAuth, "Zendesk Messaging does not know this user any more; log in again.", httpStatus: 404)
+    }
+    _ = try accepted(answer, credential: credential, hints: [])
+  }
+
+  func signOut(
+    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async throws(SDKError) {
+    guard let credential, let id = identity.user.id else {
+      throw SDKError(.vendor, .notFound, "Zendesk Messaging has not made this user yet; the logout is local.")
+    }
+    let place = try await wire.place(of: identity)
+    let answer = await authorized(
+      "POST", "\(Self.path(id))/logout", body: ["client": wire.client(place)], credential, of: identity, at: place)
+    try succeeded(answer, credential: credential)
+  }
+
+  func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    let place = try await wire.place(of: identity)
+    let answer = await wire.send(
+      "POST", "appusers",
+      body: ["client": wire.client(place), "intent": "conversation:start", "conversation": ["type": "personal"]],
+      authorization: .none, at: place)
+    let user = MessagingUser(try accepted(answer, credential: nil, hints: []))
+    guard let id = user.id, let session = user.sessionToken else {
+      throw SDKError(
+        .unreachable, .badResponse, "Zendesk Messaging made no user: its answer has no _id or no sessionToken.")
+    }
+    return SignedIn(
+      user: User(
+        id: id, authenticationType: .sessionToken, authenticated: false, verified: false, since: clock.now()),
+      credential: Credential(token: session, type: .sessionToken, obtainedAt: clock.now(), expiresAt: nil),
+      kindState: place.kindState(realtime: wire.realtimeURL(user.realtimeURL, at: place)), isIrreplaceable: true)
+  }
+
+  static func path(_ user: String) -> String { "appusers/\(MessagingWire.segment(user))" }
+
+  /// A request in the user's name. A 403 leads to one silent authentication with the same credential, as in the
+  /// vendor's SDK (`vendors.md` 1.5, 7), and the request is sent once more.
+  func authorized(
+    _ method: String, _ path: String, body: JSONObject? = nil, _ credential: Credential, of identity: IdentityRecord,
+    at place: MessagingPlace
+  ) async -> VendorAnswer {
+    let authorization = MessagingWire.Authorization(credential, of: identity.user)
+    let first = await wire.send(method, path, body: body, authorization: authorization, at: place)
+    guard case .forbidden = first else { return first }
+    if credential.type == .jwt, let externalId = identity.user.externalId {
+      let again = await wire.send(
+        "POST", "login", body: ["userId": .string(externalId), "client": wire.client(place)],
+        authorization: authorization, at: place)
+      guard case .accepted = again else { return first }
+    }
+    return await wire.send(method, path, body: body, authorization: authorization, at: place)
+  }
+
+  /// For requests without a useful answer: any 2xx will do.
+  func succeeded(_ answer: VendorAnswer, credential: Credential?) throws(SDKError) {
+    if case .unusable(let error) = answer, let status = error.httpStatus, (200..<300).contains(status) { return }
+    _ = try accepted(answer, credential: credential, hints: [])
+  }
+
+  /// The body of an accepted request, or what the refusal means.
+  func accepted(
+    _ answer: VendorAnswer, credential: Credential?, hints: [String]
+  ) throws(SDKError) -> JSON {
+    let hasExpired = credential?.type == .jwt && credential?.hasExpired(at: clock.now()) == true
+    switch answer {
+    case .accepted(let json): return json
+    case .unauthorized(let code, let description):
+      throw SDKError(
+        .vendor, hasExpired ? .expiredJWT : .invalidAuth,
+        hasExpired
+          ? "The JWT has expired. Log in again with a new one."
+          : "Zendesk Messaging refused the credential; check its signature, kid and scope, and log in again.",
+        httpStatus: 401, vendorCode: code, vendorDescription: description, hints: hints)
+    case .forbidden(let code, let description):
+      throw SDKError(
+        .vendor, .forbidden, "Zendesk Messaging does not let this user do that; check the account's settings.",
+        httpStatus: 403, vendorCode: code, vendorDescription: description, hints: hints)
+    case .notFound:
+      throw SDKError(
+        .vendor, .notFound, "Zendesk Messaging knows no such app or user; check base_url and app_id.", httpStatus: 404)
+    case .unusable(let error):
+      // A dead token can look like a broken network: its end is looked at first.
+      if hasExpired, error.httpStatus == nil {
+        throw SDKError(.vendor, .expiredJWT, "The JWT has expired. Log in again with a new one.", hints: hints)
+      }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+
+/// The vendor's event `user:merge`: who survived (`vendors.md` 1.5, 11, and 1.6).
+struct MessagingMerge: Hashable {
+  let survivor: String
+  let externalId: String?
+  let outgoing: String?
+  let sessionToken: Secret?
+
+  /// The merges in what the vendor published: one event or several.
+  static func all(in data: JSON) -> [MessagingMerge] {
+    (data["events"]?.arrayValue ?? data.arrayValue ?? [data]).compactMap { MessagingMerge($0) }
+  }
+
+  /// The merge that an event tells of; `nil` for any other event.
+  init?(_ event: JSON) {
+    guard event["type"]?.stringValue == "user:merge" else { return nil }
+    let body = event["survivingAppUser"] == nil ? event["data"] ?? event["payload"] ?? event : event
+    let user = body["survivingAppUser"]
+    guard let id = user?["_id"]?.stringValue, (1...256).contains(id.utf8.count) else { return nil }
+    survivor = id
+    externalId = user?["userId"]?.stringValue.flatMap { (1...255).contains($0.count) ? $0 : nil }
+    outgoing = body["outgoingAppUserId"]?.stringValue
+    let token = (body["sessionToken"] ?? user?["sessionToken"])?.stringValue
+    sessionToken = token.flatMap { (1...4096).contains($0.utf8.count) ? Secret($0) : nil }
+  }
+
+  /// What it means for the user whom we speak for; `nil` when it is not about them.
+  ///
+  /// A JWT is kept: it may speak for the survivor as well, and if it does not the vendor refuses it and the owner is
+  /// asked for one that does. An anonymous user goes on as an anonymous survivor; but nobody becomes a known user
+  /// without having shown a JWT of theirs: then the anonymous user is gone, as after an implicit logout.
+  func news(for identity: IdentityRecord, mode: String, now: Timestamp) -> RealtimeNews? {
+    guard let former = identity.user.id, survivor != former, outgoing == nil || outgoing == former else { return nil }
+    let merge = SignedIn.Merge(from: former, to: survivor, mode: mode)
+    var user = identity.user
+    user.id = survivor
+    if identity.credential?.type == .jwt {
+      if let externalId, externalId != user.externalId {
+        user = User(
+          id: survivor, externalId: externalId, authenticationType: .jwt, authenticated: true, verified: false,
+          since: now)
+      }
+      return .merged(merge, user: user, credential: nil, kindState: identity.kindState)
+    }
+    if externalId != nil { return .mergedAway(merge) }
+    let credential = sessionToken.map {
+      Credential(token: $0, type: .sessionToken, obtainedAt: now, expiresAt: nil)
+    }
+    return .merged(merge, user: user, credential: credential, kindState: identity.kindState)
+  }
+}
