@@ -106,28 +106,45 @@ extension HostedInstance {
   }
 
   /// A credential from before this process is shown to the vendor once, or a revoked one would be handed out blindly.
+  /// Whoever comes meanwhile waits for that.
   private func probeOnce(_ service: String?) async throws {
+    try await verification(service)?.value()
+  }
+
+  private func verification(_ service: String?) throws -> SharedOutcome<Void>? {
     let lane = try resolved(service)
+    if let running = lane.verification { return running }
     guard !lane.isVerified, lane.machine.phase == .authenticated, lane.machine.activity == .idle,
       lane.machine.standing == .usable, let credential = lane.identity.credential, !credential.hasExpired(at: now)
-    else { return }
-    lane.isVerified = true
-    let epoch = lane.machine.epoch
-    do throws(SDKError) {
-      try await adapter.probe(credential, of: lane.identity)
-    } catch {
-      await enter()
-      defer { leave() }
-      guard let lane = self.lane(service), epoch == lane.machine.epoch else { return }
-      if adapter.isRefusal(error) {
-        if lane.identity.credential?.tokenId == credential.tokenId {
-          await take(.refused(error, means: means(lane)), on: lane)
-        }
-      } else {
-        guard error.origin == .unreachable else { return }
-        lane.isVerified = false
-        await announce(.networkError(error), on: lane)
+    else { return nil }
+    let outcome = SharedOutcome<Void>()
+    lane.verification = outcome
+    let (adapter, identity, epoch, service) = (adapter, lane.identity, lane.machine.epoch, lane.service)
+    environment.operations.start {
+      do throws(SDKError) {
+        try await adapter.probe(credential, of: identity)
+        await self.verified(credential, epoch: epoch, nil, on: service)
+      } catch {
+        await self.verified(credential, epoch: epoch, error, on: service)
       }
+      outcome.resolve(.success(()))
+    }
+    return outcome
+  }
+
+  private func verified(_ credential: Credential, epoch: UInt64, _ error: SDKError?, on service: String?) async {
+    await enter()
+    defer { leave() }
+    guard !isDeleted, let lane = lane(service) else { return }
+    lane.verification = nil
+    guard epoch == lane.machine.epoch else { return }
+    lane.isVerified = error?.origin != .unreachable
+    guard let error else { return }
+    if adapter.isRefusal(error) {
+      guard lane.identity.credential?.tokenId == credential.tokenId else { return }
+      await take(.refused(error, means: means(lane)), on: lane)
+    } else if error.origin == .unreachable {
+      await announce(.networkError(error), on: lane)
     }
   }
 

@@ -19,6 +19,8 @@ final class Lane {
   var outageToldAt: Timestamp?
   /// Whether the vendor has accepted the credential since this process began.
   var isVerified = false
+  /// The question to the vendor whether it accepts the credential, while nobody knows the answer.
+  var verification: SharedOutcome<Void>?
   /// Whether a spent credential's answer may have been lost: by a crash or an outage.
   var isInterrupted: Bool
   /// A credential that is used once instead of asking the bridge.

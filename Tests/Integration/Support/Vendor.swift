@@ -121,7 +121,7 @@ private final class SharedSandbox: @unchecked Sendable {
     guard connected == 0 else { throw Program.Failure(description: "the sandbox can't be reached") }
     let payload = body.map { JSONWriter.bytes(of: $0) } ?? []
     let head =
-      "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
+      "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\nContent-Type: application/json\r\n"
       + "Content-Length: \(payload.count)\r\n\r\n"
     var bytes = Array(head.utf8) + payload
     while !bytes.isEmpty {

@@ -1,0 +1,248 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// The failures of `vendors.md` 10 for Messaging: each leaves user and identity as its row says, also after a restart.
+@Suite struct MessagingFailureRowTests {
+  private static let user: JSONObject = ["route": "GET /v2/apps/*/appusers/*"]
+  private static let login: JSONObject = ["route": "POST /v2/apps/*/login"]
+  private static let logout: JSONObject = ["route": "POST /v2/apps/*/appusers/*/logout"]
+  private static let creation: JSONObject = ["route": "POST /v2/apps/*/appusers"]
+
+  /// Nothing that speaks for or against anybody.
+  private static let outages: [(script: JSONObject, reason: String)] = [
+    (["status": 429], "rateLimited"), (["status": 500], "serverError"), (["hang": true], "timeout"),
+    (["status": 500, "body": "<html>out of order</html>", "contentType": "text/html"], "serverError"),
+    (["closeMidBody": true], "network"), (["status": 418, "body": "7"], "badResponse"),
+  ]
+
+  private func script(_ desk: Desk, _ route: JSONObject, _ script: JSONObject, times: JSON = 1) throws {
+    try desk.vendor.script(.object(route.merged(with: script).merged(with: ["times": times])))
+  }
+
+  /// A desk without realtime, so that the requests are those of the test.
+  private func open(provider: Bool = true, timeout: JSON = "1s") throws -> (Desk, Line) {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create(
+      "desk", on: line, settings: ["realtime": "off", "timeout": timeout],
+      provider: provider ? try desk.countingProvider() : nil)
+    return (desk, line)
+  }
+
+  // MARK: A token from before the restart, which the first session shows to the vendor
+
+  @Test func M6_aTokenThatIsRefusedOnceIsRenewedAndTheSessionOpens() throws {
+    let (desk, line) = try open()
+    let first = try desk.logIn(on: line)
+    try desk.crash()
+    let next = try desk.connect()
+    try script(desk, Self.user, ["status": 401])
+    let session = try next.call("session.open", ["instance": "desk"])
+    #expect(session["visible"] == true)
+    #expect(session["token"]?["token"] != .string(first))
+    #expect(desk.runs("desk") == 1)
+    let types = try desk.eventTypes(on: next)
+    #expect(types.contains("tokenRefreshed"))
+    #expect(!types.contains("authenticationFailed"))
+    try desk.crash()
+    #expect(
+      try desk.connect().call("token.get", ["instance": "desk"])["token"] == session["token"]?["token"])
+  }
+
+  @Test func M6_twentySessionsOverARefusedTokenMakeOneProviderRunAndNobodyGetsTheToken() throws {
+    let (desk, line) = try open()
+    let first = try desk.logIn(on: line)
+    try desk.crash()
+    let next = try desk.connect()
+    try desk.vendor.revoke("alice")
+    try script(desk, Self.user, ["passThrough": true, "delayMs": 300])
+    let ids = (0..<20).map { _ in next.begin("session.open", ["instance": "desk"]) }
+    let tokens = try Set(ids.map { try next.answer($0)["result"]?["token"]?["token"]?.stringValue ?? "none" })
+    #expect(tokens.count == 1)
+    #expect(!tokens.contains(first))
+    #expect(!tokens.contains("none"))
+    #expect(desk.runs("desk") == 1)
+    #expect(try desk.events("desk", on: next, "tokenRefreshed").count == 1)
+    #expect(try desk.vendor.log().compactMap { $0["status"]?.intValue } == [200, 401, 200])
+  }
+
+  @Test func M4_tokensThatAreRefusedForEverLogOutImplicitly() throws {
+    let (desk, line) = try open()
+    try desk.logIn(on: line)
+    try desk.crash()
+    let next = try desk.connect()
+    try script(desk, Self.user, ["status": 401], times: "forever")
+    #expect(try next.failure("session.open", ["instance": "desk"]).reason == "invalidAuth")
+    #expect(desk.runs("desk") == 3)
+    #expect(try desk.state(on: next) == "loggedOut")
+    #expect(try desk.events("desk", on: next, "userLoggedOut").last?["data"]?["cause"] == "implicit")
+    #expect(try desk.events("desk", on: next, "authenticationFailed").count == 1)
+    try desk.crash()
+    #expect(try desk.state(on: try desk.connect()) == "loggedOut")
+  }
+
+  @Test func M7_aTokenThatIsRefusedWithoutADelegateShowsNothing() throws {
+    let (desk, line) = try open(provider: false)
+    try desk.logIn(on: line)
+    try desk.crash()
+    let next = try desk.connect()
+    try desk.vendor.revoke("alice")
+    let session = try next.call("session.open", ["instance": "desk"])
+    #expect(session["visible"] == false)
+    #expect(session["reason"] == "reauthNeeded")
+    #expect(session["user"]?["externalId"] == "alice")
+    try desk.crash()
+    #expect(try desk.state(on: try desk.connect()) == "reauthNeeded")
+  }
+
+  @Test(arguments: outages)
+  func M6_anOutageAsksNobodyAndKeepsTheUser(outage: JSONObject, reason: String) throws {
+    let (desk, line) = try open()
+    let token = try desk.logIn(on: line)
+    try desk.crash()
+    let next = try desk.connect()
+    try script(desk, Self.user, outage)
+    let session = try next.call("session.open", ["instance": "desk"])
+    #expect(session["visible"] == true)
+    #expect(session["token"]?["token"] == .string(token))
+    #expect(desk.runs("desk") == 0)
+    let told = try desk.events("desk", on: next, "networkError")
+    #expect(told.compactMap { $0["data"]?["reason"]?.stringValue } == [reason])
+    #expect(try desk.state(on: next) == "authenticated")
+    try desk.vendor.clearScripts()
+  }
+
+  @Test func M6_aSessionThatIsForbiddenOnceIsAuthenticatedSilently() throws {
+    let (desk, line) = try open()
+    let token = try desk.logIn(on: line)
+    try desk.crash()
+    let next = try desk.connect()
+    try script(desk, Self.user, ["status": 403])
+    #expect(try next.call("session.open", ["instance": "desk"])["token"]?["token"] == .string(token))
+    #expect(try desk.vendor.log().compactMap { $0["status"]?.intValue } == [200, 403, 200, 200])
+    #expect(desk.runs("desk") == 0)
+    #expect(!(try desk.eventTypes(on: next)).contains("authenticationFailed"))
+  }
+
+  // MARK: Logins
+
+  @Test(arguments: outages)
+  func M2_aLoginThatMeetsAnOutageKeepsTheUser(outage: JSONObject, reason: String) throws {
+    let (desk, line) = try open()
+    let token = try desk.logIn(on: line)
+    try script(desk, Self.login, outage)
+    let error = try line.failure(
+      "messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
+    #expect(error.reason == reason)
+    #expect(error.isRetryable)
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try next.call("token.get", ["instance": "desk"])["token"] == .string(token))
+    #expect(desk.runs("desk") == 0)
+    #expect(!(try desk.eventTypes(on: next)).contains("authenticationFailed"))
+    try desk.vendor.clearScripts()
+  }
+
+  @Test(arguments: [(401, "invalidAuth"), (403, "forbidden"), (404, "notFound")])
+  func M2_aLoginThatIsRefusedKeepsTheUserAndAsksNobody(status: Int, reason: String) throws {
+    let (desk, line) = try open()
+    let token = try desk.logIn(on: line)
+    try script(desk, Self.login, ["status": JSON(status)])
+    let error = try line.failure(
+      "messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
+    #expect(error.code == -32021)
+    #expect(error.reason == reason)
+    #expect(error.data["httpStatus"] == JSON(status))
+    #expect(try desk.events("desk", on: line, "authenticationFailed").count == 1)
+    #expect(desk.runs("desk") == 0)
+    try desk.crash()
+    #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == .string(token))
+  }
+
+  @Test func M5_aTokenThatEndsInFlightIsSaidToHaveExpired() throws {
+    let (desk, line) = try open(timeout: "10s")
+    try script(desk, Self.login, ["passThrough": true, "delayMs": 2500])
+    let jwt: JSON = .string(try Vendor.mint("alice", ttl: 2))
+    let error = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": jwt])
+    #expect(error.code == -32021)
+    #expect(error.reason == "expiredJWT")
+    #expect(error.message.hasPrefix("The JWT has expired"))
+    #expect(error.data["vendorCode"] == "invalid_auth")
+    #expect(desk.runs("desk") == 0)
+    #expect(try desk.state(on: line) == "noUser")
+  }
+
+  @Test func M5_aTokenThatEndsWhileTheVendorIsSilentIsSaidToHaveExpired() throws {
+    let (desk, line) = try open(timeout: "3s")
+    try script(desk, Self.login, ["hang": true])
+    let jwt: JSON = .string(try Vendor.mint("alice", ttl: 2))
+    let error = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": jwt])
+    #expect(error.code == -32021)
+    #expect(error.reason == "expiredJWT")
+    #expect(error.message.hasPrefix("The JWT has expired"))
+    try desk.vendor.clearScripts()
+  }
+
+  @Test func M1_aLoginWithAnEmptyAnswerIsALogin() throws {
+    let (desk, line) = try open()
+    try script(desk, Self.login, ["status": 200, "body": ""])
+    let token = try desk.logIn(on: line)
+    let user = try desk.user(on: line)
+    #expect(user["externalId"] == "alice")
+    #expect(user["authenticated"] == true)
+    #expect(user["id"] == nil)
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try next.call("session.open", ["instance": "desk"])["token"]?["token"] == .string(token))
+    // The vendor has made no user yet: there is none whose session it could end.
+    #expect(try next.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == false)
+    #expect(try desk.vendor.count("POST", "/logout") == 0)
+    #expect(try desk.state(on: next) == "loggedOut")
+  }
+
+  // MARK: Anonymous users
+
+  @Test(arguments: outages + [(["body": ""], "badResponse"), (["body": ["appUser": ["_id": "x"]]], "badResponse")])
+  func M2_anAnonymousUserWhoCannotBeMadeIsAnErrorAndTriedAgain(outage: JSONObject, reason: String) throws {
+    let (desk, line) = try open()
+    try script(desk, Self.creation, outage)
+    #expect(try line.failure("session.open", ["instance": "desk"]).reason == reason)
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try desk.state(on: next) == "noUser")
+    try desk.vendor.clearScripts()
+    #expect(try next.call("session.open", ["instance": "desk"])["visible"] == true)
+    #expect(try desk.state(on: next) == "anonymous")
+  }
+
+  // MARK: Logouts
+
+  @Test(arguments: outages)
+  func M3_aLogoutThatMeetsAnOutageKeepsEverything(outage: JSONObject, reason: String) throws {
+    let (desk, line) = try open()
+    let token = try desk.logIn(on: line)
+    try line.call("storage.put", ["instance": "desk", "key": "draft", "value": "alice's"])
+    try script(desk, Self.logout, outage)
+    #expect(try line.failure("messaging.logoutUser", ["instance": "desk"]).reason == reason)
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try next.call("token.get", ["instance": "desk"])["token"] == .string(token))
+    #expect(try next.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "alice's")
+    #expect(desk.runs("desk") == 0)
+    try desk.vendor.clearScripts()
+    #expect(try next.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == true)
+  }
+
+  @Test(
+    arguments: [(["body": ""], true), (["body": "<html>", "contentType": "text/html"], true), (["status": 403], true)]
+      as [(JSONObject, Bool)])
+  func M3_aLogoutNeedsNoUsefulAnswer(answer: JSONObject, informed: Bool) throws {
+    let (desk, line) = try open()
+    try desk.logIn(on: line)
+    try script(desk, Self.logout, answer)
+    #expect(try line.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == .bool(informed))
+    try desk.crash()
+    #expect(try desk.state(on: try desk.connect()) == "loggedOut")
+  }
+}

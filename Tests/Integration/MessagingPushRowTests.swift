@@ -1,0 +1,203 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// Push at Messaging's backend, and the requests in a user's name that the vendor refuses.
+@Suite struct MessagingPushRowTests {
+  @discardableResult
+  private func register(_ address: String, on line: Line) throws -> JSON {
+    try line.call(
+      "push.register", ["instance": "desk", "endpoint": ["address": .string(address), "type": "fcm"]])
+  }
+
+  private func pushes(_ line: Line) throws -> [JSON] {
+    try line.call("push.list", ["instance": "desk"])["pushes"]?.arrayValue ?? []
+  }
+
+  private func pending(_ line: Line) throws -> [JSON] {
+    try line.call("instance.get", ["instance": "desk"])["pending"]?.arrayValue ?? []
+  }
+
+  @Test func M10_pushIsRegisteredForTheInstancesOwnClient() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, settings: ["integration_id": "5f0000000000000000000002"])
+    try desk.logIn(on: line)
+    let id = try register("address-one", on: line)["id"] ?? .null
+    let client = try desk.vendor.client()
+    let endpoint = try line.call("session.open", ["instance": "desk"])["endpoint"]
+    #expect(client["id"] == endpoint?["clientId"])
+    #expect(client["userId"] == (try desk.user(on: line)["id"]))
+    #expect(client["integrationId"] == "5f0000000000000000000002")
+    #expect(client["pushNotificationToken"] == "address-one")
+    // Another address takes the place of the former one with one request.
+    let before = try desk.vendor.log().count
+    let next = try register("address-two", on: line)["id"] ?? .null
+    #expect(next != id)
+    #expect(try desk.vendor.log().count == before + 1)
+    try desk.crash()
+    let after = try desk.connect()
+    #expect(try pushes(after).map { $0["id"] } == [next])
+    #expect(try pushes(after).first?["user"]?["externalId"] == "alice")
+    #expect(!JSONWriter.text(of: .array(try pushes(after))).contains("address-two"))
+    try after.call("push.unregister", ["instance": "desk", "id": next])
+    #expect(try desk.vendor.client()["pushNotificationToken"] == nil)
+    #expect(try pushes(after).isEmpty)
+    #expect(!desk.logs.contains("address-"))
+  }
+
+  @Test func M3_logoutEndsThePushAtTheVendorWithoutARequestOfItsOwn() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(on: line)
+    try register("address-one", on: line)
+    try line.call("messaging.logoutUser", ["instance": "desk"])
+    #expect(try desk.vendor.calls().suffix(1) == ["POST logout 200"])
+    #expect(try desk.vendor.messagingState()["clients"]?.arrayValue?.isEmpty == true)
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try pushes(next).isEmpty)
+    #expect(try pending(next).isEmpty)
+    #expect(try desk.events("desk", on: next, "pushUnregistered").count == 1)
+  }
+
+  @Test func M3_aLocalLogoutRemovesThePushLaterAlsoAfterARestart() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, settings: ["anonymous": "never"])
+    let token = try desk.logIn(on: line)
+    try register("address-one", on: line)
+    try desk.vendor.script(["route": "PUT /v2/apps/*/appusers/*/clients/*", "status": 503, "times": "forever"])
+    try line.call("messaging.logoutUser", ["instance": "desk", "localOnly": true])
+    #expect(try pushes(line).isEmpty)
+    #expect(try pending(line).map { $0["purpose"] } == ["unregisterPush"])
+    #expect(!JSONWriter.text(of: .array(try pending(line))).contains(token))
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try pending(next).count == 1)
+    #expect(try desk.vendor.client()["pushNotificationToken"] == "address-one")
+    try desk.vendor.clearScripts()
+    try eventually("the push is removed", within: 30) { try pending(next).isEmpty }
+    #expect(try desk.vendor.client()["pushNotificationToken"] == nil)
+    #expect(!desk.logs.contains(token))
+  }
+
+  @Test func M1_aNewUserMakesTheRemovalOfTheFormerOnesPushVoid() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(on: line)
+    try register("address-one", on: line)
+    try desk.vendor.script(["route": "PUT /v2/apps/*/appusers/*/clients/*", "status": 503, "times": "forever"])
+    try line.call("messaging.logoutUser", ["instance": "desk", "localOnly": true])
+    #expect(try pending(line).count == 1)
+    try desk.logIn(as: "bob", on: line)
+    #expect(try pending(line).isEmpty)
+    try desk.vendor.clearScripts()
+    try register("address-two", on: line)
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try pending(next).isEmpty)
+    let client = try desk.vendor.client()
+    #expect(client["userId"] == (try desk.user(on: next)["id"]))
+    #expect(client["pushNotificationToken"] == "address-two")
+  }
+
+  @Test func M8_thePushOfAnAnonymousUserStaysThroughTheLogin() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try line.call("session.open", ["instance": "desk"])
+    try register("address-one", on: line)
+    try desk.logIn(on: line)
+    #expect(try pushes(line).count == 1)
+    let client = try desk.vendor.client()
+    #expect(client["pushNotificationToken"] == "address-one")
+    #expect(client["userId"] == (try desk.user(on: line)["id"]))
+  }
+
+  // MARK: Refused requests
+
+  private let route: JSONObject = ["route": "PUT /v2/apps/*/appusers/*/clients/*"]
+
+  @Test func M6_aRequestInFlightIsReplayedOnceWithTheRenewedToken() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, provider: try desk.countingProvider())
+    let first = try desk.logIn(on: line)
+    try desk.vendor.script(.object(route.merged(with: ["status": 401, "times": 1])))
+    try register("address-one", on: line)
+    #expect(desk.runs("desk") == 1)
+    let token = try line.call("token.get", ["instance": "desk"])["token"]
+    #expect(token != .string(first))
+    let puts = try desk.vendor.log().filter { $0["method"] == "PUT" }
+    #expect(puts.compactMap { $0["status"]?.intValue } == [401, 200])
+    let types = try desk.eventTypes(on: line)
+    #expect(types.count { $0 == "tokenRefreshed" } == 1)
+    #expect(!types.contains("authenticationFailed"))
+    try desk.crash()
+    #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == token)
+  }
+
+  @Test func M6_aRequestThatIsRefusedTwiceHasFailedAndTheUserStays() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, provider: try desk.countingProvider())
+    try desk.logIn(on: line)
+    try desk.vendor.script(.object(route.merged(with: ["status": 401, "times": "forever"])))
+    let error = try line.failure(
+      "push.register", ["instance": "desk", "endpoint": ["address": "a", "type": "fcm"]])
+    #expect(error.reason == "invalidAuth")
+    #expect(try desk.vendor.log().count { $0["method"] == "PUT" } == 2)
+    #expect(desk.runs("desk") == 1)
+    #expect(try desk.state(on: line) == "authenticated")
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try desk.state(on: next) == "authenticated")
+    #expect(try pushes(next).isEmpty)
+  }
+
+  @Test func M7_aRefusedRequestWithoutADelegateNeedsANewLogin() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(on: line)
+    try desk.vendor.script(.object(route.merged(with: ["status": 401, "times": 1])))
+    let error = try line.failure(
+      "push.register", ["instance": "desk", "endpoint": ["address": "a", "type": "fcm"]])
+    #expect(error.reason == "invalidAuth")
+    #expect(try desk.state(on: line) == "reauthNeeded")
+    #expect(try desk.events("desk", on: line, "authenticationFailed").count == 1)
+  }
+
+  @Test func M6_aForbiddenRequestIsSentOnceMoreAfterASilentAuthentication() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, provider: try desk.countingProvider())
+    let token = try desk.logIn(on: line)
+    try desk.vendor.script(.object(route.merged(with: ["status": 403, "times": 1])))
+    try register("address-one", on: line)
+    let client = try desk.vendor.client()["id"]?.stringValue ?? ""
+    #expect(
+      try desk.vendor.calls() == ["POST login 200", "PUT \(client) 403", "POST login 200", "PUT \(client) 200"])
+    #expect(desk.runs("desk") == 0)
+    #expect(try line.call("token.get", ["instance": "desk"])["token"] == .string(token))
+  }
+
+  @Test func M6_aRequestThatIsForbiddenTwiceHasFailedAndTheUserStays() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, provider: try desk.countingProvider())
+    let token = try desk.logIn(on: line)
+    try desk.vendor.script(.object(route.merged(with: ["status": 403, "times": "forever"])))
+    let error = try line.failure(
+      "push.register", ["instance": "desk", "endpoint": ["address": "a", "type": "fcm"]])
+    #expect(error.code == -32021)
+    #expect(error.reason == "forbidden")
+    #expect(try desk.vendor.log().count { $0["method"] == "PUT" } == 2)
+    #expect(desk.runs("desk") == 0)
+    try desk.crash()
+    #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == .string(token))
+  }
+}
