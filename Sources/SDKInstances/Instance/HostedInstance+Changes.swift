@@ -107,7 +107,7 @@ extension HostedInstance {
     _ change: InstanceChange, record: IdentityRecord, on lane: Lane, raisedBy raise: UInt64
   ) async throws(SDKError) -> CommitResult {
     var change = change
-    let records = lanes.map { ($0.service, durable($0 === lane ? record : $0.identity)) }
+    let records = lanes.map { ($0.service, Self.durable($0 === lane ? record : $0.identity, of: adapter)) }
     guard let json = try? StoredIdentities.json(records) else {
       throw SDKError(.store, .storeUnavailable, "The identity can't be written.", instance: id)
     }
@@ -125,7 +125,7 @@ extension HostedInstance {
   }
 
   /// What of an identity goes to disk.
-  private func durable(_ record: IdentityRecord) -> IdentityRecord {
+  static func durable(_ record: IdentityRecord, of adapter: any SDKAdapter) -> IdentityRecord {
     adapter.persistsIdentity ? record : .nobody(record.phase == .loggedOut ? .loggedOut : .noUser)
   }
 

@@ -59,10 +59,11 @@ extension HostedInstance {
     store.parts.append(.define(try JSONValueEncoder.encode(next)))
     let isReset =
       wipes || nextLanes.count != lanes.count || !nextLanes.allSatisfy { lane in lanes.contains { $0 === lane } }
-    if isReset {
-      store.parts.append(.identify(try StoredIdentities.json(nextLanes.map { ($0.service, $0.identity) })))
-      store.parts.append(.raiseEpoch(to: durableEpoch + 1))
+    if isReset || nextAdapter.persistsIdentity != adapter.persistsIdentity {
+      let records = nextLanes.map { ($0.service, Self.durable($0.identity, of: nextAdapter)) }
+      store.parts.append(.identify(try StoredIdentities.json(records)))
     }
+    if isReset { store.parts.append(.raiseEpoch(to: durableEpoch + 1)) }
     var remaining = deliveries
     if wipes {
       for lane in lanes where !lane.identity.isNobody {

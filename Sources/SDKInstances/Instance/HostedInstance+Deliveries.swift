@@ -29,8 +29,15 @@ extension HostedInstance {
   /// What a login makes void waits while there is one under way.
   private func mayDeliver(_ delivery: Delivery) -> Bool {
     guard !delivering.contains(delivery.id) else { return false }
-    guard delivery.endsAtSignIn == true, let activity = lane(delivery.service)?.machine.activity else { return true }
-    return activity != .endingFormer && activity != .signingIn && activity != .creatingAnonymous
+    guard delivery.endsAtSignIn == true || delivery.endsSession, let lane = lane(delivery.service) else { return true }
+    return !isSigningIn(lane)
+  }
+
+  private func isSigningIn(_ lane: Lane) -> Bool {
+    switch lane.machine.activity {
+    case .endingFormer, .signingIn, .creatingAnonymous: true
+    default: false
+    }
   }
 
   private func dueTime(_ delivery: Delivery) -> Timestamp { delivery.nextAttemptAt ?? delivery.createdAt }
@@ -38,7 +45,13 @@ extension HostedInstance {
   private func delivered(_ delivery: Delivery, failure: SDKError?) async {
     await enter()
     defer { leave() }
+    await conclude(delivery, failure: failure)
+    // Not before: what follows from it must not begin it again.
     delivering.remove(delivery.id)
+    plan()
+  }
+
+  private func conclude(_ delivery: Delivery, failure: SDKError?) async {
     guard !isDeleted, let index = deliveries.firstIndex(where: { $0.id == delivery.id }) else { return }
     var next = deliveries[index]
     next.attempts += 1
@@ -50,9 +63,8 @@ extension HostedInstance {
         metadata: ["reason": "\(failure.reason)"])
     }
     if failure == nil, delivery.endsSession { await endSession(by: delivery) }
-    guard deliveries.contains(where: { $0.id == delivery.id }) else { return plan() }
+    guard deliveries.contains(where: { $0.id == delivery.id }) else { return }
     await update(next, isOver: isOver)
-    plan()
   }
 
   private func update(_ delivery: Delivery, isOver: Bool) async {
@@ -73,7 +85,7 @@ extension HostedInstance {
   /// The vendor has ended a session at last: if its user is still there, they are logged out here too.
   private func endSession(by delivery: Delivery) async {
     guard let lane = lane(delivery.service), let subject = delivery.subject,
-      adapter.subject(of: lane.identity) == subject
+      adapter.subject(of: lane.identity) == subject, !isSigningIn(lane)
     else { return }
     await take(.signOut(localOnly: true), on: lane, isInformed: true)
   }

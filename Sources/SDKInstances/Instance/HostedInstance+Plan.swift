@@ -20,6 +20,7 @@ extension HostedInstance {
   func resume() async {
     await enter()
     defer { leave() }
+    await wipeUnkept()
     for lane in lanes where lane.machine.phase == .authenticated && lane.machine.standing == .expired {
       let means = means(lane)
       guard means.isNone || adapter.policy.onNoMeans == .fallBack && !means.bridge else { continue }

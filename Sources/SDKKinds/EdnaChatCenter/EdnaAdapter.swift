@@ -140,12 +140,15 @@ struct EdnaAdapter: SDKAdapter {
 
   func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? {
     guard settings.retryLogout == true, let subject = subject(of: identity) else { return nil }
-    return Delivery(
-      "logout", details: EdnaState(identity.kindState).farewell, now: now, endsSession: true, subject: subject)
+    var details = EdnaState(identity.kindState).farewell
+    // It is this installation's affair even when the instance has been given another one by then.
+    details["ws_url"] = Secret(settings.wsURL)
+    return Delivery("logout", details: details, now: now, endsSession: true, subject: subject)
   }
 
   func deliver(_ delivery: Delivery) async throws(SDKError) {
-    guard delivery.endsSession else { return }
+    var wire = wire
+    if let url = delivery.details["ws_url"] { wire.settings.wsURL = url.reveal() }
     try await wire.leave(EdnaState(delivery.details))
   }
 

@@ -28,7 +28,11 @@ final class EdnaDesk {
 
   // MARK: Calls
 
-  func params(_ more: JSONObject = [:]) -> JSON { .object((["instance": "desk"] as JSONObject).merged(with: more)) }
+  func params(_ more: JSONObject = [:]) -> JSON {
+    var params: JSONObject = ["instance": "desk"]
+    for member in more.members { params[member.key] = member.value }
+    return .object(params)
+  }
 
   @discardableResult
   func call(_ method: String, _ more: JSONObject = [:]) throws -> JSON {

@@ -4,7 +4,7 @@ import SDKProtocol
 
 /// Requests and connections to an installation (`vendors.md` 5.1 and 9.5).
 struct EdnaWire: Sendable {
-  let settings: EdnaSettings
+  var settings: EdnaSettings
   let services: AdapterServices
 
   init(settings: EdnaSettings, services: AdapterServices) {
