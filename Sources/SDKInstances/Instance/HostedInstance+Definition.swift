@@ -65,24 +65,29 @@ extension HostedInstance {
     }
     if isReset { store.parts.append(.raiseEpoch(to: durableEpoch + 1)) }
     var remaining = deliveries
-    if wipes {
-      for lane in lanes where !lane.identity.isNobody {
-        let own = pushes.filter { $0.service == lane.service && !$0.orphaned }
-        remaining += adapter.farewell(to: lane.identity, pushes: own, isInformed: false, now: now)
-        if lane.identity.user != .none { store.events.append(event(.loggedOut(.switch), on: lane, result: nil)) }
-      }
-      for delivery in remaining {
-        store.parts.append(
-          .putOutbox(id: delivery.id, try JSONValueEncoder.encode(delivery), deadline: delivery.deadline))
-      }
-      store.events.append(.init(.identityWiped))
+    let gone = lanes.filter { lane in wipes || !nextLanes.contains { $0 === lane } }
+    for lane in gone where !lane.identity.isNobody {
+      let own = pushes.filter { $0.service == lane.service && !$0.orphaned }
+      remaining += adapter.farewell(to: lane.identity, pushes: own, isInformed: false, now: now)
+        .map { $0.of(lane.service) }
+      if lane.identity.user != .none { store.events.append(event(.loggedOut(.switch), on: lane, result: nil)) }
+      if !wipes { store.parts += own.map { .deletePush(id: $0.id) } }
     }
+    for delivery in wipes ? remaining : Array(remaining.dropFirst(deliveries.count)) {
+      store.parts.append(
+        .putOutbox(id: delivery.id, try JSONValueEncoder.encode(delivery), deadline: delivery.deadline))
+    }
+    if wipes { store.events.append(.init(.identityWiped)) }
     store.events.append(.init(.instanceUpdated))
     let done = try await committed(store)
     if let wiped = done.wiped { storageEpoch = wiped.storageEpoch }
     if isReset { durableEpoch += 1 }
     if isOtherBackend { forgetIdentities() }
     if wipes { pushes = [] }
+    for lane in gone where !nextLanes.contains(where: { $0 === lane }) {
+      pushes.removeAll { $0.service == lane.service && !$0.orphaned }
+      lane.progress?.outcome.resolve(.failure(superseded))
+    }
     deliveries = remaining
     let former = adapter
     let isNewSDK = definition.settings != next.settings
