@@ -284,7 +284,7 @@ import Testing
     #expect(try desk.token()["token"] == third["access_token"])
     #expect(try desk.user()["id"]?.stringValue == ServiceDesk.userId(third))
     // Alice's session ends at the vendor; her earlier grant, which she replaced herself, does not.
-    try eventually("the former user's tokens are revoked") { try desk.revocations().count == 1 }
+    try eventually("the former user's tokens are revoked") { try !desk.revocations().isEmpty }
     #expect(try desk.revocations().first?["token"] == second["refresh_token"])
   }
 
@@ -305,7 +305,7 @@ import Testing
     #expect(try desk.state() == "loggedOut")
     #expect(try desk.reason("token.get") == "notAuthenticated")
     #expect(try desk.shownSettings() == .null)
-    try eventually("the grant is revoked") { try desk.grants().first?["ended"] != .null }
+    try eventually("the grant is revoked") { try desk.grants().first?["ended"]?.stringValue != nil }
     #expect(try desk.revocations().first?["token"] == given["refresh_token"])
     #expect(try desk.revocations().first?["reason"] == "user_logout")
     #expect(try desk.events("settingsUpdated").count == 2)
@@ -329,7 +329,7 @@ import Testing
     let shown = JSONWriter.text(of: try desk.line.call("instance.get", ["instance": "desk"]))
     #expect(!shown.contains(given["refresh_token"]?.stringValue ?? "-"))
     try desk.vendor.clearScripts()
-    try eventually("the grant is revoked", within: 60) { try desk.grants().first?["ended"] != .null }
+    try eventually("the grant is revoked", within: 60) { try desk.grants().first?["ended"]?.stringValue != nil }
     try eventually("nothing is pending") { try pending(desk).isEmpty }
   }
 
@@ -360,7 +360,7 @@ import Testing
     #expect(try desk.line.answer(call)["error"]?["data"]?["reason"] == "superseded")
     #expect(try desk.state() == "loggedOut")
     // The refresh token that the late answer brought is revoked as well.
-    try eventually("the grant has ended") { try desk.grants().first?["ended"] != .null }
+    try eventually("the grant has ended") { try desk.grants().first?["ended"]?.stringValue != nil }
     #expect(try desk.reason("token.get") == "notAuthenticated")
   }
 
