@@ -84,6 +84,8 @@ public actor VendorHTTPClient: HTTPSending {
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
     configuration.timeout.connect = .seconds(10)
     configuration.connectionPool.idleTimeout = .seconds(30)
+    // Who asked decides when to try again; a refused connection or certificate is told at once.
+    configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
     configuration.httpVersion = .http1Only
     return configuration

@@ -1,0 +1,76 @@
+import NIOPosix
+import SDKInstances
+import Testing
+
+@testable import SDKKinds
+
+/// HTTP to vendors: certificates, redirects, bounds.
+@Suite(.timeLimit(.minutes(1))) struct VendorHTTPClientTests {
+  private func result(
+    _ url: String, caFile: String? = nil, timeout: Double = 20
+  ) async -> Result<HTTPResponseParts, HTTPFailure> {
+    let client = VendorHTTPClient(group: .singleton)
+    let answer: Result<HTTPResponseParts, HTTPFailure>
+    do throws(HTTPFailure) {
+      answer = .success(
+        try await client.send(
+          HTTPRequestParts(instance: "a", method: "GET", url: url, timeout: timeout, caFile: caFile)))
+    } catch {
+      answer = .failure(error)
+    }
+    await client.shutdown()
+    return answer
+  }
+
+  private static let hello = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+  @Test("TLS by name and by address with the given certificates", arguments: ["localhost", "127.0.0.1"])
+  func tls(host: String) async throws {
+    let certificate = try TestCertificate()
+    let server = try await TestSocketServer.start(.answer(Self.hello), tls: TestCertificate.serverContext())
+    let answer = try await result("https://\(host):\(server.port)/", caFile: certificate.path).get()
+    #expect(answer.status == 200)
+    #expect(answer.body == Array("{}".utf8))
+  }
+
+  @Test("Certificates of others are not taken: unknown ones, and those for another address")
+  func untrusted() async throws {
+    let certificate = try TestCertificate()
+    let here = try await TestSocketServer.start(.answer(Self.hello), tls: TestCertificate.serverContext())
+    for caFile in [nil, "/nonexistent/ca.pem"] {
+      guard case .failure(.network) = await result("https://localhost:\(here.port)/", caFile: caFile) else {
+        Issue.record("an unknown certificate was taken")
+        continue
+      }
+    }
+    let other = try await TestSocketServer.start(
+      .answer(Self.hello), host: "127.0.0.2", tls: TestCertificate.serverContext())
+    guard case .failure(.network) = await result("https://127.0.0.2:\(other.port)/", caFile: certificate.path) else {
+      Issue.record("a certificate for another address was taken")
+      return
+    }
+  }
+
+  @Test("A redirect is an answer like any other: nothing is carried elsewhere")
+  func redirect() async throws {
+    let server = try await TestSocketServer.start(
+      .answer("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"))
+    #expect(try await result("http://127.0.0.1:\(server.port)/").get().status == 302)
+  }
+
+  @Test("A silent server costs its time and no more, and a body beyond the bound is too large")
+  func bounds() async throws {
+    let silent = try await TestSocketServer.start(.silence)
+    guard case .failure(.timeout) = await result("http://127.0.0.1:\(silent.port)/", timeout: 0.3) else {
+      Issue.record("the request did not time out")
+      return
+    }
+    let body = String(repeating: "x", count: (1 << 20) + 1)
+    let large = try await TestSocketServer.start(
+      .answer("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"))
+    guard case .failure(.tooLarge) = await result("http://127.0.0.1:\(large.port)/") else {
+      Issue.record("the body was taken")
+      return
+    }
+  }
+}
