@@ -2,31 +2,8 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// The rows M1 to M12 of the design's table for Messaging, through the socket, the daemon and real HTTP.
+/// The rows of the design's table for Messaging that are about users, through the socket, the daemon and real HTTP.
 @Suite struct MessagingRowTests {
-  private func loggedIn(_ desk: Desk, _ line: Line, as user: String = "alice", ttl: Int = 3600) throws -> String {
-    let jwt = try Vendor.mint(user, ttl: ttl)
-    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
-    return jwt
-  }
-
-  /// Waits until the token at hand has ended by the clock.
-  private func waitForTheEnd(_ line: Line) throws {
-    let formatter = ISO8601DateFormatter()
-    formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-    let text = try line.call("instance.get", ["instance": "desk"])["expiresAt"]?.stringValue ?? ""
-    guard let end = formatter.date(from: text) else { throw Program.Failure(description: "no expiresAt: \(text)") }
-    try eventually("the token has ended") { Date() > end }
-  }
-
-  private func state(_ line: Line) throws -> String? {
-    try line.call("instance.get", ["instance": "desk"])["state"]?.stringValue
-  }
-
-  private func eventTypes(_ line: Line) throws -> [String] {
-    try line.call("events.list", ["limit": 500])["events"]?.arrayValue?.compactMap { $0["type"]?.stringValue } ?? []
-  }
-
   @Test func M1_loginGivesTheUserAndTheSameTokenCostsNoRequest() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -54,10 +31,10 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    _ = try loggedIn(desk, line)
+    try desk.logIn(on: line)
     try line.call("storage.put", ["instance": "desk", "key": "draft", "value": "alice's"])
     let epoch = try line.call("instance.get", ["instance": "desk"])["storageEpoch"]
-    _ = try loggedIn(desk, line, as: "bob")
+    try desk.logIn(as: "bob", on: line)
     let paths = try desk.vendor.log().compactMap {
       $0["path"]?.stringValue?.split(separator: "/").last.map(String.init)
     }
@@ -67,19 +44,23 @@ import Testing
     let old = try line.failure(
       "storage.put", ["instance": "desk", "key": "draft", "value": 1, "storageEpoch": epoch ?? .null])
     #expect(old.reason == "epochChanged")
-    let types = try eventTypes(line)
+    let types = try desk.eventTypes(on: line)
     #expect(
       types.filter { ["userLoggedIn", "userLoggedOut", "identityWiped"].contains($0) }
         == ["userLoggedIn", "userLoggedOut", "identityWiped", "userLoggedIn"])
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try desk.user(on: next)["externalId"] == "bob")
+    #expect(try next.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == .null)
   }
 
   @Test func M1_aFormerUserWhoseTokenIsDeadIsLoggedOutWithAFreshOne() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
-    _ = try loggedIn(desk, line, ttl: 2)
-    try waitForTheEnd(line)
-    _ = try loggedIn(desk, line, as: "bob")
+    try desk.logIn(ttl: 2, on: line)
+    try desk.waitForTheEnd(on: line)
+    try desk.logIn(as: "bob", on: line)
     let calls = try desk.vendor.log().map {
       ($0["path"]?.stringValue?.hasSuffix("/logout") ?? false, $0["status"]?.intValue)
     }
@@ -92,9 +73,9 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    _ = try loggedIn(desk, line, ttl: 2)
-    try waitForTheEnd(line)
-    _ = try loggedIn(desk, line, as: "bob")
+    try desk.logIn(ttl: 2, on: line)
+    try desk.waitForTheEnd(on: line)
+    try desk.logIn(as: "bob", on: line)
     #expect(try desk.vendor.count("POST", "/logout") == 0)
     #expect(try line.call("instance.currentUser", ["instance": "desk"])["externalId"] == "bob")
   }
@@ -103,7 +84,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    let jwt = try loggedIn(desk, line)
+    let jwt = try desk.logIn(on: line)
     let forged = try Vendor.mint("alice", ttl: 3600, ["--secret", "not-the-secret-of-this-key-0000000000000"])
     let refused = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": .string(forged)])
     #expect(refused.code == -32021)
@@ -111,7 +92,7 @@ import Testing
     #expect(refused.data["httpStatus"] == 401)
     #expect(refused.data["vendorCode"] == "invalid_auth")
     #expect(try line.call("token.get", ["instance": "desk"])["token"] == .string(jwt))
-    #expect(try eventTypes(line).filter { $0 == "authenticationFailed" }.count == 1)
+    #expect(try desk.eventTypes(on: line).filter { $0 == "authenticationFailed" }.count == 1)
     try desk.crash()
     #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == .string(jwt))
   }
@@ -127,7 +108,7 @@ import Testing
     #expect(session["user"]?["authenticationType"] == "sessionToken")
     #expect(session["token"]?["tokenType"] == "sessionToken")
     #expect(session["token"]?["http"]?["headers"]?["Authorization"]?.stringValue?.hasPrefix("Basic ") == true)
-    #expect(try state(line) == "anonymous")
+    #expect(try desk.state(on: line) == "anonymous")
     try desk.crash()
     let after = try desk.connect().call("session.open", ["instance": "desk"])
     #expect(after["user"]?["id"] == session["user"]?["id"])
@@ -138,21 +119,21 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    _ = try loggedIn(desk, line)
+    try desk.logIn(on: line)
     #expect(try line.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == true)
-    #expect(try state(line) == "loggedOut")
+    #expect(try desk.state(on: line) == "loggedOut")
     #expect(try line.failure("token.get", ["instance": "desk"]).reason == "notAuthenticated")
     #expect(try line.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == false)
     #expect(try desk.vendor.count("POST", "/logout") == 1)
     try desk.crash()
-    #expect(try state(try desk.connect()) == "loggedOut")
+    #expect(try desk.state(on: try desk.connect()) == "loggedOut")
   }
 
   @Test func M3_logoutKeepsEverythingWhenTheVendorIsDown() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    let jwt = try loggedIn(desk, line)
+    let jwt = try desk.logIn(on: line)
     try desk.vendor.script(["route": "POST /v2/apps/*/appusers/*/logout", "status": 503, "times": 1])
     let down = try line.failure("messaging.logoutUser", ["instance": "desk"])
     #expect(down.reason == "serverError")
@@ -162,7 +143,7 @@ import Testing
     let next = try desk.connect()
     #expect(try next.call("token.get", ["instance": "desk"])["token"] == .string(jwt))
     #expect(try next.call("messaging.logoutUser", ["instance": "desk", "localOnly": true])["backendInformed"] == false)
-    #expect(try state(next) == "loggedOut")
+    #expect(try desk.state(on: next) == "loggedOut")
   }
 
   @Test func M3_logoutWithADeadTokenAsksTheProviderOnce() throws {
@@ -171,156 +152,26 @@ import Testing
     let counted =
       "echo run >> \(desk.folder.path)/runs; exec '\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\""
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(counted))
-    _ = try loggedIn(desk, line, ttl: 2)
-    try waitForTheEnd(line)
+    try desk.logIn(ttl: 2, on: line)
+    try desk.waitForTheEnd(on: line)
     #expect(try line.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == true)
     let runs = try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8)
     #expect(runs == "run\n")
     #expect(try desk.vendor.count("POST", "/logout") == 1)
+    try desk.crash()
+    #expect(try desk.state(on: try desk.connect()) == "loggedOut")
   }
 
   @Test func M3_logoutThatTheVendorRefusesIsLocal() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    _ = try loggedIn(desk, line)
+    try desk.logIn(on: line)
     try desk.vendor.revoke("alice")
     #expect(try line.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == false)
-    #expect(try state(line) == "loggedOut")
-  }
-
-  @Test func M4_expiryWithoutAProviderKeepsTheIdentityAndLocksTheContent() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line)
-    _ = try loggedIn(desk, line, ttl: 2)
-    try eventually("the token has ended") { try state(line) == "reauthNeeded" }
-    let user = try line.call("instance.currentUser", ["instance": "desk"])
-    #expect(user["externalId"] == "alice")
-    #expect(user["authenticated"] == false)
-    #expect(try line.failure("token.get", ["instance": "desk"]).reason == "reauthNeeded")
-    #expect(try eventTypes(line).filter { $0 == "authenticationFailed" }.count == 1)
+    #expect(try desk.state(on: line) == "loggedOut")
     try desk.crash()
-    #expect(try state(try desk.connect()) == "reauthNeeded")
-  }
-
-  @Test func M4_denialLogsOutImplicitly() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider("exit 77"))
-    _ = try loggedIn(desk, line, ttl: 2)
-    try waitForTheEnd(line)
-    #expect(try line.failure("token.get", ["instance": "desk"]).reason == "providerDenied")
-    #expect(try state(line) == "loggedOut")
-    let events = try line.call("events.list")["events"]?.arrayValue ?? []
-    let out = events.first { $0["type"] == "userLoggedOut" }
-    #expect(out?["data"]?["cause"] == "implicit")
-    #expect(out?["data"]?["user"]?["externalId"] == "alice")
-  }
-
-  @Test func M4_aSpentBudgetOfRefusedTokensLogsOutImplicitly() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    let mint =
-      "echo run >> \(desk.folder.path)/runs; exec '\(Program.path("sdk-sandbox"))' mint --external-id alice --secret not-the-secret-of-this-key-0000000000000"
-    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(mint))
-    _ = try loggedIn(desk, line, ttl: 2)
-    try waitForTheEnd(line)
-    #expect(try line.failure("token.get", ["instance": "desk"]).reason == "invalidAuth")
-    #expect(try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8) == "run\nrun\nrun\n")
-    #expect(try state(line) == "loggedOut")
-    #expect(try eventTypes(line).filter { $0 == "authenticationFailed" }.count == 1)
-  }
-
-  @Test func M5_anExpiredTokenIsToldInTheSeedsWordsWithoutARequest() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line)
-    let expired = try line.failure(
-      "messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice", ttl: -5))])
-    #expect(expired.code == -32020)
-    #expect(expired.reason == "expiredJWT")
-    #expect(expired.message.hasPrefix("The JWT has expired"))
-    #expect(try desk.vendor.log().isEmpty)
-    let event = try line.call("events.list")["events"]?.arrayValue?.last
-    #expect(event?["type"] == "authenticationFailed")
-    #expect(event?["data"]?["message"]?.stringValue?.hasPrefix("The JWT has expired") == true)
-  }
-
-  @Test(arguments: [
-    ("garbage", "failedToDecodeJWT"), ("a.b.c", "failedToDecodeJWT"), ("", "failedToDecodeJWT"),
-    // {"alg":"none"} . {"external_id":"alice"} .
-    ("eyJhbGciOiJub25lIn0.eyJleHRlcm5hbF9pZCI6ImFsaWNlIn0.", "invalidJWTClaims"),
-    // {"alg":"HS256"} . {"external_id":7} . AAAA
-    ("eyJhbGciOiJIUzI1NiJ9.eyJleHRlcm5hbF9pZCI6N30.AAAA", "invalidJWTClaims"),
-  ])
-  func M5_aTokenThatCannotBeRightCostsNoRequest(token: String, reason: String) throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line)
-    let error = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": .string(token)])
-    #expect(error.reason == reason)
-    #expect(try desk.vendor.log().isEmpty)
-    #expect(try state(line) == "noUser")
-  }
-
-  @Test func M6_aDeadTokenIsRenewedWithoutTheReaderNoticing() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
-    let first = try loggedIn(desk, line, ttl: 2)
-    try waitForTheEnd(line)
-    let token = try line.call("token.get", ["instance": "desk"])
-    #expect(token["token"] != .string(first))
-    #expect(token["fromCache"] == false)
-    #expect(try state(line) == "authenticated")
-    let types = try eventTypes(line)
-    #expect(types.contains("tokenRefreshed"))
-    #expect(!types.contains("authenticationFailed"))
-    try desk.crash()
-    #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == token["token"])
-  }
-
-  @Test func M6_fiftyReadersMakeOneProviderRun() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    let slow =
-      "echo run >> \(desk.folder.path)/runs; sleep 0.3; exec '\(Program.path("sdk-sandbox"))' mint --external-id alice"
-    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(slow))
-    _ = try loggedIn(desk, line, ttl: 2)
-    try waitForTheEnd(line)
-    let ids = (0..<50).map { _ in line.begin("token.get", ["instance": "desk"]) }
-    let tokens = try Set(ids.map { try line.answer($0)["result"]?["token"]?.stringValue ?? "none" })
-    #expect(tokens.count == 1)
-    #expect(try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8) == "run\n")
-    #expect(try eventTypes(line).filter { $0 == "tokenRefreshed" }.count == 1)
-  }
-
-  @Test func M6_aTokenThatAnAppSawRefusedIsRenewed() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line, provider: try desk.mintingProvider())
-    let first = try loggedIn(desk, line)
-    let id = try line.call("token.get", ["instance": "desk"])["tokenId"] ?? .null
-    try line.call("token.reject", ["instance": "desk", "tokenId": id, "status": 401])
-    let next = try line.call("token.get", ["instance": "desk"])
-    #expect(next["token"] != .string(first))
-    #expect(try state(line) == "authenticated")
-    // A token that is not current is ignored.
-    try line.call("token.reject", ["instance": "desk", "tokenId": id])
-    #expect(try line.call("token.get", ["instance": "desk"])["token"] == next["token"])
-  }
-
-  @Test func M7_withoutADelegateTheSessionShowsNothing() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line)
-    _ = try loggedIn(desk, line, ttl: 2)
-    try waitForTheEnd(line)
-    let session = try line.call("session.open", ["instance": "desk"])
-    #expect(session["visible"] == false)
-    #expect(session["reason"] == "reauthNeeded")
-    #expect(session["token"] == nil)
+    #expect(try desk.state(on: try desk.connect()) == "loggedOut")
   }
 
   @Test func M8_anAnonymousUserIsMergedIntoTheOneWhoLogsIn() throws {
@@ -331,13 +182,41 @@ import Testing
     try line.call("messaging.loginUser", ["instance": "other", "jwt": .string(try Vendor.mint("alice"))])
     try desk.create("desk", on: line)
     let anonymous = try line.call("session.open", ["instance": "desk"])["user"]?["id"]?.stringValue ?? ""
-    _ = try loggedIn(desk, line)
+    try desk.logIn(on: line)
     let user = try line.call("instance.currentUser", ["instance": "desk"])
     #expect(user["id"]?.stringValue != anonymous)
     let merged = try line.call("events.list", ["types": ["userMerged"]])["events"]?.arrayValue?.last
     #expect(merged?["data"]?["from"] == .string(anonymous))
     #expect(merged?["data"]?["to"] == user["id"])
     #expect(merged?["data"]?["mode"] == "single")
+    try desk.crash()
+    let next = try desk.connect()
+    #expect(try desk.user(on: next)["id"] == user["id"])
+    #expect(try next.call("session.open", ["instance": "desk"])["mayMerge"] == false)
+  }
+
+  @Test func M8_theModeOfTheMergeIsThatOfTheAccount() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("other", on: line)
+    try line.call("messaging.loginUser", ["instance": "other", "jwt": .string(try Vendor.mint("alice"))])
+    try desk.create("desk", on: line, settings: ["conversation_mode": "multi"])
+    try line.call("session.open", ["instance": "desk"])
+    try desk.logIn(on: line)
+    #expect(try desk.events("desk", on: line, "userMerged").first?["data"]?["mode"] == "multi")
+  }
+
+  @Test func M8_aNewUserKeepsTheIdOfTheAnonymousOne() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    let anonymous = try line.call("session.open", ["instance": "desk"])["user"]?["id"]
+    let token = try line.call("token.get", ["instance": "desk"])["token"]
+    try desk.logIn(on: line)
+    #expect(try desk.user(on: line)["id"] == anonymous)
+    #expect(try desk.events("desk", on: line, "userMerged").isEmpty)
+    // Its session token is worth nothing from then on.
+    #expect(try desk.vendor.messagingState()["endedSessions"]?.arrayValue == [token ?? .null])
   }
 
   @Test func M9_theCurrentUserSaysHowItIsKnown() throws {
@@ -349,8 +228,12 @@ import Testing
     #expect(nobody["authenticated"] == false)
     try line.call("session.open", ["instance": "desk"])
     #expect(try line.call("messaging.getCurrentUser", ["instance": "desk"])["authenticationType"] == "sessionToken")
-    _ = try loggedIn(desk, line)
+    try desk.logIn(on: line)
     #expect(try line.call("messaging.getCurrentUser", ["instance": "desk"])["authenticationType"] == "jwt")
+    try desk.crash()
+    let known = try desk.connect().call("messaging.getCurrentUser", ["instance": "desk"])
+    #expect(known["authenticationType"] == "jwt")
+    #expect(known["verified"] == true)
   }
 
   @Test func M10_twoInstancesNeverMix() throws {
@@ -358,7 +241,7 @@ import Testing
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.mintingProvider())
     try desk.create("other", on: line)
-    let alice = try loggedIn(desk, line)
+    let alice = try desk.logIn(on: line)
     let bob = try Vendor.mint("bob")
     try line.call("messaging.loginUser", ["instance": "other", "jwt": .string(bob)])
     #expect(try line.call("token.get", ["instance": "desk"])["token"] == .string(alice))
@@ -374,41 +257,6 @@ import Testing
     #expect(try line.call("token.get", ["instance": "other"])["token"] == .string(bob))
   }
 
-  @Test func M11_aTokenIsRenewedAheadOfItsEnd() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line, provider: try desk.mintingProvider())
-    let subscription = try line.call("events.subscribe", ["types": ["tokenRefreshed", "authenticationFailed"]])
-    #expect(subscription["subscription"]?.stringValue != nil)
-    _ = try loggedIn(desk, line, ttl: 4)
-    let event = try line.notification("events.event")
-    #expect(event["event"]?["type"] == "tokenRefreshed", "\(JSONWriter.text(of: event)) \(desk.logs)")
-  }
-
-  @Test func M11_nearExpiryIsAHintOfARefusal() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line)
-    let forged = try Vendor.mint("alice", ttl: 10, ["--secret", "not-the-secret-of-this-key-0000000000000"])
-    let error = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": .string(forged)])
-    #expect(error.data["hints"]?.arrayValue?.contains("nearExpiry") == true)
-  }
-
-  @Test func M11_minTTLAsksForALongerLife() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
-    let first = try loggedIn(desk, line, ttl: 30)
-    #expect(try line.call("token.get", ["instance": "desk", "minTTL": 10])["token"] == .string(first))
-    let longer = try line.call("token.get", ["instance": "desk", "minTTL": "5m"])
-    #expect(longer["token"] != .string(first))
-    #expect((longer["ttl"]?.doubleValue ?? 0) > 300)
-    // A fresh one that is too short as well is said to be, and starts no further run.
-    let short = try line.call("token.get", ["instance": "desk", "minTTL": "2h"])
-    #expect(short["token"] == longer["token"])
-    #expect(short["short"] == true)
-  }
-
   @Test func M12_neverAnonymousShowsNothingBeforeTheLogin() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -417,5 +265,9 @@ import Testing
     #expect(session["visible"] == false)
     #expect(session["reason"] == "notAuthenticated")
     #expect(try desk.vendor.log().isEmpty)
+    try desk.logIn(on: line)
+    let open = try line.call("session.open", ["instance": "desk"])
+    #expect(open["visible"] == true)
+    #expect(open["mayMerge"] == false)
   }
 }

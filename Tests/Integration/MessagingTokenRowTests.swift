@@ -1,0 +1,187 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// The rows of the design's table for Messaging that are about tokens: their end, their refusal, their renewal.
+@Suite struct MessagingTokenRowTests {
+  @Test func M4_expiryWithoutAProviderKeepsTheIdentityAndLocksTheContent() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(ttl: 2, on: line)
+    try eventually("the token has ended") { try desk.state(on: line) == "reauthNeeded" }
+    let user = try line.call("instance.currentUser", ["instance": "desk"])
+    #expect(user["externalId"] == "alice")
+    #expect(user["authenticated"] == false)
+    #expect(try line.failure("token.get", ["instance": "desk"]).reason == "reauthNeeded")
+    #expect(try desk.eventTypes(on: line).filter { $0 == "authenticationFailed" }.count == 1)
+    try desk.crash()
+    #expect(try desk.state(on: try desk.connect()) == "reauthNeeded")
+  }
+
+  @Test func M4_denialLogsOutImplicitly() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider("exit 77"))
+    try desk.logIn(ttl: 2, on: line)
+    try desk.waitForTheEnd(on: line)
+    #expect(try line.failure("token.get", ["instance": "desk"]).reason == "providerDenied")
+    #expect(try desk.state(on: line) == "loggedOut")
+    let events = try line.call("events.list")["events"]?.arrayValue ?? []
+    let out = events.first { $0["type"] == "userLoggedOut" }
+    #expect(out?["data"]?["cause"] == "implicit")
+    #expect(out?["data"]?["user"]?["externalId"] == "alice")
+    try desk.crash()
+    #expect(try desk.state(on: try desk.connect()) == "loggedOut")
+  }
+
+  @Test func M4_aSpentBudgetOfRefusedTokensLogsOutImplicitly() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    let mint =
+      "echo run >> \(desk.folder.path)/runs; exec '\(Program.path("sdk-sandbox"))' mint --external-id alice --secret not-the-secret-of-this-key-0000000000000"
+    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(mint))
+    try desk.logIn(ttl: 2, on: line)
+    try desk.waitForTheEnd(on: line)
+    #expect(try line.failure("token.get", ["instance": "desk"]).reason == "invalidAuth")
+    #expect(try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8) == "run\nrun\nrun\n")
+    #expect(try desk.state(on: line) == "loggedOut")
+    #expect(try desk.eventTypes(on: line).filter { $0 == "authenticationFailed" }.count == 1)
+    try desk.crash()
+    #expect(try desk.state(on: try desk.connect()) == "loggedOut")
+  }
+
+  @Test func M5_anExpiredTokenIsToldInTheSeedsWordsWithoutARequest() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    let expired = try line.failure(
+      "messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice", ttl: -5))])
+    #expect(expired.code == -32020)
+    #expect(expired.reason == "expiredJWT")
+    #expect(expired.message.hasPrefix("The JWT has expired"))
+    #expect(try desk.vendor.log().isEmpty)
+    let event = try line.call("events.list")["events"]?.arrayValue?.last
+    #expect(event?["type"] == "authenticationFailed")
+    #expect(event?["data"]?["message"]?.stringValue?.hasPrefix("The JWT has expired") == true)
+  }
+
+  @Test(arguments: [
+    ("garbage", "failedToDecodeJWT"), ("a.b.c", "failedToDecodeJWT"), ("", "failedToDecodeJWT"),
+    // {"alg":"none"} . {"external_id":"alice"} .
+    ("eyJhbGciOiJub25lIn0.eyJleHRlcm5hbF9pZCI6ImFsaWNlIn0.", "invalidJWTClaims"),
+    // {"alg":"HS256"} . {"external_id":7} . AAAA
+    ("eyJhbGciOiJIUzI1NiJ9.eyJleHRlcm5hbF9pZCI6N30.AAAA", "invalidJWTClaims"),
+  ])
+  func M5_aTokenThatCannotBeRightCostsNoRequest(token: String, reason: String) throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    let error = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": .string(token)])
+    #expect(error.reason == reason)
+    #expect(try desk.vendor.log().isEmpty)
+    #expect(try desk.state(on: line) == "noUser")
+  }
+
+  @Test func M6_aDeadTokenIsRenewedWithoutTheReaderNoticing() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
+    let first = try desk.logIn(ttl: 2, on: line)
+    try desk.waitForTheEnd(on: line)
+    let token = try line.call("token.get", ["instance": "desk"])
+    #expect(token["token"] != .string(first))
+    #expect(token["fromCache"] == false)
+    #expect(try desk.state(on: line) == "authenticated")
+    let types = try desk.eventTypes(on: line)
+    #expect(types.contains("tokenRefreshed"))
+    #expect(!types.contains("authenticationFailed"))
+    try desk.crash()
+    #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == token["token"])
+  }
+
+  @Test func M6_fiftyReadersMakeOneProviderRun() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    let slow =
+      "echo run >> \(desk.folder.path)/runs; sleep 0.3; exec '\(Program.path("sdk-sandbox"))' mint --external-id alice"
+    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(slow))
+    try desk.logIn(ttl: 2, on: line)
+    try desk.waitForTheEnd(on: line)
+    let ids = (0..<50).map { _ in line.begin("token.get", ["instance": "desk"]) }
+    let tokens = try Set(ids.map { try line.answer($0)["result"]?["token"]?.stringValue ?? "none" })
+    #expect(tokens.count == 1)
+    #expect(try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8) == "run\n")
+    #expect(try desk.eventTypes(on: line).filter { $0 == "tokenRefreshed" }.count == 1)
+  }
+
+  @Test func M6_aTokenThatAnAppSawRefusedIsRenewed() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, provider: try desk.mintingProvider())
+    let first = try desk.logIn(on: line)
+    let id = try line.call("token.get", ["instance": "desk"])["tokenId"] ?? .null
+    try line.call("token.reject", ["instance": "desk", "tokenId": id, "status": 401])
+    let next = try line.call("token.get", ["instance": "desk"])
+    #expect(next["token"] != .string(first))
+    #expect(try desk.state(on: line) == "authenticated")
+    // A token that is not current is ignored.
+    try line.call("token.reject", ["instance": "desk", "tokenId": id])
+    #expect(try line.call("token.get", ["instance": "desk"])["token"] == next["token"])
+    try desk.crash()
+    #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == next["token"])
+  }
+
+  @Test func M7_withoutADelegateTheSessionShowsNothing() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(ttl: 2, on: line)
+    try desk.waitForTheEnd(on: line)
+    let session = try line.call("session.open", ["instance": "desk"])
+    #expect(session["visible"] == false)
+    #expect(session["reason"] == "reauthNeeded")
+    #expect(session["token"] == nil)
+    try desk.crash()
+    let after = try desk.connect()
+    #expect(try after.call("session.open", ["instance": "desk"])["reason"] == "reauthNeeded")
+    // By hand: a login with a new token.
+    try desk.logIn(on: after)
+    #expect(try after.call("session.open", ["instance": "desk"])["visible"] == true)
+  }
+
+  @Test func M11_aTokenIsRenewedAheadOfItsEnd() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, provider: try desk.mintingProvider())
+    let subscription = try line.call("events.subscribe", ["types": ["tokenRefreshed", "authenticationFailed"]])
+    #expect(subscription["subscription"]?.stringValue != nil)
+    try desk.logIn(ttl: 4, on: line)
+    let event = try line.notification("events.event")
+    #expect(event["event"]?["type"] == "tokenRefreshed", "\(JSONWriter.text(of: event)) \(desk.logs)")
+  }
+
+  @Test func M11_nearExpiryIsAHintOfARefusal() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    let forged = try Vendor.mint("alice", ttl: 10, ["--secret", "not-the-secret-of-this-key-0000000000000"])
+    let error = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": .string(forged)])
+    #expect(error.data["hints"]?.arrayValue?.contains("nearExpiry") == true)
+  }
+
+  @Test func M11_minTTLAsksForALongerLife() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
+    let first = try desk.logIn(ttl: 30, on: line)
+    #expect(try line.call("token.get", ["instance": "desk", "minTTL": 10])["token"] == .string(first))
+    let longer = try line.call("token.get", ["instance": "desk", "minTTL": "5m"])
+    #expect(longer["token"] != .string(first))
+    #expect((longer["ttl"]?.doubleValue ?? 0) > 300)
+    // A fresh one that is too short as well is said to be, and starts no further run.
+    let short = try line.call("token.get", ["instance": "desk", "minTTL": "2h"])
+    #expect(short["token"] == longer["token"])
+    #expect(short["short"] == true)
+  }
+}
