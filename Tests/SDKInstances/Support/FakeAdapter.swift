@@ -21,6 +21,9 @@ struct FakeAdapter: SDKAdapter {
   var farewellEndsAtSignIn = false
   /// Whether it keeps a connection.
   var isRealtime = false
+  /// Whether a logout that failed is tried again.
+  var retriesLogout = false
+  var persistsIdentity = true
 
   func check(_ token: Secret, now: Timestamp) throws(SDKError) -> CheckedCredential {
     let text = token.reveal()
@@ -128,6 +131,12 @@ struct FakeAdapter: SDKAdapter {
     var delivery = Delivery("revoke", details: ["token": token], now: now)
     if farewellEndsAtSignIn { delivery.endsAtSignIn = true }
     return [delivery]
+  }
+
+  func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? {
+    guard retriesLogout, let token = identity.credential?.token else { return nil }
+    return Delivery(
+      "logout", details: ["token": token], now: now, endsSession: true, subject: subject(of: identity))
   }
 
   func deliver(_ delivery: Delivery) async throws(SDKError) {

@@ -14,7 +14,8 @@ struct FakeKind: SDKKind {
       .optional("services", .array(.string()), "services"), .optional("farewell", .boolean, "tells of wipes"),
       .optional("farewell_ends", .boolean, "until somebody signs in"),
       .optional("realtime", .boolean, "keeps a connection"), .optional("orphans", .boolean, "leaves pushes"),
-      .optional("one_push", .boolean, "keeps one push"),
+      .optional("one_push", .boolean, "keeps one push"), .optional("retry", .boolean, "tries logouts again"),
+      .optional("forgets", .boolean, "keeps no identity"),
       .optional("key", .string(), "a secret"), .optional("key_file", .string(), "a file"),
     ])
   let secretSettings: Set<String> = ["key"]
@@ -51,7 +52,8 @@ struct FakeKind: SDKKind {
       pushFarewell: settings["orphans"]?.boolValue == true ? .orphaned : .removed,
       keepsOnePush: settings["one_push"]?.boolValue ?? false,
       farewellEndsAtSignIn: settings["farewell_ends"]?.boolValue ?? false,
-      isRealtime: settings["realtime"]?.boolValue ?? false)
+      isRealtime: settings["realtime"]?.boolValue ?? false, retriesLogout: settings["retry"]?.boolValue ?? false,
+      persistsIdentity: settings["forgets"]?.boolValue != true)
   }
 }
 

@@ -47,7 +47,7 @@ enum EdnaFailure {
     case .forbidden: throw forbidden(details, status: 403)
     case .notFound:
       throw SDKError(.vendor, .notFound, "\(vendor) is not at this URL; check rest_url.", httpStatus: 404)
-    case .unusable(let error): throw error
+    case .unusable(let error): throw own(error, setting: "rest_url")
     }
   }
 
@@ -56,8 +56,15 @@ enum EdnaFailure {
     switch failure {
     case .refused(status: 401): unauthorized(nil, status: 401)
     case .refused(status: 403): forbidden(nil, status: 403)
-    default: failure.error(vendor: vendor)
+    default: own(failure.error(vendor: vendor), setting: "rest_url and ws_url")
     }
+  }
+
+  /// The words that all vendors share, with the settings of this one.
+  private static func own(_ error: SDKError, setting: String) -> SDKError {
+    var error = error
+    error.message = error.message.replacing("base_url", with: setting)
+    return error
   }
 
   /// No answer came.

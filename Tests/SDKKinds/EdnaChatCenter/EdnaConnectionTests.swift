@@ -1,0 +1,126 @@
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+import Synchronization
+import Testing
+
+@testable import SDKKinds
+
+/// Requests, acknowledgements and what comes unasked on a socket to Chat Center (`vendors.md` 5.1).
+@Suite(.timeLimit(.minutes(1))) struct EdnaConnectionTests {
+  private static let request: JSONObject = ["action": "updateDevice", "data": ["pnsPushAddress": ""]]
+
+  private func reason(_ work: () async throws(SDKError) -> Void) async -> Reason? {
+    do throws(SDKError) {
+      try await work()
+      return nil
+    } catch {
+      return error.reason
+    }
+  }
+
+  /// Runs a connection beside a test and gives how it ended.
+  private func running(
+    _ connection: EdnaConnection, news: @escaping @Sendable (RealtimeNews) -> Void = { _ in },
+    _ test: () async throws -> Void
+  ) async throws -> RealtimeEnd {
+    async let end = connection.run { news($0) }
+    try await test()
+    return await end
+  }
+
+  @Test func `An acknowledgement finds its request, before the connection runs and while it does`() async throws {
+    let socket = FakeSocket { FakeSocket.acknowledgement(of: $0, data: ["n": $0["correlationId"] ?? .null]) }
+    let connection = EdnaConnection(socket, timeout: 5)
+    for _ in 0..<2 {
+      let answer = try await connection.perform(Self.request)
+      #expect(answer["n"] == socket.sent.last?["correlationId"])
+    }
+    let end = try await running(connection) {
+      try await withThrowingTaskGroup(of: JSONObject.self) { group in
+        for _ in 0..<8 { group.addTask { try await connection.perform(Self.request) } }
+        var seen: Set<String> = []
+        for try await answer in group { seen.insert(answer["n"]?.stringValue ?? "") }
+        #expect(seen.count == 8)
+      }
+      socket.endInOrder()
+    }
+    guard case .lost = end else { return #expect(Bool(false), "\(end)") }
+  }
+
+  @Test func `Requests that come together before it runs are all answered`() async throws {
+    let connection = EdnaConnection(FakeSocket(), timeout: 5)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 { group.addTask { _ = try await connection.perform(Self.request) } }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `Without an acknowledgement the request ends in time and the connection lives on`() async throws {
+    let silent = Mutex(true)
+    let socket = FakeSocket { frame in
+      silent.withLock { isSilent in
+        defer { isSilent = false }
+        return isSilent ? nil : FakeSocket.acknowledgement(of: frame)
+      }
+    }
+    let connection = EdnaConnection(socket, timeout: 0.05)
+    #expect(await reason { () throws(SDKError) in _ = try await connection.perform(Self.request) } == .timeout)
+    _ = try await connection.perform(Self.request, within: 5)
+  }
+
+  @Test(arguments: ["expired", "invalid"])
+  func `UNAUTHORIZED unasked ends the run as a refusal of the credentials`(details: String) async throws {
+    let socket = FakeSocket()
+    let connection = EdnaConnection(socket, timeout: 5)
+    let end = try await running(connection) {
+      socket.push(#"{"action":"getMessages","data":{"error":"UNAUTHORIZED","errorDetails":"\#(details)"}}"#)
+    }
+    guard case .refused(let error) = end else { return #expect(Bool(false), "\(end)") }
+    #expect(error.reason == .invalidAuth)
+    #expect(error.vendorCode == "UNAUTHORIZED")
+    #expect(error.vendorDescription == details)
+    #expect(await reason { () throws(SDKError) in _ = try await connection.perform(Self.request) } == .invalidAuth)
+  }
+
+  @Test func `What else comes unasked is passed over`() async throws {
+    let socket = FakeSocket()
+    let connection = EdnaConnection(socket, timeout: 5)
+    let connected = Mutex(0)
+    _ = try await running(connection, news: { _ in connected.withLock { $0 += 1 } }) {
+      for text in [
+        "", "nonsense", "[]", "{}", #"{"data":[]}"#, #"{"action":"getStatuses","data":{"statuses":[]}}"#,
+        #"{"correlationId":"of nobody","data":{}}"#, #"{"action":"x","data":{"error":"NEW","errorDetails":{}}}"#,
+      ] {
+        socket.push(text)
+      }
+      _ = try await connection.perform(Self.request)
+      socket.endInOrder()
+    }
+    #expect(connected.withLock { $0 } == 1)
+  }
+
+  @Test func `A refused request fails with what the vendor says`() async throws {
+    for (code, expected) in [
+      ("UNAUTHORIZED", Reason.invalidAuth), ("FORBIDDEN", .forbidden), ("INTERNAL_ERROR", .serverError),
+      ("BAD_REQUEST", .badResponse),
+    ] {
+      let socket = FakeSocket { FakeSocket.acknowledgement(of: $0, data: ["error": .string(code)]) }
+      let connection = EdnaConnection(socket, timeout: 5)
+      #expect(await reason { () throws(SDKError) in _ = try await connection.perform(Self.request) } == expected)
+    }
+  }
+
+  @Test func `Closing ends the run and whoever waits`() async throws {
+    let socket = FakeSocket { _ in nil }
+    let connection = EdnaConnection(socket, timeout: 5)
+    let end = try await running(connection) {
+      async let failure = reason { () throws(SDKError) in _ = try await connection.perform(Self.request) }
+      while socket.sent.isEmpty { await Task.yield() }
+      await connection.close()
+      #expect(await failure == .network)
+    }
+    #expect(end == .ended)
+    #expect(socket.isClosed)
+  }
+}
