@@ -21,6 +21,20 @@ public struct CommonSettings: Sendable, Hashable {
     .optional("refresh", Refresh.jsonSchema, "when and how often a credential is renewed"),
   ]
 
+  private enum CodingKeys: String, CodingKey {
+    case timeout, refresh
+    case caFile = "ca_file"
+  }
+
+  /// The common part of a kind's settings, with the kind's own default mode.
+  public init(from decoder: any Decoder, mode: RefreshPlanner.Mode) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      timeout: try container.decodeIfPresent(Seconds.self, forKey: .timeout),
+      caFile: try container.decodeIfPresent(String.self, forKey: .caFile),
+      refresh: try container.decodeIfPresent(Refresh.self, forKey: .refresh), mode: mode)
+  }
+
   /// The settings in these parts, with the kind's own default mode.
   public init(timeout: Seconds?, caFile: String?, refresh: Refresh?, mode: RefreshPlanner.Mode) {
     self.timeout = timeout?.value ?? 30

@@ -18,9 +18,8 @@ struct EdnaSettings: RPCValue, Hashable {
   var onSwitch: OnSwitch?
   var retryLogout: Bool?
   var persistCredentials: Bool?
-  var timeout: Seconds?
-  var caFile: String?
-  var refresh: CommonSettings.Refresh?
+  /// The settings that all kinds have.
+  var common: CommonSettings
 
   enum CodingKeys: String, CodingKey {
     case restURL = "rest_url"
@@ -34,8 +33,6 @@ struct EdnaSettings: RPCValue, Hashable {
     case onSwitch = "on_switch"
     case retryLogout = "retry_logout"
     case persistCredentials = "persist_credentials"
-    case timeout, refresh
-    case caFile = "ca_file"
   }
 
   static let jsonSchema = JSONSchema.object(
@@ -71,9 +68,7 @@ struct EdnaSettings: RPCValue, Hashable {
     onSwitch = try container.decodeIfPresent(OnSwitch.self, forKey: .onSwitch)
     retryLogout = try container.decodeIfPresent(Bool.self, forKey: .retryLogout)
     persistCredentials = try container.decodeIfPresent(Bool.self, forKey: .persistCredentials)
-    timeout = try container.decodeIfPresent(Seconds.self, forKey: .timeout)
-    caFile = try container.decodeIfPresent(String.self, forKey: .caFile)
-    refresh = try container.decodeIfPresent(CommonSettings.Refresh.self, forKey: .refresh)
+    common = try CommonSettings(from: decoder, mode: .lazy)
     try check()
   }
 
@@ -104,10 +99,5 @@ struct EdnaSettings: RPCValue, Hashable {
   /// What encrypts identifiers; `nil` when they go as they are.
   var cipher: EdnaCipher? {
     identifierPublicKey.flatMap { EdnaCipher(pem: $0, scheme: identifierEncryption ?? .oaepSHA256) }
-  }
-
-  /// The settings that all kinds have.
-  var common: CommonSettings {
-    CommonSettings(timeout: timeout, caFile: caFile, refresh: refresh, mode: .lazy)
   }
 }

@@ -10,9 +10,8 @@ struct SalesforceSettings: RPCValue, Hashable {
   var loginURL: String?
   var services: [String]
   var apiVersion: String
-  var timeout: Seconds?
-  var caFile: String?
-  var refresh: CommonSettings.Refresh?
+  /// The settings that all kinds have.
+  var common: CommonSettings
 
   /// The seed's service types.
   static let allServices = ["cases", "knowledge", "chat"]
@@ -22,9 +21,8 @@ struct SalesforceSettings: RPCValue, Hashable {
     case clientSecret = "client_secret"
     case clientSecretFile = "client_secret_file"
     case loginURL = "login_url"
-    case services, timeout, refresh
+    case services
     case apiVersion = "api_version"
-    case caFile = "ca_file"
   }
 
   static let jsonSchema = JSONSchema.object(
@@ -45,9 +43,7 @@ struct SalesforceSettings: RPCValue, Hashable {
     loginURL = try container.decodeIfPresent(String.self, forKey: .loginURL)
     services = try container.decodeIfPresent([String].self, forKey: .services) ?? Self.allServices
     apiVersion = try container.decodeIfPresent(String.self, forKey: .apiVersion) ?? "v59.0"
-    timeout = try container.decodeIfPresent(Seconds.self, forKey: .timeout)
-    caFile = try container.decodeIfPresent(String.self, forKey: .caFile)
-    refresh = try container.decodeIfPresent(CommonSettings.Refresh.self, forKey: .refresh)
+    common = try CommonSettings(from: decoder, mode: .lazy)
     try check()
   }
 
@@ -83,10 +79,5 @@ struct SalesforceSettings: RPCValue, Hashable {
     let parts = text.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
     return text.hasPrefix("v") && parts.count == 2
       && parts.allSatisfy { (1...3).contains($0.count) && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-  }
-
-  /// The settings that all kinds have. Tokens are renewed when somebody needs one: their end is not known.
-  var common: CommonSettings {
-    CommonSettings(timeout: timeout, caFile: caFile, refresh: refresh, mode: .lazy)
   }
 }

@@ -19,21 +19,4 @@ enum SalesforceText {
     while url.hasSuffix("/") { url.removeLast() }
     return url
   }
-
-  /// A form's body; the names are ours and need no escaping.
-  static func form(_ fields: [(String, Secret)]) -> [UInt8] {
-    Array(fields.map { "\($0.0)=\(escaped($0.1.reveal()))" }.joined(separator: "&").utf8)
-  }
-
-  /// A text as one segment of a path or one value of a form.
-  static func escaped(_ text: String) -> String {
-    var result = ""
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F, 0x7E: result.unicodeScalars.append(Unicode.Scalar(byte))
-      default: result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return result
-  }
 }

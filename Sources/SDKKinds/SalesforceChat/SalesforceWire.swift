@@ -16,16 +16,16 @@ struct SalesforceWire: Sendable {
   /// - Throws: `invalidGrant`, `invalidClient`, `forbidden`; the reasons of an unreachable vendor.
   func refresh(_ token: Secret, of account: SalesforceAccount) async throws(SDKError) -> JSON {
     var fields = [
-      ("grant_type", Secret("refresh_token")), ("client_id", Secret(account.clientId ?? settings.clientId)),
-      ("refresh_token", token),
+      (name: "grant_type", value: Secret("refresh_token")),
+      (name: "client_id", value: Secret(account.clientId ?? settings.clientId)), (name: "refresh_token", value: token),
     ]
-    if let secret = try clientSecret(of: account) { fields.append(("client_secret", secret)) }
+    if let secret = try clientSecret(of: account) { fields.append((name: "client_secret", value: secret)) }
     return try await post("\(loginURL(account))/services/oauth2/token", fields).tokens()
   }
 
   /// `POST /services/oauth2/revoke`: a token ends; a refresh token takes the access tokens along.
   func revoke(_ token: Secret, at loginURL: String) async throws(SDKError) {
-    let fields = [("token", token), ("revoke_reason", Secret("user_logout"))]
+    let fields = [(name: "token", value: token), (name: "revoke_reason", value: Secret("user_logout"))]
     try await post("\(loginURL)/services/oauth2/revoke", fields).checkRevoked()
   }
 
@@ -54,7 +54,7 @@ struct SalesforceWire: Sendable {
 
   /// `DELETE sobjects/MobilePushServiceDevice/{id}`.
   func deleteDevice(_ id: String, token: Secret, at instanceURL: String) async throws(SDKError) {
-    let url = "\(devices(instanceURL))/\(SalesforceText.escaped(id))"
+    let url = "\(devices(instanceURL))/\(PercentEncoding.segment(id))"
     _ = try await send("DELETE", url, bearer: token).resource()
   }
 
@@ -69,9 +69,10 @@ struct SalesforceWire: Sendable {
     return settings.clientSecret
   }
 
-  private func post(_ url: String, _ fields: [(String, Secret)]) async throws(SDKError) -> SalesforceAnswer {
+  private func post(_ url: String, _ fields: [(name: String, value: Secret)]) async throws(SDKError) -> SalesforceAnswer
+  {
     try await send(
-      "POST", url, bearer: nil, body: ("application/x-www-form-urlencoded", SalesforceText.form(fields)))
+      "POST", url, bearer: nil, body: ("application/x-www-form-urlencoded", PercentEncoding.form(fields)))
   }
 
   private func send(

@@ -70,17 +70,7 @@ struct ChatAdapter: SDKAdapter {
   func check(
     _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
   ) throws(SDKError) -> CheckedCredential? {
-    guard let token = answer.token else {
-      throw SDKError(
-        .provider, .providerOutputInvalid, "The token provider's answer has no token; it must give a JWT.")
-    }
-    do throws(SDKError) {
-      return try check(token, now: now)
-    } catch {
-      throw SDKError(
-        .provider, .providerOutputInvalid, "The token provider gave a JWT that can't be right. \(error.message)",
-        hints: error.hints)
-    }
+    try answer.checkedJWT { token throws(SDKError) in try check(token, now: now) }
   }
 
   func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool? {

@@ -12,9 +12,8 @@ struct ChatSettings: RPCValue, Hashable {
   var mediatorURL: String?
   var fallback: Fallback
   var externalIdMax: Int
-  var timeout: Seconds?
-  var caFile: String?
-  var refresh: CommonSettings.Refresh?
+  /// The settings that all kinds have.
+  var common: CommonSettings
 
   enum CodingKeys: String, CodingKey {
     case accountKey = "account_key"
@@ -22,8 +21,7 @@ struct ChatSettings: RPCValue, Hashable {
     case idURL = "id_url"
     case mediatorURL = "mediator_url"
     case externalIdMax = "external_id_max"
-    case caFile = "ca_file"
-    case fallback, timeout, refresh
+    case fallback
   }
 
   /// Where the vendor exchanges JWTs for id tokens.
@@ -53,9 +51,7 @@ struct ChatSettings: RPCValue, Hashable {
     mediatorURL = try container.decodeIfPresent(String.self, forKey: .mediatorURL)
     fallback = try container.decodeIfPresent(Fallback.self, forKey: .fallback) ?? .anonymous
     externalIdMax = try container.decodeIfPresent(Int.self, forKey: .externalIdMax) ?? 200
-    timeout = try container.decodeIfPresent(Seconds.self, forKey: .timeout)
-    caFile = try container.decodeIfPresent(String.self, forKey: .caFile)
-    refresh = try container.decodeIfPresent(CommonSettings.Refresh.self, forKey: .refresh)
+    common = try CommonSettings(from: decoder, mode: .lazy)
     try check()
   }
 
@@ -71,10 +67,5 @@ struct ChatSettings: RPCValue, Hashable {
         .local, .invalidAuthParameters,
         "The setting \(setting) must have 1 to 128 printable characters without spaces.", member: setting)
     }
-  }
-
-  /// The settings that all kinds have.
-  var common: CommonSettings {
-    CommonSettings(timeout: timeout, caFile: caFile, refresh: refresh, mode: .lazy)
   }
 }

@@ -12,8 +12,8 @@ struct ChatWire: Sendable {
   /// - Parameter state: what the last exchange gave to be sent with this one.
   /// - Throws: the vendor's refusal; the reasons of an unreachable vendor.
   func exchange(_ token: Secret, state: Secret?, hints: [String]) async throws(SDKError) -> ChatGrant {
-    var form = [("account_key", settings.accountKey), ("token", token.reveal())]
-    if let state { form.append(("state", state.reveal())) }
+    var form = [(name: "account_key", value: Secret(settings.accountKey)), (name: "token", value: token)]
+    if let state { form.append((name: "state", value: state)) }
     let common = settings.common
     let request = HTTPRequestParts(
       instance: services.instance, method: "POST", url: "\(settings.idURL)/authenticated/web/jwt",
@@ -21,7 +21,7 @@ struct ChatWire: Sendable {
         (name: "Accept", value: "application/json"),
         (name: "Content-Type", value: "application/x-www-form-urlencoded"),
       ],
-      body: Array(Self.encoded(form).utf8), timeout: common.timeout, caFile: common.caFile)
+      body: PercentEncoding.form(form), timeout: common.timeout, caFile: common.caFile)
     let response: HTTPResponseParts
     do throws(HTTPFailure) {
       response = try await services.http.send(request)
@@ -44,22 +44,5 @@ struct ChatWire: Sendable {
         .unreachable, status == 429 ? .rateLimited : status >= 500 ? .serverError : .badResponse,
         "\(vendor) refused the connection with status \(status); check \(setting).", httpStatus: status)
     }
-  }
-
-  /// A form as `application/x-www-form-urlencoded`.
-  static func encoded(_ form: [(name: String, value: String)]) -> String {
-    form.map { "\(escaped($0.name))=\(escaped($0.value))" }.joined(separator: "&")
-  }
-
-  private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-        escaped.unicodeScalars.append(Unicode.Scalar(byte))
-      default: escaped += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return escaped
   }
 }

@@ -112,7 +112,7 @@ extension MessagingAdapter {
       kindState: place.kindState(realtime: wire.realtimeURL(user.realtimeURL, at: place)), isIrreplaceable: true)
   }
 
-  static func path(_ user: String) -> String { "appusers/\(MessagingWire.segment(user))" }
+  static func path(_ user: String) -> String { "appusers/\(PercentEncoding.segment(user))" }
 
   /// A request in the user's name. A 403 leads to one silent authentication with the same credential, as in the
   /// vendor's SDK (`vendors.md` 1.5, 7), and the request is sent once more.

@@ -37,22 +37,12 @@ struct MessagingAdapter: SDKAdapter {
   func check(
     _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
   ) throws(SDKError) -> CheckedCredential? {
-    guard let token = answer.token else {
-      throw SDKError(
-        .provider, .providerOutputInvalid, "The token provider's answer has no token; it must give a JWT.")
+    var checked = try answer.checkedJWT { token throws(SDKError) in try check(token, now: now) }
+    // The JWT's own end counts; what the provider says only shortens it.
+    if let said = answer.expiresAt, said > now {
+      checked.credential.expiresAt = min(said, checked.credential.expiresAt ?? said)
     }
-    do throws(SDKError) {
-      var checked = try check(token, now: now)
-      // The JWT's own end counts; what the provider says only shortens it.
-      if let said = answer.expiresAt, said > now {
-        checked.credential.expiresAt = min(said, checked.credential.expiresAt ?? said)
-      }
-      return checked
-    } catch {
-      throw SDKError(
-        .provider, .providerOutputInvalid, "The token provider gave a JWT that can't be right. \(error.message)",
-        hints: error.hints)
-    }
+    return checked
   }
 
   /// Also a refusal without a status: that of the realtime socket, and a dead JWT that got no answer at all.

@@ -24,9 +24,8 @@ struct MessagingSettings: RPCValue, Hashable {
   var realtime: Realtime?
   var realtimeURL: String?
   var strictJWT: Bool?
-  var timeout: Seconds?
-  var caFile: String?
-  var refresh: CommonSettings.Refresh?
+  /// The settings that all kinds have.
+  var common: CommonSettings
 
   enum CodingKeys: String, CodingKey {
     case baseURL = "base_url"
@@ -35,10 +34,9 @@ struct MessagingSettings: RPCValue, Hashable {
     case settingsURL = "settings_url"
     case integrationId = "integration_id"
     case conversationMode = "conversation_mode"
-    case anonymous, realtime, timeout, refresh
+    case anonymous, realtime
     case realtimeURL = "realtime_url"
     case strictJWT = "strict_jwt"
-    case caFile = "ca_file"
   }
 
   static let jsonSchema = JSONSchema.object(
@@ -74,9 +72,7 @@ struct MessagingSettings: RPCValue, Hashable {
     realtime = try container.decodeIfPresent(Realtime.self, forKey: .realtime)
     realtimeURL = try container.decodeIfPresent(String.self, forKey: .realtimeURL)
     strictJWT = try container.decodeIfPresent(Bool.self, forKey: .strictJWT)
-    timeout = try container.decodeIfPresent(Seconds.self, forKey: .timeout)
-    caFile = try container.decodeIfPresent(String.self, forKey: .caFile)
-    refresh = try container.decodeIfPresent(CommonSettings.Refresh.self, forKey: .refresh)
+    common = try CommonSettings(from: decoder, mode: .eager)
     try check()
   }
 
@@ -95,21 +91,8 @@ struct MessagingSettings: RPCValue, Hashable {
         member: missing)
     }
     for (value, setting) in [(appId, "app_id"), (integrationId, "integration_id")] {
-      guard let value, !Self.isIdentifier(value) else { continue }
-      throw SDKError(
-        .local, .invalidAuthParameters,
-        "The setting \(setting) must have 1 to 128 characters of A-Z, a-z, 0-9, dot, underscore and hyphen.",
-        member: setting)
+      if let value { try IdentifierRule.check(value, setting: setting) }
     }
-  }
-
-  /// Ids stand in paths.
-  private static func isIdentifier(_ text: String) -> Bool {
-    (1...128).contains(text.utf8.count)
-      && text.utf8.allSatisfy {
-        (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D
-          || $0 == 0x2E || $0 == 0x5F
-      }
   }
 
   /// A channel key is base64 of JSON that holds the settings' URL.
@@ -125,10 +108,5 @@ struct MessagingSettings: RPCValue, Hashable {
     else { throw refused }
     do throws(SDKError) { try URLRule.check(url, setting: "channel_key") } catch { throw refused }
     return url
-  }
-
-  /// The settings that all kinds have.
-  var common: CommonSettings {
-    CommonSettings(timeout: timeout, caFile: caFile, refresh: refresh, mode: .eager)
   }
 }

@@ -76,7 +76,7 @@ struct MessagingWire: Sendable {
     if body != nil { headers.append(("Content-Type", "application/json")) }
     if let header = authorization.header { headers.append(("Authorization", header)) }
     return await exchange(
-      method, "\(base)/v2/apps/\(Self.segment(app))/\(path)", headers,
+      method, "\(base)/v2/apps/\(PercentEncoding.segment(app))/\(path)", headers,
       body: body.map { JSONWriter.bytes(of: .object($0)) })
   }
 
@@ -144,17 +144,5 @@ struct MessagingWire: Sendable {
     } catch {
       return .unusable(error.error(vendor: Self.vendor))
     }
-  }
-
-  /// A vendor's id as one segment of a path.
-  static func segment(_ text: String) -> String {
-    var encoded = ""
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F, 0x7E: encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      default: encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return encoded
   }
 }

@@ -34,7 +34,7 @@ final class SupportAccount: Sendable {
     _ identity: IdentityRecord, at place: SupportWire.Place
   ) async throws(SDKError) -> SupportIdentity.Authentication {
     if let known = known(identity) { return known }
-    let path = "/api/private/mobile_sdk/settings/\(SupportWire.segment(settings.appId)).json"
+    let path = "/api/private/mobile_sdk/settings/\(PercentEncoding.segment(settings.appId)).json"
     let json: JSON
     switch await wire.send("GET", path, to: place) {
     case .accepted(let body): json = body

@@ -60,7 +60,7 @@ extension SupportAdapter {
   private func remove(
     _ device: Secret, token: Secret?, guid: Secret?, at place: SupportWire.Place
   ) async throws(SDKError) {
-    let path = "\(Self.devices)/\(SupportWire.segment(device.reveal())).json"
+    let path = "\(Self.devices)/\(PercentEncoding.segment(device.reveal())).json"
     switch await wire.send("DELETE", path, token: token, guid: guid, to: place) {
     case .notFound: return
     // No useful body: any 2xx will do.

@@ -11,18 +11,16 @@ struct SupportSettings: RPCValue, Hashable {
   var coppa: Bool?
   var strictIdentifiers: Bool?
   var strictVendorWipe: Bool?
-  var timeout: Seconds?
-  var caFile: String?
-  var refresh: CommonSettings.Refresh?
+  /// The settings that all kinds have.
+  var common: CommonSettings
 
   enum CodingKeys: String, CodingKey {
     case baseURL = "base_url"
     case appId = "app_id"
     case clientId = "client_id"
-    case authentication, coppa, timeout, refresh
+    case authentication, coppa
     case strictIdentifiers = "strict_identifiers"
     case strictVendorWipe = "strict_vendor_wipe"
-    case caFile = "ca_file"
   }
 
   static let jsonSchema = JSONSchema.object(
@@ -47,34 +45,15 @@ struct SupportSettings: RPCValue, Hashable {
     coppa = try container.decodeIfPresent(Bool.self, forKey: .coppa)
     strictIdentifiers = try container.decodeIfPresent(Bool.self, forKey: .strictIdentifiers)
     strictVendorWipe = try container.decodeIfPresent(Bool.self, forKey: .strictVendorWipe)
-    timeout = try container.decodeIfPresent(Seconds.self, forKey: .timeout)
-    caFile = try container.decodeIfPresent(String.self, forKey: .caFile)
-    refresh = try container.decodeIfPresent(CommonSettings.Refresh.self, forKey: .refresh)
+    common = try CommonSettings(from: decoder, mode: .lazy)
     try check()
   }
 
   private mutating func check() throws(SDKError) {
     try URLRule.check(baseURL, setting: "base_url")
     while baseURL.hasSuffix("/") { baseURL.removeLast() }
-    for (value, setting) in [(appId, "app_id"), (clientId, "client_id")] where !Self.isIdentifier(value) {
-      throw SDKError(
-        .local, .invalidAuthParameters,
-        "The setting \(setting) must have 1 to 128 characters of A-Z, a-z, 0-9, dot, underscore and hyphen.",
-        member: setting)
+    for (value, setting) in [(appId, "app_id"), (clientId, "client_id")] {
+      try IdentifierRule.check(value, setting: setting)
     }
-  }
-
-  /// Ids stand in paths and headers.
-  private static func isIdentifier(_ text: String) -> Bool {
-    (1...128).contains(text.utf8.count)
-      && text.utf8.allSatisfy {
-        (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D
-          || $0 == 0x2E || $0 == 0x5F
-      }
-  }
-
-  /// The settings that all kinds have.
-  var common: CommonSettings {
-    CommonSettings(timeout: timeout, caFile: caFile, refresh: refresh, mode: .lazy)
   }
 }

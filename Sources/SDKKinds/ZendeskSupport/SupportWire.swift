@@ -58,16 +58,4 @@ struct SupportWire: Sendable {
     }
     return await send("POST", path, body: body, guid: guid, to: place)
   }
-
-  /// A vendor's id as one segment of a path.
-  static func segment(_ text: String) -> String {
-    var encoded = ""
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F, 0x7E: encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      default: encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return encoded
-  }
 }

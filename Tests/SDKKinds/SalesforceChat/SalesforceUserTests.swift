@@ -145,12 +145,6 @@ import Testing
     #expect(adapter.farewell(to: .nobody(.anonymous), pushes: [], isInformed: false, now: now).isEmpty)
   }
 
-  @Test func formsAndPathsAreEscaped() {
-    let form = SalesforceText.form([("a", Secret("x&y=z")), ("b", Secret("00D!AQ.é"))])
-    #expect(String(decoding: form, as: UTF8.self) == "a=x%26y%3Dz&b=00D%21AQ%2E%C3%A9")
-    #expect(SalesforceText.escaped("0Mp/../x") == "0Mp%2F%2E%2E%2Fx")
-  }
-
   @Test func aSecretIsReadFromASmallPlainFile() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -88,10 +88,6 @@ import Testing
     #expect(error?.vendorDescription == nil)
   }
 
-  @Test func aFormIsEscaped() {
-    #expect(ChatWire.encoded([("a", "b c&d=é"), ("e", "-._~")]) == "a=b%20c%26d%3D%C3%A9&e=-._~")
-  }
-
   @Test func acknowledgementsAreTold() {
     #expect(ChatMediator.Verdict(#"{"__type":"register_ack","status":"ok"}"#) == .registered)
     #expect(ChatMediator.Verdict(#"{"__type":"register_ack","error":"dropped"}"#) == .dropped)

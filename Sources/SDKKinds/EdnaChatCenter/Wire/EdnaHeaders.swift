@@ -43,19 +43,6 @@ struct EdnaHeaders {
   /// What proves the client id: the signature, or the device's address; `nil` before there is either.
   static func clientToken(_ state: EdnaState) -> String? {
     guard let proof = state.auth.signature?.reveal() ?? state.deviceAddress else { return nil }
-    return encoded("\(proof):\(state.clientId)")
-  }
-
-  /// Percent-encoded but for the unreserved characters of RFC 3986.
-  private static func encoded(_ text: String) -> String {
-    var encoded = ""
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-        encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      default: encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return encoded
+    return PercentEncoding.value("\(proof):\(state.clientId)")
   }
 }

@@ -31,7 +31,7 @@ struct EdnaWire: Sendable {
     let request = HTTPRequestParts(
       instance: services.instance, method: "GET", url: settings.restURL + path,
       headers: [("Accept", "application/json")] + EdnaHeaders(state).fields, timeout: timeout,
-      caFile: settings.caFile)
+      caFile: settings.common.caFile)
     let response: HTTPResponseParts
     do throws(HTTPFailure) {
       response = try await services.http.send(request)
@@ -48,7 +48,7 @@ struct EdnaWire: Sendable {
   func register(_ state: EdnaState, within seconds: Double) async throws(SDKError) -> (EdnaConnection, String) {
     let request = SocketRequestParts(
       instance: services.instance, url: settings.wsURL, headers: EdnaHeaders(state).fields, timeout: seconds,
-      pingInterval: state.pingInterval ?? 3600, caFile: settings.caFile)
+      pingInterval: state.pingInterval ?? 3600, caFile: settings.common.caFile)
     let socket: any VendorSocket
     do throws(HTTPFailure) {
       socket = try await services.sockets.open(request)
