@@ -81,7 +81,7 @@ import Testing
     #expect(try desk.refresh()["fromCache"] == false)
     let body = try desk.vendor.log().first?["body"]?.stringValue ?? ""
     #expect(body.contains("grant_type=refresh_token"))
-    #expect(body.contains("client_id=3MVG9sandbox%2Edemo"))
+    #expect(body.contains("client_id=3MVG9sandbox.demo"))
   }
 
   @Test func F1_aCommunityRefreshesTheToken() throws {

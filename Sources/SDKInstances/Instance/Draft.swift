@@ -8,6 +8,8 @@ struct Draft {
   private(set) var record: IdentityRecord
   private(set) var pushes: [PushRecord]
   private(set) var deliveries: [Delivery]
+  /// Deliveries for which there was no room any more.
+  private(set) var givenUp: [Delivery] = []
   private(set) var isDurable = false
   private(set) var adopts = false
   /// By how much the epoch rises.
@@ -42,8 +44,12 @@ struct Draft {
       switch action {
       case .wipe: wipe(isInformed: isInformed, phase: next.phase)
       case .adopt(let wipes):
-        if wipes, progress?.sameUser != true, former.user != .none {
-          change.events.append(instance.event(.loggedOut(.switch), on: lane, result: nil))
+        // What a wipe that failed has left behind is nobody's, also when the same user comes back.
+        let isLeftover = lane.machine.phase == .locked && !lane.machine.isLockedByVendor
+        if wipes, isLeftover || progress?.sameUser != true && former.user != .none {
+          if former.user != .none {
+            change.events.append(instance.event(.loggedOut(.switch), on: lane, result: nil))
+          }
           wipe(isInformed: false, phase: next.phase)
         }
         adopt(result, phase: next.phase)
@@ -93,6 +99,7 @@ struct Draft {
     }
     record.phase = next.phase
     record.isRefused = next.standing == .refused
+    keepNewestDeliveries()
     if wipes { writeAgain() }
     if adopts { welcome(result) }
     if wipes { isDurable = true }
@@ -138,8 +145,8 @@ struct Draft {
     record = IdentityRecord(
       phase: phase, user: result.user, credential: result.credential, kindState: result.kindState)
     record.degraded = degraded
-    if former.user == .none || progress?.sameUser == true { keepChanges() }
-    for amend in progress?.amendments ?? [] { try? amend(&record.kindState) }
+    if !wipes, former.user == .none || progress?.sameUser == true { keepChanges() }
+    for amend in progress?.amendments ?? [] { amend(&record.kindState) }
     change.events += result.events.map { .init($0, service: service, operation: progress?.operation) }
   }
 
@@ -189,6 +196,14 @@ struct Draft {
       return push
     }
     record = IdentityRecord(phase: phase, kindState: adapter.remainder(of: former))
+  }
+
+  /// There is room for so many: a wipe never fails for what it adds.
+  private mutating func keepNewestDeliveries() {
+    let (kept, dropped) = Delivery.newest(deliveries)
+    change.parts.insert(contentsOf: dropped.map { .deleteOutbox(id: $0.id) }, at: 0)
+    deliveries = kept
+    givenUp = dropped
   }
 
   /// What outlives a wipe is written under the new key.

@@ -80,7 +80,7 @@ extension HostedInstance {
   /// Nothing has changed on disk, so nothing changes in memory; but a wipe that can't be made durable locks.
   private func storeFailed(_ error: SDKError, actions: [Action], on lane: Lane, begun: Progress?) {
     logger.error("A change could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
-    if actions.contains(.wipe) { _ = lane.machine.apply(.wipeFailed) } else { lane.machine.activity = .idle }
+    if actions.contains(.wipe) { _ = lane.machine.apply(.wipeFailed) } else { lane.machine.rest() }
     let failure = error.about(id)
     begun?.outcome.resolve(.success(.failed(failure)))
     if let progress = lane.progress, progress.outcome !== begun?.outcome {
@@ -99,6 +99,7 @@ extension HostedInstance {
     if let wiped = done.wiped { draft.progress?.wiped.set(wiped) }
     pushes = draft.pushes
     deliveries = draft.deliveries
+    noteGivenUp(draft.givenUp)
     return done.events
   }
 

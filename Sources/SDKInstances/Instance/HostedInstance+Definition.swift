@@ -73,7 +73,10 @@ extension HostedInstance {
       if lane.identity.user != .none { store.events.append(event(.loggedOut(.switch), on: lane, result: nil)) }
       if !wipes { store.parts += own.map { .deletePush(id: $0.id) } }
     }
-    for delivery in wipes ? remaining : Array(remaining.dropFirst(deliveries.count)) {
+    let (kept, dropped) = Delivery.newest(remaining)
+    let present = Set(deliveries.map(\.id))
+    store.parts += dropped.map { .deleteOutbox(id: $0.id) }
+    for delivery in kept where wipes || !present.contains(delivery.id) {
       store.parts.append(
         .putOutbox(id: delivery.id, try JSONValueEncoder.encode(delivery), deadline: delivery.deadline))
     }
@@ -87,8 +90,11 @@ extension HostedInstance {
     for lane in gone where !nextLanes.contains(where: { $0 === lane }) {
       pushes.removeAll { $0.service == lane.service && !$0.orphaned }
       lane.progress?.outcome.resolve(.failure(superseded))
+      lane.progress = nil
+      lane.endNeed()
     }
-    deliveries = remaining
+    deliveries = kept
+    noteGivenUp(dropped)
     let former = adapter
     let isNewSDK = definition.settings != next.settings
     lanes = nextLanes
@@ -109,7 +115,9 @@ extension HostedInstance {
 
   /// The lanes of a changed definition: those that stay, and new ones for new services.
   private func lanes(for adapter: any SDKAdapter, keeping: Bool) -> [Lane] {
-    let fresh = Self.lanes(adapter.services, policy: adapter.policy, epoch: durableEpoch + 1, now: now) { _ in nil }
+    // Above every epoch that work under way was begun in, durable or not.
+    let epoch = lanes.map(\.machine.epoch).reduce(durableEpoch, max) + 1
+    let fresh = Self.lanes(adapter.services, policy: adapter.policy, epoch: epoch, now: now) { _ in nil }
     return fresh.map { new in keeping ? lane(new.service) ?? new : new }
   }
 

@@ -9,6 +9,10 @@ extension HostedInstance {
     guard !isDeleted else { return }
     for delivery in deliveries where mayDeliver(delivery) && dueTime(delivery) <= now {
       delivering.insert(delivery.id)
+      guard now < delivery.deadline else {
+        environment.operations.start { await self.delivered(delivery, failure: Self.tooLate) }
+        continue
+      }
       let adapter = adapter
       environment.operations.startBackground {
         do throws(SDKError) {
@@ -40,7 +44,20 @@ extension HostedInstance {
     }
   }
 
-  private func dueTime(_ delivery: Delivery) -> Timestamp { delivery.nextAttemptAt ?? delivery.createdAt }
+  private func dueTime(_ delivery: Delivery) -> Timestamp {
+    min(delivery.nextAttemptAt ?? delivery.createdAt, delivery.deadline)
+  }
+
+  private static let tooLate = SDKError(
+    .unreachable, .timeout, "The time to tell the vendor was over before it could be reached.")
+
+  /// Says of deliveries for which there was no room that they are not made.
+  func noteGivenUp(_ deliveries: [Delivery]) {
+    for delivery in deliveries {
+      logger.warning(
+        "The vendor is not told any more (\(delivery.purpose)): newer deliveries have taken the last of the room.")
+    }
+  }
 
   private func delivered(_ delivery: Delivery, failure: SDKError?) async {
     await enter()
@@ -92,6 +109,15 @@ extension HostedInstance {
 }
 
 extension Delivery {
+  /// The newest of these that an instance has room for, and the others.
+  static func newest(_ all: [Delivery]) -> (kept: [Delivery], dropped: [Delivery]) {
+    let excess = all.count - StoredOutboxEntry.maximumCount
+    guard excess > 0 else { return (all, []) }
+    let dropped = Array(all.sorted { $0.createdAt < $1.createdAt }.prefix(excess))
+    let ids = Set(dropped.map(\.id))
+    return (all.filter { !ids.contains($0.id) }, dropped)
+  }
+
   /// How long to wait before the next attempt, in seconds.
   func pause(random: Double) -> Double {
     let longest = min(300, Double(1 << min(attempts, 9)))

@@ -199,26 +199,39 @@ extension HostedInstance {
   public func askOwner(
     service: String? = nil, _ name: BridgeQuestion.Name
   ) async throws -> (answer: BridgeAnswer, epoch: UInt64) {
-    let lane = try resolved(service)
+    var lane = try resolved(service)
     // One question at a time: a renewal that is under way has its turn first.
-    while let progress = lane.progress, lane.machine.isRecovering { _ = try? await progress.outcome.value() }
-    try checkAlive()
+    while let progress = lane.progress, lane.machine.isRecovering {
+      do { _ = try await progress.outcome.value() } catch is SDKError {}
+      try checkAlive()
+      lane = try resolved(service)
+    }
     let epoch = lane.machine.epoch
     let question = BridgeQuestion(
       name, instance: id, kind: kind, service: lane.service, deadline: now + adapter.common.deadline)
     let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(lane.service), provider, definition.owner)
     let outcome = SharedOutcome<BridgeAnswer>()
+    let (need, superseded) = (lane.need, superseded)
     environment.operations.start {
-      do throws(SDKError) {
-        outcome.resolve(.success(try await bridge.ask(question, of: key, provider: provider, owner: owner)))
-      } catch {
-        outcome.resolve(.failure(error))
+      let answer = await need.run { () async -> Result<BridgeAnswer, SDKError> in
+        do throws(SDKError) {
+          return .success(try await bridge.ask(question, of: key, provider: provider, owner: owner))
+        } catch {
+          return .failure(error)
+        }
+      }
+      switch answer {
+      case .success(let answer): outcome.resolve(.success(answer))
+      case .failure(let error): outcome.resolve(.failure(error))
+      case nil: outcome.resolve(.failure(superseded))
       }
     }
     do {
-      return (try await outcome.value(), epoch)
+      let answer = try await outcome.value()
+      guard epoch == lane.machine.epoch else { throw superseded }
+      return (answer, epoch)
     } catch let error as SDKError {
-      throw error.about(id)
+      throw epoch == lane.machine.epoch ? error.about(id) : superseded
     }
   }
 
@@ -241,7 +254,7 @@ extension HostedInstance {
   /// - Parameter requiringUser: what is thrown when nobody is signed in.
   public func amend(
     service: String? = nil, requiringUser: Reason? = nil, accepted: @Sendable () -> Void = {},
-    _ change: @escaping @Sendable (inout [String: Secret]) throws -> Void
+    _ change: @escaping @Sendable (inout [String: Secret]) -> Void
   ) async throws {
     if let pending = try await amendNow(service, requiringUser, change) {
       accepted()
@@ -250,7 +263,7 @@ extension HostedInstance {
   }
 
   private func amendNow(
-    _ service: String?, _ requiringUser: Reason?, _ change: @escaping @Sendable (inout [String: Secret]) throws -> Void
+    _ service: String?, _ requiringUser: Reason?, _ change: @escaping @Sendable (inout [String: Secret]) -> Void
   ) async throws -> Progress? {
     await enter()
     defer { leave() }
@@ -265,7 +278,7 @@ extension HostedInstance {
       throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
     }
     var record = lane.identity
-    try change(&record.kindState)
+    change(&record.kindState)
     guard record != lane.identity else { return nil }
     do throws(SDKError) {
       _ = try await store(newChange(), record: record, on: lane, raisedBy: 0)

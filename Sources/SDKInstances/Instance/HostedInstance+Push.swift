@@ -1,4 +1,5 @@
 import JSONRPC
+import Logging
 public import SDKProtocol
 import StateStore
 
@@ -26,14 +27,28 @@ extension HostedInstance {
       subject: adapter.subject(of: identity), createdAt: now)
     let asked = push
     let done = try await replaying(on: name) { identity, connection throws(SDKError) in
-      if !adapter.overwritesPush {
-        for old in former { try? await adapter.unregister(old, of: identity, on: connection) }
-      }
-      return try await adapter.register(asked, of: identity, on: connection)
+      try await adapter.register(asked, of: identity, on: connection)
     }
     push.vendorId = done.value
+    // Only now: had the new one been refused, the former would still be what the vendor has.
+    if !adapter.overwritesPush { await unregister(former.filter { !$0.isSameDevice(as: push) }, of: done.identity) }
     try await keep(push, replacing: former, epoch: done.epoch, of: done.identity)
     return push.id
+  }
+
+  /// Takes devices back whose place another one has; what the vendor does not take back is told to the operator.
+  private func unregister(_ replaced: [PushRecord], of identity: IdentityRecord) async {
+    let (adapter, logger) = (adapter, logger)
+    for push in replaced {
+      do throws(SDKError) {
+        try await adapter.unregister(push, of: identity, on: nil)
+      } catch {
+        guard error.reason != .notFound else { continue }
+        logger.warning(
+          "A push registration that another one replaces could not be removed at the vendor: \(error.message)",
+          metadata: ["reason": "\(error.reason)"])
+      }
+    }
   }
 
   private func keep(

@@ -56,7 +56,8 @@ public actor HostedInstance {
     durableEpoch = stored.epoch
     storageEpoch = stored.storageEpoch
     pushes = try stored.pushes.map { try JSONValueDecoder.decode(PushRecord.self, from: $0.value) }
-    deliveries = stored.outbox.compactMap { try? JSONValueDecoder.decode(Delivery.self, from: $0.value) }
+    let deliveries = stored.outbox.compactMap { try? JSONValueDecoder.decode(Delivery.self, from: $0.value) }
+    self.deliveries = deliveries
     let identities = try StoredIdentities(stored.identity)
     let now = environment.clock.now()
     let made = Self.lanes(adapter.services, policy: adapter.policy, epoch: stored.epoch, now: now) { identities[$0] }
@@ -65,6 +66,10 @@ public actor HostedInstance {
     logger[metadataKey: "instance"] = "\(stored.id)"
     logger[metadataKey: "kind"] = "\(definition.kind)"
     self.logger = logger
+    if deliveries.count < stored.outbox.count {
+      logger.error(
+        "\(stored.outbox.count - deliveries.count) deliveries to the vendor can't be read and are not made.")
+    }
     published = Mutex(Published(definition: definition, storageEpoch: stored.clientStorageEpoch))
   }
 

@@ -89,7 +89,7 @@ struct Progress: Sendable {
   /// What the kind kept when work at the vendor began: what has changed since is not lost by its result.
   var basis: [String: Secret]?
   /// What the next user is given with the login.
-  var amendments: [@Sendable (inout [String: Secret]) throws -> Void] = []
+  var amendments: [@Sendable (inout [String: Secret]) -> Void] = []
   /// Events of the kind's own that go with a logout.
   var events: [EventType] = []
 

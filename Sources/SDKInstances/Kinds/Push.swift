@@ -41,6 +41,13 @@ public struct PushRecord: Sendable, Hashable, Codable {
   }
 }
 
+extension PushRecord {
+  /// Whether the vendor has one registration for both.
+  func isSameDevice(as other: PushRecord) -> Bool {
+    vendorId == nil && other.vendorId == nil ? address == other.address : vendorId == other.vendorId
+  }
+}
+
 /// What becomes of push registrations when their user goes.
 public enum PushFarewell: Sendable, Hashable {
   /// They are gone at the vendor, or a delivery removes them there.

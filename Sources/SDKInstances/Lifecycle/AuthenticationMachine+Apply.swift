@@ -49,7 +49,7 @@ extension AuthenticationMachine {
     case .wipeFailed:
       phase = .locked
       standing = .none
-      activity = .idle
+      rest()
       return []
     }
   }
@@ -67,18 +67,21 @@ extension AuthenticationMachine {
   mutating func begin(_ next: Activity) -> [Action] {
     let actions: [Action] = activity == .idle ? [] : [.supersede]
     epoch += 1
+    rest()
     activity = next
-    isFailureTold = false
-    isRenewalRefused = false
-    refusal = nil
     return actions
   }
 
-  mutating func end(_ outcome: Outcome, announcing notice: Notice? = nil) -> [Action] {
+  /// Nothing is in progress any more, and nothing is remembered of what was.
+  mutating func rest() {
     activity = .idle
     isFailureTold = false
     isRenewalRefused = false
     refusal = nil
+  }
+
+  mutating func end(_ outcome: Outcome, announcing notice: Notice? = nil) -> [Action] {
+    rest()
     return (notice.map { [.announce($0)] } ?? []) + [.finish(outcome)]
   }
 

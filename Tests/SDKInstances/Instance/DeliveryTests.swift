@@ -103,6 +103,23 @@ struct DeliveryTests {
       world.clock.advance(Delivery.longest + 1)
       world.deadlines.wake()
       try await eventually("nothing is pending") { pending(desk).isEmpty }
+      // Once for each user, and once more in vain: not after its time.
+      #expect(world.vendor.count(.deliver) == 2)
+    }
+  }
+
+  @Test func `A wipe never fails because too much is still to be told: the oldest gives way`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["farewell": true])
+      for number in 0..<(StoredOutboxEntry.maximumCount + 5) {
+        world.vendor.fail(.deliver, SampleErrors.network)
+        world.clock.advance(0.001)
+        try await desk.signIn("alice#\(number)")
+        try await desk.signOut(localOnly: true)
+        #expect(desk.state == .loggedOut)
+      }
+      #expect(pending(desk).count == StoredOutboxEntry.maximumCount)
+      #expect(try await world.store.load().instances.first?.outbox.count == StoredOutboxEntry.maximumCount)
     }
   }
 }

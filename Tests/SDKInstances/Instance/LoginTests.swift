@@ -161,6 +161,21 @@ struct LoginTests {
     }
   }
 
+  @Test func `What a wipe that failed has left is wiped by the next login, also of the same user`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      try await desk.store("old", for: "k", epoch: nil)
+      world.store.failNextCommits(1)
+      #expect(await reason { try await desk.signOut(localOnly: true) } == "storeUnavailable")
+      #expect(desk.state == .locked)
+      try await desk.signIn("alice#2")
+      #expect(desk.state == .authenticated)
+      #expect(try await desk.storedValue("k", epoch: nil).value == .null)
+      #expect(try await world.count(.identityWiped) == 1)
+    }
+  }
+
   @Test func `A locked instance is unlocked by a logout that can be stored`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

@@ -83,6 +83,18 @@ struct PushTests {
     }
   }
 
+  @Test func `A new registration that fails leaves the former at the vendor`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["one_push": true])
+      try await desk.signIn("alice#1")
+      _ = try await register(desk, "device-1")
+      world.vendor.fail(.push, SampleErrors.serverError)
+      #expect(await reason { _ = try await register(desk, "device-2") } == "serverError")
+      #expect(try await desk.pushRecords().map(\.address) == ["device-1"])
+      #expect(world.vendor.count(.unpush) == 0)
+    }
+  }
+
   @Test func `A logout ends registrations, or leaves them orphaned until their user is back`() async throws {
     let store = InMemoryStateStore(clock: { ManualClock.start })
     try await World.run(store: store) { world in

@@ -285,6 +285,35 @@ struct RenewalTests {
       #expect(world.bridge.questions.count == 1)
     }
   }
+
+  @Test func `Who asks the owner and gives up while a renewal has its turn is let go`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1@60")
+      world.clock.advance(61)
+      let gate = world.bridge.hold(then: "alice#2")
+      async let renewal = desk.token()
+      try await eventually("the bridge is asked") { world.bridge.questions.count == 1 }
+      let asking = Task { try await desk.askOwner(.getToken).answer }
+      asking.cancel()
+      let outcome = await asking.result
+      #expect(throws: CancellationError.self) { try outcome.get() }
+      gate.open()
+      #expect(try await renewal.token == "alice#2")
+    }
+  }
+
+  @Test func `A question that another login has overtaken is superseded`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.bridge.hold(then: "alice#1")
+      async let asked = reason { _ = try await desk.askOwner(.getToken) }
+      try await eventually("the owner is asked") { world.bridge.questions.count == 1 }
+      try await desk.signIn("bob#1")
+      gate.open()
+      #expect(await asked == "superseded")
+    }
+  }
 }
 
 extension HostedInstance {
