@@ -60,7 +60,7 @@ struct ClientThread {
       return .system(call: "poll", errno: errno)
     }
     if polled[1].revents != 0 { wire.alarm.reset() }
-    if polled[0].revents & Int16(POLLOUT) != 0 { wire.state.withLock { _ = wire.flush(&$0) } }
+    if polled[0].revents & Int16(POLLOUT) != 0 { wire.state.withLock { wire.flush(&$0) } }
     if deadline != nil {
       let overdue = wire.state.withLock { $0.calls.removeOverdue(at: .now) }
       wire.takeBack(overdue.map(\.id), overdue.map(\.waiter), ClientConnectionError.timeout)

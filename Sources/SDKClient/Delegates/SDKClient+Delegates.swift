@@ -1,6 +1,10 @@
 internal import JSONRPC
-internal import JSONRPCTransport
+public import JSONRPCTransport
 public import SDKProtocol
+
+/// Connects to the socket at a path; the handler answers what the daemon asks.
+public typealias DelegateConnector =
+  @Sendable (_ path: String, _ onRequest: @escaping ClientConnection.RequestHandler) async throws -> any SDKConnection
 
 extension SDKClient {
   /// Answers a question of an instance. Cancelled when the answer is needed no more.
@@ -8,29 +12,43 @@ extension SDKClient {
   /// A `DelegateDenial` that it throws says no for good; with any other error the question goes to the next.
   public typealias DelegateHandler = @Sendable (DelegateQuestion) async throws -> DelegateAnswer
 
-  /// Answers for instances, before their token providers, over a connection of its own, which is made again whenever
-  /// it is lost.
+  /// Connects over the Unix socket, as delegates do unless told otherwise.
+  public static let delegateSocket: DelegateConnector = { path, onRequest in
+    try await ClientConnection.connect(path: path, onRequest: onRequest)
+  }
+
+  /// Answers for instances, before their token providers, over a connection of its own.
   ///
   /// ```swift
   /// let attachment = try await client.attach(to: [id]) { question in
   ///   .token(try await mint(for: question.user?.externalId))
   /// }
-  /// for await status in attachment.statuses { show(status) }
+  /// try await attachment.ended()
   /// ```
   ///
-  /// It answers as long as the attachment is kept, and until it is detached.
-  ///
-  /// - Parameter timeout: how long an answer may take, from 0.1 to 60 s; 10 s unless given.
-  /// - Throws: `SDKClientError` when the first attempt fails, or `CancellationError`.
+  /// - Parameters:
+  ///   - timeout: how long an answer may take, from 0.1 to 60 s; 10 s unless given.
+  ///   - connector: makes the connection.
+  /// - Throws: `SDKClientError`, or `CancellationError`.
   public func attach(
-    to instances: [InstanceID], timeout: Seconds? = nil, answering: @escaping DelegateHandler
+    to instances: [InstanceID], timeout: Seconds? = nil,
+    connector: @escaping DelegateConnector = SDKClient.delegateSocket, answering: @escaping DelegateHandler
   ) async throws -> DelegateAttachment {
-    let keeper = DelegateKeeper(link, DelegateAttach.Params(instances: instances, timeout: timeout)) {
-      method, params async throws(RPCError) in
-      try await Self.answer(method, params, answering)
+    let connection = try await link.open { path in
+      try await connector(path) { method, params async throws(RPCError) in
+        try await Self.answer(method, params, answering)
+      }
     }
-    try await keeper.attach()
-    return DelegateAttachment(keeper)
+    let attachment = DelegateAttachment(connection, link)
+    do {
+      _ = try await connection.call(
+        method: DelegateAttach.name,
+        params: try JSONValueEncoder.encode(DelegateAttach.Params(instances: instances, timeout: timeout)),
+        timeout: nil)
+    } catch {
+      throw try link.failure(error)
+    }
+    return attachment
   }
 
   private static func answer(
