@@ -1,4 +1,5 @@
 // Load for a line protocol on a Unix socket: N connections, one request in flight on each, for a number of seconds.
+// An answer ends with a newline or with the character given last.
 // Prints: requests per second, p50 and p99 in microseconds, and the bytes of one answer.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,10 +33,11 @@ static int ascending(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 5) {
-    fprintf(stderr, "usage: load SOCKET CONNECTIONS SECONDS REQUEST\n");
+  if (argc != 5 && argc != 6) {
+    fprintf(stderr, "usage: load SOCKET CONNECTIONS SECONDS REQUEST [END]\n");
     return 64;
   }
+  char last = argc == 6 ? argv[5][0] : '\n';
   int connections = atoi(argv[2]);
   double seconds = atof(argv[3]);
   if (connections < 1 || connections > MAX_CONNECTIONS) return 64;
@@ -77,7 +79,7 @@ int main(int argc, char **argv) {
       ssize_t got = read(sockets[i], buffer, sizeof buffer);
       if (got <= 0) { fprintf(stderr, "closed\n"); return 1; }
       answer = (size_t)got;
-      if (buffer[got - 1] != '\n') continue;
+      if (buffer[got - 1] != last) continue;
       t = now();
       if (sample_count < MAX_SAMPLES) samples[sample_count++] = (uint32_t)((t - sent_at[i]) / 10);
       sent_at[i] = t;

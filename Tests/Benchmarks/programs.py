@@ -1,0 +1,166 @@
+"""The programs that a benchmark runs: daemons, the sandbox, yardsticks; and a client that speaks to a daemon."""
+import json, os, shutil, signal, socket, statistics, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+class Client:
+    """Calls over one connection."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)
+        self.file = self.socket.makefile("rwb")
+        self.next = 0
+
+    def send(self, method, **params):
+        self.next += 1
+        line = json.dumps({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params})
+        self.file.write(line.encode() + b"\n")
+
+    def receive(self):
+        answer = json.loads(self.file.readline())
+        if "error" in answer:
+            raise RuntimeError(answer["error"]["message"])
+        return answer["result"]
+
+    def call(self, method, **params):
+        self.send(method, **params)
+        self.file.flush()
+        return self.receive()
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+def wait(condition, what, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"gave up waiting for {what}")
+        time.sleep(0.005)
+
+
+def answers(path):
+    try:
+        socket.socket(socket.AF_UNIX).connect(path)
+        return True
+    except OSError:
+        return False
+
+
+class Daemon:
+    """An sdkd with a state and a socket of its own."""
+
+    def __init__(self, programs, name):
+        self.programs = programs
+        self.state, self.path, self.log = (programs.path(f"{name}.{end}") for end in ("state", "sock", "log"))
+
+    def start(self):
+        """Returns the seconds until it was ready."""
+        with open(self.log, "w") as log:
+            began = time.monotonic()
+            self.process = self.programs.start(
+                self.programs.program("sdkd"), "--state", self.state, "--config", self.programs.path("none.toml"),
+                "--socket", self.path, stderr=log, stdout=subprocess.DEVNULL)
+            wait(lambda: "sdkd: ready" in open(self.log).read(), "sdkd")
+            return time.monotonic() - began
+
+    def stop(self):
+        self.programs.stop(self.process)
+
+    @property
+    def resident(self):
+        """KiB."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+    def create(self, prefix, count):
+        """Instances without users, many at once."""
+        client = Client(self.path)
+        for first in range(0, count, 50):
+            numbers = range(first, min(first + 50, count))
+            for number in numbers:
+                client.send(
+                    "instance.create", instance=f"{prefix}{number}", kind="zendesk.messaging",
+                    settings=dict(self.programs.settings, realtime="off"))
+            client.file.flush()
+            for _ in numbers:
+                client.receive()
+        client.close()
+
+    def sign_in(self, instance, lifetime=36000, **more):
+        """A Messaging instance with somebody signed in."""
+        client = Client(self.path)
+        client.call(
+            "instance.create", instance=instance, kind="zendesk.messaging",
+            settings=dict(self.programs.settings, realtime="off"), **more)
+        client.call("messaging.loginUser", instance=instance, jwt=self.programs.mint(instance, lifetime))
+        client.close()
+
+
+class Programs:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.folder = tempfile.mkdtemp(prefix="sdkd-bench-")
+        os.chmod(self.folder, 0o755)
+        self.bin = arguments.bin or os.path.join(ROOT, ".build", "release")
+        self.running = []
+        for name in ("echo", "load"):
+            subprocess.run(["gcc", "-O2", "-o", self.path(name), os.path.join(HERE, name + ".c")], check=True)
+        sandbox = self.start(self.program("sdk-sandbox"), "--port", "0", stdout=subprocess.PIPE, text=True)
+        vendor = sandbox.stdout.readline().split()[-1]
+        self.settings = {"base_url": vendor + "/zm", "app_id": "5f0000000000000000000001"}
+
+    def program(self, name):
+        """The sandbox may be a debug build: it is not measured."""
+        path = os.path.join(self.bin, name)
+        return path if os.path.exists(path) else os.path.join(ROOT, ".build", "debug", name)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def start(self, *command, **more):
+        process = subprocess.Popen(command, **more)
+        self.running.append(process)
+        return process
+
+    def stop(self, process):
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+        self.running.remove(process)
+
+    def close(self):
+        for process in self.running:
+            process.kill()
+            process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def daemon(self, name):
+        return Daemon(self, name)
+
+    def mint(self, user, lifetime):
+        return subprocess.run(
+            [self.program("sdk-sandbox"), "mint", "--external-id", user, "--ttl", str(lifetime)],
+            check=True, capture_output=True, text=True).stdout.strip()
+
+    def load(self, path, connections, request, end="\n"):
+        out = subprocess.run(
+            [self.path("load"), path, str(connections), str(self.arguments.seconds), request, end],
+            check=True, capture_output=True, text=True).stdout.split()
+        return {"rate": float(out[0]), "p50": float(out[1]), "p99": float(out[2])}
+
+    def rounds(self, measured):
+        """Medians of alternating rounds: a machine that is busy for a while is so for all."""
+        runs = {name: [] for name in measured}
+        for _ in range(self.arguments.rounds):
+            for name, measure in measured.items():
+                runs[name].append(measure())
+        return {
+            name: {key: statistics.median(run[key] for run in all) for key in all[0]} for name, all in runs.items()}
+
+
+def token_get(instance):
+    return '{"jsonrpc":"2.0","id":1,"method":"token.get","params":{"instance":"' + instance + '"}}\\n'
