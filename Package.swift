@@ -85,7 +85,7 @@ let package = Package(
     + module("JSONRPC", [], tests: [])
     + module(
       "JSONRPCTransport", ["JSONRPC", "CLinux", .nioCore, .nioPosix, .deque],
-      tests: ["JSONRPC", .nioCore, .nioPosix, .nioEmbedded, .nioTestUtils])
+      tests: ["JSONRPC", "CLinux", .nioCore, .nioPosix, .nioEmbedded, .nioTestUtils])
     + module("SDKProtocol", ["JSONRPC", .crypto], tests: ["JSONRPC"])
     + module(
       "SDKClient", ["JSONRPC", "JSONRPCTransport", "SDKProtocol"],

@@ -1,4 +1,3 @@
-import CLinux
 import CSystemd
 import Glibc
 
@@ -27,16 +26,10 @@ public enum PeerUnit: Sendable, Hashable {
 
   /// Looks up the unit of a process by its control group, in `/proc`.
   ///
-  /// A process id can be used again while we look. With a `pidfd` of the same process that is noticed, and the
-  /// answer is ``none``; without, the answer is only as good as the caller's knowledge that the process lives.
+  /// A process id can be used again while we look: the caller must know that the process lived before and after.
   /// ``none`` also for processes hidden by `ProtectProc=` and for process id 0, which stands for a process
   /// of another namespace.
-  public static func lookup(pid: Int32, pidfd: Int32? = nil) -> PeerUnit {
-    guard pid > 0 else { return .none }
-    let found = lookup(pid, LibsystemdUnits())
-    if let pidfd, cl_pidfd_send_signal(pidfd, 0) == -ESRCH { return .none }
-    return found
-  }
+  public static func lookup(pid: Int32) -> PeerUnit { pid > 0 ? lookup(pid, LibsystemdUnits()) : .none }
 
   static func lookup(_ pid: Int32, _ units: some ProcessUnits) -> PeerUnit {
     switch units.userUnit(of: pid) {

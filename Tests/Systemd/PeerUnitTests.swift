@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import Testing
 
@@ -53,12 +52,5 @@ import Testing
     #expect(PeerUnit.lookup(pid: 0) == .none)
     #expect(PeerUnit.lookup(pid: -1) == .none)
     #expect(PeerUnit.lookup(pid: Int32.max) == .none)
-  }
-
-  @Test func livingProcessPassesTheCheckOfItsPidfd() {
-    let pidfd = cl_pidfd_open(getpid())
-    defer { close(pidfd) }
-    #expect(pidfd >= 0)
-    #expect(PeerUnit.lookup(pid: getpid(), pidfd: pidfd) == PeerUnit.lookup(pid: getpid()))
   }
 }

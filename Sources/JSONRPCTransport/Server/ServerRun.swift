@@ -110,7 +110,9 @@ final class ServerRun: Sendable {
   /// On the connection's event loop, before its first byte is read.
   private func setUp(_ channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
-    let peer = try pipeline.withUnsafeTransportIfAvailable(of: CInt.self) { PeerCredentials(descriptor: $0) }
+    let peer = try pipeline.withUnsafeTransportIfAvailable(of: CInt.self) {
+      PeerCredentials(descriptor: $0, pins: true)
+    }
     guard let peer = peer ?? nil else { throw UnknownPeerError() }
     if let refusal = admit(peer) {
       return try pipeline.addHandler(RefusalHandler(error: refusal))

@@ -59,19 +59,32 @@ public struct AccessPolicy: Sendable {
     create.first { id.name.hasPrefix($0.prefix) && matches($0.who, peer) }
   }
 
-  /// Whether all conditions of a rule hold for a peer.
+  /// Whether all conditions of a rule hold for a peer. What systemd must be asked for comes last, so that it is asked
+  /// only where a unit decides.
   public func matches(_ rule: AccessRule, _ peer: Peer) -> Bool {
-    rule.conditions.allSatisfy { condition in
-      switch condition {
-      case .everyone: true
-      case .uid(let uid): peer.uid == uid
-      case .user(let name): names.uid(ofUser: name) == peer.uid
-      case .group(let name):
-        names.gid(ofGroup: name).map { $0 == peer.gid || peer.groups.contains($0) } ?? false
-      case .unit(let unit): peer.unit == unit
-      case .userUnit(let unit, let user):
-        peer.userUnit.map { $0.unit == unit && $0.uid == names.uid(ofUser: user) } ?? false
-      }
+    rule.conditions.allSatisfy { $0.isAboutUnit || matches($0, peer) }
+      && rule.conditions.allSatisfy { !$0.isAboutUnit || matches($0, peer) }
+  }
+
+  private func matches(_ condition: AccessRule.Condition, _ peer: Peer) -> Bool {
+    switch condition {
+    case .everyone: true
+    case .uid(let uid): peer.uid == uid
+    case .user(let name): names.uid(ofUser: name) == peer.uid
+    case .group(let name):
+      names.gid(ofGroup: name).map { $0 == peer.gid || peer.groups.contains($0) } ?? false
+    case .unit(let unit): peer.process.unit == unit
+    case .userUnit(let unit, let user):
+      peer.process.userUnit.map { $0.unit == unit && $0.uid == names.uid(ofUser: user) } ?? false
+    }
+  }
+}
+
+extension AccessRule.Condition {
+  fileprivate var isAboutUnit: Bool {
+    switch self {
+    case .unit, .userUnit: true
+    case .everyone, .user, .uid, .group: false
     }
   }
 }

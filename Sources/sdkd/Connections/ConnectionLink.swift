@@ -9,9 +9,7 @@ final class ConnectionLink: ClientLink {
 
   init(_ connection: Connection) {
     self.connection = connection
-    let credentials = connection.peer
-    // Without a pinned pid a peer has no unit: its number may belong to another process by now.
-    peer = Peer(pid: credentials.pid, uid: credentials.uid, gid: credentials.gid, groups: credentials.groups)
+    peer = Peer(connection.peer)
   }
 
   var unsentBytes: Int { connection.outboundBytes }

@@ -46,7 +46,7 @@ struct ListenerService: Service {
   }
 
   private func isAdmin(_ peer: PeerCredentials) -> Bool {
-    access().isAdmin(Peer(pid: peer.pid, uid: peer.uid, gid: peer.gid, groups: peer.groups))
+    access().isAdmin(Peer(peer))
   }
 
   private func admit(_ peer: PeerCredentials) -> RPCError? { isAdmin(peer) ? nil : counts.admit(peer.uid) }

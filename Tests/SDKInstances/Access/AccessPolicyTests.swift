@@ -12,13 +12,15 @@ struct AccessPolicyTests {
   private func rules(_ texts: String...) throws -> [AccessRule] { try texts.map { try #require(AccessRule($0)) } }
 
   private func peer(
-    _ uid: UInt32, gid: UInt32 = 9, groups: [UInt32] = [], unit: String? = nil, userUnit: Peer.UserUnit? = nil
-  ) -> Peer { Peer(pid: 1, uid: uid, gid: gid, groups: groups, unit: unit, userUnit: userUnit) }
+    _ uid: UInt32, gid: UInt32 = 9, groups: [UInt32] = [], unit: String? = nil, userUnit: PeerProcess.UserUnit? = nil
+  ) -> Peer {
+    Peer(pid: 1, uid: uid, gid: gid, groups: groups, process: PeerProcess(unit: unit, userUnit: userUnit))
+  }
 
   private let policy = AccessPolicy(names: Names())
 
   @Test func `Each kind of rule looks at what the kernel says`() throws {
-    let app = Peer.UserUnit(unit: "app.service", uid: 1000)
+    let app = PeerProcess.UserUnit(unit: "app.service", uid: 1000)
     let cases: [(String, Peer, Bool)] = [
       ("*", peer(7), true), ("uid:7", peer(7), true), ("uid:7", peer(8), false), ("user:alice", peer(1000), true),
       ("user:alice", peer(1001), false), ("user:nobody-of-this-name", peer(1000), false),

@@ -1,0 +1,50 @@
+import Glibc
+
+/// A process that does nothing until it is ended.
+final class Sleeper {
+  let pid: pid_t
+  private var isReaped = false
+
+  init() throws {
+    var pid: pid_t = 0
+    let argv: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]
+    defer { for text in argv { free(text) } }
+    let error = posix_spawn(&pid, "/bin/sleep", nil, nil, argv, [nil])
+    guard error == 0 else { throw Failure(errorNumber: error) }
+    self.pid = pid
+  }
+
+  deinit { reap() }
+
+  struct Failure: Error { let errorNumber: Int32 }
+
+  /// Ends it and leaves it to be reaped.
+  func end() {
+    kill(pid, SIGKILL)
+    var information = siginfo_t()
+    _ = waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT)
+  }
+
+  /// Ends it for good: its number is free.
+  func reap() {
+    guard !isReaped else { return }
+    isReaped = true
+    kill(pid, SIGKILL)
+    _ = waitpid(pid, nil, 0)
+  }
+
+  /// Another process with the number of one that has ended; `nil` where the kernel does not let us choose.
+  static func reusing(_ pid: pid_t) throws -> Sleeper? {
+    for _ in 0..<200 {
+      let file = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC)
+      guard file >= 0 else { return nil }
+      let text = Array("\(pid - 1)".utf8)
+      let written = write(file, text, text.count)
+      close(file)
+      guard written == text.count else { return nil }
+      let next = try Sleeper()
+      if next.pid == pid { return next }
+    }
+    return nil
+  }
+}
