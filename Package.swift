@@ -57,6 +57,7 @@ let package = Package(
   products: [
     .executable(name: "sdkd", targets: ["sdkd"]),
     .executable(name: "sdkctl", targets: ["sdkctl"]),
+    .executable(name: "sdkd-provider", targets: ["sdkd-provider"]),
     .executable(name: "sdk-sandbox", targets: ["sdk-sandbox"]),
     .library(name: "SDKClient", targets: ["SDKClient"]),
   ],
@@ -93,8 +94,10 @@ let package = Package(
     + module(
       "StateStore", ["JSONRPC", "SDKProtocol", "CLinux", .crypto, .grdb, .logging],
       tests: ["JSONRPC", "SDKProtocol", .crypto, .grdb, .logging])
+    + module("ProviderUnit", ["JSONRPC"], tests: ["JSONRPC"])
+    + module("sdkd-provider", ["JSONRPC", "ProviderUnit", "CLinux"], executable: true)
     + module(
-      "DelegateBridge", ["JSONRPC", "SDKProtocol", "CLinux", .subprocess, .system, .logging, .deque],
+      "DelegateBridge", ["JSONRPC", "SDKProtocol", "ProviderUnit", "CLinux", .subprocess, .system, .logging, .deque],
       tests: ["JSONRPC", "SDKProtocol", .logging])
     + module(
       "SDKInstances",
@@ -126,7 +129,7 @@ let package = Package(
       tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", .arguments])
     + [
       .testTarget(
-        name: "IntegrationTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdk-sandbox"],
+        name: "IntegrationTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
         path: "Tests/Integration", swiftSettings: settings)
     ],
   swiftLanguageModes: [.v6]

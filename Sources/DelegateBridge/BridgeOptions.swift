@@ -8,6 +8,8 @@
 public struct BridgeOptions: Sendable {
   /// The directories that programs must lie in; none means everywhere.
   public var allow: [String]
+  /// The folder with the sockets of providers that are systemd units.
+  public var unitSockets: String
   /// How many providers run at a time.
   public var limits: SlotLimits
   /// The daemon's own environment, of which providers get little.
@@ -16,11 +18,16 @@ public struct BridgeOptions: Sendable {
   /// must then start nothing but providers.
   public var sweeps: Bool
 
+  /// Where the sockets of providers are unless it is said otherwise.
+  public static let standardUnitSockets = "/run/sdkd-providers"
+
   /// Settings; the environment is the process's if none is given.
   public init(
-    allow: [String] = [], limits: SlotLimits = SlotLimits(), environment: [String: String]? = nil, sweeps: Bool = true
+    allow: [String] = [], unitSockets: String = Self.standardUnitSockets, limits: SlotLimits = SlotLimits(),
+    environment: [String: String]? = nil, sweeps: Bool = true
   ) {
     self.allow = allow
+    self.unitSockets = unitSockets
     self.limits = limits
     self.environment = environment ?? ProcessInfo.processInfo.environment
     self.sweeps = sweeps

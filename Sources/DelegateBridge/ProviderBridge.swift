@@ -2,7 +2,8 @@ public import Logging
 public import SDKProtocol
 import Synchronization
 
-/// Asks the attached delegates and then the configured provider, which it runs as a child of the daemon.
+/// Asks the attached delegates and then the configured provider, which it runs as a child of the daemon or
+/// asks through the socket of a systemd unit.
 public final class ProviderBridge: AnsweringBridge {
   /// Hears of a breaker that opened (`true`) or closed (`false`). Called without any lock held.
   public typealias BreakerObserver = @Sendable (_ key: BridgeKey, _ opened: Bool) -> Void
@@ -30,7 +31,10 @@ public final class ProviderBridge: AnsweringBridge {
   ) {
     self.init(
       options: options, sources: sources,
-      runner: ExecProvider(check: ProgramCheck(allowed: options.allow), logger: logger), time: BridgeTime(),
+      runner: ProviderRunner(
+        commands: ExecProvider(check: ProgramCheck(allowed: options.allow), logger: logger),
+        units: UnitProvider(sockets: options.unitSockets)),
+      time: BridgeTime(),
       onBreakerChange: onBreakerChange)
     if options.sweeps { SubreaperSweep.adoptOrphans() }
   }

@@ -5,7 +5,8 @@ extension SDKError {
   /// No provider and nobody attached.
   static let noProvider = SDKError(
     .provider, .noProvider,
-    "No token provider is configured and no delegate is attached; set provider.command or log in again.")
+    "No token provider is configured and no delegate is attached; set provider.command or provider.unit, or log in again."
+  )
 
   /// Everybody passed the question on.
   static let allDeferred = SDKError(

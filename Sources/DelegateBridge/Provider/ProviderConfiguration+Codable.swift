@@ -18,14 +18,19 @@ extension ProviderConfiguration {
       try container.decodeIfPresent(T.self, forKey: key) ?? fallback
     }
 
-    if try container.decodeIfPresent(String.self, forKey: .unit) != nil {
-      throw refuse(.unit, "A provider as a unit is not available in this version; set command.")
-    }
+    unit = try container.decodeIfPresent(String.self, forKey: .unit)
     shell = try value(.shell, or: false)
-    guard container.contains(.command), try !container.decodeNil(forKey: .command) else {
-      throw refuse(.command, "A provider needs a command.")
-    }
-    if shell {
+    let hasCommand = try container.contains(.command) && !container.decodeNil(forKey: .command)
+    if let unit {
+      if hasCommand { throw refuse(.command, "A provider has a command or a unit, not both.") }
+      if let problem = UnitName.problem(of: unit) { throw refuse(.unit, problem) }
+      for key in [CodingKeys.shell, .environment, .passEnvironment, .workingDirectory] where container.contains(key) {
+        throw refuse(key, "With a unit this is said in the unit's own files.")
+      }
+      command = []
+    } else if !hasCommand {
+      throw refuse(.command, "A provider needs a command or a unit.")
+    } else if shell {
       guard let text = try? container.decode(String.self, forKey: .command) else {
         throw refuse(.command, "With shell = true the command is one text.")
       }
@@ -36,7 +41,7 @@ extension ProviderConfiguration {
       }
       command = words
     }
-    if let problem = Self.problem(ofCommand: command, shell: shell) { throw refuse(.command, problem) }
+    if unit == nil, let problem = Self.problem(ofCommand: command, shell: shell) { throw refuse(.command, problem) }
 
     format = try value(.format, or: .auto)
     timeout = try value(.timeout, or: Seconds(literal: 10))
@@ -73,7 +78,9 @@ extension ProviderConfiguration {
 
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    if shell {
+    if let unit {
+      try container.encode(unit, forKey: .unit)
+    } else if shell {
       try container.encode(command.joined(separator: " "), forKey: .command)
       try container.encode(true, forKey: .shell)
     } else {
@@ -83,7 +90,7 @@ extension ProviderConfiguration {
     try container.encode(timeout, forKey: .timeout)
     if !environment.isEmpty { try container.encode(environment, forKey: .environment) }
     if !passEnvironment.isEmpty { try container.encode(passEnvironment, forKey: .passEnvironment) }
-    try container.encode(workingDirectory, forKey: .workingDirectory)
+    if unit == nil { try container.encode(workingDirectory, forKey: .workingDirectory) }
     try container.encode(maxOutput, forKey: .maxOutput)
     try container.encode(concurrency, forKey: .concurrency)
   }

@@ -1,12 +1,14 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// A token provider: an executable and how to run it (`provider.md`, "The provider").
+/// A token provider: an executable, or a systemd unit with one, and how to ask it (`provider.md`, "The provider").
 ///
 /// `init(from:)` refuses what could not be run, so a decoded value holds what its members promise.
 public struct ProviderConfiguration: RPCValue, Hashable {
   /// The program and its arguments; the first word is an absolute path. With `shell` the one text for `/bin/sh -c`.
   public var command: [String]
+  /// The name of the systemd unit that is asked instead; `command` is empty then.
+  public var unit: String?
   /// Whether `command` is a text for the shell.
   public var shell: Bool
   /// How standard output is read.
@@ -36,6 +38,7 @@ public struct ProviderConfiguration: RPCValue, Hashable {
     maxOutput: ByteCount = .kibibytes(64), concurrency: Int = 1
   ) {
     self.command = command
+    unit = nil
     self.shell = shell
     self.format = format
     self.timeout = timeout
@@ -46,8 +49,20 @@ public struct ProviderConfiguration: RPCValue, Hashable {
     self.concurrency = concurrency
   }
 
+  /// A provider that is a systemd unit; nothing is checked before it is asked.
+  public init(
+    unit: String, format: ProviderFormat = .auto, timeout: Seconds = Seconds(literal: 10),
+    maxOutput: ByteCount = .kibibytes(64), concurrency: Int = 1
+  ) {
+    self.init(command: [], format: format, timeout: timeout, maxOutput: maxOutput, concurrency: concurrency)
+    self.unit = unit
+  }
+
+  /// How the journal calls it: the unit that listens, or the program.
+  var name: String { unit.map { UnitName.socketUnit($0) } ?? arguments.first ?? "" }
+
   /// The words to run: the command itself, or the shell with it.
-  public var arguments: [String] { shell ? ["/bin/sh", "-c"] + command : command }
+  public var arguments: [String] { shell && unit == nil ? ["/bin/sh", "-c"] + command : command }
 
   public static let jsonSchema = JSONSchema.named(
     "Provider",
@@ -56,7 +71,7 @@ public struct ProviderConfiguration: RPCValue, Hashable {
         "command", .oneOf([.array(.string()), .string()]),
         "the program, an absolute path, and its arguments; with shell one text"),
       .optional("shell", .boolean, "whether command is a text for /bin/sh; false"),
-      .optional("unit", .string(), "a systemd unit to ask instead of a command; not available in this version"),
+      .optional("unit", .string(), "instead of a command: NAME of the systemd unit sdkd-provider-NAME.socket to ask"),
       .optional("format", .enumeration(ProviderFormat.allCases.map(\.rawValue)), "how its output is read; auto"),
       .optional("timeout", Seconds.jsonSchema, "how long a run may take, at most 10m; 10s"),
       .optional("environment", .map(.string()), "variables to set"),

@@ -1,4 +1,5 @@
-import SDKProtocol
+import JSONRPC
+import ProviderUnit
 
 /// Which variables a provider gets: few, and none that would speak to systemd or the dynamic linker.
 enum ProviderEnvironment {
@@ -22,19 +23,14 @@ enum ProviderEnvironment {
 
   /// The whole environment of a run.
   static func make(
-    _ provider: ProviderConfiguration, _ question: BridgeQuestion, inherited: [String: String]
+    _ provider: ProviderConfiguration, _ question: JSON, inherited: [String: String]
   ) -> [String: String] {
     var all = ["PATH": inherited["PATH"] ?? standardPath]
     for name in ["LANG", "HOME"] + provider.passEnvironment where problem(ofName: name) == nil {
       all[name] = inherited[name]
     }
     for (name, value) in provider.environment where problem(ofName: name) == nil { all[name] = value }
-    all["SDKD_INSTANCE"] = question.instance.name
-    all["SDKD_KIND"] = question.kind.name
-    all["SDKD_SERVICE"] = question.service
-    all["SDKD_QUESTION"] = question.name.rawValue
-    all["SDKD_ATTEMPT"] = String(question.attempt)
-    all["SDKD_EXTERNAL_ID"] = question.concealsExternalId ? nil : question.user?.externalId
+    all.merge(QuestionVariables.make(question)) { $1 }
     return all.filter { !$0.value.utf8.contains(0) }
   }
 }

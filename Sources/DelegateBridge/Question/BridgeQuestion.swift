@@ -80,6 +80,16 @@ public struct BridgeQuestion: Sendable, Hashable {
     object["deadline"] = .string(deadline.description)
     return .object(object)
   }
+
+  /// The question as providers get it: an external id that is a secret is marked as one.
+  var providerInput: JSON {
+    guard concealsExternalId, user?.externalId != nil, var object = json.objectValue,
+      var user = object["user"]?.objectValue
+    else { return json }
+    user["isSecret"] = true
+    object["user"] = .object(user)
+    return .object(object)
+  }
 }
 
 extension BridgeQuestion.User {

@@ -9,7 +9,8 @@ final class OwnedDescriptor: Sendable {
 
   private let isOpen = Atomic(true)
 
-  private init(_ raw: Int32) { self.raw = raw }
+  /// Takes a descriptor over.
+  init(_ raw: Int32) { self.raw = raw }
 
   deinit { close() }
 

@@ -10,6 +10,8 @@ enum ProviderEnding: Sendable, Hashable {
   case notAllowed(String)
   /// It could not be started; the sentence says why.
   case notStarted(String)
+  /// Its unit ended without saying how; the sentence says where to look.
+  case lost(String)
   /// Nobody asks any longer, and it was ended.
   case cancelled
 
@@ -22,6 +24,7 @@ enum ProviderEnding: Sendable, Hashable {
     case .tooMuchOutput: "output"
     case .notAllowed: "notAllowed"
     case .notStarted: "notStarted"
+    case .lost: "lost"
     case .cancelled: nil
     }
   }

@@ -4,6 +4,8 @@ import SDKProtocol
 
 /// One run of a provider: the program, what it gets, and its limits.
 struct ProviderInvocation: Sendable {
+  /// The name of the unit to ask instead of running a command.
+  var unit: String?
   /// The words of the command.
   var arguments: [String]
   /// The whole environment.
@@ -27,15 +29,17 @@ struct ProviderInvocation: Sendable {
   init(
     _ provider: ProviderConfiguration, _ question: BridgeQuestion, inherited: [String: String], patience: Duration
   ) {
+    let asked = question.providerInput
+    unit = provider.unit
     arguments = provider.arguments
-    environment = ProviderEnvironment.make(provider, question, inherited: inherited)
+    environment = ProviderEnvironment.make(provider, asked, inherited: inherited)
     workingDirectory = provider.workingDirectory
-    input = JSONWriter.bytes(of: question.json) + [UInt8(ascii: "\n")]
+    input = JSONWriter.bytes(of: asked) + [UInt8(ascii: "\n")]
     timeout = min(provider.timeout.duration, patience)
     maxOutput = provider.maxOutput.bytes
     metadata = [
       "instance": .string(question.instance.name), "kind": .string(question.kind.name),
-      "provider": .string(provider.arguments.first ?? ""),
+      "provider": .string(provider.name),
     ]
     if let service = question.service { metadata["service"] = .string(service) }
   }

@@ -11,8 +11,8 @@ extension ProviderRun {
     case .exited(77): throw .denied("exit status 77")
     case .exited(let status):
       if let failure = OutputFormat.failure(output, format: provider.format) { throw failure.error }
-      throw Self.failed("failed with exit status \(status)")
-    case .signalled(let signal): throw Self.failed("was ended by signal \(signal)")
+      throw Self.failed("failed with exit status \(status)", provider)
+    case .signalled(let signal): throw Self.failed("was ended by signal \(signal)", provider)
     case .timedOut:
       throw SDKError(
         .provider, .providerTimeout,
@@ -20,12 +20,14 @@ extension ProviderRun {
     case .tooMuchOutput:
       throw .output("wrote more than \(provider.maxOutput.bytes) bytes; write the answer alone or raise max_output")
     case .notAllowed(let sentence): throw SDKError(.provider, .providerNotAllowed, sentence)
-    case .notStarted(let sentence): throw SDKError(.provider, .providerFailed, sentence)
+    case .notStarted(let sentence), .lost(let sentence): throw SDKError(.provider, .providerFailed, sentence)
     case .cancelled: throw .noLongerAsked
     }
   }
 
-  private static func failed(_ how: String) -> SDKError {
-    SDKError(.provider, .providerFailed, "The token provider \(how); the journal has what it wrote to standard error.")
+  private static func failed(_ how: String, _ provider: ProviderConfiguration) -> SDKError {
+    let place = provider.unit.map { "journalctl -u '\(UnitName.serviceUnits($0))'" } ?? "the journal"
+    return SDKError(
+      .provider, .providerFailed, "The token provider \(how); \(place) has what it wrote to standard error.")
   }
 }

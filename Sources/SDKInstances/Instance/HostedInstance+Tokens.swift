@@ -208,7 +208,7 @@ extension HostedInstance {
   private func noProvider() -> SDKError {
     SDKError(
       .provider, .noProvider,
-      "No token provider is configured for \(id); set provider.command, or log in again with a new token.",
+      "No token provider is configured for \(id); set provider.command or provider.unit, or log in again with a new token.",
       instance: id)
   }
 

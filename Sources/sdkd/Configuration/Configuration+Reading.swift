@@ -40,6 +40,10 @@ extension Configuration {
         $0.hasPrefix("/") && !$0.split(separator: "/").contains("..")
           ? nil : "This must be an absolute path without \"..\"."
       } ?? []
+    providerSockets =
+      reader.value(String.self, at: "bridge.unit_sockets") {
+        $0.hasPrefix("/") && $0.utf8.count <= 80 ? nil : "This must be an absolute path of at most 80 bytes."
+      } ?? providerSockets
     sameUid = reader.json(at: "bridge.same_uid")?.boolValue ?? sameUid
     providerSlots = SlotLimits(
       concurrent: reader.integer(at: "bridge.max_concurrent", 1...4096) ?? providerSlots.concurrent,

@@ -26,6 +26,9 @@ extension Configuration {
         .key(
           "same_uid", .boolean, default: "false",
           "Whether a provider may run as a child of a system daemon, with its uid and so with sight of all its state."),
+        .key(
+          "unit_sockets", .string(format: "absolute path"), default: "\"\(BridgeOptions.standardUnitSockets)\"",
+          "The folder with a socket NAME.sock for each provider with unit = \"NAME\"."),
         .key("max_concurrent", .integer(minimum: 1, maximum: 4096), default: "32", "Providers that run at a time."),
         .key(
           "max_running", .integer(minimum: 1, maximum: 65_536), default: "256",

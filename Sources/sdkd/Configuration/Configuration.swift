@@ -23,6 +23,8 @@ struct Configuration: Sendable, Hashable {
   var providerDirectories: [String] = []
   /// `[bridge] same_uid`: whether a provider may run as a child of a system daemon, with its uid.
   var sameUid = false
+  /// `[bridge] unit_sockets`: the folder with the sockets of providers that are systemd units.
+  var providerSockets = BridgeOptions.standardUnitSockets
   /// `[bridge] max_concurrent`, `max_running`.
   var providerSlots = SlotLimits()
   /// `[delegate] grace`: seconds that a delegate which was lost is waited for before there is no provider.
@@ -52,7 +54,9 @@ extension Configuration {
   }
 
   /// How providers are run.
-  var bridge: BridgeOptions { BridgeOptions(allow: providerDirectories, limits: providerSlots) }
+  var bridge: BridgeOptions {
+    BridgeOptions(allow: providerDirectories, unitSockets: providerSockets, limits: providerSlots)
+  }
 
   /// How much one connection may ask for.
   var transport: TransportLimits {

@@ -38,8 +38,9 @@ import Testing
 
   @Test(arguments: [
     (#"{}"#, "needs a command"),
-    (#"{"unit": "front-desk"}"#, "unit is not available in this version"),
-    (#"{"command": ["/a"], "unit": "b"}"#, "unit is not available in this version"),
+    (#"{"unit": "front/desk"}"#, "NAME of sdkd-provider-NAME.socket"), (#"{"unit": ""}"#, "NAME of"),
+    (#"{"command": ["/a"], "unit": "b"}"#, "a command or a unit, not both"),
+    (#"{"unit": "b", "working_directory": "/"}"#, "in the unit's own files"),
     (#"{"command": []}"#, "must not be empty"),
     (#"{"command": ["true"]}"#, "absolute path"),
     (#"{"command": "/bin/true"}"#, "needs shell = true"),

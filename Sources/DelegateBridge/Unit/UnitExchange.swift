@@ -1,0 +1,85 @@
+import Glibc
+import ProviderUnit
+
+/// One question to a unit and its reply: a blocking loop, for a thread of its own.
+struct UnitExchange {
+  private let unit: UnitSocket
+  private let socket: OwnedDescriptor
+  private let limit: Int
+  private let deadline: ContinuousClock.Instant
+  private let isCancelled: () -> Bool
+  private var pending: ArraySlice<UInt8>
+  private var isAsked = false
+  private var received: [UInt8] = []
+  private var chunk = [UInt8](repeating: 0, count: 16 * 1024)
+
+  init(
+    unit: UnitSocket, socket: OwnedDescriptor, invocation: ProviderInvocation, deadline: ContinuousClock.Instant,
+    isCancelled: @escaping () -> Bool
+  ) {
+    self.unit = unit
+    self.socket = socket
+    self.deadline = deadline
+    self.isCancelled = isCancelled
+    limit = invocation.maxOutput
+    pending = invocation.input[...]
+  }
+
+  /// Asks and waits for the reply, its bound, the deadline or the cancellation.
+  mutating func run() -> ProviderRun {
+    do throws(UnitSocket.Refusal) {
+      try unit.connect(socket, until: deadline)
+    } catch {
+      return ProviderRun(ending: isCancelled() ? .cancelled : error.ending)
+    }
+    while true {
+      if isCancelled() { return ProviderRun(ending: .cancelled) }
+      guard ContinuousClock.now < deadline else { return ProviderRun(ending: .timedOut) }
+      var polled = [pollfd(fd: socket.raw, events: Int16(isAsked ? POLLIN : POLLIN | POLLOUT), revents: 0)]
+      guard poll(&polled, 1, milliseconds) > 0 else { continue }
+      if !isAsked, polled[0].revents & Int16(POLLOUT) != 0 { ask() }
+      // Not what is there alone: only the end says that nothing more comes, and who is behind it has ended.
+      if polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0, let run = receive() { return run }
+    }
+  }
+
+  private var milliseconds: Int32 {
+    let left = (ContinuousClock.now.duration(to: deadline) / .milliseconds(1)).rounded(.up)
+    return Int32(min(max(left, 0), 3_600_000))
+  }
+
+  private mutating func ask() {
+    let count = pending.withUnsafeBytes { send(socket.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    if count > 0 { pending = pending.dropFirst(count) }
+    if count < 0, errno == EAGAIN || errno == EINTR { return }
+    // It need not read. Its end is seen by reading.
+    if count < 0 || pending.isEmpty {
+      isAsked = true
+      _ = shutdown(socket.raw, Int32(SHUT_WR))
+    }
+  }
+
+  /// Takes what is there; gives the run when that was all.
+  private mutating func receive() -> ProviderRun? {
+    let count = recv(socket.raw, &chunk, chunk.count, 0)
+    if count < 0, errno == EAGAIN || errno == EINTR { return nil }
+    guard count > 0 else { return ended() }
+    received += chunk[..<count]
+    return received.count > limit + ProviderStatus.longestTrailer ? ProviderRun(ending: .tooMuchOutput) : nil
+  }
+
+  private func ended() -> ProviderRun {
+    if isCancelled() { return ProviderRun(ending: .cancelled) }
+    guard let reply = ProviderReply(received) else {
+      return ProviderRun(
+        ending: .lost(
+          "The token provider's unit ended without saying how; see: journalctl -u '\(UnitName.serviceUnits(unit.name))'."
+        ))
+    }
+    guard reply.output.count <= limit else { return ProviderRun(ending: .tooMuchOutput) }
+    switch reply.status {
+    case .exited(let status): return ProviderRun(ending: .exited(status), output: reply.output)
+    case .signalled(let signal): return ProviderRun(ending: .signalled(signal), output: reply.output)
+    }
+  }
+}

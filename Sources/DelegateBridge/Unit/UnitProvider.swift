@@ -1,0 +1,53 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// Asks a token provider that is a systemd unit of its own, with another uid and sandbox than the daemon.
+///
+/// The daemon connects to the unit's socket, writes the question, closes its side and reads the program's output and,
+/// behind it, how it ended (`ProviderReply`). When the time is over it closes the connection, and the wrapper in the
+/// unit ends the program.
+struct UnitProvider: ProviderRunning {
+  /// The folder with a socket for each unit.
+  var sockets: String
+
+  func run(_ invocation: ProviderInvocation) async -> ProviderRun {
+    let deadline = ContinuousClock.now + invocation.timeout
+    let unit = UnitSocket(name: invocation.unit ?? "", folder: sockets)
+    guard let socket = OwnedDescriptor.unixStream() else {
+      return ProviderRun(ending: .notStarted("The daemon has too many open files to ask the token provider."))
+    }
+    defer { socket.close() }
+    let cancellation = Cancellation()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isStarted = WatchThread.start {
+          var exchange = UnitExchange(
+            unit: unit, socket: socket, invocation: invocation, deadline: deadline,
+            isCancelled: { cancellation.isRequested.load(ordering: .sequentiallyConsistent) })
+          continuation.resume(returning: exchange.run())
+        }
+        if !isStarted {
+          let sentence = "The daemon has no room for another thread."
+          continuation.resume(returning: ProviderRun(ending: .notStarted(sentence)))
+        }
+      }
+    } onCancel: {
+      // First the mark, then what wakes the thread: one that connects in between sees the mark.
+      cancellation.isRequested.store(true, ordering: .sequentiallyConsistent)
+      _ = shutdown(socket.raw, Int32(SHUT_RDWR))
+    }
+  }
+
+  private final class Cancellation: Sendable {
+    let isRequested = Atomic(false)
+  }
+}
+
+extension OwnedDescriptor {
+  /// A stream socket without a name, closed by exec; `nil` with too many open files.
+  fileprivate static func unixStream() -> OwnedDescriptor? {
+    let descriptor = cl_unix_stream_create()
+    return descriptor >= 0 ? OwnedDescriptor(descriptor) : nil
+  }
+}

@@ -1,0 +1,100 @@
+import CLinux
+import Glibc
+
+/// The socket of a token provider that is a systemd unit, and whether it is trusted.
+///
+/// Whoever listens gives the daemon its credentials, so the socket must be where only root and the daemon's user can
+/// have put it, and the listener one of these two: systemd is the system's root or the user's own.
+struct UnitSocket {
+  /// Why there is no connection, as a provider's ending.
+  struct Refusal: Error { let ending: ProviderEnding }
+
+  /// The unit's name.
+  let name: String
+  /// The folder of the sockets.
+  let folder: String
+  /// The user that may own the socket and listen, besides root.
+  var user: uid_t = geteuid()
+
+  private var path: String { "\(folder)/\(name).sock" }
+
+  /// Connects a socket; waits while the listener's queue is full, but not longer than until the deadline.
+  func connect(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(Refusal) {
+    if let problem = UnitName.problem(of: name) { throw Refusal(ending: .notStarted(problem)) }
+    do throws(SafePath.Refusal) {
+      try check()
+    } catch {
+      switch error {
+      case .missing(let sentence): throw Refusal(ending: .notStarted(sentence))
+      case .notAllowed(let sentence): throw Refusal(ending: .notAllowed(sentence))
+      }
+    }
+    try reach(socket, until: deadline)
+    var (pid, uid, gid): (pid_t, uid_t, gid_t) = (0, 0, 0)
+    guard cl_peer_credentials(socket.raw, &pid, &uid, &gid) == 0, uid == 0 || uid == user else {
+      throw Refusal(
+        ending: .notAllowed(
+          "The token provider is not asked because a process of uid \(uid) listens on \(path); systemd must."))
+    }
+  }
+
+  private func check() throws(SafePath.Refusal) {
+    let way = SafePath(user: user, remedy: "start it with: systemctl start \(UnitName.socketUnit(name))")
+    let (full, status) = try way.follow(path)
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw .notAllowed("The token provider is not asked because \(full) is no socket.")
+    }
+    try way.checkOwner(of: full, status)
+    // Who may write may connect and so ask for credentials: the daemon's own group at most.
+    if status.st_mode & 0o020 != 0, status.st_gid == getegid() || status.st_gid == 0, status.st_mode & 0o002 == 0 {
+      return
+    }
+    guard status.st_mode & 0o022 == 0 else {
+      throw .notAllowed(
+        "The token provider is not asked because others than the daemon can connect to \(full) "
+          + "(mode \(SafePath.mode(status))); set SocketUser=sdkd and SocketMode=0600 in its unit.")
+    }
+  }
+
+  private func reach(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(Refusal) {
+    guard var address = Self.address(path) else {
+      throw Refusal(
+        ending: .notStarted("The path \(path) is too long for a socket; set a shorter bridge.unit_sockets."))
+    }
+    _ = cl_set_nonblocking(socket.raw, 1)
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    while true {
+      let status = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(socket.raw, $0, size) }
+      }
+      if status == 0 { return }
+      let problem = errno
+      guard problem == EAGAIN || problem == EINTR, ContinuousClock.now < deadline else {
+        throw Refusal(ending: problem == EAGAIN ? .timedOut : .notStarted(sentence(problem)))
+      }
+      poll(nil, 0, 20)
+    }
+  }
+
+  private func sentence(_ problem: Int32) -> String {
+    switch problem {
+    case ECONNREFUSED:
+      "Nobody listens on \(path); start it with: systemctl restart \(UnitName.socketUnit(name))."
+    case EACCES, EPERM:
+      "The daemon's user may not connect to \(path); set SocketUser= in \(UnitName.socketUnit(name)) to it."
+    default: "The token provider's socket \(path) can't be connected: \(String(cString: strerror(problem)))."
+    }
+  }
+
+  private static func address(_ path: String) -> sockaddr_un? {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8) + [0]
+    let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
+      guard bytes.count <= room.count else { return false }
+      room.copyBytes(from: bytes)
+      return true
+    }
+    return fits ? address : nil
+  }
+}

@@ -1,0 +1,75 @@
+import CLinux
+import Glibc
+
+/// The provider's program: in a session and process group of its own, with pipes as its input and output.
+struct RunningProgram {
+  /// Its number, which is its group's too.
+  let pid: pid_t
+  /// Where its input is written.
+  let input: Int32
+  /// Where its output is read.
+  let output: Int32
+  /// Readable when it has died.
+  let pidfd: Int32
+
+  /// Starts the program with this process's environment and these variables.
+  init(_ arguments: [String], variables: [String: String]) throws(SpawnFailure) {
+    let (inputEnd, input) = try Self.pipe()
+    let (output, outputEnd) = try Self.pipe()
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, inputEnd, STDIN_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, outputEnd, STDOUT_FILENO)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Glibc's own name for it is hidden: POSIX_SPAWN_SETSID.
+    let newSession: Int32 = 0x80
+    posix_spawnattr_setflags(&attributes, Int16(newSession | Int32(POSIX_SPAWN_SETSIGDEF)))
+    var defaults = sigset_t()
+    sigemptyset(&defaults)
+    sigaddset(&defaults, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &defaults)
+
+    let argv = arguments.map { strdup($0) } + [nil]
+    let envp = Self.environment(variables).map { strdup($0) } + [nil]
+    defer { for text in argv + envp { free(text) } }
+    var pid: pid_t = 0
+    let code = posix_spawn(&pid, arguments[0], &actions, &attributes, argv, envp)
+    close(inputEnd)
+    close(outputEnd)
+    guard code == 0 else { throw SpawnFailure(code: code) }
+    let pidfd = cl_pidfd_open(pid)
+    guard pidfd >= 0 else {
+      _ = cl_kill_group(pid, SIGKILL)
+      throw SpawnFailure(code: -pidfd)
+    }
+    self.pid = pid
+    self.input = input
+    self.output = output
+    self.pidfd = pidfd
+  }
+
+  /// Sends a signal to the program and all of its group.
+  func kill(_ signal: Int32) { _ = cl_kill_group(pid, signal) }
+
+  private static func pipe() throws(SpawnFailure) -> (read: Int32, write: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard Glibc.pipe(&ends) == 0 else { throw SpawnFailure(code: errno) }
+    for end in ends { _ = cl_set_cloexec(end) }
+    return (ends[0], ends[1])
+  }
+
+  private static func environment(_ variables: [String: String]) -> [String] {
+    var all: [String] = []
+    var next = environ
+    while let entry = next.pointee {
+      let text = String(cString: entry)
+      let name = String(text.prefix { $0 != "=" })
+      if !name.hasPrefix("SDKD_"), !name.hasPrefix("LISTEN_"), name != "NOTIFY_SOCKET" { all.append(text) }
+      next += 1
+    }
+    return all + variables.map { "\($0.key)=\($0.value)" }
+  }
+}

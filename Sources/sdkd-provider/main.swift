@@ -1,0 +1,3 @@
+import Glibc
+
+exit(Wrapper(arguments: Array(CommandLine.arguments.dropFirst())).run())

@@ -1,0 +1,232 @@
+import Foundation
+import Glibc
+import JSONRPC
+import Testing
+
+/// Token providers as systemd units: the daemon, the shipped wrapper, and systemd's own stand-in for `Accept=yes`.
+@Suite struct BridgeUnitTests {
+  private static let mint = "'\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\""
+
+  private func desk(_ provider: JSONObject = [:]) throws -> (Desk, Line, first: String) {
+    let desk = try Desk.openWithUnits()
+    let line = try desk.connect()
+    let unit: JSONObject = ["unit": "front-desk"]
+    try desk.create(
+      "desk", on: line, settings: ["refresh": ["mode": "lazy", "min_interval": 0]],
+      provider: .object(unit.merged(with: provider)))
+    let first = try Vendor.mint("alice")
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(first)])
+    return (desk, line, first)
+  }
+
+  private func lastExit(_ line: Line) throws -> String? {
+    try line.call("instance.get", ["instance": "desk"])["bridge"]?["lastExit"]?.stringValue
+  }
+
+  @Test func aUnitAnswersTheSameQuestion() throws {
+    let (desk, line, first) = try desk()
+    let unit = try desk.unit(
+      "front-desk",
+      "cd '\(desk.folder.path)' || exit 1\ncat > input; env | grep ^SDKD_ | sort > env; ls /proc/self/fd > fds\n"
+        + "echo trouble >&2; exec \(Self.mint)")
+    let token = try line.call("token.refresh", ["instance": "desk"])
+    #expect(token["token"] != .string(first))
+    #expect(try lastExit(line) == "0")
+    func read(_ name: String) throws -> String {
+      try String(contentsOf: desk.folder.appendingPathComponent(name), encoding: .utf8)
+    }
+    let input = try JSONParser.parse(try read("input"))
+    #expect(input["version"] == 1)
+    #expect(input["question"] == "getToken")
+    #expect(input["user"]?["externalId"] == "alice")
+    #expect(
+      try read("env")
+        == "SDKD_ATTEMPT=1\nSDKD_EXTERNAL_ID=alice\nSDKD_INSTANCE=desk\nSDKD_KIND=zendesk.messaging\nSDKD_QUESTION=getToken\n"
+    )
+    // 3 is the directory that ls itself reads.
+    #expect(Set(try read("fds").split(separator: "\n")).isSubset(of: ["0", "1", "2", "3"]))
+    // Standard error goes to the unit's own journal, not to the daemon's.
+    #expect(unit.logText.contains("trouble"))
+    #expect(!desk.logs.contains("trouble"))
+  }
+
+  @Test(arguments: [
+    ("exit 3", "providerFailed", "3"), ("exit 75", "providerFailed", "75"),
+    ("kill -9 $$", "providerFailed", "signal 9"),
+    ("true", "providerOutputInvalid", "0"), ("echo two words", "providerOutputInvalid", "0"),
+    ("yes", "providerOutputInvalid", "output"), ("sleep 60", "providerTimeout", "timeout"),
+    // A trailer of the program's own is output like any other.
+    ("printf 'token\\0sdkd-exit 0\\n'; exit 3", "providerFailed", "3"),
+    ("printf 'token\\0sdkd-exit 0\\n'", "providerOutputInvalid", "0"),
+    ("echo '{\"success\": false, \"code\": \"E1\", \"message\": \"no desk\"}'; exit 1", "providerFailed", "1"),
+  ])
+  func itsEndingsMeanWhatACommandsMean(script: String, reason: String, exit: String) throws {
+    let (desk, line, first) = try desk(["timeout": "2s"])
+    let unit = try desk.unit("front-desk", script)
+    let error = try line.failure("token.refresh", ["instance": "desk"])
+    #expect(error.reason == reason)
+    #expect(try lastExit(line) == exit)
+    #expect(try line.call("token.get", ["instance": "desk"])["token"] == .string(first))
+    #expect(unit.exit(within: 0) == nil)
+  }
+
+  @Test func aNoIsTheOwnersLastWord() throws {
+    let (desk, line, _) = try desk()
+    let unit = try desk.unit("front-desk", "exit 77")
+    #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "providerDenied")
+    #expect(unit.exit(within: 0) == nil)
+  }
+
+  @Test func aHangingProgramIsEndedWithItsGroup() throws {
+    let (desk, line, _) = try desk(["timeout": "1s"])
+    let pids = desk.folder.appendingPathComponent("pids")
+    let unit = try desk.unit(
+      "front-desk", "trap '' TERM; echo $$ >> '\(pids.path)'; sleep 300 & echo $! >> '\(pids.path)'; wait; sleep 300")
+    #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "providerTimeout")
+    let numbers = try String(contentsOf: pids, encoding: .utf8).split(separator: "\n").map(String.init)
+    #expect(numbers.count == 2)
+    try eventually("the program and its child are dead") { numbers.allSatisfy { !isAlive($0) } }
+    #expect(unit.exit(within: 0) == nil)
+  }
+
+  @Test func aProgramEndsWithTheDaemonThatAsked() throws {
+    let (desk, line, _) = try desk(["timeout": "60s"])
+    let pids = desk.folder.appendingPathComponent("pids")
+    let unit = try desk.unit("front-desk", "echo $$ > '\(pids.path)'; exec sleep 300")
+    line.begin("token.refresh", ["instance": "desk"])
+    var pid = ""
+    try eventually("the program runs") {
+      pid = ((try? String(contentsOf: pids, encoding: .utf8)) ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+      return !pid.isEmpty
+    }
+    desk.daemon?.signal(SIGKILL)
+    try eventually("the program is dead") { !isAlive(pid) }
+    #expect(unit.exit(within: 0) == nil)
+  }
+
+  @Test func whatAProgramLeavesBehindHoldsNobodyUp() throws {
+    let (desk, line, first) = try desk(["timeout": "60s"])
+    let pids = desk.folder.appendingPathComponent("pids")
+    let unit = try desk.unit(
+      "front-desk", "sleep 300 & echo $! >> '\(pids.path)'; setsid sleep 300 & echo $! >> '\(pids.path)'; \(Self.mint)")
+    #expect(try line.call("token.refresh", ["instance": "desk"])["token"] != .string(first))
+    let numbers = try String(contentsOf: pids, encoding: .utf8).split(separator: "\n").map(String.init)
+    // The other one left the group: systemd ends it with the unit, here nobody does.
+    try eventually("the child is dead") { !isAlive(numbers[0]) }
+    if let escaped = pid_t(numbers[1]) { kill(escaped, SIGKILL) }
+    #expect(unit.exit(within: 0) == nil)
+  }
+
+  @Test func aProgramThatCantBeStartedIsSaidLikeAShellSaysIt() throws {
+    let (desk, line, _) = try desk()
+    let unit = try desk.unit("front-desk", "", wrapper: [Program.path("sdkd-provider"), "/nowhere/provider"])
+    let error = try line.failure("token.refresh", ["instance": "desk"])
+    #expect(error.reason == "providerFailed")
+    #expect(error.message.contains("journalctl -u 'sdkd-provider-front-desk@*'"))
+    #expect(try lastExit(line) == "127")
+    #expect(unit.logText.contains("/nowhere/provider can't be started"))
+  }
+
+  @Test func withoutTheWrapperNothingSaysHowItEnded() throws {
+    let (desk, line, _) = try desk()
+    let unit = try desk.unit("front-desk", "echo token", wrapper: [])
+    let error = try line.failure("token.refresh", ["instance": "desk"])
+    #expect(error.reason == "providerFailed")
+    #expect(error.message.contains("ended without saying how"))
+    #expect(try lastExit(line) == "lost")
+    #expect(unit.exit(within: 0) == nil)
+  }
+
+  @Test func aUnitThatIsNotStartedIsSaidWithWhatToDo() throws {
+    let (desk, line, _) = try desk()
+    let missing = try line.failure("token.refresh", ["instance": "desk"])
+    #expect(missing.reason == "providerFailed")
+    #expect(missing.message.contains("systemctl start sdkd-provider-front-desk.socket"))
+    #expect(try lastExit(line) == "notStarted")
+    let unit = try desk.unit("front-desk", "exit 0")
+    unit.signal(SIGKILL)
+    _ = unit.exit(within: 10)
+    let silent = try line.failure("token.refresh", ["instance": "desk"])
+    #expect(silent.message.contains("Nobody listens"))
+    #expect(silent.message.contains("systemctl restart sdkd-provider-front-desk.socket"))
+  }
+
+  @Test func onlyASocketThatNobodyElseCanHavePutThereIsAsked() throws {
+    let (desk, line, first) = try desk()
+    let unit = try desk.unit("front-desk", "exec \(Self.mint)")
+    let socket = desk.unitSockets.appendingPathComponent("front-desk.sock").path
+    func refusal() throws -> String {
+      let error = try line.failure("token.refresh", ["instance": "desk"])
+      #expect(error.reason == "providerNotAllowed")
+      return error.message
+    }
+    chmod(socket, 0o666)
+    #expect(try refusal().contains("SocketMode=0600"))
+    chmod(socket, 0o600)
+    chmod(desk.unitSockets.path, 0o777)
+    #expect(try refusal().contains("others can write"))
+    chmod(desk.unitSockets.path, 0o755)
+    chown(socket, 65_534, 65_534)
+    #expect(try refusal().contains("belongs to uid 65534"))
+    chown(socket, 0, 0)
+    rename(socket, socket + ".real")
+    try desk.write("u/front-desk.sock", "")
+    #expect(try refusal().contains("is no socket"))
+    unlink(socket)
+    rename(socket + ".real", socket)
+    #expect(try line.call("token.refresh", ["instance": "desk"])["token"] != .string(first))
+    #expect(unit.exit(within: 0) == nil)
+  }
+
+  @Test func onlyRootOrTheDaemonsUserMayListen() throws {
+    let (desk, line, _) = try desk()
+    chown(desk.unitSockets.path, 65_534, 65_534)
+    let unit = try desk.unit(
+      "front-desk", "echo token", before: ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+    chown(desk.unitSockets.path, 0, 0)
+    chown(desk.unitSockets.appendingPathComponent("front-desk.sock").path, 0, 0)
+    let error = try line.failure("token.refresh", ["instance": "desk"])
+    #expect(error.reason == "providerNotAllowed")
+    #expect(error.message.contains("a process of uid 65534 listens"))
+    #expect(unit.exit(within: 0) == nil)
+  }
+
+  @Test(arguments: [
+    #"{"unit": "a/b"}"#, #"{"unit": ""}"#, #"{"unit": "a", "command": ["/bin/true"]}"#, "{}",
+    #"{"unit": "a", "environment": {"A": "b"}}"#, #"{"unit": "a", "shell": true}"#, #"{"unit": "a", "timeout": "11m"}"#,
+  ]) func whatIsNoUnitIsRefused(provider: String) throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    #expect(throws: RPCError.self) { try desk.create("desk", on: line, provider: try JSONParser.parse(provider)) }
+  }
+
+  @Test func aProviderCanBeChangedToAUnit() throws {
+    let (desk, line, first) = try desk()
+    let unit = try desk.unit("other", "exec \(Self.mint)")
+    try line.call("instance.update", ["instance": "desk", "provider": ["unit": "other"]])
+    #expect(try line.call("instance.get", ["instance": "desk"])["provider"]?["unit"] == "other")
+    #expect(try line.call("token.refresh", ["instance": "desk"])["token"] != .string(first))
+    #expect(unit.exit(within: 0) == nil)
+  }
+
+  @Test func manyQuestionsAtATime() throws {
+    let (desk, line, _) = try desk()
+    let unit = try desk.unit("front-desk", "exec \(Self.mint)")
+    for number in 0..<20 {
+      try desk.create(
+        "d\(number)", on: line, settings: ["refresh": ["mode": "lazy", "min_interval": 0]],
+        provider: ["unit": "front-desk", "timeout": "60s"])
+      try line.call(
+        "messaging.loginUser", ["instance": .string("d\(number)"), "jwt": .string(try Vendor.mint("user\(number)"))])
+    }
+    let calls = (0..<20).map { line.begin("token.refresh", ["instance": .string("d\($0)")]) }
+    for call in calls { #expect(try line.answer(call, within: 90)["result"]?["fromCache"] == false) }
+    #expect(unit.exit(within: 0) == nil)
+  }
+}
+
+/// Whether a process is there and not merely waiting to be reaped.
+func isAlive(_ pid: String) -> Bool {
+  guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return false }
+  return stat.split(separator: ")").last?.split(separator: " ").first != "Z"
+}
