@@ -8,6 +8,9 @@ public final class ProviderBridge: AnsweringBridge {
   /// Hears of a breaker that opened (`true`) or closed (`false`). Called without any lock held.
   public typealias BreakerObserver = @Sendable (_ key: BridgeKey, _ opened: Bool) -> Void
 
+  /// Hears of every run that has ended. Called without any lock held; must be quick.
+  public typealias RunObserver = @Sendable (EndedRun) -> Void
+
   /// A run is not begun when the question leaves it less time than this.
   private static let shortestRun = Duration.milliseconds(500)
 
@@ -17,6 +20,7 @@ public final class ProviderBridge: AnsweringBridge {
   private let time: BridgeTime
   private let breakers: BreakerTable
   private let slots: ProviderSlots
+  private let onRun: RunObserver
   /// The keys whose last answer was a delegate's.
   private let delegated = Mutex<Set<BridgeKey>>([])
 
@@ -25,9 +29,10 @@ public final class ProviderBridge: AnsweringBridge {
   /// - Parameters:
   ///   - sources: who is asked before the provider, in this order.
   ///   - onBreakerChange: hears of breakers that open and close.
+  ///   - onRun: hears of runs that have ended.
   public convenience init(
     options: BridgeOptions = BridgeOptions(), sources: [any AnswerSource] = [], logger: Logger,
-    onBreakerChange: @escaping BreakerObserver = { _, _ in }
+    onBreakerChange: @escaping BreakerObserver = { _, _ in }, onRun: @escaping RunObserver = { _ in }
   ) {
     self.init(
       options: options, sources: sources,
@@ -35,14 +40,15 @@ public final class ProviderBridge: AnsweringBridge {
         commands: ExecProvider(check: ProgramCheck(allowed: options.allow), logger: logger),
         units: UnitProvider(sockets: options.unitSockets)),
       time: BridgeTime(),
-      onBreakerChange: onBreakerChange)
+      onBreakerChange: onBreakerChange, onRun: onRun)
     if options.sweeps { SubreaperSweep.adoptOrphans() }
   }
 
   init(
     options: BridgeOptions, sources: [any AnswerSource] = [], runner: any ProviderRunning, time: BridgeTime,
-    onBreakerChange: @escaping BreakerObserver = { _, _ in }
+    onBreakerChange: @escaping BreakerObserver = { _, _ in }, onRun: @escaping RunObserver = { _ in }
   ) {
+    self.onRun = onRun
     self.options = options
     self.sources = sources
     self.runner = runner
@@ -101,6 +107,7 @@ public final class ProviderBridge: AnsweringBridge {
     }
     let invocation = ProviderInvocation(
       provider, question, inherited: options.environment, patience: time.left(until: question.deadline))
+    let start = time.uptime()
     let run = await runner.running(invocation, slow: options.limits.slow, clock: time.clock) {
       self.slots.markLong(slot)
     }
@@ -114,6 +121,12 @@ public final class ProviderBridge: AnsweringBridge {
     let outcome = BreakerTable.Outcome(result, run.ending)
     breakers.record(key, admission, outcome, lastExit: run.ending.lastExit)
     slots.finish(slot, succeeded: outcome.isSuccess)
+    onRun(
+      EndedRun(
+        key: key, instance: question.instance, kind: question.kind, question: question.name, owner: owner,
+        program: provider.unit ?? provider.arguments.first ?? "", isUnit: provider.unit != nil,
+        exit: run.ending.lastExit ?? "cancelled", failure: result.failure,
+        duration: time.uptime() - start))
     if options.sweeps { await SubreaperSweep().sweep() }
     return try result.get()
   }
@@ -149,4 +162,9 @@ public final class ProviderBridge: AnsweringBridge {
     delegated.withLock { _ = $0.remove(key) }
     for source in sources { source.forget(key) }
   }
+}
+
+extension Result where Failure == SDKError {
+  /// Why it failed; `nil` for a success.
+  fileprivate var failure: Reason? { if case .failure(let error) = self { error.reason } else { nil } }
 }

@@ -11,6 +11,7 @@ import Testing
     let provider = FakeProvider()
     let uptime = Mutex(Duration.seconds(1000))
     let changes = Mutex<[String]>([])
+    let runs = Mutex<[EndedRun]>([])
 
     func bridge(sources: [any AnswerSource] = [], limits: SlotLimits = SlotLimits()) -> ProviderBridge {
       var time = BridgeTime()
@@ -18,8 +19,11 @@ import Testing
       time.chance = { 1 }
       return ProviderBridge(
         options: BridgeOptions(limits: limits, environment: [:], sweeps: false), sources: sources, runner: provider,
-        time: time
-      ) { key, opened in self.changes.withLock { $0.append("\(key) \(opened ? "opened" : "closed")") } }
+        time: time,
+        onBreakerChange: { key, opened in
+          self.changes.withLock { $0.append("\(key) \(opened ? "opened" : "closed")") }
+        },
+        onRun: { run in self.runs.withLock { $0.append(run) } })
     }
 
     func pass(_ seconds: Double) { uptime.withLock { $0 += .seconds(seconds) } }
@@ -87,6 +91,20 @@ import Testing
     #expect(bridge.status(of: key) == Instance.Bridge(state: .closed))
     #expect(try await ask(bridge).token == Secret("token-of-/p"))
     #expect(bridge.status(of: key) == Instance.Bridge(state: .closed, lastExit: "0"))
+  }
+
+  @Test func runsAreHeardWithHowTheyEnded() async throws {
+    let bridge = world.bridge()
+    _ = try await ask(bridge)
+    world.provider.end("/p", with: .signalled(9))
+    _ = await reason(bridge)
+    // The breaker is open: nothing runs, and nothing is heard.
+    _ = await reason(bridge)
+    let runs = world.runs.withLock { $0 }
+    #expect(runs.map(\.exit) == ["0", "signal 9"])
+    #expect(runs.map(\.failure) == [nil, .providerFailed])
+    #expect(runs.allSatisfy { $0.key == key && $0.program == "/p" && $0.owner == 1 && $0.question == .getToken })
+    #expect(runs.map(\.instance.name) == ["front-desk", "front-desk"])
   }
 
   @Test func noProvider() async throws {

@@ -39,7 +39,9 @@ extension ConnectionCore {
     switch message {
     case .request(let request):
       if isLarge, !settings.takesLargeFrames(request.method) {
-        answer(request.id, .failure(.frameTooLarge(limit: settings.limits.smallFrameBytes)), to: destination)
+        let error = RPCError.frameTooLarge(limit: settings.limits.smallFrameBytes)
+        program.refused(request, with: error)
+        answer(request.id, .failure(error), to: destination)
       } else {
         accept(request, bytes: bytes, destination, program)
       }
@@ -59,6 +61,7 @@ extension ConnectionCore {
     _ request: RPCRequest, bytes: Int, _ destination: AnswerDestination, _ program: any ConnectionHandler
   ) {
     if let refusal = state.refusal(of: request.id, bytes: bytes) {
+      program.refused(request, with: refusal)
       return answer(request.id, .failure(refusal), to: destination)
     }
     switch program.accept(request) {

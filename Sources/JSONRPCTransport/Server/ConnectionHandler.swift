@@ -8,10 +8,17 @@ public protocol ConnectionHandler: Sendable {
   /// A request was read. Places in queues are taken here, in arrival order. A notification that is sent while
   /// this runs follows the reply that it gives.
   func accept(_ request: RPCRequest) -> Acceptance
+  /// A request was answered with an error before the program was asked: it is told, and must not answer.
+  func refused(_ request: RPCRequest, with error: RPCError)
   /// A notification was read that the transport does not know itself.
   func receive(notification method: String, params: JSON?)
   /// The connection has ended; called once, after everything else, when the last call has returned.
   func closed()
+}
+
+extension ConnectionHandler {
+  /// Most don't care.
+  public func refused(_ request: RPCRequest, with error: RPCError) {}
 }
 
 /// What becomes of a request.

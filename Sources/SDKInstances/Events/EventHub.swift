@@ -29,6 +29,7 @@ public actor EventHub {
   /// The newest events, so that a reader close behind needs no disk.
   private var recent = Deque<StoredEvent>()
 
+  private let onEvent: @Sendable (StoredEvent) -> Void
   /// How many subscriptions a connection may have, unless it is an admin's.
   private let maximumSubscriptions: Int
   private static let recentCapacity = 512
@@ -37,7 +38,13 @@ public actor EventHub {
   private static let pageSize = 128
 
   /// A hub over a store.
-  public init(store: any StateStore, operations: Operations, logger: Logger, maximumSubscriptions: Int = 16) {
+  ///
+  /// - Parameter onEvent: hears of each event once it is durable, in no certain order; must be quick.
+  public init(
+    store: any StateStore, operations: Operations, logger: Logger, maximumSubscriptions: Int = 16,
+    onEvent: @escaping @Sendable (StoredEvent) -> Void = { _ in }
+  ) {
+    self.onEvent = onEvent
     self.maximumSubscriptions = maximumSubscriptions
     self.store = store
     self.operations = operations
@@ -53,6 +60,7 @@ public actor EventHub {
 
   /// Takes committed events and tells subscribers of all whose turn it is.
   public func append(_ events: [StoredEvent]) {
+    for event in events { onEvent(event) }
     for event in events where event.position > delivered { early[event.position] = event }
     while let event = early.removeValue(forKey: delivered + 1) {
       delivered += 1

@@ -1,4 +1,4 @@
-import SDKProtocol
+public import SDKProtocol
 
 /// What a handler knows of a call.
 public struct CallContext: Sendable {
@@ -6,8 +6,8 @@ public struct CallContext: Sendable {
   public let session: ClientSession
   /// The call's place among the writes on its instance; released when the call has been accepted or has ended.
   public let place: WriteLanes.Place?
-  /// What is done once the reply has gone out.
-  let followUps = FollowUps()
+  /// What the handler leaves behind.
+  let notes = CallNotes()
 
   /// Who calls.
   public var peer: Peer { session.link.peer }
@@ -16,5 +16,10 @@ public struct CallContext: Sendable {
   public func accepted() { place?.release() }
 
   /// Does something once the reply is on its way.
-  public func afterReply(_ work: @escaping @Sendable () async -> Void) { followUps.add(work) }
+  public func afterReply(_ work: @escaping @Sendable () async -> Void) { notes.add(work) }
+
+  /// Notes the credential that the answer carries, for those who observe calls.
+  public func handsOut(_ tokenId: TokenID, service: String? = nil) {
+    notes.handedOut = EndedCall.HandedOut(tokenId: tokenId, service: service)
+  }
 }

@@ -13,8 +13,16 @@ public final class Gateway: Sendable {
     case run(PendingCall)
   }
 
-  let router: Router<CallContext>
-  private let methods: [String: any SDKMethod.Type]
+  /// All that is known of a method, found by one look.
+  private struct Entry: Sendable {
+    let method: any SDKMethod.Type
+    let prepare: Router<CallContext>.Prepare
+    let hearer: CallHearer?
+  }
+
+  private let entries: [String: Entry]
+  private let strangers: CallHearer?
+  let clock: MonotonicClock
   private let lanes = WriteLanes()
   private let readiness = SharedOutcome<Void>()
   private let failure = Mutex<SDKError?>(nil)
@@ -23,11 +31,22 @@ public final class Gateway: Sendable {
   private let delegates: Delegates
 
   /// A gateway over complete routes.
+  ///
+  /// - Parameters:
+  ///   - observers: who hears how calls end.
+  ///   - clock: by which calls are timed for them.
   public init(
-    router: Router<CallContext>, methods: [any SDKMethod.Type], events: EventHub, delegates: Delegates, logger: Logger
+    router: Router<CallContext>, methods: [any SDKMethod.Type], events: EventHub, delegates: Delegates, logger: Logger,
+    observers: [any CallObserver] = [], clock: MonotonicClock = .system
   ) {
-    self.router = router
-    self.methods = Dictionary(methods.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let known = methods.compactMap { method in
+      router[method.name].map {
+        (method.name, Entry(method: method, prepare: $0.prepare, hearer: observers.hearer(of: method)))
+      }
+    }
+    entries = Dictionary(known, uniquingKeysWith: { first, _ in first })
+    strangers = observers.hearer(of: nil)
+    self.clock = clock
     self.events = events
     self.delegates = delegates
     self.logger = logger
@@ -49,14 +68,18 @@ public final class Gateway: Sendable {
   var isReady: Bool { readiness.result != nil && failing == nil }
 
   /// Whether a method's request may be larger than 64 KiB.
-  public func takesLargeFrames(_ method: String) -> Bool { methods[method]?.takesLargeFrames ?? false }
+  public func takesLargeFrames(_ method: String) -> Bool { entries[method]?.method.takesLargeFrames ?? false }
 
   /// Takes a request in the order of arrival: checks its shape, takes its place, answers at once if it can.
   public func accept(_ request: RPCRequest, session: ClientSession) -> Admission {
-    guard let route = router[request.method], let method = methods[request.method] else {
-      return .reply(.failure(.methodNotFound(request.method, nearest: request.method.nearest(in: methods.keys))))
+    guard let entry = entries[request.method] else {
+      let error = RPCError.methodNotFound(request.method, nearest: request.method.nearest(in: entries.keys))
+      refused(request, error, by: session)
+      return .reply(.failure(error))
     }
-    let instance = request.params?["instance"]?.stringValue.flatMap { InstanceID($0) }
+    let (method, hearer) = (entry.method, entry.hearer)
+    let start = hearer == nil ? .zero : clock.now()
+    let instance = Self.instance(in: request.params)
     var place: WriteLanes.Place?
     var written = instance.map { [$0] } ?? []
     if case .write = method.ordering {
@@ -65,19 +88,47 @@ public final class Gateway: Sendable {
     }
     let context = CallContext(session: session, place: place)
     do throws(RPCError) {
-      switch try route.prepare(request.params, context) {
+      switch try entry.prepare(request.params, context) {
       case .immediate(let answer):
         place?.release()
+        hearer?(
+          EndedCall(
+            method: method, instance: instance, peer: session.link.peer, failure: nil,
+            handedOut: context.notes.handedOut, duration: clock.now() - start, isImmediate: true))
         return .reply(.success(answer))
       case .deferred(let operation):
         return .run(
           PendingCall(
-            gateway: self, method: method, instance: instance, written: written, context: context, operation))
+            gateway: self, method: method, instance: instance, written: written, context: context, hearer: hearer,
+            start: start, operation))
       }
     } catch {
       place?.release()
+      refused(request, error, by: session)
       return .reply(.failure(error))
     }
+  }
+
+  /// Tells the observers of a request that was answered with an error without being accepted: here, or before it came
+  /// here.
+  public func refused(_ request: RPCRequest, _ error: RPCError, by session: ClientSession) {
+    let entry = entries[request.method]
+    guard let hearer = entry.map(\.hearer) ?? strangers else { return }
+    hearer(
+      EndedCall(
+        method: entry?.method, instance: Self.instance(in: request.params), peer: session.link.peer, failure: error,
+        handedOut: nil, duration: .zero, isImmediate: true))
+  }
+
+  /// Tells the observers of a connection that was refused.
+  public func refused(_ peer: Peer, _ error: RPCError) {
+    strangers?(
+      EndedCall(
+        method: nil, instance: nil, peer: peer, failure: error, handedOut: nil, duration: .zero, isImmediate: true))
+  }
+
+  private static func instance(in params: JSON?) -> InstanceID? {
+    params?["instance"]?.stringValue.flatMap { InstanceID($0) }
   }
 
   /// The instances of a write on several. More than can be named in one call are refused by their method.

@@ -5,6 +5,10 @@ import SDKProtocol
 public struct PendingCall: Sendable {
   private let gateway: Gateway
   private let method: any SDKMethod.Type
+  private let hearer: CallHearer?
+  private let instance: InstanceID?
+  /// When it was accepted.
+  private let start: Duration
   private let context: CallContext
   private let operation: Router<CallContext>.Operation
   /// The writes on this connection that it must see.
@@ -15,12 +19,17 @@ public struct PendingCall: Sendable {
   /// - Parameters:
   ///   - instance: the one that the call is about; `nil` for all.
   ///   - written: those that a write is about.
+  ///   - hearer: who is told how it ended.
+  ///   - start: when it was accepted.
   init(
     gateway: Gateway, method: any SDKMethod.Type, instance: InstanceID?, written: [InstanceID], context: CallContext,
-    _ operation: @escaping Router<CallContext>.Operation
+    hearer: CallHearer?, start: Duration, _ operation: @escaping Router<CallContext>.Operation
   ) {
     self.gateway = gateway
     self.method = method
+    self.hearer = hearer
+    self.instance = instance
+    self.start = start
     self.context = context
     self.operation = operation
     switch method.ordering {
@@ -39,6 +48,12 @@ public struct PendingCall: Sendable {
   /// Runs it in its turn. The result is JSON text.
   public func run() async -> Result<[UInt8], RPCError> {
     defer { end() }
+    let result = await outcome()
+    tell(result)
+    return result
+  }
+
+  private func outcome() async -> Result<[UInt8], RPCError> {
     do {
       for write in earlier { try await write.value() }
     } catch {
@@ -49,15 +64,31 @@ public struct PendingCall: Sendable {
   }
 
   /// Gives its place back without running it.
-  public func abandon() { end() }
+  public func abandon() {
+    end()
+    tell(.failure(.cancelled))
+  }
+
+  private func tell(_ result: Result<[UInt8], RPCError>) {
+    guard let hearer else { return }
+    hearer(
+      EndedCall(
+        method: method, instance: instance, peer: context.peer, failure: result.failure,
+        handedOut: context.notes.handedOut, duration: gateway.clock.now() - start, isImmediate: false))
+  }
 
   /// The reply is on its way.
   public func answered() async {
-    for work in context.followUps.take() { await work() }
+    for work in context.notes.takeFollowUps() { await work() }
   }
 
   private func end() {
     context.place?.release()
     for write in own { context.session.endWrite(write.instance, write.outcome) }
   }
+}
+
+extension Result {
+  /// The error; `nil` for a success.
+  var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

@@ -14,6 +14,7 @@ extension Router where Context == CallContext {
     immediate: (@Sendable (M.Params, CallContext) -> [UInt8]?)? = nil,
     handler: @escaping @Sendable (M.Params, HostedInstance, CallContext) async throws -> M.Result
   ) where M.Params: InstanceParams {
+    let handsOut = M.Result.self is any CredentialBearing.Type
     register(M.self, immediate: immediate) { params, context in
       let needed: Role = if case .role(let role) = M.access { role } else { .admin }
       let instance = try registry.find(params.instance, for: context.peer, atLeast: needed)
@@ -22,7 +23,11 @@ extension Router where Context == CallContext {
           .state, .wrongKind, "\(M.name) is a method of \(kind), and \(instance.id) is of kind \(instance.kind).",
           instance: instance.id)
       }
-      return try await handler(params, instance, context)
+      let result = try await handler(params, instance, context)
+      if handsOut, let bearing = result as? any CredentialBearing, let tokenId = bearing.handedOut {
+        context.handsOut(tokenId, service: bearing.handedOutService)
+      }
+      return result
     }
   }
 }

@@ -12,7 +12,10 @@ enum TokenHandlers {
         let instance = registry.hosted(params.instance),
         let role = registry.role(of: context.peer, on: instance), role >= .use
       else { return nil }
-      return instance.cachedAnswer(minTTL: params.minTTL?.value ?? 0, http: params.http ?? false)
+      guard let cached = instance.cachedAnswer(minTTL: params.minTTL?.value ?? 0, http: params.http ?? false)
+      else { return nil }
+      context.handsOut(cached.tokenId)
+      return cached.text
     } handler: { params, instance, _ in
       try await instance.token(
         service: params.service, minTTL: params.minTTL?.value ?? 0, timeout: params.timeout?.value,

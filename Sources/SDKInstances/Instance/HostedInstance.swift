@@ -150,7 +150,10 @@ public actor HostedInstance {
   }
 
   /// The answer of `token.get`, if the cached credential lives long enough.
-  public nonisolated func cachedAnswer(minTTL: Double, http: Bool) -> [UInt8]? {
-    published.withLock { $0.whole?.token }?.answer(minTTL: minTTL, http: http, now: environment.clock.now())
+  public nonisolated func cachedAnswer(minTTL: Double, http: Bool) -> (text: [UInt8], tokenId: TokenID)? {
+    guard let token = published.withLock({ $0.whole?.token }),
+      let text = token.answer(minTTL: minTTL, http: http, now: environment.clock.now())
+    else { return nil }
+    return (text, token.tokenId)
   }
 }

@@ -61,11 +61,14 @@ struct PublishedLane: Sendable {
 struct PublishedToken: Sendable {
   /// When it ends, in seconds since 1970.
   let expiresAt: Double?
+  /// Which one it is.
+  let tokenId: TokenID
   private let head: [UInt8]
   private let http: [UInt8]
 
   init(_ credential: Credential, http: TokenHTTP) {
     expiresAt = credential.expiresAt?.secondsSince1970
+    tokenId = credential.tokenId
     var writer = JSONWriter(reserving: 512)
     writer.write(raw: #"{"token":"#)
     writer.write(string: credential.token.reveal())

@@ -25,6 +25,8 @@ final class ControlHandler: ConnectionHandler {
     }
   }
 
+  func refused(_ request: RPCRequest, with error: RPCError) { gateway.refused(request, error, by: session) }
+
   func receive(notification method: String, params: JSON?) {
     // A notification that is no cancellation asks for nothing that could be answered.
   }

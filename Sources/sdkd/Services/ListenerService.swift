@@ -45,9 +45,11 @@ struct ListenerService: Service {
     listener.drain(grace: .seconds(grace))
   }
 
-  private func isAdmin(_ peer: PeerCredentials) -> Bool {
-    access().isAdmin(Peer(peer))
-  }
+  private func isAdmin(_ peer: PeerCredentials) -> Bool { access().isAdmin(Peer(peer)) }
 
-  private func admit(_ peer: PeerCredentials) -> RPCError? { isAdmin(peer) ? nil : counts.admit(peer.uid) }
+  private func admit(_ peer: PeerCredentials) -> RPCError? {
+    guard !isAdmin(peer), let error = counts.admit(peer.uid) else { return nil }
+    gateway.refused(Peer(peer), error)
+    return error
+  }
 }

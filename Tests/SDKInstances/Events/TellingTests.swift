@@ -22,7 +22,9 @@ struct TellingTests {
 
     func send(_ line: [UInt8]) {
       let type = (try? JSONParser.parse(line))?["params"]?["event"]?["type"]?.stringValue ?? ""
-      let token = desk.cachedAnswer(minTTL: 0, http: false).flatMap { try? JSONParser.parse($0)["token"]?.stringValue }
+      let token = desk.cachedAnswer(minTTL: 0, http: false).flatMap {
+        try? JSONParser.parse($0.text)["token"]?.stringValue
+      }
       seen.add("\(type) \(token ?? "none")")
     }
   }

@@ -24,6 +24,8 @@ final class World: Sendable {
   let bridge = FakeBridge()
   let http = NoHTTP()
   let operations = Operations()
+  let calls = HeardCalls()
+  let heardEvents = Records<StoredEvent>()
   let store: InMemoryStateStore
   let deadlines: Deadlines
   let hub: EventHub
@@ -39,7 +41,7 @@ final class World: Sendable {
     let store = store ?? InMemoryStateStore(clock: { [clock] in clock.now })
     self.store = store
     deadlines = Deadlines(clock: clock.wall)
-    hub = EventHub(store: store, operations: operations, logger: logger)
+    hub = EventHub(store: store, operations: operations, logger: logger) { [heardEvents] in heardEvents.add($0) }
     let environment = InstanceEnvironment(
       store: store, bridge: bridge, operations: operations, deadlines: deadlines, events: hub, clock: clock.wall,
       http: http, sockets: NoSockets(), logger: logger)
@@ -54,7 +56,9 @@ final class World: Sendable {
     delegates.serve(registry)
     let (router, methods) = Handlers.router(
       registry: registry, kinds: kinds, facts: facts, delegates: delegates, isReady: { ready.result != nil })
-    gateway = Gateway(router: router, methods: methods, events: hub, delegates: delegates, logger: logger)
+    gateway = Gateway(
+      router: router, methods: methods, events: hub, delegates: delegates, logger: logger, observers: [calls],
+      clock: MonotonicClock { [clock] in .seconds(clock.now - ManualClock.start) })
     ready.resolve(.success(()))
   }
 

@@ -1,0 +1,32 @@
+import JSONRPC
+import SDKProtocol
+import Synchronization
+
+@testable import SDKInstances
+
+/// Keeps how calls ended.
+final class HeardCalls: CallObserver {
+  private let all = Mutex<[EndedCall]>([])
+
+  func hearer(of method: (any SDKMethod.Type)?) -> CallHearer? {
+    { call in
+      let call = copy call
+      self.all.withLock { $0.append(call) }
+    }
+  }
+
+  /// What was heard since the last look.
+  func take() -> [EndedCall] {
+    all.withLock { calls in
+      defer { calls = [] }
+      return calls
+    }
+  }
+}
+
+extension EndedCall {
+  /// Method, instance, uid and outcome on one line.
+  var words: String {
+    "\(method?.name ?? "-") \(instance?.name ?? "-") \(peer.uid) \(failure?.reason ?? "ok")"
+  }
+}
