@@ -60,6 +60,7 @@ let package = Package(
     .executable(name: "sdkd-provider", targets: ["sdkd-provider"]),
     .executable(name: "sdk-sandbox", targets: ["sdk-sandbox"]),
     .library(name: "SDKClient", targets: ["SDKClient"]),
+    .library(name: "SDKClientTesting", targets: ["SDKClientTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
@@ -90,7 +91,9 @@ let package = Package(
     + module("SDKProtocol", ["JSONRPC", .crypto], tests: ["JSONRPC"])
     + module(
       "SDKClient", ["JSONRPC", "JSONRPCTransport", "SDKProtocol"],
-      tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", .nioPosix])
+      tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClientTesting", .nioPosix])
+    + module(
+      "SDKClientTesting", ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient"], tests: ["JSONRPC"])
     + module(
       "StateStore", ["JSONRPC", "SDKProtocol", "CLinux", .crypto, .grdb, .logging],
       tests: ["JSONRPC", "SDKProtocol", .crypto, .grdb, .logging])
@@ -126,7 +129,7 @@ let package = Package(
       ], executable: true, tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds"])
     + module(
       "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", .arguments], executable: true,
-      tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", .arguments])
+      tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", .arguments])
     + [
       .testTarget(
         name: "IntegrationTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],

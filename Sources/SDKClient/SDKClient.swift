@@ -5,12 +5,15 @@ public import SDKProtocol
 /// A client of the daemon.
 ///
 /// It connects when it is first needed, shares one connection among all calls and connects again when that is
-/// lost. A read is tried again by itself when the daemon restarts; a write never is, once it was sent.
+/// lost. A read is tried again by itself when the daemon restarts, and so is a write that surely was not run; a write
+/// that may have been run throws `SDKClientError.outcomeUnknown` instead.
 ///
 /// ```swift
 /// let client = SDKClient()
 /// let token = try await client.call(TokenGet.self, .init(instance: id, minTTL: Seconds(60)))
 /// ```
+///
+/// A call whose task is cancelled throws `CancellationError` at once, and the daemon is told.
 public final class SDKClient: Sendable {
   let link: DaemonLink
 
@@ -27,7 +30,9 @@ public final class SDKClient: Sendable {
   deinit { link.close() }
 
   /// Connects over the Unix socket, as clients do unless told otherwise.
-  public static let unixSocket: SDKConnector = { try await ClientConnection.connect(path: $0) }
+  public static let unixSocket: SDKConnector = { path, onRequest in
+    try await ClientConnection.connect(path: path, onRequest: onRequest)
+  }
 
   /// A client that has connected already.
   ///
@@ -36,13 +41,13 @@ public final class SDKClient: Sendable {
     socket: SocketLocation = .automatic, options: ClientOptions = ClientOptions()
   ) async throws -> SDKClient {
     let client = SDKClient(socket: socket, options: options)
-    _ = try await client.link.shared()
+    _ = try await client.link.shared(until: nil)
     return client
   }
 
   /// Calls a method of the contract.
   ///
-  /// - Parameter timeout: how long to wait, tries included; `nil` for as long as it takes.
+  /// - Parameter timeout: how long to wait, tries included; unless given, what the options say.
   /// - Throws: `SDKClientError`, or `CancellationError`.
   public func call<M: SDKMethod>(
     _ method: M.Type, _ params: M.Params, timeout: Duration? = nil
@@ -89,43 +94,6 @@ public final class SDKClient: Sendable {
       M.name, try JSONValueEncoder.encode(params), isRead: ordering.isRead, timeout: timeout)
     do { return try JSONValueDecoder.decode(M.Result.self, from: result) } catch {
       throw SDKClientError.badAnswer("the result of \(M.name) has another shape than expected.")
-    }
-  }
-
-  private func send(_ name: String, _ params: JSON, isRead: Bool, timeout: Duration?) async throws -> JSON {
-    let deadline = timeout.map { ContinuousClock.now + $0 }
-    var schedule = link.options.readRetry
-    while true {
-      var wasSent = false
-      do {
-        let left = deadline.map { $0 - .now }
-        if link.options.callsBlock {
-          return try link.callBlocking(name, params, timeout: left) { wasSent = true }
-        }
-        let connection = try await link.shared()
-        wasSent = true
-        return try await ask(connection, name, params, timeout: left)
-      } catch {
-        let failure = try link.failure(error)
-        guard failure.isRestart, link.wasConnected, isRead || !wasSent, let pause = schedule.next() else {
-          throw failure
-        }
-        if let deadline, .now + pause >= deadline { throw SDKClientError.timeout }
-        try await link.options.sleep(pause)
-      }
-    }
-  }
-
-  private func ask(
-    _ connection: any SDKConnection, _ name: String, _ params: JSON, timeout: Duration?
-  ) async throws -> JSON {
-    if let timeout, timeout <= .zero { throw SDKClientError.timeout }
-    do {
-      return try await connection.call(method: name, params: params, timeout: timeout)
-    } catch {
-      // A daemon that drains answers nothing more on this connection, and a lost one is of no use.
-      if try link.failure(error).isRestart { link.forget(connection) }
-      throw error
     }
   }
 }

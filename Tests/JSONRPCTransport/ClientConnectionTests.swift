@@ -114,7 +114,7 @@ struct ClientConnectionTests {
       for try await _ in client.notifications {}
       await client.closed()
       #expect(client.isClosed)
-      await #expect(throws: ClientConnectionError.closed) { try await client.call(method: "echo") }
+      await #expect(throws: ClientConnectionError.notSent) { try await client.call(method: "echo") }
     }
   }
 

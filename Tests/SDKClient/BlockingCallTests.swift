@@ -1,3 +1,4 @@
+import JSONRPCTransport
 import SDKClient
 import Testing
 
@@ -37,16 +38,31 @@ struct BlockingCallTests {
     }
   }
 
-  @Test func aReadIsTriedAgainAndAWriteIsNot() async throws {
+  @Test func whatWasNotRunIsTriedAgain() async throws {
     let schedule = RetrySchedule(first: .seconds(1), longest: .seconds(1), limit: .seconds(3))
-    let client = client(ClientOptions(readRetry: schedule, callsBlock: true, sleep: { _ in }))
+    let client = client(ClientOptions(readRetry: schedule, callsBlock: true, sleep: { _ in }, random: { 1 }))
     try await TestDaemon { _, _ in .refuse(Samples.shuttingDown) }.serve(at: directory.socket) { daemon in
       await withTaskExecutorPreference(thread) {
-        for (name, sum) in [("kind.write", 1), ("daemon.health", 5)] {
+        for (name, sum) in [("kind.write", 4), ("daemon.health", 8)] {
           await #expect(throws: SDKClientError.rpc(Samples.shuttingDown)) { try await client.call(name) }
           #expect(daemon.requests.count == sum)
         }
       }
+    }
+  }
+
+  @Test func aWriteThatIsNotAnsweredIsSentOnce() async throws {
+    let client = client(ClientOptions(callsBlock: true, sleep: { _ in }))
+    try await TestDaemon { _, connection in
+      connection.close()
+      return .silence
+    }.serve(at: directory.socket) { daemon in
+      _ = await withTaskExecutorPreference(thread) {
+        await #expect(throws: SDKClientError.outcomeUnknown(method: "kind.write", .connectionEnded)) {
+          try await client.call("kind.write")
+        }
+      }
+      #expect(daemon.requests.count == 1)
     }
   }
 }

@@ -1,7 +1,8 @@
 import Glibc
 import JSONRPC
 import JSONRPCTransport
-import SDKClient
+import SDKClientTesting
+import Synchronization
 import Testing
 
 struct CallTests {
@@ -46,7 +47,9 @@ struct CallTests {
   }
 
   @Test func anAnswerOfAnotherShape() async throws {
-    let client = SDKClient(connector: { _ in ScriptedConnection { _, _ in ["status": "splendid", "checks": []] } })
+    let daemon = ScriptedDaemon()
+    daemon.on("daemon.health") { _ in ["status": "splendid", "checks": []] }
+    let client = daemon.client()
     let error = await #expect(throws: SDKClientError.self) { try await client.call(DaemonHealth.self) }
     #expect(error?.reason == "badAnswer")
   }
@@ -73,13 +76,11 @@ struct CallTests {
   }
 
   @Test func aServerOfAnotherUserHearsNothing() async throws {
-    let connection = ScriptedConnection(serverUid: 4711) { method, _ in
-      Issue.record("\(method) was sent")
-      return [:]
-    }
-    let client = SDKClient(connector: { _ in connection })
+    let daemon = ScriptedDaemon(serverUid: 4711)
+    let client = daemon.client()
     await #expect(throws: SDKClientError.untrustedServer(uid: 4711)) { try await client.call(DaemonHealth.self) }
-    #expect(connection.isClosed)
+    #expect(daemon.calls.isEmpty)
+    #expect(daemon.connectionCount == 0)
   }
 
   @Test func aRealSocketIsChecked() async throws {
@@ -93,5 +94,51 @@ struct CallTests {
       #expect(ServerTrust.standard.includes(uid: geteuid()))
       #expect(!ServerTrust.standard.includes(uid: 4_000_000_000))
     }
+  }
+
+  @Test func aWriteThatTakesTooLongIsUnknown() async throws {
+    let directory = try TestDirectory()
+    try await TestDaemon { _, _ in .silence }.serve(at: directory.socket) { _ in
+      let options = ClientOptions(callTimeout: .milliseconds(20))
+      let client = SDKClient(socket: .path(directory.socket), options: options)
+      await #expect(throws: SDKClientError.outcomeUnknown(method: "kind.write", .timeout)) {
+        try await client.call("kind.write")
+      }
+    }
+  }
+
+  @Test func onlySoManyCallsWait() async throws {
+    let directory = try TestDirectory()
+    try await TestDaemon { _, _ in .silence }.serve(at: directory.socket) { daemon in
+      let client = SDKClient(socket: .path(directory.socket), options: ClientOptions(maxCalls: 2))
+      let waiting = (0..<2).map { _ in Task { try await client.call(DaemonHealth.self) } }
+      try await waitUntil("they wait") { daemon.requests.count == 2 }
+      await #expect(throws: SDKClientError.tooManyCalls(limit: 2)) { try await client.call(DaemonHealth.self) }
+      for call in waiting { call.cancel() }
+      for call in waiting { _ = await call.result }
+      #expect(daemon.requests.count == 2)
+      let last = Task { try await client.call(DaemonHealth.self) }
+      try await waitUntil("there is room again") { daemon.requests.count == 3 }
+      last.cancel()
+    }
+  }
+
+  @Test func aReadWaitsForTheRateLimitIfItMay() async throws {
+    let limit = SDKError(.limit, .rateLimit, "Too fast.", retryAfter: 0.25).rpcError
+    let daemon = ScriptedDaemon()
+    daemon.on("daemon.health") { [daemon] _ in
+      guard daemon.calls.count > 2 else { throw limit }
+      return Samples.health
+    }
+    let pauses = Mutex<[Duration]>([])
+    let options = ClientOptions(
+      rateLimitPatience: .seconds(1), sleep: { pause in pauses.withLock { $0.append(pause) } })
+    let health = try await daemon.client(options: options).call(DaemonHealth.self)
+    #expect(health.status == .ok)
+    #expect(pauses.withLock { $0 } == [.seconds(0.25), .seconds(0.25)])
+    let other = ScriptedDaemon()
+    other.on("daemon.health") { _ in throw limit }
+    await #expect(throws: SDKClientError.rpc(limit)) { try await other.client().call(DaemonHealth.self) }
+    #expect(other.calls.count == 1)
   }
 }

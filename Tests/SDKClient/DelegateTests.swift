@@ -1,5 +1,7 @@
+import Glibc
 import JSONRPC
 import JSONRPCTransport
+import NIOPosix
 import SDKClient
 import SDKProtocol
 import Synchronization
@@ -95,14 +97,123 @@ import Testing
     }
   }
 
-  @Test func `Detaching says so before the connection ends, and a lost connection is noticed`() async throws {
+  @Test func `Detaching says so before the connection ends`() async throws {
     try await serve { _ in
       .pass
     } _: { connection, daemon, attachment in
+      #expect(attachment.status == .attached)
       try await attachment.detach()
       #expect(daemon.methods == ["delegate.attach", "delegate.detach"])
-      try await attachment.ended()
       await connection.closed()
+      var statuses: [DelegateStatus] = []
+      for await status in attachment.statuses { statuses.append(status) }
+      #expect(statuses == [.attached, .ended(nil)])
     }
+  }
+
+  @Test func `An attachment that goes away ends its connection`() async throws {
+    let daemon = TestDaemon { _, _ in .answer([:]) }
+    try await daemon.serve(at: directory.socket) { daemon in
+      let client = SDKClient(socket: .path(directory.socket))
+      var attachment: DelegateAttachment? = try await client.attach(to: [desk]) { _ in .pass }
+      #expect(attachment?.status == .attached)
+      attachment = nil
+      try await waitUntil("it has gone") { daemon.connections.allSatisfy(\.isClosed) }
+    }
+  }
+
+  @Test func `A lost connection is attached again, and that is told`() async throws {
+    let pause = Gate()
+    let client = SDKClient(
+      socket: .path(directory.socket), options: ClientOptions(sleep: { _ in await pause.wait() }))
+    let daemon = TestDaemon { _, _ in .answer([:]) }
+    var attachment: DelegateAttachment?
+    try await daemon.serve(at: directory.socket) { _ in
+      attachment = try await client.attach(to: [desk]) { _ in .token(Secret("t-2")) }
+    }
+    let kept = try #require(attachment)
+    let first = await firstElement(of: kept.statuses)
+    let second = await firstElement(of: kept.statuses)
+    #expect(first == .attached)
+    #expect(second == .detached(.closed))
+    let next = TestDaemon { _, _ in .answer([:]) }
+    try await next.serve(at: directory.socket) { daemon in
+      pause.open()
+      let third = await firstElement(of: kept.statuses)
+      #expect(third == .attached)
+      let result = try await #require(daemon.connections.last).request(
+        method: "delegate.getToken", params: Self.question, timeout: .seconds(20))
+      #expect(result == ["token": "t-2"])
+      #expect(daemon.requests.map(\.params) == [["instances": ["desk"]]])
+      try await kept.detach()
+    }
+  }
+
+  @Test func `Whoever is refused for good is told, and asks no more`() async throws {
+    let seen = Mutex(0)
+    let daemon = TestDaemon { _, connection in
+      let number = seen.withLock { seen in
+        seen += 1
+        return seen
+      }
+      guard number == 1 else { return .refuse(Samples.accessDenied) }
+      return .answer([:])
+    }
+    try await daemon.serve(at: directory.socket) { daemon in
+      let client = SDKClient(socket: .path(directory.socket), options: ClientOptions(sleep: { _ in }))
+      let attachment = try await client.attach(to: [desk]) { _ in .pass }
+      daemon.connections.first?.close()
+      var last: DelegateStatus?
+      for await status in attachment.statuses { last = status }
+      #expect(last == .ended(.rpc(Samples.accessDenied)))
+      #expect(daemon.requests.count == 2)
+    }
+  }
+
+  @Test func `A server that is not trusted is answered nothing`() async throws {
+    let (answers, note) = AsyncStream.makeStream(of: Bool.self)
+    let listener = try Listener.bind(path: directory.socket, mode: 0o600)
+    try await withThrowingTaskGroup { group in
+      group.addTask {
+        try await listener.run(on: MultiThreadedEventLoopGroup.singleton) { connection in
+          Curious(connection: connection, note: note)
+        }
+      }
+      let options = ClientOptions(
+        trust: ServerTrust { _ in
+          // Time for the question to arrive first.
+          usleep(50_000)
+          return false
+        })
+      let client = SDKClient(socket: .path(directory.socket), options: options)
+      let error = await #expect(throws: SDKClientError.self) {
+        _ = try await client.attach(to: [desk]) { _ in .token(Secret("s3cret")) }
+      }
+      #expect(error?.reason == "untrustedServer")
+      let hasAnswer = await firstElement(of: answers)
+      #expect(hasAnswer == false)
+      listener.drain(grace: .zero)
+      try await group.waitForAll()
+    }
+  }
+
+  private func firstElement<Element: Sendable>(of stream: AsyncStream<Element>) async -> Element? {
+    for await element in stream { return element }
+    return nil
+  }
+
+  /// Asks whoever connects at once, and notes whether it got an answer.
+  private struct Curious: ConnectionHandler {
+    init(connection: Connection, note: AsyncStream<Bool>.Continuation) {
+      Task {
+        let answer = try? await connection.request(
+          method: "delegate.getToken", params: DelegateTests.question, timeout: .seconds(20))
+        note.yield(answer != nil)
+      }
+    }
+
+    func accept(_ request: RPCRequest) -> Acceptance { .answer([:]) }
+    func receive(notification method: String, params: JSON?) {}
+    func closed() {}
   }
 }

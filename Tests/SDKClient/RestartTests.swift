@@ -45,6 +45,21 @@ struct RestartTests {
     }
   }
 
+  @Test func aWriteThatWasNotRunIsSentToTheNextDaemon() async throws {
+    let client = client
+    var write: Task<JSON, any Error>?
+    try await TestDaemon { _, _ in .refuse(Samples.shuttingDown) }.serve(at: directory.socket) { _ in
+      write = Task { try await client.call("kind.write") }
+      try await waitUntil("the client waits") { pause.arrivals == 1 }
+    }
+    try await TestDaemon { _, _ in .answer("next") }.serve(at: directory.socket) { daemon in
+      pause.open()
+      let answer = try await write?.value
+      #expect(answer == "next")
+      #expect(daemon.requests.count == 1)
+    }
+  }
+
   @Test func aWriteIsSentOnce() async throws {
     let client = client
     pause.open()
@@ -52,7 +67,9 @@ struct RestartTests {
       connection.close()
       return .silence
     }.serve(at: directory.socket) { daemon in
-      await #expect(throws: SDKClientError.closed) { try await client.call("kind.write") }
+      await #expect(throws: SDKClientError.outcomeUnknown(method: "kind.write", .connectionEnded)) {
+        try await client.call("kind.write")
+      }
       #expect(daemon.requests.count == 1)
     }
   }
@@ -92,9 +109,9 @@ struct RestartTests {
 
   @Test func callsAtOnceShareAConnection() async throws {
     let client = client
-    try await TestDaemon { request, _ in .answer(request.params ?? .null) }.serve(at: directory.socket) { _ in
+    try await TestDaemon { request, _ in .answer(request.params ?? .null) }.serve(at: directory.socket) { daemon in
       try await withThrowingTaskGroup { group in
-        for number in 0..<50 {
+        for number in 0..<500 {
           group.addTask {
             let answer = try await client.call("echo", ["n": JSON(number)])
             #expect(answer == ["n": JSON(number)])
@@ -102,6 +119,7 @@ struct RestartTests {
         }
         try await group.waitForAll()
       }
+      #expect(daemon.connections.count == 1)
     }
   }
 }

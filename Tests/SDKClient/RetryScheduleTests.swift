@@ -15,6 +15,11 @@ struct RetryScheduleTests {
     #expect(schedule.next() == nil)
   }
 
+  @Test func theRandomPartIsUpToAHalf() {
+    var schedule = RetrySchedule(first: .seconds(1), longest: .seconds(8), limit: nil)
+    #expect([0, 0.5, 1, 7].map { schedule.next(random: $0) } == [0.5, 1.5, 4, 8].map { .seconds($0) })
+  }
+
   @Test func noneAtAll() {
     var schedule = RetrySchedule(limit: .zero)
     #expect(schedule.next() == nil)

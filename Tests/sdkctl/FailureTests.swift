@@ -1,6 +1,6 @@
 import JSONRPC
 import JSONRPCTransport
-import SDKClient
+import SDKClientTesting
 import SDKProtocol
 import Testing
 
@@ -48,14 +48,14 @@ struct FailureTests {
     let status = await Program.run(
       ["status", "--socket", "/none"], output: Output { _ in },
       errors: Output { _ in },
-      connector: { throw ClientConnectionError.notRunning(path: $0) })
+      connector: { path, _ in throw ClientConnectionError.notRunning(path: path) })
     #expect(status == 3)
   }
 
   @Test func aStrangersSocket() async {
     let status = await Program.run(
       ["status"], output: Output { _ in }, errors: Output { _ in },
-      connector: { _ in ScriptedConnection(serverUid: 4711) { _, _ in [:] } })
+      connector: ScriptedDaemon(serverUid: 4711).connector)
     #expect(status == 4)
   }
 
@@ -70,7 +70,7 @@ struct FailureTests {
     let run = run
     let status = await Program.run(
       line, output: Output { _ in Issue.record("writes to standard output") }, errors: Output { _ in },
-      connector: { _ in ScriptedConnection { _, _ in [:] } })
+      connector: ScriptedDaemon(serverUid: 4711).connector)
     #expect(status == 2)
     #expect(run.calls.isEmpty)
   }

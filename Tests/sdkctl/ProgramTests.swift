@@ -1,5 +1,5 @@
 import JSONRPC
-import SDKClient
+import SDKClientTesting
 import Testing
 
 @testable import sdkctl
@@ -95,9 +95,11 @@ struct ProgramTests {
   }
 
   @Test func whatHeadLeavesUnread() async {
+    let daemon = ScriptedDaemon()
+    daemon.on("instance.list") { _ in ["instances": []] }
     let status = await Program.run(
       ["list"], output: Output { _ in throw BrokenPipe() }, errors: Output { _ in Issue.record("not quiet") },
-      connector: { _ in ScriptedConnection { _, _ in ["instances": []] } })
+      connector: daemon.connector)
     #expect(status == 0)
   }
 

@@ -4,6 +4,8 @@ public enum ClientConnectionError: Error, Sendable, Hashable, CustomStringConver
   case notRunning(path: String)
   /// The caller may not use the socket.
   case notPermitted(path: String)
+  /// The connection had ended before the call was sent: it was not run.
+  case notSent
   /// The connection has ended: whether the call was run is not known.
   case closed
   /// No answer in time; the daemon was told that none is needed any more.
@@ -19,6 +21,7 @@ public enum ClientConnectionError: Error, Sendable, Hashable, CustomStringConver
     switch self {
     case .notRunning(let path): "No daemon answers on \(path). Start it, or give the path of its socket."
     case .notPermitted(let path): "You may not connect to \(path). Ask for membership in the group of the socket."
+    case .notSent: "The connection had ended before the call was sent. Connect again."
     case .closed: "The daemon has closed the connection. Whether the call was run is not known."
     case .timeout: "The daemon has not answered in time."
     case .badMessage(let cause): "The daemon sent something that is no message: \(cause)"

@@ -48,8 +48,11 @@ struct ClientThread {
 
   /// Waits once. Gives the reason when the connection has ended.
   private mutating func turn() -> ClientConnectionError? {
-    let (isSending, deadline, ending) = wire.state.withLock {
-      (!$0.unsent.isEmpty, $0.calls.nextDeadline, $0.ending)
+    let latest = ContinuousClock.now + Self.longestSleep
+    let (isSending, deadline, ending) = wire.state.withLock { state in
+      let deadline = min(state.calls.nextDeadline ?? latest, latest)
+      state.wakesAt = deadline
+      return (!state.unsent.isEmpty, deadline, state.ending)
     }
     if let ending { return ending }
     var polled = [
@@ -60,18 +63,19 @@ struct ClientThread {
       return .system(call: "poll", errno: errno)
     }
     if polled[1].revents != 0 { wire.alarm.reset() }
-    if polled[0].revents & Int16(POLLOUT) != 0 { wire.state.withLock { wire.flush(&$0) } }
-    if deadline != nil {
+    if polled[0].revents & Int16(POLLOUT) != 0 { wire.state.withLock { _ = wire.flush(&$0) } }
+    if deadline <= .now {
       let overdue = wire.state.withLock { $0.calls.removeOverdue(at: .now) }
       wire.takeBack(overdue.map(\.id), overdue.map(\.waiter), ClientConnectionError.timeout)
     }
     return polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 ? receive() : nil
   }
 
-  private static func milliseconds(until deadline: ContinuousClock.Instant?) -> CInt {
-    guard let deadline else { return -1 }
+  /// A call that may wait longer than this need not wake the thread.
+  private static let longestSleep = Duration.seconds(60)
+
+  private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
     let (seconds, attoseconds) = (deadline - .now).components
-    guard seconds < 60 else { return 60_000 }
     return CInt(max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
   }
 

@@ -19,7 +19,10 @@ extension ClientWire {
   private func receive(_ message: RPCMessage) -> ClientConnectionError? {
     switch message {
     case .response(.number(let number), let result):
-      let waiter = state.withLock { state in number.integer.flatMap { state.calls.remove($0) } }
+      let waiter = state.withLock { state in
+        state.hasAnswered = true
+        return number.integer.flatMap { state.calls.remove($0) }
+      }
       waiter?.resume(with: result.mapError { $0 as any Error })
     case .response(.null, .failure(let error)): state.withLock { $0.lastWord = error }
     case .response: break

@@ -18,6 +18,12 @@ final class ClientWire: Sendable {
     var ending: ClientConnectionError?
     var whenEnded: [CheckedContinuation<Void, Never>] = []
     var isOver = false
+    /// Whether the daemon has answered any call here.
+    var hasAnswered = false
+    /// The daemon reads no more.
+    var isBroken = false
+    /// When the thread looks for overdue calls at the latest.
+    var wakesAt: ContinuousClock.Instant?
   }
 
   let state: Mutex<State>
@@ -59,16 +65,18 @@ final class ClientWire: Sendable {
       try await withCheckedThrowingContinuation { waiter in
         let failure = state.withLock { state -> (any Error)? in
           guard state.calls.wait(id, waiter, until: deadline) else { return CancellationError() }
-          guard !state.isOver, state.ending == nil else {
+          guard !state.isOver, state.ending == nil, write(text, &state) else {
             _ = state.calls.remove(id)
-            return state.lastWord ?? ClientConnectionError.closed
+            return state.lastWord ?? ClientConnectionError.notSent
           }
-          write(text, &state)
+          if let deadline, deadline < state.wakesAt ?? deadline + .seconds(1) {
+            // The thread would sleep past this deadline.
+            state.wakesAt = deadline
+            alarm.ring()
+          }
           return nil
         }
-        if let failure { return waiter.resume(throwing: failure) }
-        // The thread may sleep past this deadline.
-        if deadline != nil { alarm.ring() }
+        if let failure { waiter.resume(throwing: failure) }
       }
     } onCancel: {
       takeBack([id], state.withLock { $0.calls.cancel(id) }.map { [$0] } ?? [], CancellationError())
@@ -86,22 +94,24 @@ final class ClientWire: Sendable {
   // MARK: Output
 
   func send(_ text: [UInt8]) {
-    state.withLock { write(text, &$0) }
+    state.withLock { _ = write(text, &$0) }
   }
 
-  private func write(_ text: [UInt8], _ state: inout State) {
-    guard state.descriptor != nil, state.ending == nil else { return }
+  /// False when nothing of it can have reached the daemon.
+  private func write(_ text: [UInt8], _ state: inout State) -> Bool {
+    guard state.descriptor != nil, state.ending == nil, !state.isBroken else { return false }
     let wasEmpty = state.unsent.isEmpty
     state.unsent.append(contentsOf: text)
     state.unsent.append(UInt8(ascii: "\n"))
-    guard wasEmpty else { return }
-    flush(&state)
+    guard wasEmpty else { return true }
+    let sent = flush(&state)
     if !state.unsent.isEmpty { alarm.ring() }
+    return sent > 0 || !state.isBroken
   }
 
-  /// Sends what the socket takes now.
-  func flush(_ state: inout State) {
-    guard let descriptor = state.descriptor, !state.unsent.isEmpty else { return }
+  /// Sends what the socket takes now, and says how many bytes that were.
+  func flush(_ state: inout State) -> Int {
+    guard let descriptor = state.descriptor, !state.unsent.isEmpty else { return 0 }
     var sent = 0
     while sent < state.unsent.count {
       let count = state.unsent.withUnsafeBytes { bytes in
@@ -113,10 +123,13 @@ final class ClientWire: Sendable {
         break
       } else if errno != EINTR {
         // The daemon reads no more. What it has said before can still be read, so the thread goes on.
-        sent = state.unsent.count
+        state.isBroken = true
+        state.unsent = []
+        return sent
       }
     }
     state.unsent.removeFirst(sent)
+    return sent
   }
 
   // MARK: The end
@@ -141,15 +154,18 @@ final class ClientWire: Sendable {
 
   /// The thread's last act.
   func finish(_ reason: ClientConnectionError) {
-    let (waiters, lastWord, answers, whenEnded) = state.withLock { state in
+    let (waiters, lastWord, refusal, answers, whenEnded) = state.withLock { state in
       state.isOver = true
       if let descriptor = state.descriptor { Glibc.close(descriptor) }
       state.descriptor = nil
       state.unsent = []
       defer { state.whenEnded = [] }
-      return (state.calls.removeAll(), state.lastWord, Array(state.answers.values), state.whenEnded)
+      let waiters = state.calls.removeAll()
+      // The last word is about one call, or about the connection as a whole: of several calls nobody knows which.
+      let refusal = waiters.count == 1 || !state.hasAnswered ? state.lastWord : nil
+      return (waiters, state.lastWord, refusal, Array(state.answers.values), state.whenEnded)
     }
-    for waiter in waiters { waiter.resume(throwing: lastWord ?? reason) }
+    for waiter in waiters { waiter.resume(throwing: refusal ?? reason) }
     for answer in answers { answer.cancel() }
     if let lastWord, reason == .closed {
       notifications.finish(throwing: lastWord)

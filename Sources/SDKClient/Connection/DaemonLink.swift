@@ -8,11 +8,14 @@ final class DaemonLink: Sendable {
     var connection: (any SDKConnection)?
     /// The socket of the daemon that we once had: a restart must not lead to another daemon.
     var path: String?
+    /// How many calls wait.
+    var calls = 0
   }
 
   let options: ClientOptions
   private let location: SocketLocation
   private let connector: SDKConnector
+  private let opening = SharedOpening()
   private let state = Mutex(State())
 
   init(_ location: SocketLocation, _ options: ClientOptions, _ connector: @escaping SDKConnector) {
@@ -24,34 +27,62 @@ final class DaemonLink: Sendable {
   /// Whether there was a connection once. Only then can a missing daemon be one that restarts.
   var wasConnected: Bool { state.withLock { $0.path != nil } }
 
-  /// The connection that calls share, made if there is none.
-  func shared() async throws -> any SDKConnection {
-    if let connection = state.withLock({ $0.connection }), !connection.isClosed { return connection }
-    let fresh = try await open()
-    let kept = state.withLock { state -> any SDKConnection in
-      if let other = state.connection, !other.isClosed { return other }
-      state.connection = fresh
-      return fresh
+  // MARK: Calls
+
+  /// Counts one more call that waits.
+  ///
+  /// - Throws: `SDKClientError.tooManyCalls`.
+  func beginCall() throws(SDKClientError) {
+    let isFree = state.withLock { state in
+      guard state.calls < options.maxCalls else { return false }
+      state.calls += 1
+      return true
     }
-    // Somebody else was faster.
-    if kept !== fresh { fresh.close() }
-    return kept
+    guard isFree else { throw .tooManyCalls(limit: options.maxCalls) }
+  }
+
+  /// It has ended.
+  func endCall() { state.withLock { $0.calls -= 1 } }
+
+  // MARK: Connections
+
+  /// The connection that calls share, made if there is none.
+  ///
+  /// - Throws: `SDKClientError`, also `timeout` at the deadline, or `CancellationError`.
+  func shared(until deadline: ContinuousClock.Instant?) async throws -> any SDKConnection {
+    if let current { return current }
+    return try await Deadline.within(deadline) { [self] in
+      try await opening.run {
+        // It may have come while this waited for its turn.
+        if let current { return current }
+        let fresh = try await open()
+        state.withLock { $0.connection = fresh }
+        return fresh
+      }
+    }
+  }
+
+  private var current: (any SDKConnection)? {
+    state.withLock { state in state.connection.flatMap { $0.isClosed ? nil : $0 } }
   }
 
   /// A new connection whose server is trusted.
   ///
+  /// - Parameter onRequest: answers the daemon's questions. It is asked nothing before the server is trusted: its
+  ///   answers hold secrets.
   /// - Throws: `SDKClientError`, or `CancellationError`.
-  func open() async throws -> any SDKConnection { try await open(connector) }
-
-  /// A new connection of another sort, likewise.
-  func open(_ connector: SDKConnector) async throws -> any SDKConnection {
+  func open(onRequest: ClientConnection.RequestHandler? = nil) async throws -> any SDKConnection {
     let path = try path
+    let gate = TrustGate()
     let connection: any SDKConnection
-    do { connection = try await connector(path) } catch { throw try SDKClientError(error, path: path) }
+    do { connection = try await connector(path, onRequest.map(gate.guarding)) } catch {
+      throw try SDKClientError(error, path: path)
+    }
     do { try accept(uid: connection.serverUid, path) } catch {
       connection.close()
       throw error
     }
+    gate.open()
     return connection
   }
 

@@ -1,8 +1,9 @@
 /// How long to pause between attempts: each pause is twice the one before.
 public struct RetrySchedule: Sendable, Hashable {
   private var pause: Duration
-  private let longest: Duration
   private var left: Duration?
+  /// The longest pause.
+  public let longest: Duration
 
   /// A schedule that ends when its pauses add up to `limit`; `nil` for one that never ends.
   public init(
@@ -14,8 +15,12 @@ public struct RetrySchedule: Sendable, Hashable {
   }
 
   /// The pause before the next attempt; `nil` when there is none.
-  public mutating func next() -> Duration? {
-    var given = min(pause, longest)
+  ///
+  /// - Parameter random: from 0 for half of the pause to 1 for all of it, so that clients that lost the same daemon
+  ///   don't come back at the same moment.
+  public mutating func next(random: Double = 1) -> Duration? {
+    let whole = min(pause, longest)
+    var given = whole * (0.5 + 0.5 * min(max(random, 0), 1))
     if let left {
       guard left > .zero else { return nil }
       given = min(given, left)

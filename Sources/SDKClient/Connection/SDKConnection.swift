@@ -20,5 +20,6 @@ public protocol SDKConnection: AnyObject, Sendable {
 
 extension ClientConnection: SDKConnection {}
 
-/// Connects to the socket at a path.
-public typealias SDKConnector = @Sendable (_ path: String) async throws -> any SDKConnection
+/// Connects to the socket at a path. `onRequest` answers what the daemon asks; without it nothing is answered.
+public typealias SDKConnector =
+  @Sendable (_ path: String, _ onRequest: ClientConnection.RequestHandler?) async throws -> any SDKConnection

@@ -1,38 +1,31 @@
-internal import SDKProtocol
-
-/// A connection that answers for instances, until it is detached, lost, or this object goes away.
+/// Answers for instances until it is detached or goes away; a lost connection is made again by itself.
 public final class DelegateAttachment: Sendable {
-  private let connection: any SDKConnection
-  private let link: DaemonLink
+  /// How it stands, from now on: the present status first, then each change; ends after `ended`. For one reader, who
+  /// need not keep up: of the changes that were not read the latest are kept.
+  public let statuses: AsyncStream<DelegateStatus>
 
-  init(_ connection: any SDKConnection, _ link: DaemonLink) {
-    self.connection = connection
-    self.link = link
+  private let keeper: DelegateKeeper
+  /// Keeps it attached; `detach` waits for it.
+  private let task: Task<Void, Never>
+
+  init(_ keeper: DelegateKeeper) {
+    self.keeper = keeper
+    statuses = keeper.statuses
+    task = Task { await keeper.run() }
   }
 
-  deinit { connection.close() }
+  deinit { task.cancel() }
 
-  /// Waits until the connection has ended, such as by a restart of the daemon: then attach again. To be called once.
-  ///
-  /// - Throws: `SDKClientError` when it ended for another reason, or `CancellationError`.
-  public func ended() async throws {
-    do {
-      for try await _ in connection.notifications {}
-    } catch {
-      throw try link.failure(error)
-    }
-    try Task.checkCancellation()
-  }
+  /// How it stands now.
+  public var status: DelegateStatus { keeper.status }
 
   /// Answers no more, and is not waited for.
   ///
-  /// - Throws: `SDKClientError`, or `CancellationError`.
+  /// - Throws: `SDKClientError` when the daemon could not be told; it notices the end of the connection.
   public func detach() async throws {
-    defer { connection.close() }
-    do {
-      _ = try await connection.call(method: DelegateDetach.name, params: nil, timeout: nil)
-    } catch {
-      throw try link.failure(error)
-    }
+    let told = await keeper.detach()
+    task.cancel()
+    await task.value
+    try told.get()
   }
 }

@@ -1,10 +1,6 @@
 internal import JSONRPC
-public import JSONRPCTransport
+internal import JSONRPCTransport
 public import SDKProtocol
-
-/// Connects to the socket at a path; the handler answers what the daemon asks.
-public typealias DelegateConnector =
-  @Sendable (_ path: String, _ onRequest: @escaping ClientConnection.RequestHandler) async throws -> any SDKConnection
 
 extension SDKClient {
   /// Answers a question of an instance. Cancelled when the answer is needed no more.
@@ -12,43 +8,29 @@ extension SDKClient {
   /// A `DelegateDenial` that it throws says no for good; with any other error the question goes to the next.
   public typealias DelegateHandler = @Sendable (DelegateQuestion) async throws -> DelegateAnswer
 
-  /// Connects over the Unix socket, as delegates do unless told otherwise.
-  public static let delegateSocket: DelegateConnector = { path, onRequest in
-    try await ClientConnection.connect(path: path, onRequest: onRequest)
-  }
-
-  /// Answers for instances, before their token providers, over a connection of its own.
+  /// Answers for instances, before their token providers, over a connection of its own, which is made again whenever
+  /// it is lost.
   ///
   /// ```swift
   /// let attachment = try await client.attach(to: [id]) { question in
   ///   .token(try await mint(for: question.user?.externalId))
   /// }
-  /// try await attachment.ended()
+  /// for await status in attachment.statuses { show(status) }
   /// ```
   ///
-  /// - Parameters:
-  ///   - timeout: how long an answer may take, from 0.1 to 60 s; 10 s unless given.
-  ///   - connector: makes the connection.
-  /// - Throws: `SDKClientError`, or `CancellationError`.
+  /// It answers as long as the attachment is kept, and until it is detached.
+  ///
+  /// - Parameter timeout: how long an answer may take, from 0.1 to 60 s; 10 s unless given.
+  /// - Throws: `SDKClientError` when the first attempt fails, or `CancellationError`.
   public func attach(
-    to instances: [InstanceID], timeout: Seconds? = nil,
-    connector: @escaping DelegateConnector = SDKClient.delegateSocket, answering: @escaping DelegateHandler
+    to instances: [InstanceID], timeout: Seconds? = nil, answering: @escaping DelegateHandler
   ) async throws -> DelegateAttachment {
-    let connection = try await link.open { path in
-      try await connector(path) { method, params async throws(RPCError) in
-        try await Self.answer(method, params, answering)
-      }
+    let keeper = DelegateKeeper(link, DelegateAttach.Params(instances: instances, timeout: timeout)) {
+      method, params async throws(RPCError) in
+      try await Self.answer(method, params, answering)
     }
-    let attachment = DelegateAttachment(connection, link)
-    do {
-      _ = try await connection.call(
-        method: DelegateAttach.name,
-        params: try JSONValueEncoder.encode(DelegateAttach.Params(instances: instances, timeout: timeout)),
-        timeout: nil)
-    } catch {
-      throw try link.failure(error)
-    }
-    return attachment
+    try await keeper.attach()
+    return DelegateAttachment(keeper)
   }
 
   private static func answer(

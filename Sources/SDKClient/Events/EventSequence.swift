@@ -35,7 +35,7 @@ public struct EventSequence: AsyncSequence, Sendable {
       self.link = link
       self.filter = filter
       self.cursor = cursor
-      schedule = link.options.eventRetry
+      schedule = link.options.reconnect
     }
 
     /// The next item; the sequence never ends by itself.
@@ -48,7 +48,7 @@ public struct EventSequence: AsyncSequence, Sendable {
           try await begin()
           while let notification = try await subscription?.notifications.next(isolation: #isolation) {
             guard let item = take(notification) else { continue }
-            schedule = link.options.eventRetry
+            schedule = link.options.reconnect
             return item
           }
           try Task.checkCancellation()
@@ -66,7 +66,8 @@ public struct EventSequence: AsyncSequence, Sendable {
         let params = EventsSubscribe.Params(
           instances: filter.instances, labels: filter.labels, types: filter.types, since: cursor)
         let answer = try JSONValueDecoder.decode(
-          EventsSubscribe.Result.self, from: try await connection.call(EventsSubscribe.self, params))
+          EventsSubscribe.Result.self,
+          from: try await connection.call(EventsSubscribe.self, params, link.options.callTimeout))
         // What happens before a first event comes must not be missed if the connection is lost.
         cursor = cursor ?? answer.cursor
         hasBegun = true
@@ -78,7 +79,7 @@ public struct EventSequence: AsyncSequence, Sendable {
       }
       guard isPaused, let cursor else { return }
       _ = try await current.connection.call(
-        EventsResume.self, .init(subscription: current.name, since: cursor))
+        EventsResume.self, .init(subscription: current.name, since: cursor), link.options.callTimeout)
       isPaused = false
     }
 
@@ -104,27 +105,18 @@ public struct EventSequence: AsyncSequence, Sendable {
       subscription?.connection.close()
       subscription = nil
       let failure = try link.failure(error)
-      guard hasBegun || (failure.isRestart && link.wasConnected), failure.isPassing, let pause = schedule.next() else {
-        throw failure
-      }
-      try await link.options.sleep(pause)
+      guard hasBegun || (failure.isRestart && link.wasConnected), failure.isPassing,
+        let pause = schedule.next(random: link.options.random())
+      else { throw failure }
+      try await link.options.sleep(Swift.max(pause, failure.retryAfter ?? .zero))
     }
   }
 }
 
 extension SDKConnection {
-  fileprivate func call<M: RPCMethod>(_ method: M.Type, _ params: M.Params) async throws -> JSON {
-    try await call(method: M.name, params: try JSONValueEncoder.encode(params), timeout: nil)
-  }
-}
-
-extension SDKClientError {
-  /// Whether a subscription that was lost this way can be had again.
-  fileprivate var isPassing: Bool {
-    switch self {
-    case .rpc(let error): error.isRetryable
-    case .timeout: true
-    default: isRestart
-    }
+  fileprivate func call<M: RPCMethod>(
+    _ method: M.Type, _ params: M.Params, _ timeout: Duration?
+  ) async throws -> JSON {
+    try await call(method: M.name, params: try JSONValueEncoder.encode(params), timeout: timeout)
   }
 }

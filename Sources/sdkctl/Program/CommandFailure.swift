@@ -58,8 +58,8 @@ struct CommandFailure: Error, Hashable {
       status = 3
       hints = ["systemctl status sdkd.socket sdkd.service"]
     case .notPermitted, .untrustedServer: status = 4
-    case .timeout: status = 75
-    case .closed, .badAnswer, .system: break
+    case .timeout, .closed, .tooManyCalls: status = 75
+    case .outcomeUnknown, .badAnswer, .system: break
     }
   }
 

@@ -1,5 +1,5 @@
 import JSONRPC
-import SDKClient
+import SDKClientTesting
 import Synchronization
 
 @testable import sdkctl
@@ -29,23 +29,28 @@ final class Run: Sendable {
   var path: String? { seen.withLock { $0.path } }
 
   /// Runs a command line and gives its exit status.
+  ///
+  /// - Parameter answer: what the daemon says to a call.
   func status(
     _ line: String..., input: String = "", isTerminal: Bool = false, hasColour: Bool = false,
     answer: @escaping @Sendable (String, JSON) throws -> JSON = { _, _ in [:] }
   ) async -> Int32 {
-    await Program.run(
+    let daemon = ScriptedDaemon()
+    daemon.otherwise { method, params in
+      self.seen.withLock { $0.calls.append(Call(method: method, params: params)) }
+      return try answer(method, params)
+    }
+    let connector = daemon.connector
+    return await Program.run(
       line,
       output: Output(isTerminal: isTerminal, hasColour: hasColour) { bytes in
         self.seen.withLock { $0.output += String(decoding: bytes, as: UTF8.self) }
       },
       errors: Output { bytes in self.seen.withLock { $0.errors += String(decoding: bytes, as: UTF8.self) } },
       input: Input(isTerminal: false) { _ in Array(input.utf8) },
-      connector: { path in
+      connector: { path, onRequest in
         self.seen.withLock { $0.path = path }
-        return ScriptedConnection { method, params in
-          self.seen.withLock { $0.calls.append(Call(method: method, params: params)) }
-          return try answer(method, params)
-        }
+        return try await connector(path, onRequest)
       })
   }
 }

@@ -2,19 +2,26 @@ public import JSONRPC
 internal import JSONRPCTransport
 
 /// Why a call gave no result. A task that is cancelled throws `CancellationError` instead.
+///
+/// `reason` is the stable name, `refusal` the daemon's own one as an enumeration; `isRetryable`, `retryAfter` and
+/// `mayHaveRun` say what can be done about it.
 public enum SDKClientError: Error, Sendable, Hashable {
   /// The daemon refused; its `reason` is the name to program against.
   case rpc(RPCError)
-  /// Nobody listens on the socket.
+  /// Nobody listens on the socket: the call was not run.
   case noDaemon(path: String)
   /// The caller may not use the socket.
   case notPermitted(path: String)
   /// Neither root nor `sdkd` nor the caller's own user listens: nothing was sent.
   case untrustedServer(uid: UInt32)
-  /// The connection ended without an answer: whether the call was run is not known.
+  /// The connection was lost and the tries have ended. Nothing was changed: the call is a read, or was not sent.
   case closed
-  /// No answer in time. What others wait for goes on in the daemon.
+  /// A write was sent and not answered: whether it was run is not known. Look before you send it again.
+  case outcomeUnknown(method: String, UnknownOutcome)
+  /// No answer in time; nothing was changed. What others wait for goes on in the daemon.
   case timeout
+  /// As many calls wait already as the options allow; nothing was sent.
+  case tooManyCalls(limit: Int)
   /// The daemon's answer can't be read; it may be of another version.
   case badAnswer(String)
   /// The location names no socket.
@@ -23,31 +30,15 @@ public enum SDKClientError: Error, Sendable, Hashable {
   case system(call: String, errno: Int32)
 }
 
+/// Why nobody knows whether a write was run.
+public enum UnknownOutcome: Sendable, Hashable {
+  /// The connection ended first: the daemon stopped or was killed.
+  case connectionEnded
+  /// The time was over first.
+  case timeout
+}
+
 extension SDKClientError {
-  /// The stable name of what went wrong: the daemon's own reasons, and those of this side.
-  public var reason: String {
-    switch self {
-    case .rpc(let error): error.reason
-    case .noDaemon: "noDaemon"
-    case .notPermitted: "notPermitted"
-    case .untrustedServer: "untrustedServer"
-    case .closed: "connectionClosed"
-    case .timeout: "timeout"
-    case .badAnswer: "badAnswer"
-    case .badLocation: "badLocation"
-    case .system: "systemError"
-    }
-  }
-
-  /// Whether this is how a daemon that restarts looks from outside.
-  var isRestart: Bool {
-    switch self {
-    case .closed, .noDaemon: true
-    case .rpc(let error): error.reason == "shuttingDown"
-    default: false
-    }
-  }
-
   /// What a lower layer threw, in this type's words.
   ///
   /// - Throws: the error itself when it is a cancellation, or none of ours.
@@ -59,7 +50,7 @@ extension SDKClientError {
     case ClientConnectionError.notPermitted: self = .notPermitted(path: path)
     case ClientConnectionError.timeout: self = .timeout
     case ClientConnectionError.badMessage(let cause): self = .badAnswer(cause)
-    case ClientConnectionError.closed, ClientConnectionError.overflow: self = .closed
+    case ClientConnectionError.closed, ClientConnectionError.notSent, ClientConnectionError.overflow: self = .closed
     case ClientConnectionError.system(let call, let errno): self = .system(call: call, errno: errno)
     default: throw error
     }
@@ -75,8 +66,13 @@ extension SDKClientError: CustomStringConvertible {
     case .notPermitted(let path): "You may not connect to \(path)."
     case .untrustedServer(let uid):
       "The socket belongs to uid \(uid), which is neither root nor sdkd nor you; nothing was sent."
-    case .closed: "The daemon closed the connection without an answer. Whether the call was run is not known."
+    case .closed: "The daemon closed the connection and has not come back in time; nothing was changed. Call again."
+    case .outcomeUnknown(let method, .connectionEnded):
+      "The daemon closed the connection without an answer; whether \(method) was run is not known. Look, then decide."
+    case .outcomeUnknown(let method, .timeout):
+      "The daemon has not answered in time; whether \(method) was run is not known. Look, then decide."
     case .timeout: "The daemon has not answered in time."
+    case .tooManyCalls(let limit): "\(limit) calls wait already. Call again when some have returned."
     case .badAnswer(let cause): "The daemon's answer can't be read: \(cause)"
     case .badLocation(let cause): cause
     case .system(let call, let errno): "\(call) failed with errno \(errno)."

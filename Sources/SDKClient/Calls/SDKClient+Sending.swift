@@ -1,0 +1,53 @@
+internal import JSONRPC
+internal import JSONRPCTransport
+
+extension SDKClient {
+  /// Sends a call, again where that does no harm.
+  ///
+  /// - Throws: `SDKClientError`, or `CancellationError`.
+  func send(_ name: String, _ params: JSON, isRead: Bool, timeout: Duration?) async throws -> JSON {
+    let options = link.options
+    try link.beginCall()
+    defer { link.endCall() }
+    let deadline = (timeout ?? options.callTimeout).map { ContinuousClock.now + $0 }
+    var attempts = CallAttempts(
+      name, isRead: isRead, schedule: options.readRetry, patience: options.rateLimitPatience)
+    while true {
+      var wasSent = false
+      let failure: SDKClientError
+      do {
+        return try await attempt(name, params, deadline) { wasSent = true }
+      } catch ClientConnectionError.notSent {
+        (failure, wasSent) = (.closed, false)
+      } catch {
+        failure = try link.failure(error)
+      }
+      switch attempts.verdict(
+        on: failure, wasSent: wasSent, wasConnected: link.wasConnected, random: options.random())
+      {
+      case .fail(let error): throw error
+      case .again(let pause):
+        // Rather say now what is wrong than only that time is over.
+        if let deadline, .now + pause >= deadline { throw failure }
+        try await options.sleep(pause)
+      }
+    }
+  }
+
+  private func attempt(
+    _ name: String, _ params: JSON, _ deadline: ContinuousClock.Instant?, _ willSend: () -> Void
+  ) async throws -> JSON {
+    let left = deadline.map { $0 - .now }
+    if let left, left <= .zero { throw SDKClientError.timeout }
+    if link.options.callsBlock { return try link.callBlocking(name, params, timeout: left, willSend: willSend) }
+    let connection = try await link.shared(until: deadline)
+    willSend()
+    do {
+      return try await connection.call(method: name, params: params, timeout: deadline.map { $0 - .now })
+    } catch {
+      // A daemon that drains answers nothing more on this connection, and a lost one is of no use.
+      if connection.isClosed || (error as? RPCError)?.reason == "shuttingDown" { link.forget(connection) }
+      throw error
+    }
+  }
+}

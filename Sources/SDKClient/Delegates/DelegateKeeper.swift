@@ -1,0 +1,126 @@
+internal import JSONRPC
+internal import JSONRPCTransport
+internal import SDKProtocol
+internal import Synchronization
+
+/// Attaches a connection, and another when it is lost.
+final class DelegateKeeper: Sendable {
+  private struct State {
+    var connection: (any SDKConnection)?
+    var status = DelegateStatus.attached
+    var isDetaching = false
+  }
+
+  /// Every change.
+  let statuses: AsyncStream<DelegateStatus>
+  private let changes: AsyncStream<DelegateStatus>.Continuation
+  private let link: DaemonLink
+  private let params: DelegateAttach.Params
+  private let onRequest: ClientConnection.RequestHandler
+  private let state = Mutex(State())
+
+  init(_ link: DaemonLink, _ params: DelegateAttach.Params, _ onRequest: @escaping ClientConnection.RequestHandler) {
+    self.link = link
+    self.params = params
+    self.onRequest = onRequest
+    (statuses, changes) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
+  }
+
+  /// How it stands.
+  var status: DelegateStatus { state.withLock { $0.status } }
+
+  /// Attaches a new connection.
+  ///
+  /// - Throws: `SDKClientError`, or `CancellationError`.
+  func attach() async throws {
+    let connection = try await link.open(onRequest: onRequest)
+    do {
+      _ = try await connection.call(
+        method: DelegateAttach.name, params: try JSONValueEncoder.encode(params), timeout: link.options.callTimeout)
+      try Task.checkCancellation()
+    } catch {
+      connection.close()
+      throw try link.failure(error)
+    }
+    state.withLock { $0.connection = connection }
+    tell(.attached)
+  }
+
+  /// Stays attached until it is detached, cancelled, or refused for good.
+  func run() async {
+    var schedule = link.options.reconnect
+    while let connection = state.withLock({ $0.connection }) {
+      let begin = ContinuousClock.now
+      let loss = await loss(of: connection)
+      // One that lasts says that the daemon is well; one that is lost at once again does not.
+      if .now - begin > schedule.longest { schedule = link.options.reconnect }
+      guard let loss, !state.withLock({ $0.isDetaching }) else { return end(nil) }
+      tell(.detached(loss))
+      if let refusal = await attachAgain(&schedule) { return end(refusal.error) }
+    }
+    end(nil)
+  }
+
+  /// Tells the daemon that this one answers no more.
+  func detach() async -> Result<Void, any Error> {
+    let connection = state.withLock { state in
+      state.isDetaching = true
+      return state.connection
+    }
+    guard let connection, !connection.isClosed else { return .success(()) }
+    defer { connection.close() }
+    do {
+      _ = try await connection.call(method: DelegateDetach.name, params: nil, timeout: link.options.callTimeout)
+      return .success(())
+    } catch {
+      return .failure((try? link.failure(error)) ?? error)
+    }
+  }
+
+  /// Waits until a connection has ended; `nil` when this task was cancelled.
+  private func loss(of connection: any SDKConnection) async -> SDKClientError? {
+    do {
+      for try await _ in connection.notifications {}
+    } catch {
+      return (try? link.failure(error)) ?? nil
+    }
+    return Task.isCancelled ? nil : .closed
+  }
+
+  private struct Refusal {
+    let error: SDKClientError?
+  }
+
+  /// Tries until it is attached; a refusal is for good, `nil` in it a cancellation.
+  private func attachAgain(_ schedule: inout RetrySchedule) async -> Refusal? {
+    var last = SDKClientError.closed
+    while let pause = schedule.next(random: link.options.random()) {
+      do {
+        try await link.options.sleep(max(pause, last.retryAfter ?? .zero))
+        guard !state.withLock({ $0.isDetaching }) else { return Refusal(error: nil) }
+        try await attach()
+        return nil
+      } catch {
+        guard let failure = try? link.failure(error) else { return Refusal(error: nil) }
+        guard failure.isPassing else { return Refusal(error: failure) }
+        last = failure
+      }
+    }
+    return Refusal(error: last)
+  }
+
+  private func tell(_ status: DelegateStatus) {
+    state.withLock { $0.status = status }
+    changes.yield(status)
+  }
+
+  private func end(_ error: SDKClientError?) {
+    let connection = state.withLock { state in
+      defer { state.connection = nil }
+      return state.connection
+    }
+    connection?.close()
+    tell(.ended(error))
+    changes.finish()
+  }
+}

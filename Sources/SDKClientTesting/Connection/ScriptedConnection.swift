@@ -1,0 +1,61 @@
+internal import JSONRPCTransport
+internal import SDKClient
+internal import Synchronization
+
+/// One client's connection to a scripted daemon.
+final class ScriptedConnection: SDKConnection {
+  let serverUid: UInt32
+  let notifications: AsyncThrowingStream<ServerNotification, any Error>
+  /// Answers what the daemon asks.
+  let onRequest: ClientConnection.RequestHandler?
+  private let daemon: ScriptedDaemon
+  private let continuation: AsyncThrowingStream<ServerNotification, any Error>.Continuation
+  private let end = EndSignal()
+
+  init(daemon: ScriptedDaemon, serverUid: UInt32, onRequest: ClientConnection.RequestHandler?) {
+    self.daemon = daemon
+    self.serverUid = serverUid
+    self.onRequest = onRequest
+    (notifications, continuation) = AsyncThrowingStream.makeStream()
+  }
+
+  deinit { continuation.finish() }
+
+  var isClosed: Bool { end.hasCome }
+
+  func call(method: String, params: JSON?, timeout: Duration?) async throws -> JSON {
+    guard !isClosed else { throw ClientConnectionError.notSent }
+    return try await withThrowingTaskGroup { group in
+      defer { group.cancelAll() }
+      group.addTask { try await self.daemon.take(method, params ?? [:], from: self) }
+      group.addTask {
+        await self.end.wait()
+        try Task.checkCancellation()
+        throw ClientConnectionError.closed
+      }
+      if let timeout {
+        group.addTask {
+          try await Task.sleep(for: timeout)
+          throw ClientConnectionError.timeout
+        }
+      }
+      guard let answer = try await group.next() else { throw ClientConnectionError.closed }
+      return answer
+    }
+  }
+
+  func notify(method: String, params: JSON) {
+    continuation.yield(ServerNotification(method: method, params: params))
+  }
+
+  func close() {
+    guard end.come() else { return }
+    continuation.finish()
+    daemon.ended(self)
+  }
+}
+
+/// Keeps a connection only as long as its client does.
+struct WeakConnection {
+  weak var connection: ScriptedConnection?
+}

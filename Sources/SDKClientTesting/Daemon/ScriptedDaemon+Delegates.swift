@@ -1,0 +1,81 @@
+public import SDKClient
+internal import Synchronization
+
+/// A connection that answers for instances.
+struct ScriptedDelegate {
+  weak var connection: ScriptedConnection?
+  var instances: Set<InstanceID>
+}
+
+extension ScriptedDaemon {
+  /// Asks the delegate that was attached latest to an instance, as the daemon does when a credential is needed. Waits
+  /// for one to be attached.
+  ///
+  /// - Parameters:
+  ///   - externalId: who needs the credential.
+  ///   - error: why it is asked, such as `["reason": "expiredJWT"]` with `.invalidAuth`.
+  ///   - limit: how long the delegate may take, and how long to wait for one.
+  /// - Returns: the answer as it goes on the wire, such as `["token": …]` or `["defer": true]`.
+  /// - Throws: the delegate's `RPCError`, such as `providerDenied`; `ScriptedTimeout`.
+  public func ask(
+    _ question: DelegateQuestion.Name, _ instance: InstanceID, kind: KindName = KindName("zendesk.messaging"),
+    service: String? = nil, externalId: String? = nil, error: JSONObject? = nil, within limit: Duration = .seconds(10)
+  ) async throws -> JSON {
+    try await ScriptedTimeout.wait(for: "a delegate of \(instance)", within: limit) { delegate(of: instance) != nil }
+    guard let onRequest = delegate(of: instance)?.onRequest else {
+      throw ScriptedTimeout(description: "the delegate of \(instance) has gone")
+    }
+    var params: JSONObject = [
+      "version": 1, "question": .string(question.rawValue), "instance": .string(instance.name),
+      "kind": .string(kind.name), "attempt": 1,
+      "deadline": .string(Timestamp(secondsSince1970: Timestamp.now.secondsSince1970 + 10).description),
+    ]
+    if let service { params["service"] = .string(service) }
+    if let externalId { params["user"] = ["externalId": .string(externalId)] }
+    if let error { params["error"] = .object(error) }
+    let question = params
+    return try await withThrowingTaskGroup { group in
+      defer { group.cancelAll() }
+      group.addTask { try await onRequest("delegate.\(question["question"]?.stringValue ?? "")", .object(question)) }
+      group.addTask {
+        try await Task.sleep(for: limit)
+        throw ScriptedTimeout(description: "the delegate of \(instance) has not answered within \(limit)")
+      }
+      guard let answer = try await group.next() else { throw CancellationError() }
+      return answer
+    }
+  }
+
+  /// How many connections are attached to an instance.
+  public func delegateCount(of instance: InstanceID) -> Int {
+    state.withLock { state in
+      state.delegates.count { $0.connection?.isClosed == false && $0.instances.contains(instance) }
+    }
+  }
+
+  private func delegate(of instance: InstanceID) -> ScriptedConnection? {
+    state.withLock { state in
+      state.delegates.last { $0.connection?.isClosed == false && $0.instances.contains(instance) }?.connection
+    }
+  }
+
+  func answerDelegates() {
+    on(DelegateAttach.self) { [weak self] params, connection in
+      self?.state.withLock { state in
+        let known = state.delegates.first { $0.connection === connection }?.instances ?? []
+        state.delegates.removeAll { $0.connection === connection }
+        state.delegates.append(
+          ScriptedDelegate(connection: connection, instances: known.union(params.instances)))
+      }
+      return Empty()
+    }
+    on(DelegateDetach.self) { [weak self] params, connection in
+      self?.state.withLock { state in
+        for index in state.delegates.indices where state.delegates[index].connection === connection {
+          state.delegates[index].instances.subtract(params.instances ?? Array(state.delegates[index].instances))
+        }
+      }
+      return Empty()
+    }
+  }
+}
