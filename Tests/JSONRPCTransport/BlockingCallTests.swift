@@ -61,7 +61,7 @@ struct BlockingCallTests {
 
   @Test func passesOnWhyItWasRefused() async throws {
     let error = RPCError(code: -32050, reason: "rateLimit", retryable: true, message: "Too many connections.")
-    try await withServer(admit: { _ in error }) { server in
+    try await withServer(admit: { _ in .refused(error) }) { server in
       await #expect(throws: error) { try await call(server.path, "echo") }
     }
   }

@@ -118,7 +118,7 @@ struct ListenerTests {
 
   @Test func aRefusedConnectionGetsOneErrorAndIsClosed() async throws {
     let error = RPCError(code: -32050, reason: "rateLimit", retryable: true, message: "Too many connections.")
-    try await withServer(admit: { $0.uid == getuid() ? error : nil }) { server in
+    try await withServer(admit: { $0.uid == getuid() ? .refused(error) : .admitted(nil) }) { server in
       let peer = try await server.peer()
       let answer = try await peer.json()
       #expect(answer["id"]?.isNull == true)

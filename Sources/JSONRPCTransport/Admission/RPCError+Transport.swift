@@ -6,6 +6,26 @@ extension RPCError {
     code: -32050, reason: "tooManyInFlight", retryable: true,
     message: "This connection has too many requests in progress. Wait for answers before you send more.")
 
+  /// -32050: the user has as many requests in progress and waiting, on all its connections, as it may have. Not run.
+  static let tooManyInFlightOfUser = RPCError(
+    code: -32050, reason: "tooManyInFlight", retryable: true,
+    message: "This user has too many requests in progress on its connections. Wait for answers before you send more.")
+
+  /// -32050: more is asked for than the user's allowance has. Not run.
+  ///
+  /// - Parameter wait: nanoseconds until it makes sense to try again.
+  static func rateLimit(_ message: String, after wait: UInt64) -> RPCError {
+    let milliseconds = wait / 1_000_000 + (wait % 1_000_000 == 0 ? 0 : 1)
+    return RPCError(
+      code: -32050, reason: "rateLimit", retryable: true, message: message,
+      data: ["retryAfter": JSON(Double(milliseconds) / 1000)])
+  }
+
+  /// -32050: a long message came while a lot is kept for the user already.
+  static let tooManyBytesOfUser = rateLimit(
+    "Too many bytes are kept for this user's connections: read answers, end messages, or send shorter ones.",
+    after: 1_000_000_000)
+
   /// -32050: the daemon stops. Not run.
   public static let shuttingDown = RPCError(
     code: -32050, reason: "shuttingDown", retryable: true,

@@ -19,10 +19,11 @@ public final class InMemoryConnection: Sendable {
   /// Connects a client to the handler that `makeHandler` makes.
   public init(
     peer: PeerCredentials = PeerCredentials(pid: 1, uid: 0, gid: 0),
-    settings: ConnectionSettings = ConnectionSettings(), makeHandler: @escaping Listener.MakeHandler
+    settings: ConnectionSettings = ConnectionSettings(), allowance: Allowance? = nil,
+    makeHandler: @escaping Listener.MakeHandler
   ) {
     let eventLoop = MultiThreadedEventLoopGroup.singleton.any()
-    let connection = Connection(peer: peer, eventLoop: eventLoop)
+    let connection = Connection(peer: peer, allowance: allowance, eventLoop: eventLoop)
     let (lines, continuation) = AsyncStream.makeStream(of: JSON.self)
     let wire = NIOLoopBoundBox<InMemoryWire?>.makeEmptyBox(valueType: InMemoryWire.self, eventLoop: eventLoop)
     self.connection = connection

@@ -8,18 +8,22 @@ public final class Connection: Sendable {
   public let id: UInt64
   /// Who is at the other end.
   public let peer: PeerCredentials
+  /// What it shares with the other connections of its user; `nil` for one that has no such limits.
+  public let allowance: Allowance?
 
   private let eventLoop: any EventLoop
-  private let outbox = Outbox()
+  private let outbox: Outbox
   private let core: NIOLoopBoundBox<ConnectionCore?>
   private let ended: EventLoopPromise<Void>
   private let lastQuestion = Atomic<UInt64>(0)
 
   private static let lastID = Atomic<UInt64>(0)
 
-  init(peer: PeerCredentials, eventLoop: any EventLoop) {
+  init(peer: PeerCredentials, allowance: Allowance? = nil, eventLoop: any EventLoop) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.peer = peer
+    self.allowance = allowance
+    outbox = Outbox(allowance: allowance)
     self.eventLoop = eventLoop
     core = .makeEmptyBox(eventLoop: eventLoop)
     ended = eventLoop.makePromise()
@@ -27,7 +31,8 @@ public final class Connection: Sendable {
 
   /// Makes the inner side. To be called once, on the event loop; `lost()` of the core must follow some time.
   func makeCore(_ settings: ConnectionSettings) -> ConnectionCore {
-    let core = ConnectionCore(eventLoop: eventLoop, settings: settings, outbox: outbox, ended: ended)
+    let core = ConnectionCore(
+      eventLoop: eventLoop, settings: settings, outbox: outbox, allowance: allowance, ended: ended)
     self.core.value = core
     ended.futureResult.assumeIsolated().whenComplete { _ in self.core.value = nil }
     return core

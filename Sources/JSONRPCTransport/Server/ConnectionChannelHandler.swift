@@ -20,12 +20,22 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private var isClosing = false
   private var discardable: Int
   private var isPumping = false
+  /// The peer is gone: what it has sent is still run, as far as its user has messages left.
+  private var isGone = false
+  /// Between two turns, or because its user asks for too much: nothing is read or looked at.
+  private var isResting = false
 
   private var frameDeadline: NIODeadline?
   private var frameTimer: Scheduled<Void>?
   private var writeTimer: Scheduled<Void>?
   private var lastProgress = NIODeadline.uptimeNanoseconds(0)
 
+  /// How many messages of a connection are looked at before others have their turn.
+  private static let messagesPerTurn = 16
+  /// No user's debt makes a connection wait longer than this at a time, in nanoseconds.
+  private static let longestPause: UInt64 = 1_000_000_000
+  /// The shortest rest that lets the event loop look at the other sockets.
+  private static let turn = TimeAmount.microseconds(20)
   /// How long a connection that we end lets the peer read why.
   private static let lingering = TimeAmount.seconds(1)
 
@@ -69,7 +79,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   func read(context: ChannelHandlerContext) {
-    if core.isBlocked, !isBroken { hasWithheldRead = true } else { context.read() }
+    if core.isBlocked || isResting, !isBroken { hasWithheldRead = true } else { context.read() }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -85,24 +95,67 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   /// Hands on whole lines while the peer takes its answers.
   private func pump() {
-    guard !isPumping else { return }
+    guard !isPumping, !isResting else { return }
     isPumping = true
-    defer { isPumping = false }
-    while !core.isLost, !isBroken, !core.isBlocked {
+    defer {
+      isPumping = false
+      core.keep(pending: framer.pendingBytes)
+    }
+    var seen = 0
+    while !core.isLost, !isBroken, isGone || !core.isBlocked {
+      if seen >= Self.messagesPerTurn { return rest(for: Self.turn) }
       switch framer.next() {
       case .frame(let line)?:
-        core.receive(line)
+        let count = core.receive(line)
+        seen += count
         core.flushIfLarge()
         frameDeadline = nil
+        if let pause = pause(afterMessages: count, bytes: line.count) {
+          return isGone ? core.lost() : rest(for: pause)
+        }
       case .tooLarge?:
         isBroken = true
         core.receiveTooLarge()
+      case nil where framer.pendingBytes > limits.smallFrameBytes && core.allowance?.isCrowded == true:
+        isBroken = true
+        framer = LineFramer(limit: 0)
+        core.receiveTooMuch()
       case nil:
+        if isGone { return core.lost() }
         if isInputClosed { core.inputEnded() } else { watchFrame() }
         return
       }
     }
-    if core.isBlocked { watchWriting() }
+    if isGone { core.lost() } else if core.isBlocked { watchWriting() }
+  }
+
+  /// How long the connection rests because its user asks for too much; `nil` for not at all.
+  private func pause(afterMessages count: Int, bytes: Int) -> TimeAmount? {
+    guard let allowance = core.allowance else { return nil }
+    let wait = allowance.paceAfter(messages: count, bytes: bytes, at: core.eventLoop.now.uptimeNanoseconds)
+    return wait == 0 ? nil : .nanoseconds(Int64(clamping: min(wait, Self.longestPause)))
+  }
+
+  /// Lets the others have their turn, and goes on.
+  private func rest(for time: TimeAmount) {
+    guard !core.isLost else { return }
+    isResting = true
+    core.flush()
+    let home = NIOLoopBound(self, eventLoop: core.eventLoop)
+    // A task that is due at once would run before the event loop looks at other sockets.
+    core.eventLoop.scheduleTask(in: max(time, Self.turn)) { home.value.goOn() }
+  }
+
+  private func goOn() {
+    isResting = false
+    pump()
+    readWithheld()
+  }
+
+  private func readWithheld() {
+    guard let context, hasWithheldRead, !isResting, !core.isBlocked, !core.isLost else { return }
+    hasWithheldRead = false
+    context.read()
   }
 
   /// Sees to it that an unfinished line ends in time. One timer serves many lines.
@@ -124,7 +177,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     if core.isBlocked {
       self.frameDeadline = nil
     } else if context.eventLoop.now >= frameDeadline {
-      context.close(promise: nil)
+      giveUp(context)
     } else {
       watchFrame()
     }
@@ -133,9 +186,10 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   // MARK: Output
 
   func send(_ lines: ByteBuffer) {
-    guard let context else { return }
-    let home = NIOLoopBound(self, eventLoop: context.eventLoop)
     let count = lines.readableBytes
+    // Nobody is there to take it.
+    guard let context else { return core.sent(count) }
+    let home = NIOLoopBound(self, eventLoop: context.eventLoop)
     if core.outbox.unsent == count { lastProgress = context.eventLoop.now }
     let promise = context.eventLoop.makePromise(of: Void.self)
     promise.futureResult.assumeIsolated().whenComplete { result in
@@ -151,9 +205,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     core.sent(count)
     guard core.outbox.unsent <= limits.maxOutboundBytes / 2 else { return }
     if framer.pendingBytes > 0 || isInputClosed { pump() }
-    guard hasWithheldRead, !core.isBlocked, !core.isLost else { return }
-    hasWithheldRead = false
-    context.read()
+    readWithheld()
   }
 
   /// Closes the connection of a peer that has not taken anything for too long while we wait for it.
@@ -166,9 +218,11 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   private func writeTimerFired() {
     writeTimer = nil
+    // Its user's other connections may have made room.
+    readWithheld()
     guard let context, core.outbox.unsent > 0, core.isBlocked || isInputClosed || isBroken else { return }
     if context.eventLoop.now - lastProgress >= TimeAmount(limits.writeTimeout) {
-      context.close(promise: nil)
+      giveUp(context)
     } else {
       watchWriting()
     }
@@ -197,11 +251,20 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     context.eventLoop.scheduleTask(in: Self.lingering) { home.value.close(promise: nil) }
   }
 
+  /// Its time is over.
+  private func giveUp(_ context: ChannelHandlerContext) {
+    isClosing = true
+    context.close(promise: nil)
+  }
+
   private func end() {
     guard context != nil else { return }
     context = nil
     frameTimer?.cancel()
     writeTimer?.cancel()
-    core.lost()
+    guard !isClosing, !isBroken else { return core.lost() }
+    isGone = true
+    // Else it goes on after the rest.
+    if !isPumping { pump() }
   }
 }

@@ -10,7 +10,10 @@ enum TransportMethod {
 
 extension ConnectionCore {
   /// One line has come.
-  func receive(_ line: ArraySlice<UInt8>) {
+  ///
+  /// - Returns: how many messages were in it.
+  @discardableResult
+  func receive(_ line: ArraySlice<UInt8>) -> Int {
     defer { isFirstFrame = false }
     let frame: RPCFrame
     do {
@@ -21,16 +24,19 @@ extension ConnectionCore {
       } else {
         answer(.null, .failure(error))
       }
-      return
+      return 1
     }
     let isLarge = line.count > settings.limits.smallFrameBytes
     switch frame {
-    case .single(let message): receive(message, bytes: line.count, isLarge: isLarge, .single)
+    case .single(let message):
+      receive(message, bytes: line.count, isLarge: isLarge, .single)
+      return 1
     case .batch(let messages):
       let destination = state.batches.open(expected: messages.count { $0.wantsAnswer })
       for message in messages {
         receive(message, bytes: line.count / messages.count, isLarge: isLarge, destination)
       }
+      return messages.count
     }
   }
 
@@ -38,37 +44,58 @@ extension ConnectionCore {
     guard let program else { return }
     switch message {
     case .request(let request):
-      if isLarge, !settings.takesLargeFrames(request.method) {
-        let error = RPCError.frameTooLarge(limit: settings.limits.smallFrameBytes)
-        program.refused(request, with: error)
-        answer(request.id, .failure(error), to: destination)
+      if let refusal = allowance?.takeCall(at: now) {
+        refuse(request, refusal, destination, program)
+      } else if isLarge, !settings.takesLargeFrames(request.method) {
+        refuse(request, .frameTooLarge(limit: settings.limits.smallFrameBytes), destination, program)
       } else {
         accept(request, bytes: bytes, destination, program)
       }
     case .notification(TransportMethod.cancelRequest, let params): cancel(params)
     case .notification(let method, let params):
       if isLarge, !settings.takesLargeFrames(method) { return }
+      // Who is over the limit gets nothing done by asking for no answer.
+      if allowance?.takeCall(at: now) != nil { return }
       program.receive(notification: method, params: params)
     case .response(.string(let id), let result):
       questions.end(id, with: result.mapError { .refused($0) })
       endIfDone()
     case .response: break
-    case .invalid(let id, let error): answer(id, .failure(error), to: destination)
+    case .invalid(let id, let error):
+      // It has its own reason, and counts all the same.
+      _ = allowance?.takeCall(at: now)
+      answer(id, .failure(error), to: destination)
     }
   }
+
+  private var now: UInt64 { eventLoop.now.uptimeNanoseconds }
 
   private func accept(
     _ request: RPCRequest, bytes: Int, _ destination: AnswerDestination, _ program: any ConnectionHandler
   ) {
-    if let refusal = state.refusal(of: request.id, bytes: bytes) {
-      program.refused(request, with: refusal)
-      return answer(request.id, .failure(refusal), to: destination)
+    if let refusal = state.refusal(of: request.id, bytes: bytes) ?? refusalOfUser() {
+      return refuse(request, refusal, destination, program)
     }
     switch program.accept(request) {
     case .reply(let result): answer(request.id, result, to: destination)
     case .run(let call):
+      allowance?.count(requests: 1)
       if let next = state.enter(call, id: request.id, bytes: bytes, destination: destination) { start(next) }
     }
+  }
+
+  private func refuse(
+    _ request: RPCRequest, _ error: RPCError, _ destination: AnswerDestination, _ program: any ConnectionHandler
+  ) {
+    program.refused(request, with: error)
+    answer(request.id, .failure(error), to: destination)
+  }
+
+  /// Why the user can't have one more request, on whatever connection.
+  private func refusalOfUser() -> RPCError? {
+    guard let allowance else { return nil }
+    let wouldWait = state.runningCount >= settings.limits.maxInFlight
+    return allowance.isFull || wouldWait && allowance.isCrowded ? .tooManyInFlightOfUser : nil
   }
 
   private func cancel(_ params: JSON?) {
@@ -76,7 +103,9 @@ extension ConnectionCore {
     switch state.cancel(id) {
     case .unknown: break
     case .running(let ticket): cancelTask(ticket)
-    case .waiting(let departure): giveUp(departure, .cancelled)
+    case .waiting(let departure):
+      allowance?.count(requests: -1)
+      giveUp(departure, .cancelled)
     }
   }
 
@@ -88,6 +117,12 @@ extension ConnectionCore {
   /// A frame over the limit has begun: nothing after it can be read.
   func receiveTooLarge() {
     answer(.null, .failure(.frameTooLarge(limit: settings.limits.maxFrameBytes)))
+    inputEnded()
+  }
+
+  /// A long frame has begun while its user keeps too much already: the connection is given up.
+  func receiveTooMuch() {
+    answer(.null, .failure(.tooManyBytesOfUser))
     inputEnded()
   }
 
@@ -112,7 +147,7 @@ extension ConnectionCore {
   func cutOff() {
     guard !isLost else { return }
     state.drain()
-    for departure in state.removeWaiting() { giveUp(departure, .shuttingDown) }
+    for departure in removeWaiting() { giveUp(departure, .shuttingDown) }
     collect()
     flush()
     wire?.close()

@@ -9,6 +9,7 @@ final class ConnectionCore {
   let eventLoop: any EventLoop
   let settings: ConnectionSettings
   let outbox: Outbox
+  let allowance: Allowance?
   var state: ConnectionState<any AcceptedCall>
   var questions = Questions()
   var wire: (any Wire)?
@@ -24,16 +25,20 @@ final class ConnectionCore {
   /// The wire is gone; what still runs only has to come home.
   private(set) var isLost = false
   var isFirstFrame = true
+  private var pendingBytes = 0
+  private var keptBytes = 0
 
   /// More than this goes to the wire before the next frame is looked at.
   private static let outputPiece = 64 << 10
 
   init(
-    eventLoop: any EventLoop, settings: ConnectionSettings, outbox: Outbox, ended: EventLoopPromise<Void>
+    eventLoop: any EventLoop, settings: ConnectionSettings, outbox: Outbox, allowance: Allowance?,
+    ended: EventLoopPromise<Void>
   ) {
     self.eventLoop = eventLoop
     self.settings = settings
     self.outbox = outbox
+    self.allowance = allowance
     self.ended = ended
     state = ConnectionState(limits: settings.limits)
   }
@@ -46,8 +51,23 @@ final class ConnectionCore {
 
   var program: (any ConnectionHandler)? { isLost ? nil : handler }
 
-  /// Whether so much is unsent that nothing more should be read.
-  var isBlocked: Bool { outbox.unsent > settings.limits.maxOutboundBytes }
+  /// Whether so much is unsent that nothing more should be read. Less is so much when its user's connections keep a
+  /// lot together.
+  var isBlocked: Bool {
+    let unsent = outbox.unsent
+    if unsent > settings.limits.maxOutboundBytes { return true }
+    return unsent > settings.limits.smallFrameBytes && allowance?.isCrowded == true
+  }
+
+  /// Counts the bytes that are kept of what the peer has sent: `pending` at the wire, and the requests that wait.
+  func keep(pending bytes: Int) {
+    guard let allowance else { return }
+    pendingBytes = isLost ? 0 : bytes
+    let all = pendingBytes + state.queuedBytes
+    guard all != keptBytes else { return }
+    allowance.count(buffered: all - keptBytes)
+    keptBytes = all
+  }
 
   // MARK: Calls
 
@@ -60,6 +80,13 @@ final class ConnectionCore {
     }
   }
 
+  /// Takes out the requests that wait.
+  func removeWaiting() -> [ConnectionState<any AcceptedCall>.Departure] {
+    let waiting = state.removeWaiting()
+    allowance?.count(requests: -waiting.count)
+    return waiting
+  }
+
   func cancelTask(_ ticket: ConnectionState<any AcceptedCall>.Ticket) { tasks[ticket]?.cancel() }
 
   private func finished(
@@ -67,6 +94,8 @@ final class ConnectionCore {
   ) {
     tasks[ticket] = nil
     guard let (departure, next) = state.finish(ticket) else { return endIfDone() }
+    allowance?.count(requests: -1)
+    keep(pending: pendingBytes)
     if !isLost {
       answer(departure.id, result, from: departure.call, to: departure.destination)
       if let next { start(next) }
@@ -184,7 +213,8 @@ final class ConnectionCore {
     wire = nil
     output = ByteBuffer()
     outbox.close()
-    for departure in state.removeWaiting() { departure.call.abandon() }
+    for departure in removeWaiting() { departure.call.abandon() }
+    keep(pending: 0)
     for task in tasks.values { task.cancel() }
     questions.endAll(with: .failure(.closed))
     for hook in whenSent { hook.body() }

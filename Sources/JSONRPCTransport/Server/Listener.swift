@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-public import JSONRPC
+internal import JSONRPC
 internal import NIOCore
 public import NIOPosix
 internal import Synchronization
@@ -9,9 +9,9 @@ internal import Synchronization
 ///
 /// `run` is to be called once; a listener that was never run closes its socket when it goes away.
 public final class Listener: Sendable {
-  /// Decides about a new connection before its first byte is read: the error to refuse it with, or `nil`. For
-  /// every admitted connection a handler is made, whose `closed()` says that it has gone. Runs on an event loop.
-  public typealias Admission = @Sendable (PeerCredentials) -> RPCError?
+  /// Decides about a new connection before its first byte is read. For every admitted one a handler is made, whose
+  /// `closed()` says that it has gone. Runs on an event loop.
+  public typealias Admission = @Sendable (PeerCredentials) -> ConnectionAdmission
   /// Makes the program's side of an admitted connection. Runs on the connection's event loop.
   public typealias MakeHandler = @Sendable (Connection) -> any ConnectionHandler
 
@@ -65,7 +65,7 @@ public final class Listener: Sendable {
   /// - Throws: when the socket can't be served at all.
   public func run(
     on group: MultiThreadedEventLoopGroup, settings: ConnectionSettings = ConnectionSettings(),
-    admit: @escaping Admission = { _ in nil }, makeHandler: @escaping MakeHandler
+    admit: @escaping Admission = { _ in .admitted(nil) }, makeHandler: @escaping MakeHandler
   ) async throws {
     let run = ServerRun(group: group, settings: settings, admit: admit, makeHandler: makeHandler)
     let descriptor = phase.withLock { phase -> CInt? in

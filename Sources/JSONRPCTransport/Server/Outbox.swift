@@ -11,6 +11,9 @@ final class Outbox: Sendable {
 
   private let lines = Mutex(Lines())
   private let unsentBytes = Atomic<Int>(0)
+  private let allowance: Allowance?
+
+  init(allowance: Allowance? = nil) { self.allowance = allowance }
 
   /// Bytes that are on no socket yet.
   var unsent: Int { unsentBytes.load(ordering: .relaxed) }
@@ -19,7 +22,10 @@ final class Outbox: Sendable {
   var isClosed: Bool { lines.withLock { $0.isClosed } }
 
   /// Counts bytes that were written, or by a negative number sent.
-  func count(_ bytes: Int) { unsentBytes.add(bytes, ordering: .relaxed) }
+  func count(_ bytes: Int) {
+    unsentBytes.add(bytes, ordering: .relaxed)
+    allowance?.count(buffered: bytes)
+  }
 
   /// Adds a line without its newline.
   ///
@@ -46,11 +52,12 @@ final class Outbox: Sendable {
     }
   }
 
-  /// From now on nothing is added.
+  /// From now on nothing is added, and nothing is unsent any more.
   func close() {
     lines.withLock { lines in
       lines.isClosed = true
       lines.buffer = ByteBuffer()
     }
+    allowance?.count(buffered: -unsentBytes.exchange(0, ordering: .relaxed))
   }
 }

@@ -1,27 +1,48 @@
 internal import JSONRPC
 internal import NIOCore
+internal import Synchronization
 
 /// Tells a connection that there is no room for it, and closes it.
 final class RefusalHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
+  /// How many refused connections are still open.
+  final class Count: Sendable {
+    let value = Atomic<Int>(0)
+  }
+
   private let error: RPCError
-  private var isClosed = false
+  private let count: Count
+  private var isCounted = false
 
   /// How long the peer has to read why. The first thing that it sends ends it sooner.
   private static let lingering = TimeAmount.milliseconds(500)
+  /// More are closed at once: whoever is refused again and again must not hold descriptors by it.
+  private static let maximumLingering = 64
 
-  init(error: RPCError) { self.error = error }
+  init(error: RPCError, count: Count) {
+    self.error = error
+    self.count = count
+  }
 
   func channelActive(context: ChannelHandlerContext) {
+    isCounted = true
+    let lingers = count.value.add(1, ordering: .relaxed).newValue <= Self.maximumLingering
     var line = ByteBuffer()
     line.writeResponse(id: .null, .failure(error))
     line.writeInteger(UInt8(ascii: "\n"))
     context.writeAndFlush(Self.wrapOutboundOut(line), promise: nil)
+    guard lingers else { return context.close(promise: nil) }
     context.close(mode: .output, promise: nil)
     let home = NIOLoopBound(context, eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(in: Self.lingering) { home.value.close(promise: nil) }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    if isCounted { count.value.subtract(1, ordering: .relaxed) }
+    isCounted = false
+    context.fireChannelInactive()
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {}

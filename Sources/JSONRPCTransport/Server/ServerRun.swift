@@ -19,6 +19,7 @@ final class ServerRun: Sendable {
   private let admit: Listener.Admission
   private let makeHandler: Listener.MakeHandler
   private let state = Mutex(State())
+  private let refused = RefusalHandler.Count()
   private let accepted: AsyncStream<Connection>
   private let acceptedContinuation: AsyncStream<Connection>.Continuation
   private let drainStarted: AsyncStream<Void>
@@ -102,6 +103,8 @@ final class ServerRun: Sendable {
         }
       }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
+      // One piece, then the others' turn.
+      .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try self.setUp(channel) }
       }
@@ -114,10 +117,12 @@ final class ServerRun: Sendable {
       PeerCredentials(descriptor: $0, pins: true)
     }
     guard let peer = peer ?? nil else { throw UnknownPeerError() }
-    if let refusal = admit(peer) {
-      return try pipeline.addHandler(RefusalHandler(error: refusal))
+    let allowance: Allowance?
+    switch admit(peer) {
+    case .refused(let refusal): return try pipeline.addHandler(RefusalHandler(error: refusal, count: refused))
+    case .admitted(let given): allowance = given
     }
-    let connection = Connection(peer: peer, eventLoop: channel.eventLoop)
+    let connection = Connection(peer: peer, allowance: allowance, eventLoop: channel.eventLoop)
     let core = connection.makeCore(settings)
     let handler = ConnectionChannelHandler(core: core)
     core.start(wire: handler, handler: makeHandler(connection))

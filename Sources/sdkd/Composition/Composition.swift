@@ -63,7 +63,7 @@ struct Composition {
       settings: ConnectionSettings(
         limits: configuration.transport, takesLargeFrames: { gateway.takesLargeFrames($0) }),
       gateway: gateway, operations: operations, events: events, delegates: delegates, access: { registry.access },
-      counts: ConnectionCounts(limit: configuration.limits.connections), grace: configuration.grace,
+      allowances: UserAllowances(configuration.connections), grace: configuration.grace,
       notifier: notifier)
     let start = StartService(
       registry: registry, gateway: gateway, loaded: loaded, failure: failing.value, readiness: readiness,

@@ -1,4 +1,5 @@
 import DelegateBridge
+import JSONRPCTransport
 import SDKProtocol
 
 extension Configuration {
@@ -10,12 +11,18 @@ extension Configuration {
     var frameTimeout = Seconds(literal: 10)
     /// Requests of one connection that run at once.
     var maxInFlight = 64
+    /// Requests of all connections of one uid that run or wait.
+    var maxInFlightPerUid = 1024
     /// What a peer may leave unread.
     var maxOutboundBytes = ByteCount.kibibytes(4096)
     /// How long it may then go on without reading.
     var writeTimeout = Seconds(literal: 30)
+    /// What all connections of one uid may have unfinished, waiting and unread.
+    var bufferedBytesPerUid = ByteCount.kibibytes(32 * 1024)
     /// Connections of one uid.
     var connections = 128
+    /// Connections of all uids.
+    var totalConnections = 2048
     /// Subscriptions of one connection.
     var subscriptions = 16
     /// Calls of one uid in a second.
@@ -30,7 +37,12 @@ extension Configuration.Limits {
   var published: [String: Double] {
     [
       "maxFrameBytes": Double(maxFrameBytes.bytes), "frameTimeout": frameTimeout.value,
-      "maxInFlight": Double(maxInFlight), "maxOutboundBytes": Double(maxOutboundBytes.bytes),
+      "maxInFlight": Double(maxInFlight), "maxInFlightPerUid": Double(maxInFlightPerUid),
+      "bufferedBytesPerUid": Double(bufferedBytesPerUid.bytes),
+      "totalConnections": Double(
+        ConnectionLimits(total: totalConnections).fitting(descriptors: ConnectionLimits.descriptors).total),
+      "callBurst": Double(AllowanceLimits(callsPerSecond: callsPerSecond).callBurst),
+      "maxOutboundBytes": Double(maxOutboundBytes.bytes),
       "writeTimeout": writeTimeout.value, "connections": Double(connections),
       "subscriptions": Double(subscriptions), "callsPerSecond": Double(callsPerSecond),
       "instances": Double(instances),

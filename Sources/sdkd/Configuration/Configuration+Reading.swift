@@ -90,9 +90,27 @@ extension Configuration.Limits {
     frameTimeout = reader.duration(at: "limits.frame_timeout", from: 1, to: 3600, "from 1s to 1h") ?? frameTimeout
     writeTimeout = reader.duration(at: "limits.write_timeout", from: 1, to: 3600, "from 1s to 1h") ?? writeTimeout
     maxInFlight = reader.integer(at: "limits.max_in_flight", 1...65_536) ?? maxInFlight
+    maxInFlightPerUid = reader.integer(at: "limits.max_in_flight_per_uid", 1...1_000_000) ?? maxInFlightPerUid
+    bufferedBytesPerUid =
+      reader.value(ByteCount.self, at: "limits.buffered_bytes_per_uid") {
+        $0 >= .kibibytes(1024) && $0.bytes <= 16 << 30 ? nil : "This must be from 1MiB to 16GiB."
+      } ?? bufferedBytesPerUid
     connections = reader.integer(at: "limits.connections", 1...65_536) ?? connections
+    totalConnections = reader.integer(at: "limits.total_connections", 1...65_536) ?? totalConnections
     subscriptions = reader.integer(at: "limits.subscriptions", 0...65_536) ?? subscriptions
     callsPerSecond = reader.integer(at: "limits.calls_per_second", 1...1_000_000) ?? callsPerSecond
     instances = reader.integer(at: "limits.instances", 0...1_000_000) ?? instances
+    check(reader)
+  }
+
+  /// A share must not be larger than the whole; only what is written is complained about.
+  private func check(_ reader: ValueReader) {
+    func check(_ part: (key: String, value: Int), _ whole: (key: String, value: Int)) {
+      guard part.value > whole.value else { return }
+      let key = reader.json(at: "limits.\(whole.key)") == nil ? part.key : whole.key
+      reader.log.add("limits.\(key)", "\(whole.key) must be at least \(part.key): it counts those too.")
+    }
+    check(("max_in_flight", maxInFlight), ("max_in_flight_per_uid", maxInFlightPerUid))
+    check(("connections", connections), ("total_connections", totalConnections))
   }
 }

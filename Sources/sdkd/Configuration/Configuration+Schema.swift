@@ -98,11 +98,22 @@ extension Configuration {
     .key(
       "max_in_flight", .integer(minimum: 1, maximum: 65_536), default: "64",
       "Requests of one connection that run at once."),
+    .key(
+      "max_in_flight_per_uid", .integer(minimum: 1, maximum: 1_000_000), default: "1024",
+      "Requests of all connections of one uid that run or wait."),
     .key("max_outbound_bytes", ByteCount.jsonSchema, default: "\"4MiB\"", "What a client may leave unread."),
     .key("write_timeout", Seconds.jsonSchema, default: "\"30s\"", "How long it may then go on without reading."),
+    .key(
+      "buffered_bytes_per_uid", ByteCount.jsonSchema, default: "\"32MiB\"",
+      "What all connections of one uid may have unfinished, waiting and unread; past it each gets along with 64 KiB."),
     .key("connections", .integer(minimum: 1, maximum: 65_536), default: "128", "Connections of one uid."),
+    .key(
+      "total_connections", .integer(minimum: 1, maximum: 65_536), default: "2048",
+      "Connections of all uids together, at most half of the descriptors that the daemon may open."),
     .key("subscriptions", .integer(minimum: 0, maximum: 65_536), default: "16", "Subscriptions of one connection."),
-    .key("calls_per_second", .integer(minimum: 1, maximum: 1_000_000), default: "500", "Calls of one uid in a second."),
+    .key(
+      "calls_per_second", .integer(minimum: 1, maximum: 1_000_000), default: "500",
+      "Calls of one uid in a second; after a rest twice as many at once."),
     .key("instances", .integer(minimum: 0, maximum: 1_000_000), default: "20", "Instances that one uid may have."),
   ]
 }

@@ -65,6 +65,16 @@ extension Configuration {
       maxInFlight: limits.maxInFlight, maxOutboundBytes: limits.maxOutboundBytes.bytes,
       writeTimeout: limits.writeTimeout.duration)
   }
+
+  /// How many connections there may be, and what all of a uid may ask for; as far as the process has descriptors.
+  var connections: ConnectionLimits {
+    ConnectionLimits(
+      perUser: limits.connections, total: limits.totalConnections,
+      user: AllowanceLimits(
+        callsPerSecond: limits.callsPerSecond, maxInFlight: limits.maxInFlightPerUid,
+        maxBufferedBytes: limits.bufferedBytesPerUid.bytes)
+    ).fitting(descriptors: ConnectionLimits.descriptors)
+  }
 }
 
 extension Configuration {
@@ -74,7 +84,6 @@ extension Configuration {
     var idle: [String] = []
     if metricsListen != nil { idle.append("metrics.listen") }
     if backup != defaults.backup { idle.append("backup") }
-    if limits.callsPerSecond != defaults.limits.callsPerSecond { idle.append("limits.calls_per_second") }
     return idle
   }
 }

@@ -1,5 +1,6 @@
 import JSONRPC
 import JSONRPCTransport
+import NIOCore
 import NIOPosix
 import SDKInstances
 import SDKProtocol
@@ -16,7 +17,7 @@ struct ListenerService: Service {
   let events: EventHub
   let delegates: Delegates
   let access: @Sendable () -> AccessPolicy
-  let counts: ConnectionCounts
+  let allowances: UserAllowances
   let grace: Double
   let notifier: Notifier
 
@@ -24,9 +25,9 @@ struct ListenerService: Service {
     try await withGracefulShutdownHandler {
       try await listener.run(on: group, settings: settings, admit: admit) { connection in
         let uid = connection.peer.uid
-        let isCounted = !isAdmin(connection.peer)
+        let isCounted = connection.allowance != nil
         return ControlHandler(connection, gateway: gateway, operations: operations) {
-          if isCounted { counts.end(uid) }
+          if isCounted { allowances.end(uid) }
         }
       }
     } onGracefulShutdown: {
@@ -47,9 +48,10 @@ struct ListenerService: Service {
 
   private func isAdmin(_ peer: PeerCredentials) -> Bool { access().isAdmin(Peer(peer)) }
 
-  private func admit(_ peer: PeerCredentials) -> RPCError? {
-    guard !isAdmin(peer), let error = counts.admit(peer.uid) else { return nil }
-    gateway.refused(Peer(peer), error)
-    return error
+  private func admit(_ peer: PeerCredentials) -> ConnectionAdmission {
+    if isAdmin(peer) { return .admitted(nil) }
+    let admission = allowances.admit(peer.uid, at: NIODeadline.now().uptimeNanoseconds)
+    if case .refused(let error) = admission { gateway.refused(Peer(peer), error) }
+    return admission
   }
 }

@@ -19,7 +19,7 @@ struct TestServer {
 
 /// Serves while `body` runs, then drains without grace and waits for the end.
 func withServer(
-  limits: TransportLimits = TransportLimits(), admit: @escaping Listener.Admission = { _ in nil },
+  limits: TransportLimits = TransportLimits(), admit: @escaping Listener.Admission = { _ in .admitted(nil) },
   _ body: (TestServer) async throws -> Void
 ) async throws {
   let directory = try TestDirectory()

@@ -42,6 +42,18 @@ struct ConfigurationMistakeTests {
     ("[limits]\nmax_frame_bytes = 10", "2: limits.max_frame_bytes: This must be from 64KiB to 256MiB."),
     ("[limits]\nframe_timeout = 0", "2: limits.frame_timeout: This must be from 1s to 1h."),
     ("[limits]\ninstances = 1.5", "2: limits.instances: This must be a whole number from 0 to 1000000."),
+    (
+      "[limits]\nconnections = 3000",
+      "2: limits.connections: total_connections must be at least connections: it counts those too."
+    ),
+    (
+      "[limits]\nmax_in_flight_per_uid = 9",
+      "2: limits.max_in_flight_per_uid: max_in_flight_per_uid must be at least max_in_flight: it counts those too."
+    ),
+    (
+      "[limits]\nbuffered_bytes_per_uid = \"1KiB\"",
+      "2: limits.buffered_bytes_per_uid: This must be from 1MiB to 16GiB."
+    ),
     ("[backup]\nevery = 5", "2: backup.every: This must be at least 1m, or 0 for no copies."),
     (
       "[network]\nallow = [\"https://a.b\"]",

@@ -38,6 +38,12 @@ struct ConfigurationTests {
     #expect(read.transport.writeTimeout == .seconds(90))
     #expect(read.transport.maxInFlight == 10)
     #expect(read.limits.published["callsPerSecond"] == 50)
+    #expect(read.limits.published["callBurst"] == 100)
+    #expect(read.connections.user.callsPerSecond == 50)
+    #expect(read.connections.user.maxInFlight == 20)
+    #expect(read.connections.user.maxBufferedBytes == 2 << 20)
+    #expect([read.connections.perUser, read.connections.total] == [7, 9])
+    #expect(!read.idleSettings.contains("limits.calls_per_second"))
     #expect([read.limits.connections, read.limits.subscriptions, read.limits.instances] == [7, 0, 3])
     #expect(read.retention == EventRetention(maxAge: 2 * 86_400, maxCountPerInstance: 10))
     #expect(read.networkAllow == ["zendesk.com", "10.1.2.3"])
@@ -105,7 +111,10 @@ struct ConfigurationTests {
     frame_timeout = 5
     write_timeout = "1.5m"
     max_in_flight = 10
+    max_in_flight_per_uid = 20
+    buffered_bytes_per_uid = "2MiB"
     connections = 7
+    total_connections = 9
     subscriptions = 0
     calls_per_second = 50
     instances = 3

@@ -1,0 +1,66 @@
+import JSONRPC
+import JSONRPCTransport
+import SDKProtocol
+import Synchronization
+
+/// What each uid has left to ask for, and how many connections it has. Admins are not counted.
+///
+/// A uid is forgotten when it has no connection and has rested long enough that a new allowance would be the same; so a
+/// connection that is closed and made again changes nothing, and the table is as small as the connections are few.
+final class UserAllowances: Sendable {
+  private struct User {
+    let allowance: Allowance
+    var connections = 0
+  }
+
+  private struct State {
+    var users: [UInt32: User] = [:]
+    var connections = 0
+  }
+
+  private let limits: ConnectionLimits
+  private let state = Mutex(State())
+
+  /// Uids that may be remembered before those at rest are looked for.
+  private static let roomForResting = 64
+
+  init(_ limits: ConnectionLimits) { self.limits = limits }
+
+  /// Counts a connection, or says why it is refused.
+  ///
+  /// - Parameter now: nanoseconds on the clock of the event loops.
+  func admit(_ uid: UInt32, at now: UInt64) -> ConnectionAdmission {
+    state.withLock { state in
+      if state.users.count >= state.connections + Self.roomForResting, state.users[uid] == nil {
+        state.users = state.users.filter { $0.value.connections > 0 || !$0.value.allowance.isUnused(at: now) }
+      }
+      let user = state.users[uid] ?? User(allowance: Allowance(limits: limits.user))
+      if user.connections >= limits.perUser {
+        return refused("This user has \(limits.perUser) connections already; close one first.")
+      }
+      if let refusal = user.allowance.takeConnection(at: now) { return .refused(refusal) }
+      state.users[uid] = user
+      if state.connections >= limits.total {
+        return refused("All users together have \(limits.total) connections already; try again later.")
+      }
+      state.users[uid]?.connections += 1
+      state.connections += 1
+      return .admitted(user.allowance)
+    }
+  }
+
+  /// A counted connection has ended.
+  func end(_ uid: UInt32) {
+    state.withLock { state in
+      state.users[uid]?.connections -= 1
+      state.connections -= 1
+    }
+  }
+
+  /// Uids that are remembered, and connections.
+  var counts: (users: Int, connections: Int) { state.withLock { ($0.users.count, $0.connections) } }
+
+  private func refused(_ message: String) -> ConnectionAdmission {
+    .refused(SDKError(.limit, .rateLimit, message, retryAfter: 1).rpcError)
+  }
+}

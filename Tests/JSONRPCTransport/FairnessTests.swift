@@ -1,0 +1,166 @@
+import JSONRPC
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import JSONRPCTransport
+
+/// How a connection shares its event loop, on a clock that the tests move.
+struct FairnessTests {
+  private final class Wire: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    var reads = 0
+    var holds = false
+    var held: [EventLoopPromise<Void>?] = []
+    func read(context: ChannelHandlerContext) { reads += 1 }
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      if holds { held.append(promise) } else { promise?.succeed(()) }
+    }
+    func release() {
+      holds = false
+      let all = held
+      held = []
+      for promise in all { promise?.succeed(()) }
+    }
+  }
+
+  private let channel = EmbeddedChannel()
+  private let wire = Wire()
+  private let program = TestProgram()
+
+  private func open(_ allowance: Allowance?) throws {
+    let connection = Connection(
+      peer: PeerCredentials(pid: 1, uid: 2, gid: 3), allowance: allowance, eventLoop: channel.eventLoop)
+    let core = connection.makeCore(ConnectionSettings { $0 == "echo" })
+    let handler = ConnectionChannelHandler(core: core)
+    core.start(wire: handler, handler: program.makeHandler(connection))
+    try channel.pipeline.syncOperations.addHandlers([wire, handler])
+    channel.pipeline.fireChannelActive()
+  }
+
+  private func send(_ text: String) throws { try channel.writeInbound(ByteBuffer(string: text)) }
+  private func pass(_ time: TimeAmount) { channel.embeddedEventLoop.advanceTime(by: time) }
+  private var accepted: Int { program.seen.accepted.count }
+  private let call = #"{"jsonrpc":"2.0","id":1,"method":"echo"}"# + "\n"
+
+  @Test func manyMessagesLeaveTheOthersTheirTurn() throws {
+    try open(nil)
+    try send(String(repeating: call, count: 100))
+    #expect(accepted == 16)
+    let reads = wire.reads
+    channel.pipeline.read()
+    #expect(wire.reads == reads)
+    pass(.microseconds(20))
+    #expect(accepted == 32)
+    pass(.milliseconds(1))
+    #expect(accepted == 100)
+    #expect(wire.reads == reads + 1)
+  }
+
+  @Test func aHalfCloseDuringARestLosesNothing() throws {
+    try open(nil)
+    try send(String(repeating: call, count: 40))
+    channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+    #expect(program.seen.closed == 0)
+    pass(.milliseconds(1))
+    #expect(accepted == 40)
+    #expect(program.seen.closed == 1)
+  }
+
+  @Test func whatWasSentBeforeGoingAwayIsStillRun() throws {
+    try open(nil)
+    try send(String(repeating: call, count: 40))
+    channel.close(promise: nil)
+    #expect(accepted == 16)
+    pass(.seconds(1))
+    #expect(accepted == 40)
+    #expect(program.seen.closed == 1)
+  }
+
+  @Test func whatAFloodHasLeftBehindIsDropped() throws {
+    let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 10))
+    try open(allowance)
+    try send(String(repeating: "x\n", count: 100_000))
+    channel.close(promise: nil)
+    pass(.milliseconds(10))
+    #expect(program.seen.closed == 1)
+    #expect(allowance.usage == (0, 0))
+  }
+
+  @Test func aFloodIsReadAtItsPace() throws {
+    // 40 messages at once, then 40 a second.
+    try open(Allowance(limits: AllowanceLimits(callsPerSecond: 10)))
+    try send(String(repeating: "x\n", count: 1000))
+    pass(.milliseconds(10))
+    let reads = wire.reads
+    channel.pipeline.read()
+    #expect(wire.reads == reads)
+    try send(String(repeating: call, count: 3))
+    for _ in 0..<40 { pass(.milliseconds(100)) }
+    #expect(accepted == 0)
+    for _ in 0..<400 { pass(.milliseconds(100)) }
+    #expect(accepted == 3)
+    #expect(wire.reads > reads)
+  }
+
+  @Test func longMessagesCostMore() throws {
+    let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 10))
+    try open(allowance)
+    // 63 pieces of 16 KiB, and one for itself.
+    try send("\"" + String(repeating: "x", count: 63 << 14) + "\"\n")
+    try send(call)
+    pass(.milliseconds(500))
+    #expect(accepted == 0)
+    pass(.milliseconds(200))
+    #expect(accepted == 1)
+  }
+
+  @Test func aRestIsNotAnUnfinishedMessage() throws {
+    try open(Allowance(limits: AllowanceLimits(callsPerSecond: 1)))
+    for _ in 0..<60 { try send("x\n{") }
+    pass(.seconds(11))
+    #expect(program.seen.closed == 0)
+  }
+
+  @Test func aCrowdedUserGetsAlongWithLittle() throws {
+    let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 1000, maxBufferedBytes: 1 << 20))
+    try open(allowance)
+    let text = #"{"jsonrpc":"2.0","id":1,"method":"text","params":{"bytes":100000}}"# + "\n"
+    wire.holds = true
+    try send(text)
+    var reads = wire.reads
+    channel.pipeline.read()
+    #expect(wire.reads == reads + 1)
+    // Another connection of the user keeps a lot.
+    allowance.count(buffered: 1 << 20)
+    reads = wire.reads
+    channel.pipeline.read()
+    try send(call)
+    #expect(wire.reads == reads)
+    #expect(accepted == 1)
+    wire.release()
+    #expect(wire.reads == reads + 1)
+    #expect(accepted == 2)
+    // A long unfinished message then ends its connection, a short one does not.
+    try send("{" + String(repeating: " ", count: 1000))
+    #expect(program.seen.closed == 0)
+    try send(String(repeating: " ", count: 70_000))
+    pass(.seconds(2))
+    #expect(program.seen.closed == 1)
+    #expect(allowance.usage == (0, 1 << 20))
+  }
+
+  @Test func whoIsHeldUpForItsUserGoesOnWhenThereIsRoom() throws {
+    let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 1000, maxBufferedBytes: 1 << 20))
+    try open(allowance)
+    allowance.count(buffered: 1 << 20)
+    wire.holds = true
+    try send(#"{"jsonrpc":"2.0","id":1,"method":"text","params":{"bytes":100000}}"# + "\n")
+    channel.pipeline.read()
+    let reads = wire.reads
+    allowance.count(buffered: -(1 << 20))
+    pass(.seconds(30))
+    #expect(wire.reads == reads + 1)
+    #expect(program.seen.closed == 0)
+  }
+}
