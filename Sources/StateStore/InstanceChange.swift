@@ -41,13 +41,19 @@ public struct InstanceChange: Sendable {
     public var service: String?
     public var operation: String?
     public var data: JSONObject
+    /// For the last event of an instance: who may see its events when it is gone. Sealed, and told to nobody.
+    public var audience: JSON?
 
     /// An event with these parts.
-    public init(_ type: EventType, service: String? = nil, operation: String? = nil, data: JSONObject = [:]) {
+    public init(
+      _ type: EventType, service: String? = nil, operation: String? = nil, data: JSONObject = [:],
+      audience: JSON? = nil
+    ) {
       self.type = type
       self.service = service
       self.operation = operation
       self.data = data
+      self.audience = audience
     }
   }
 

@@ -76,6 +76,7 @@ public final class SQLiteStateStore: StateStore {
       session: WriterSession(
         database: database, vault: opened.vault, status: status, clock: clock, retention: retention, tuning: tuning,
         logger: logger), queueLimit: tuning.queueLimit)
+    writer.beginSweeps()
     if !opened.vault.isLocked {
       logger.warning("Keys could be swapped to disk: RLIMIT_MEMLOCK is too low; raise it or disable swap.")
     }
@@ -130,13 +131,31 @@ public final class SQLiteStateStore: StateStore {
 
   public func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] {
     let vault = vault
-    let (events, damaged) = try await reader.read { db in
-      let rows = try EventLog.events(after: position, limit: limit, db)
-      let events = rows.compactMap { EventRow.open($0, vault: vault) }
-      return (events, rows.count - events.count)
+    let read = try await reader.read { db in
+      EventRow.open(try EventLog.events(after: position, limit: limit, db), vault: vault)
     }
+    report(damaged: read.damaged)
+    return read.events
+  }
+
+  public func eventPage(
+    after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
+  ) async throws(SDKError) -> EventPage {
+    let vault = vault
+    let (page, damaged) = try await reader.read { db in
+      let found = try EventSearch.next(after: position, limit: limit, of: instances, db)
+      let (events, damaged) = EventRow.open(found.rows, vault: vault)
+      let page = EventPage(
+        events: events, reached: found.reached, newest: try EventLog.newest(db),
+        lost: try EventLog.lost(after: position, db))
+      return (page, damaged)
+    }
+    report(damaged: damaged)
+    return page
+  }
+
+  private func report(damaged: Int) {
     if damaged > 0 { logger.error("\(damaged) stored events do not open and are left out.") }
-    return events
   }
 
   public func eventBounds() async throws(SDKError) -> EventBounds {
@@ -149,5 +168,7 @@ public final class SQLiteStateStore: StateStore {
   public var waitingCount: Int { writer.waitingCount }
 
   /// Drops the events that retention does not keep; done now and then by itself.
-  func applyRetention() async { await writer.between { $0.sweep() } }
+  func applyRetention() async {
+    await writer.between { session in while session.sweepPiece() {} }
+  }
 }

@@ -28,6 +28,13 @@ public protocol StateStore: Sendable {
   /// Events after a position, oldest first.
   func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent]
 
+  /// The next events of some instances, or of all for `nil`, after a position, oldest first, and what retention has
+  /// taken after it; both from one snapshot. It reads a bounded part of the log: a page may be short or empty though
+  /// more follows after where it has `reached`.
+  func eventPage(
+    after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
+  ) async throws(SDKError) -> EventPage
+
   /// The position of the newest event, and the newest position that is no longer kept for some instance.
   func eventBounds() async throws(SDKError) -> EventBounds
 

@@ -16,11 +16,16 @@ public struct StoredState: Sendable {
   public var instances: [StoredInstance]
   /// Those that did not, with why.
   public var quarantined: [QuarantinedInstance]
+  /// The last event of instances that are gone, where it says who may see their events; oldest first.
+  public var departed: [StoredEvent]
 
   /// A state with these instances.
-  public init(instances: [StoredInstance] = [], quarantined: [QuarantinedInstance] = []) {
+  public init(
+    instances: [StoredInstance] = [], quarantined: [QuarantinedInstance] = [], departed: [StoredEvent] = []
+  ) {
     self.instances = instances
     self.quarantined = quarantined
+    self.departed = departed
   }
 }
 
@@ -97,11 +102,13 @@ public struct StoredEvent: Sendable, Hashable {
   public var service: String?
   public var operation: String?
   public var data: JSONObject
+  /// Who may see the events of an instance that is gone; written with its last one.
+  public var audience: JSON?
 
   /// An event with these parts.
   public init(
     position: UInt64, uuid: InstanceUUID, id: InstanceID, kind: KindName, time: Timestamp, type: EventType,
-    service: String? = nil, operation: String? = nil, data: JSONObject
+    service: String? = nil, operation: String? = nil, data: JSONObject, audience: JSON? = nil
   ) {
     self.position = position
     self.uuid = uuid
@@ -112,6 +119,7 @@ public struct StoredEvent: Sendable, Hashable {
     self.service = service
     self.operation = operation
     self.data = data
+    self.audience = audience
   }
 }
 

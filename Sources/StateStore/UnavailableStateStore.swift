@@ -23,6 +23,9 @@ public struct UnavailableStateStore: StateStore {
     throw error
   }
   public func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] { throw error }
+  public func eventPage(
+    after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
+  ) async throws(SDKError) -> EventPage { throw error }
   public func eventBounds() async throws(SDKError) -> EventBounds { throw error }
   public var health: StoreHealth { .failing(error) }
 }

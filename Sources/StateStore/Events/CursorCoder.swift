@@ -1,14 +1,15 @@
 import Crypto
 import SDKProtocol
 
-/// Turns positions in the order of events into opaque cursors and back.
+/// Turns places in the order of events into opaque cursors and back.
 ///
-/// The cursor of a position is always the same text; without the key nobody can make one, change one, or see how
-/// many events lie between two (a synthetic IV from HMAC-SHA256, which also masks the position). A cursor of another
+/// Without the key nobody can make a cursor, change one, or see how many events lie between two (a synthetic IV from
+/// HMAC-SHA256, which also masks the position). An event's cursor is always the same text. That of a place between
+/// events differs each time, so that two of them don't even tell whether anything lies between. A cursor of another
 /// state does not decode.
 public struct CursorCoder: Sendable {
   private static let tagBytes = 16
-  private static let positionBytes = 8
+  private static let numberBytes = 8
 
   private let authentication: SymmetricKey
   private let masking: SymmetricKey
@@ -21,33 +22,57 @@ public struct CursorCoder: Sendable {
     state = Array(stateID.utf8)
   }
 
-  /// The cursor of a position; 0 stands before the first event.
-  public func encode(_ position: UInt64) -> String {
-    let tag = tag(of: position)
-    return Base64URL.encode(tag + Self.bytes(of: position ^ mask(for: tag)))
+  /// The cursor of an event's position; 0 stands before the first event.
+  public func encode(_ position: UInt64) -> String { encode([position], nonce: []) }
+
+  /// A cursor of a place, another each time.
+  public func encode(_ place: EventPlace) -> String {
+    encode([place.position, place.acknowledged], nonce: Self.bytes(of: UInt64.random(in: .min ... .max)))
   }
 
   /// The position of a cursor; `nil` if it was not made here or belongs to another state.
   public func decode(_ cursor: String) -> UInt64? {
-    guard let bytes = Base64URL.decode(cursor), bytes.count == Self.tagBytes + Self.positionBytes else { return nil }
+    if case .place(let place) = read(cursor) { place.position } else { nil }
+  }
+
+  /// What a text says.
+  public func read(_ cursor: String) -> CursorReading {
+    guard let bytes = Base64URL.decode(cursor) else { return .malformed }
+    let isPlace = bytes.count == Self.tagBytes + 3 * Self.numberBytes
+    guard isPlace || bytes.count == Self.tagBytes + Self.numberBytes else { return .malformed }
     let tag = Array(bytes.prefix(Self.tagBytes))
-    let masked = bytes.suffix(Self.positionBytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    let position = masked ^ mask(for: tag)
-    let difference = zip(tag, self.tag(of: position)).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
-    return difference == 0 ? position : nil
+    let body = bytes.dropFirst(Self.tagBytes)
+    let mask = mask(for: tag)
+    let numbers = (0..<(isPlace ? 2 : 1)).map { index in
+      Self.number(in: body.dropFirst(index * Self.numberBytes)) ^ mask[index]
+    }
+    let nonce = isPlace ? Array(body.suffix(Self.numberBytes)) : []
+    let difference = zip(tag, self.tag(of: numbers, nonce)).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
+    guard difference == 0 else { return .foreign }
+    return .place(EventPlace(numbers[0], acknowledged: isPlace ? numbers[1] : 0))
   }
 
-  private func tag(of position: UInt64) -> [UInt8] {
-    Array(HMAC<SHA256>.authenticationCode(for: Self.bytes(of: position) + state, using: authentication))
-      .prefix(Self.tagBytes).map { $0 }
+  private func encode(_ numbers: [UInt64], nonce: [UInt8]) -> String {
+    let tag = tag(of: numbers, nonce)
+    let masked = zip(numbers, mask(for: tag)).flatMap { Self.bytes(of: $0 ^ $1) }
+    return Base64URL.encode(tag + masked + nonce)
   }
 
-  private func mask(for tag: [UInt8]) -> UInt64 {
-    HMAC<SHA256>.authenticationCode(for: tag, using: masking).prefix(Self.positionBytes)
-      .reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+  private func tag(of numbers: [UInt64], _ nonce: [UInt8]) -> [UInt8] {
+    let message = numbers.flatMap(Self.bytes(of:)) + nonce + state
+    return Array(HMAC<SHA256>.authenticationCode(for: message, using: authentication)).prefix(Self.tagBytes).map { $0 }
   }
 
-  private static func bytes(of position: UInt64) -> [UInt8] {
-    (0..<positionBytes).map { UInt8(truncatingIfNeeded: position >> (8 * UInt64(positionBytes - 1 - $0))) }
+  private func mask(for tag: [UInt8]) -> [UInt64] {
+    let code = Array(HMAC<SHA256>.authenticationCode(for: tag, using: masking))
+    return [Self.number(in: code[...]), Self.number(in: code.dropFirst(Self.numberBytes))]
+  }
+
+  private static func number(in bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.prefix(numberBytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+  }
+
+  private static func bytes(of number: UInt64) -> [UInt8] {
+    (0..<numberBytes).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64(numberBytes - 1 - $0))) }
   }
 }

@@ -1,7 +1,7 @@
 import GRDB
 import SDKProtocol
 
-/// The log of events as a whole: where it begins and ends, and what retention takes.
+/// The log of events as a whole: where it begins and ends, and what it has lost.
 enum EventLog {
   /// The newest position ever given; AUTOINCREMENT keeps it when the events are gone.
   static func newest(_ db: Database) throws -> UInt64 {
@@ -10,10 +10,7 @@ enum EventLog {
   }
 
   static func bounds(_ db: Database) throws -> EventBounds {
-    var dropped: [InstanceUUID: UInt64] = [:]
-    for row in try Row.fetchAll(db, sql: "SELECT instance, position FROM event_gap") {
-      if let uuid = row.text(0), let position = row.unsigned(1) { dropped[InstanceUUID(uuid)] = position }
-    }
+    let dropped = try lost(after: 0, db)
     return EventBounds(newest: try newest(db), dropped: dropped.values.max() ?? 0, droppedByInstance: dropped)
   }
 
@@ -25,42 +22,34 @@ enum EventLog {
     return try Row.fetchAll(statement, arguments: [position, max(0, limit)])
   }
 
-  /// Drops what retention does not keep and notes up to where, for each instance.
-  static func retain(_ retention: EventRetention, at time: Timestamp, _ db: Database) throws {
-    let oldest = (time - retention.maxAge).secondsSince1970
-    try drop(
-      """
-      SELECT instance, MAX(position) FROM event WHERE time < ? GROUP BY instance
-      """, [oldest], deleting: "DELETE FROM event WHERE time < ?", [oldest], at: time, db)
-    let crowded = try Row.fetchAll(
-      db, sql: "SELECT instance FROM event GROUP BY instance HAVING COUNT(*) > ?",
-      arguments: [retention.maxCountPerInstance])
-    for uuid in crowded.compactMap({ $0.text(0) }) {
-      let last = try Row.fetchOne(
-        db, sql: "SELECT position FROM event WHERE instance = ? ORDER BY position DESC LIMIT 1 OFFSET ?",
-        arguments: [uuid, retention.maxCountPerInstance])
-      guard let position = last?.integer(0) else { continue }
-      try drop(
-        "SELECT ?, ?", [uuid, position], deleting: "DELETE FROM event WHERE instance = ? AND position <= ?",
-        [uuid, position], at: time, db)
+  /// The newest position that retention has taken from each instance that has lost events after a position.
+  static func lost(after position: UInt64, _ db: Database) throws -> [InstanceUUID: UInt64] {
+    guard let position = Int64(exactly: position) else { return [:] }
+    let statement = try db.cachedStatement(sql: "SELECT instance, position FROM event_gap WHERE position > ?")
+    var lost: [InstanceUUID: UInt64] = [:]
+    for row in try Row.fetchAll(statement, arguments: [position]) {
+      if let uuid = row.text(0), let position = row.unsigned(1) { lost[InstanceUUID(uuid)] = position }
     }
-    // An instance that is gone, with all of its events, long enough ago that no cursor of then is worth keeping.
-    try db.execute(
-      sql: """
-        DELETE FROM event_gap WHERE time < ? AND instance NOT IN (SELECT uuid FROM instance)
-          AND instance NOT IN (SELECT instance FROM event)
-        """, arguments: [oldest])
+    return lost
   }
 
-  private static func drop(
-    _ gaps: String, _ gapArguments: StatementArguments, deleting: String, _ arguments: StatementArguments,
-    at time: Timestamp, _ db: Database
-  ) throws {
-    try db.execute(
+  /// The rows of the last events of instances that are gone, by a search in the index for each.
+  static func departed(_ db: Database) throws -> [Row] {
+    let gone = try Row.fetchAll(
+      db,
       sql: """
-        INSERT INTO event_gap (instance, position, time) SELECT *, ? FROM (\(gaps)) WHERE true
-        ON CONFLICT (instance) DO UPDATE SET position = MAX(position, excluded.position), time = excluded.time
-        """, arguments: [time.secondsSince1970] + gapArguments)
-    try db.execute(sql: deleting, arguments: arguments)
+        WITH RECURSIVE seen (uuid) AS (
+          SELECT MIN(instance) FROM event
+          UNION ALL
+          SELECT (SELECT MIN(instance) FROM event WHERE instance > seen.uuid) FROM seen WHERE seen.uuid IS NOT NULL
+        )
+        SELECT uuid FROM seen
+        WHERE uuid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM instance WHERE instance.uuid = seen.uuid)
+        """)
+    let last = try db.cachedStatement(
+      sql: """
+        SELECT position, instance, time, payload FROM event WHERE instance = ? ORDER BY position DESC LIMIT 1
+        """)
+    return try gone.compactMap { row in try row.text(0).flatMap { try Row.fetchOne(last, arguments: [$0]) } }
   }
 }

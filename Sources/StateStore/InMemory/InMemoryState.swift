@@ -24,6 +24,20 @@ struct InMemoryState {
     Array(events.lazy.filter { $0.position > position }.prefix(max(0, limit)))
   }
 
+  func page(after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?) -> EventPage {
+    let later = events.lazy.filter { $0.position > position && instances?.contains($0.uuid) != false }
+    let found = Array(later.prefix(max(0, limit)))
+    return EventPage(
+      events: found, reached: found.count < limit ? newest : found.last?.position ?? position, newest: newest,
+      lost: dropped.filter { $0.value > position })
+  }
+
+  /// The last events of instances that are gone.
+  var departed: [StoredEvent] {
+    let last = Dictionary(events.map { ($0.uuid, $0) }, uniquingKeysWith: { $1 })
+    return last.values.filter { entries[$0.uuid] == nil && $0.audience != nil }.sorted { $0.position < $1.position }
+  }
+
   func value(of uuid: InstanceUUID, key: String) -> StoredValue? {
     guard let entry = entries[uuid], let value = entry.storage[key] else { return nil }
     return StoredValue(value: value, storageEpoch: entry.instance.storageEpoch)
@@ -49,7 +63,8 @@ struct InMemoryState {
       let data = event.type == .identityWiped ? wiped?.data(over: event.data, instance: change.uuid) : nil
       return StoredEvent(
         position: newest, uuid: change.uuid, id: change.id, kind: change.kind, time: time, type: event.type,
-        service: event.service, operation: event.operation, data: data ?? event.data)
+        service: event.service, operation: event.operation, data: data ?? event.data,
+        audience: event.audience)
     }
     events += written
     return CommitResult(events: written, wiped: wiped)

@@ -30,7 +30,10 @@ public final class InMemoryStateStore: StateStore {
   }
 
   public func load() async throws(SDKError) -> StoredState {
-    contents.withLock { StoredState(instances: $0.state.instances, quarantined: $0.state.quarantined) }
+    contents.withLock { contents in
+      StoredState(
+        instances: contents.state.instances, quarantined: contents.state.quarantined, departed: contents.state.departed)
+    }
   }
 
   public func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
@@ -65,6 +68,12 @@ public final class InMemoryStateStore: StateStore {
 
   public func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] {
     contents.withLock { $0.state.events(after: position, limit: limit) }
+  }
+
+  public func eventPage(
+    after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
+  ) async throws(SDKError) -> EventPage {
+    contents.withLock { $0.state.page(after: position, limit: limit, of: instances) }
   }
 
   public func eventBounds() async throws(SDKError) -> EventBounds { contents.withLock { $0.state.bounds } }

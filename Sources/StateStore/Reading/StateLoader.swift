@@ -20,6 +20,8 @@ struct StateLoader {
     }
     let rows = try Row.fetchCursor(db, sql: InstanceRow.selection + " ORDER BY i.id")
     while let row = try rows.next() { loader.add(row, vault) }
+    loader.state.departed = try EventLog.departed(db).compactMap { EventRow.open($0, vault: vault) }
+      .filter { $0.audience != nil }.sorted { $0.position < $1.position }
     return (loader.state, loader.unreadable)
   }
 

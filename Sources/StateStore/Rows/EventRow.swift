@@ -35,6 +35,7 @@ enum EventRow {
     ]
     head["service"] = event.service.map(JSON.string)
     head["operation"] = event.operation.map(JSON.string)
+    head["audience"] = event.audience
     var plain = try StoredJSON.data(of: .object(head))
     plain.append(0x0A)
     plain.append(try StoredJSON.data(of: .object(event.data)))
@@ -60,6 +61,13 @@ enum EventRow {
     else { return nil }
     return StoredEvent(
       position: position, uuid: uuid, id: id, kind: KindName(kind), time: moment, type: type,
-      service: head["service"]?.stringValue, operation: head["operation"]?.stringValue, data: data)
+      service: head["service"]?.stringValue, operation: head["operation"]?.stringValue, data: data,
+      audience: head["audience"])
+  }
+
+  /// The events of those rows that open, and how many do not.
+  static func open(_ rows: [Row], vault: Vault) -> (events: [StoredEvent], damaged: Int) {
+    let events = rows.compactMap { open($0, vault: vault) }
+    return (events, rows.count - events.count)
   }
 }

@@ -21,9 +21,8 @@ struct StoreTuning: Sendable {
   /// How long to leave a failed disk alone at first, and at most.
   var firstPause = Duration.milliseconds(100)
   var longestPause = Duration.seconds(5)
-  /// How many events, and seconds, between two sweeps of retention.
-  var eventsBetweenSweeps = 512
-  var secondsBetweenSweeps = 600.0
+  /// How long between two sweeps of retention through the whole log.
+  var sweepInterval = Duration.seconds(600)
   /// Called at each moment; what it throws is what the disk would have said.
   var at: @Sendable (Moment, Database?) throws -> Void = { _, _ in }
 }

@@ -46,9 +46,20 @@ final class StoreWriter: Sendable {
       if batch.isEmpty { break }
       let results = session.value.perform(batch.map(\.change))
       for (pending, result) in zip(batch, results) { pending.answer.resume(returning: result) }
-      session.value.sweepIfDue()
+      session.value.prune()
     }
     scheduleProbe()
+  }
+
+  /// Begins the sweeps of retention; the first at once, for what was left when the daemon last ran.
+  func beginSweeps() { queue.async { [weak self] in self?.sweep() } }
+
+  /// A piece at a time, so that changes that come meanwhile wait for no more than one.
+  private func sweep() {
+    guard !commits.isClosed else { return }
+    if session.value.sweepPiece() { return queue.async { [weak self] in self?.sweep() } }
+    let nanoseconds = Int(session.value.tuning.sweepInterval / .nanoseconds(1))
+    queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in self?.sweep() }
   }
 
   /// While the disk fails, asks it again now and then, so that the store heals without waiting for a change.

@@ -11,15 +11,13 @@ final class WriterSession {
   private let vault: Vault
   private let status: StoreStatus
   private let clock: @Sendable () -> Timestamp
-  private let retention: EventRetention
   private let logger: Logger
 
   private var recovery: RecoveryPause
   private var isProbeScheduled = false
   /// A key is destroyed that may still lie in the log; at first it may be one from before a crash.
   private var isLogToBeEmptied = true
-  private var eventsSinceSweep = 0
-  private var lastSweep: Timestamp?
+  private var pruner: EventPruner
 
   init(
     database: DatabaseHolder, vault: Vault, status: StoreStatus, clock: @escaping @Sendable () -> Timestamp,
@@ -29,7 +27,7 @@ final class WriterSession {
     self.vault = vault
     self.status = status
     self.clock = clock
-    self.retention = retention
+    pruner = EventPruner(retention)
     self.tuning = tuning
     self.logger = logger
     recovery = RecoveryPause(first: tuning.firstPause, longest: tuning.longestPause)
@@ -49,7 +47,7 @@ final class WriterSession {
     }
     for (change, result) in zip(changes, results) {
       guard case .success(let done) = result else { continue }
-      eventsSinceSweep += done.events.count
+      pruner.note(done.events)
       if change.removesKeys { isLogToBeEmptied = true }
     }
     if let failure = removeOldKeys() {
@@ -163,26 +161,26 @@ final class WriterSession {
     }
   }
 
-  /// Applies retention when enough events or time have come since the last time.
-  func sweepIfDue() {
-    let now = clock()
-    let isDue = lastSweep.map { abs(now - $0) >= tuning.secondsBetweenSweeps } ?? true
-    guard isDue || eventsSinceSweep >= tuning.eventsBetweenSweeps, recovery.current == nil else { return }
-    sweep()
+  /// Keeps the instances that have just written within their retention.
+  func prune() {
+    guard recovery.current == nil else { return }
+    do {
+      try database.use { db in try pruner.prune(at: clock(), db) }
+    } catch {
+      pruner.forget()
+      _ = failed(error)
+    }
   }
 
-  func sweep() {
-    lastSweep = clock()
-    eventsSinceSweep = 0
+  /// Applies retention to a piece of the log; whether more is to be done.
+  func sweepPiece() -> Bool {
+    guard recovery.current == nil else { return false }
     do {
-      try database.use { db in
-        try db.inTransaction(.immediate) {
-          try EventLog.retain(retention, at: clock(), db)
-          return .commit
-        }
-      }
+      return try database.use { db in try pruner.sweepPiece(at: clock(), db) }
     } catch {
+      pruner.forget()
       _ = failed(error)
+      return false
     }
   }
 
