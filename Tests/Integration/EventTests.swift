@@ -39,7 +39,8 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("one", on: line)
-    let name = try line.call("events.subscribe", ["since": "not-a-cursor"])["subscription"] ?? .null
+    let foreign = JSON.string(String(repeating: "A", count: 32))
+    let name = try line.call("events.subscribe", ["since": foreign])["subscription"] ?? .null
     let gap = try line.notification("events.gap")
     #expect(gap["subscription"] == name)
     try line.call("events.resume", ["subscription": name, "since": gap["resume"] ?? .null])

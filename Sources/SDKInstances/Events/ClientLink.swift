@@ -11,6 +11,8 @@ public protocol ClientLink: AnyObject, Sendable {
   func request(method: String, params: JSON, timeout: Duration) async throws(LinkRequestError) -> JSON
   /// How many bytes wait because the peer doesn't read.
   var unsentBytes: Int { get }
+  /// Waits until fewer bytes than these are unsent, or the connection has ended.
+  func writable(below bytes: Int) async
   /// Whether it has ended.
   var isClosed: Bool { get }
 }

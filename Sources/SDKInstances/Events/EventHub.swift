@@ -7,41 +7,41 @@ public import StateStore
 /// Who is told what happens. Events are delivered in the order of their positions; a subscriber that does not read
 /// costs the others nothing: past a bound it gets `events.gap` and is paused.
 public actor EventHub {
-  /// Whether a subscriber may see an event now.
-  public typealias Visibility = @Sendable (StoredEvent, Peer) -> Bool
-  /// The labels of an instance, for filters.
-  public typealias Labels = @Sendable (InstanceID) -> [String: String]?
-
   let store: any StateStore
   nonisolated var cursors: CursorCoder { store.cursors }
   let operations: Operations
   let logger: Logger
-  private var isVisible: Visibility = { _, _ in false }
-  private var labels: Labels = { _ in nil }
+  var directory: (any EventDirectory)?
 
-  private var subscriptions: [String: Subscription] = [:]
-  private var bySession: [ObjectIdentifier: Set<String>] = [:]
-  private var names: UInt64 = 0
-
-  /// Events that were committed but whose predecessors have not been reported yet.
-  private var early: [UInt64: StoredEvent] = [:]
-  private var delivered: UInt64 = 0
+  var table = SubscriptionTable()
+  private nonisolated let inbox: EventInbox
+  /// How long an event may be missing, of which later ones are known, before it is looked for in the store.
+  private let patience: Duration
+  private var isLookingForMissing = false
+  /// The last position that was told.
+  private(set) var told: UInt64 = 0
   /// The newest events, so that a reader close behind needs no disk.
-  private var recent = Deque<StoredEvent>()
+  private(set) var recent = Deque<EventText>()
 
   private let onEvent: @Sendable (StoredEvent) -> Void
   /// How many subscriptions a connection may have, unless it is an admin's.
   private let maximumSubscriptions: Int
   private static let recentCapacity = 512
   /// How much may wait for a subscriber's connection.
-  static let maximumUnsentBytes = 1 << 20
-  private static let pageSize = 128
+  static let maximumUnsentBytes = 512 << 10
+  static let pageSize = 256
+  /// After so many events others get their turn on the hub.
+  private static let burst = 64
 
   /// A hub over a store.
   ///
-  /// - Parameter onEvent: hears of each event once it is durable, in no certain order; must be quick.
+  /// - Parameters:
+  ///   - patience: how long to wait for an event of which later ones are known.
+  ///   - inboxCapacity: how many events wait in memory for delivery; more are read from the store.
+  ///   - onEvent: hears of each event once it is durable, in no certain order; must be quick.
   public init(
     store: any StateStore, operations: Operations, logger: Logger, maximumSubscriptions: Int = 16,
+    patience: Duration = .seconds(5), inboxCapacity: Int = 4096,
     onEvent: @escaping @Sendable (StoredEvent) -> Void = { _ in }
   ) {
     self.onEvent = onEvent
@@ -49,202 +49,188 @@ public actor EventHub {
     self.store = store
     self.operations = operations
     self.logger = logger
+    self.patience = patience
+    inbox = EventInbox(capacity: inboxCapacity)
   }
 
   /// Begins at the store's newest event.
-  public func begin(isVisible: @escaping Visibility, labels: @escaping Labels) async throws(SDKError) {
-    self.isVisible = isVisible
-    self.labels = labels
-    delivered = try await store.eventBounds().newest
+  public func begin(_ directory: any EventDirectory) async throws(SDKError) {
+    self.directory = directory
+    told = try await store.eventBounds().newest
+    inbox.begin(after: told)
   }
 
-  /// Takes committed events and tells subscribers of all whose turn it is.
-  public func append(_ events: [StoredEvent]) {
+  /// Takes committed events, of which subscribers are told in their turn; waits for none of them.
+  public nonisolated func append(_ events: [StoredEvent]) {
     for event in events { onEvent(event) }
-    for event in events where event.position > delivered { early[event.position] = event }
-    while let event = early.removeValue(forKey: delivered + 1) {
-      delivered += 1
-      recent.append(event)
-      if recent.count > Self.recentCapacity { recent.removeFirst() }
-      for subscription in subscriptions.values where subscription.phase == .live {
-        deliver(event, to: subscription.name)
-      }
-    }
+    guard !events.isEmpty, inbox.add(events) else { return }
+    operations.start { await self.deliver() }
   }
+
+  /// How many committed events subscribers have not been told of yet.
+  public nonisolated var waitingCount: Int { inbox.count }
+
+  /// The newest position of which the hub has heard.
+  nonisolated var newestKnown: UInt64 { inbox.newest }
 
   // MARK: Subscriptions
 
   /// A new subscription, silent until `activate`, so that its reply can go first.
   ///
+  /// - Parameter since: where it begins; `nil`: with what happens from now on; `foreign`: with a gap.
   /// - Throws: `tooManySubscriptions`.
-  public func subscribe(
-    _ link: any ClientLink, session: ObjectIdentifier, filter: EventFilter, since: String?, isAdmin: Bool
-  ) throws(SDKError) -> (name: String, cursor: String) {
-    if !isAdmin, bySession[session, default: []].count >= maximumSubscriptions {
+  func subscribe(
+    _ link: any ClientLink, session: ObjectIdentifier, filter: EventFilter, since: CursorReading?, text: String?,
+    isAdmin: Bool
+  ) throws(SDKError) -> (id: UInt64, name: String, cursor: String) {
+    if !isAdmin, table.count(of: session) >= maximumSubscriptions {
       throw SDKError(
         .limit, .tooManySubscriptions,
         "A connection has at most \(maximumSubscriptions) subscriptions; end one with events.unsubscribe.")
     }
-    names += 1
-    let name = "s\(names)"
-    var subscription = Subscription(name: name, link: link, session: session, filter: filter)
-    if let since {
-      subscription.position = cursors.decode(since)
-      subscription.hasForeignCursor = subscription.position == nil
-    } else {
-      subscription.position = delivered
+    let place: EventPlace? =
+      switch since {
+      case nil: EventPlace(max(told, inbox.newest))
+      case .place(let place): place
+      case .foreign, .malformed: nil
+      }
+    let subscription = table.add(to: session) { id, name in
+      Subscription(id: id, name: name, link: link, session: session, filter: filter, place: place)
     }
-    subscriptions[name] = subscription
-    bySession[session, default: []].insert(name)
-    return (name, cursors.encode(subscription.position ?? delivered))
+    // Whoever gives a cursor begins there, even when it turns out to be too old: then the gap is told again.
+    let cursor = text ?? cursors.encode(subscription.place)
+    subscription.lastCursor = cursor
+    return (subscription.id, subscription.name, cursor)
   }
 
   /// Begins delivery: first what came after the cursor, then what happens.
-  public func activate(_ name: String) {
-    guard let subscription = subscriptions[name], subscription.phase == .waiting else { return }
-    subscriptions[name]?.phase = .replaying
-    operations.start { await self.replay(name, checksGap: true) }
+  func activate(_ id: UInt64) {
+    guard let subscription = table[id], subscription.phase == .waiting else { return }
+    table.setPhase(.replaying, of: subscription)
+    operations.start { await self.replay(id) }
   }
 
-  /// Ends a subscription of a session.
-  public func unsubscribe(_ name: String, session: ObjectIdentifier) -> Bool {
-    guard subscriptions[name]?.session == session else { return false }
-    subscriptions[name] = nil
-    bySession[session]?.remove(name)
+  /// Ends a subscription of a session; false if it has none of this name.
+  func unsubscribe(_ name: String, session: ObjectIdentifier) -> Bool {
+    guard let subscription = table.find(name, of: session) else { return false }
+    table.remove(subscription)
     return true
   }
 
-  /// Goes on after a gap.
-  public func resume(_ name: String, since: String, session: ObjectIdentifier) -> Bool {
-    guard subscriptions[name]?.session == session, let position = cursors.decode(since) else { return false }
-    guard subscriptions[name]?.phase == .paused else { return true }
-    subscriptions[name]?.position = position
-    subscriptions[name]?.phase = .waiting
-    return true
+  /// Goes on after a gap, when `activate` is called.
+  func resume(_ name: String, since: CursorReading, session: ObjectIdentifier) -> Resumption {
+    guard let subscription = table.find(name, of: session) else { return .unknown }
+    guard subscription.phase == .paused else { return .notPaused }
+    if case .place(let place) = since {
+      subscription.place = place
+      subscription.isForeign = false
+    } else {
+      subscription.isForeign = true
+    }
+    subscription.isCompared = false
+    table.setPhase(.waiting, of: subscription)
+    return .resumed(subscription.id)
+  }
+
+  /// What became of a wish to go on.
+  enum Resumption {
+    case resumed(UInt64)
+    case notPaused
+    case unknown
   }
 
   /// The connection has ended.
-  public func end(_ session: ObjectIdentifier) {
-    for name in bySession.removeValue(forKey: session) ?? [] { subscriptions[name] = nil }
-  }
+  public func end(_ session: ObjectIdentifier) { table.end(session) }
 
   /// Tells every subscribed connection and some others something, once each.
   public func announce(_ line: [UInt8], to others: [(session: ObjectIdentifier, link: any ClientLink)] = []) {
     var told = Set<ObjectIdentifier>()
     for other in others where told.insert(other.session).inserted { other.link.send(line) }
-    for subscription in subscriptions.values where told.insert(subscription.session).inserted {
-      subscription.link.send(line)
-    }
+    for subscription in table.all where told.insert(subscription.session).inserted { subscription.link.send(line) }
   }
 
   /// How many subscriptions there are.
-  public var count: Int { subscriptions.count }
-
-  // MARK: Reading
-
-  /// Visible events after a position, oldest first, and the position up to which was read.
-  public func list(
-    after position: UInt64, filter: EventFilter, peer: Peer, limit: Int, maximumBytes: Int
-  ) async throws(SDKError) -> (events: [Event], position: UInt64, isEnd: Bool) {
-    var found: [Event] = []
-    var reached = position
-    var bytes = 0
-    while true {
-      let page = try await store.events(after: reached, limit: Self.pageSize)
-      if page.isEmpty { return (found, max(reached, min(delivered, reached)), true) }
-      for event in page {
-        guard matches(event, filter), isVisible(event, peer) else {
-          reached = event.position
-          continue
-        }
-        let shape = shape(event)
-        let size = (try? JSONValueEncoder.encode(shape)).map { JSONWriter.bytes(of: $0).count } ?? 0
-        if found.count == limit || (!found.isEmpty && bytes + size > maximumBytes) { return (found, reached, false) }
-        bytes += size
-        found.append(shape)
-        reached = event.position
-      }
-    }
-  }
+  public var count: Int { table.count }
 
   // MARK: Delivery
 
-  private func matches(_ event: StoredEvent, _ filter: EventFilter) -> Bool {
-    filter.matches(event, labels: filter.labels.isEmpty ? nil : labels(event.id))
-  }
-
-  private func shape(_ event: StoredEvent) -> Event {
-    Event(
-      cursor: cursors.encode(event.position), time: event.time, instance: event.id, kind: event.kind,
-      service: event.service, type: event.type, operation: event.operation, data: event.data)
-  }
-
-  private func deliver(_ event: StoredEvent, to name: String) {
-    guard let subscription = subscriptions[name] else { return }
-    // A call that was subscribing while its connection ended comes after `end`.
-    guard !subscription.link.isClosed else {
-      _ = unsubscribe(name, session: subscription.session)
-      return
-    }
-    if matches(event, subscription.filter), isVisible(event, subscription.link.peer) {
-      guard subscription.link.unsentBytes < Self.maximumUnsentBytes else {
-        return pause(subscription, resumeAt: subscription.position ?? event.position)
+  private func deliver() async {
+    var count = 0
+    while true {
+      switch inbox.next() {
+      case .event(let event): tell(event)
+      case .missing: return lookForMissing()
+      case .nothing: return
       }
-      send(EventsEvent.self, .init(subscription: name, event: shape(event)), to: subscription.link)
+      count += 1
+      if count.isMultiple(of: Self.burst) { await Task.yield() }
     }
-    subscriptions[name]?.position = event.position
   }
 
-  private func replay(_ name: String, checksGap: Bool) async {
-    if checksGap, await hasGap(name) { return }
-    while let subscription = subscriptions[name], subscription.phase == .replaying {
-      let position = subscription.position ?? delivered
-      if position >= delivered {
-        subscriptions[name]?.phase = .live
-        return
-      }
-      let page: [StoredEvent]
+  private func tell(_ event: StoredEvent) {
+    guard event.position > told else { return }
+    told = event.position
+    let text = EventText(event, cursors: cursors)
+    recent.append(text)
+    if recent.count > Self.recentCapacity { recent.removeFirst() }
+    let interested = table.live(for: event.id)
+    guard !interested.isEmpty, let audience = directory?.audience(of: event.uuid, id: event.id) else { return }
+    for subscription in interested where subscription.place.position < event.position {
+      offer(text, audience, to: subscription)
+    }
+  }
+
+  private func offer(_ text: EventText, _ audience: EventAudience, to subscription: Subscription) {
+    guard !subscription.link.isClosed else { return table.remove(subscription) }
+    guard subscription.filter.admits(text.event, of: audience), audience.admits(subscription.link.peer) else { return }
+    guard subscription.link.unsentBytes < Self.maximumUnsentBytes else {
+      subscription.place.position = text.event.position - 1
+      return pause(subscription)
+    }
+    subscription.send(text)
+  }
+
+  /// Tells of a gap after what was delivered; going on at its `resume` loses nothing that is still kept.
+  func pause(_ subscription: Subscription) {
+    table.setPhase(.paused, of: subscription)
+    let gap = EventsGap.Params(
+      subscription: subscription.name, from: subscription.isForeign ? nil : subscription.lastCursor,
+      resume: cursors.encode(subscription.place))
+    subscription.isForeign = false
+    guard let json = try? JSONValueEncoder.encode(gap) else { return }
+    subscription.link.send(RPCText.notification(method: EventsGap.name, params: json))
+  }
+
+  // MARK: Missing events
+
+  /// Whoever committed the next event has not reported it: it may be about to, or it was stopped in between (by a key
+  /// that could not be removed from the log, say). What is on disk is told then.
+  private func lookForMissing() {
+    guard !isLookingForMissing else { return }
+    isLookingForMissing = true
+    let start = told
+    operations.startBackground {
+      try? await Task.sleep(for: self.patience)
+      guard !Task.isCancelled else { return }
+      await self.readMissing(after: start)
+    }
+  }
+
+  private func readMissing(after start: UInt64) async {
+    isLookingForMissing = false
+    if told == start {
       do throws(SDKError) {
-        page = try await events(after: position)
+        let page = try await store.eventPage(after: start, limit: Self.pageSize, of: nil)
+        if told == start {
+          logger.notice("Events were committed but not reported; subscribers are told of them from the store.")
+          for event in page.events { tell(event) }
+          told = max(told, page.reached)
+          inbox.skip(to: told)
+        }
       } catch {
-        logger.error("Events can't be read for a subscriber: \(error.message)")
-        return pause(subscription, resumeAt: position)
+        logger.error("Events can't be read for subscribers: \(error.message)", metadata: ["reason": "\(error.reason)"])
       }
-      guard subscriptions[name]?.phase == .replaying else { return }
-      if page.isEmpty {
-        subscriptions[name]?.position = delivered
-        continue
-      }
-      for event in page where subscriptions[name]?.phase == .replaying { deliver(event, to: name) }
     }
-  }
-
-  private func events(after position: UInt64) async throws(SDKError) -> [StoredEvent] {
-    if let first = recent.first, first.position <= position + 1 {
-      return Array(recent.drop { $0.position <= position }.prefix(Self.pageSize))
-    }
-    return try await store.events(after: position, limit: Self.pageSize).filter { $0.position <= delivered }
-  }
-
-  private func hasGap(_ name: String) async -> Bool {
-    guard let subscription = subscriptions[name] else { return true }
-    guard let bounds = try? await store.eventBounds() else { return false }
-    if !subscription.hasForeignCursor, let position = subscription.position, position >= bounds.dropped { return false }
-    subscriptions[name]?.hasForeignCursor = false
-    pause(subscription, resumeAt: bounds.dropped, isFromKnown: !subscription.hasForeignCursor)
-    return true
-  }
-
-  private func pause(_ subscription: Subscription, resumeAt position: UInt64, isFromKnown: Bool = true) {
-    subscriptions[subscription.name]?.phase = .paused
-    let from = isFromKnown ? subscription.position.map(cursors.encode) : nil
-    send(
-      EventsGap.self,
-      .init(subscription: subscription.name, from: from, resume: cursors.encode(position)), to: subscription.link)
-  }
-
-  private func send<N: RPCNotification>(_ type: N.Type, _ params: N.Params, to link: any ClientLink) {
-    guard let json = try? JSONValueEncoder.encode(params) else { return }
-    link.send(RPCText.notification(method: N.name, params: json))
+    await deliver()
   }
 }

@@ -1,31 +1,9 @@
-public import SDKProtocol
+import JSONRPC
+import SDKProtocol
 import StateStore
 
-/// Which events a reader wants.
-public struct EventFilter: Sendable {
-  /// Only these instances; `nil` for all.
-  public var instances: Set<InstanceID>?
-  /// Only instances with all of these labels.
-  public var labels: [String: String]
-  /// Only these types; `nil` for all.
-  public var types: Set<EventType>?
-
-  /// A filter.
-  public init(instances: [InstanceID]? = nil, labels: [String: String]? = nil, types: [EventType]? = nil) {
-    self.instances = instances.map(Set.init)
-    self.labels = labels ?? [:]
-    self.types = types.map(Set.init)
-  }
-
-  func matches(_ event: StoredEvent, labels known: [String: String]?) -> Bool {
-    if let instances, !instances.contains(event.id) { return false }
-    if let types, !types.contains(event.type) { return false }
-    return labels.allSatisfy { known?[$0.key] == $0.value }
-  }
-}
-
-/// A subscriber's place in the order of events.
-struct Subscription {
+/// A subscriber's place in the order of events. The hub's own, nobody else touches it.
+final class Subscription {
   enum Phase {
     /// The reply has not gone out yet.
     case waiting
@@ -37,20 +15,54 @@ struct Subscription {
     case paused
   }
 
+  /// Its number in the hub.
+  let id: UInt64
+  /// Its name on the connection.
   let name: String
   let link: any ClientLink
   let session: ObjectIdentifier
   let filter: EventFilter
   var phase = Phase.waiting
-  /// The last position that was delivered or passed over.
-  var position: UInt64?
-  /// The cursor was of another state.
-  var hasForeignCursor = false
+  /// All up to here was delivered or passed over. While it is live, only that nothing before it is wanted.
+  var place: EventPlace
+  /// The place it was given is one of another state.
+  var isForeign: Bool
+  /// What it asks for was compared with what is still kept; before, memory may have more than that.
+  var isCompared = false
+  /// The last place that its owner knows of.
+  var lastCursor: String?
 
-  init(name: String, link: any ClientLink, session: ObjectIdentifier, filter: EventFilter) {
+  /// What stands before and after an event in its notification.
+  private let head: [UInt8]
+  private static let tail = Array("}}".utf8)
+
+  init(
+    id: UInt64, name: String, link: any ClientLink, session: ObjectIdentifier, filter: EventFilter, place: EventPlace?
+  ) {
+    self.id = id
     self.name = name
     self.link = link
     self.session = session
     self.filter = filter
+    self.place = place ?? EventPlace(0)
+    isForeign = place == nil
+    var writer = JSONWriter(reserving: 96)
+    writer.write(raw: #"{"jsonrpc":"2.0","method":"#)
+    writer.write(string: EventsEvent.name)
+    writer.write(raw: #","params":{"subscription":"#)
+    writer.write(string: name)
+    writer.write(raw: #","event":"#)
+    head = writer.bytes
+  }
+
+  /// Tells an event.
+  func send(_ text: EventText) {
+    var line: [UInt8] = []
+    line.reserveCapacity(head.count + text.bytes.count + Self.tail.count)
+    line += head
+    line += text.bytes
+    line += Self.tail
+    link.send(line)
+    lastCursor = text.cursor
   }
 }

@@ -13,9 +13,10 @@ enum EventHandlers {
       let filter = EventFilter(instances: params.instances, labels: params.labels, types: params.types)
       try checkVisible(params.instances, registry, context)
       let made = try await hub.subscribe(
-        context.session.link, session: context.session.key, filter: filter, since: params.since,
+        context.session.link, session: context.session.key, filter: filter,
+        since: try params.since.map { try read($0, hub) }, text: params.since,
         isAdmin: registry.access.isAdmin(context.peer))
-      context.afterReply { await hub.activate(made.name) }
+      context.afterReply { await hub.activate(made.id) }
       return EventsSubscribe.Result(subscription: made.name, cursor: made.cursor)
     }
     router.register(EventsUnsubscribe.self) { params, context in
@@ -25,29 +26,37 @@ enum EventHandlers {
       return Empty()
     }
     router.register(EventsResume.self) { params, context in
-      guard await hub.resume(params.subscription, since: params.since, session: context.session.key) else {
-        throw unknown(params.subscription)
+      let since = try read(params.since, hub)
+      switch await hub.resume(params.subscription, since: since, session: context.session.key) {
+      case .resumed(let id): context.afterReply { await hub.activate(id) }
+      case .unknown: throw unknown(params.subscription)
+      case .notPaused:
+        throw RPCError.invalidParams(
+          "The subscription \(params.subscription) is not paused: it goes on by itself, and nothing was changed.",
+          member: "subscription")
       }
-      context.afterReply { await hub.activate(params.subscription) }
       return Empty()
     }
     router.register(EventsList.self) { params, context in
       try checkVisible(params.instances, registry, context)
-      // Retention is each instance's own: what is kept may stand before what another instance has lost.
-      var start: UInt64 = 0
-      if let since = params.since {
-        guard let position = hub.cursors.decode(since) else {
-          throw RPCError.invalidParams(
-            "The cursor is not one of this daemon's state; leave since out to read from the oldest event.",
-            member: "since")
-        }
-        start = position
+      var place: EventPlace?
+      switch try params.since.map({ try read($0, hub) }) {
+      case .place(let since)?: place = since
+      case .foreign?: throw foreign
+      case .malformed?, nil: break
       }
-      let page = try await hub.list(
-        after: start, filter: EventFilter(instances: params.instances, types: params.types), peer: context.peer,
-        limit: params.limit ?? 100, maximumBytes: maximumReplyBytes)
-      let cursor = hub.cursors.encode(page.position)
-      return EventsList.Result(events: page.events, cursor: cursor, next: page.isEnd ? nil : cursor)
+      let filter = EventFilter(instances: params.instances, labels: params.labels, types: params.types)
+      let listing: EventReader.Listing
+      do {
+        listing = try await EventReader(store: registry.environment.store, directory: registry).list(
+          after: place, filter: filter, peer: context.peer, limit: params.limit ?? 100,
+          maximumBytes: maximumReplyBytes)
+      } catch is ForeignCursor {
+        throw foreign
+      }
+      let cursor = hub.cursors.encode(listing.place)
+      return EventsList.Result(
+        events: listing.events, cursor: cursor, next: listing.isEnd ? nil : cursor, gap: listing.hasGap ? true : nil)
     }
   }
 
@@ -58,9 +67,26 @@ enum EventHandlers {
     for id in instances ?? [] { _ = try registry.find(id, for: context.peer, atLeast: .observe) }
   }
 
+  /// What a cursor says that a caller gave.
+  private static func read(_ cursor: String, _ hub: EventHub) throws -> CursorReading {
+    let reading = hub.cursors.read(cursor)
+    guard reading != .malformed else {
+      throw RPCError.invalidParams(
+        "This is no cursor; give one as it came with an event, a gap, events.subscribe or events.list.",
+        member: "since")
+    }
+    return reading
+  }
+
+  private static var foreign: RPCError {
+    .invalidParams(
+      "The cursor is not one of this daemon's state; leave since out to read from the oldest event.", member: "since")
+  }
+
   private static func unknown(_ name: String) -> RPCError {
     .invalidParams(
-      "This connection has no subscription \(name.prefix(32)), or the cursor is not one of this daemon's state.",
+      "This connection has no subscription \(name.prefix(32)); a subscription ends with its connection: "
+        + "call events.subscribe with the last cursor as since.",
       member: "subscription")
   }
 }

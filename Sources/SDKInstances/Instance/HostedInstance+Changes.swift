@@ -50,7 +50,7 @@ extension HostedInstance {
     note(actions)
     publish()
     // Told after it can be seen: who hears of a logout is not given the former token any more.
-    await environment.events.append(told)
+    environment.events.append(told)
     for action in actions { begin(action, on: lane, result: result) }
     keepConnection(of: lane)
     deliverPending()
@@ -148,7 +148,7 @@ extension HostedInstance {
     do throws(SDKError) {
       let told = try await store(change, record: record, on: lane, raisedBy: 0).events
       publish()
-      await environment.events.append(told)
+      environment.events.append(told)
     } catch {
       logger.error("An event could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
     }
@@ -172,7 +172,7 @@ extension HostedInstance {
     guard !isDeleted else { return }
     do throws(SDKError) {
       let change = InstanceChange(uuid: uuid, id: id, kind: kind, events: [.init(type)])
-      await environment.events.append(try await environment.store.commit(change).events)
+      environment.events.append(try await environment.store.commit(change).events)
     } catch {
       logger.error("An event could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
     }

@@ -110,7 +110,7 @@ extension HostedInstance {
     for lane in lanes { keepConnection(of: lane) }
     deliverPending()
     plan()
-    await environment.events.append(done.events)
+    environment.events.append(done.events)
   }
 
   /// The lanes of a changed definition: those that stay, and new ones for new services.
@@ -136,9 +136,11 @@ extension HostedInstance {
     await enter()
     defer { leave() }
     try checkAlive()
+    // Those who could see it still see its events, the last one above all.
+    let last = InstanceChange.NewEvent(
+      .instanceDeleted, audience: try JSONValueEncoder.encode(definition.standing))
     let done = try await committed(
-      InstanceChange(
-        uuid: uuid, id: id, kind: kind, parts: [.wipe, .delete], events: [.init(.instanceDeleted)]))
+      InstanceChange(uuid: uuid, id: id, kind: kind, parts: [.wipe, .delete], events: [last]))
     isDeleted = true
     for lane in lanes {
       lane.progress?.outcome.resolve(.failure(SDKError.instanceNotFound(id)))
@@ -149,7 +151,7 @@ extension HostedInstance {
     }
     environment.deadlines.set(uuid.description, at: nil) {}
     await environment.http.forget(instance: uuid.description)
-    await environment.events.append(done.events)
+    environment.events.append(done.events)
   }
 
   func committed(_ change: InstanceChange) async throws -> CommitResult {

@@ -101,7 +101,7 @@ extension HostedInstance {
       let told = try await store(done, record: record, on: lane, raisedBy: 0).events
       deliveries.removeAll { delivery in obsolete.contains { $0.id == delivery.id } }
       publish()
-      await environment.events.append(told)
+      environment.events.append(told)
       plan()
     } catch {
       throw error.about(id)

@@ -71,7 +71,7 @@ extension HostedInstance {
     let done = try await committed(change)
     pushes.removeAll { old in old.id == push.id || former.contains { $0.id == old.id } }
     pushes.append(push)
-    await environment.events.append(done.events)
+    environment.events.append(done.events)
   }
 
   /// Unregisters a device; an orphaned registration is only forgotten here.
@@ -101,7 +101,7 @@ extension HostedInstance {
         uuid: uuid, id: id, kind: kind, parts: [.deletePush(id: pushId)],
         events: [.init(.pushUnregistered, service: push.service, data: push.eventData)]))
     pushes.removeAll { $0.id == pushId }
-    await environment.events.append(done.events)
+    environment.events.append(done.events)
   }
 
   /// All push registrations, also the orphaned ones.

@@ -30,7 +30,7 @@ extension HostedInstance {
       change.events.append(.init(.identityWiped, service: lane.service))
       let done = try await store(change, record: lane.identity, on: lane, raisedBy: 0)
       pushes = kept
-      await environment.events.append(done.events)
+      environment.events.append(done.events)
     } catch {
       logger.error(
         "What a former user left could not be wiped: \(error.message)", metadata: ["reason": "\(error.reason)"])

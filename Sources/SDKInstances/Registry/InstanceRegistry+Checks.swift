@@ -1,7 +1,7 @@
 import DelegateBridge
 import JSONRPC
 public import SDKProtocol
-public import StateStore
+import StateStore
 
 extension InstanceRegistry {
   /// Checks what an instance is asked to be, beyond the shape of its settings: who may set what.
@@ -75,20 +75,11 @@ extension InstanceRegistry {
     role(of: peer, on: instance).map { $0 >= .control } ?? false
   }
 
-  /// Whether a peer may see an event: by its role now, and of deleted instances for admins only.
-  public func isVisible(_ event: StoredEvent, to peer: Peer) -> Bool {
-    guard let instance = hosted(event.id), instance.uuid == event.uuid else { return access.isAdmin(peer) }
-    return role(of: peer, on: instance) != nil
-  }
-
   /// Whether a peer gets the digest of a user's external id: observers do where the id is a secret.
   func conceals(_ instance: HostedInstance, from peer: Peer) -> Bool {
     guard kind(instance.kind)?.concealsExternalId == true else { return false }
     return (role(of: peer, on: instance) ?? .observe) < .use
   }
-
-  /// The labels of an instance.
-  public func labels(of id: InstanceID) -> [String: String]? { hosted(id)?.currentDefinition.labels }
 
   /// Makes or changes an instance so that it is what its file says.
   ///

@@ -14,6 +14,7 @@ public final class InstanceRegistry: Sendable {
   }
 
   private let entries = Mutex<[InstanceID: Entry]>([:])
+  let departed = Mutex(DepartedInstances())
   private let kindsByName: [KindName: any SDKKind]
   private let accessPolicy: Mutex<AccessPolicy>
   /// What all instances share.
@@ -41,10 +42,12 @@ public final class InstanceRegistry: Sendable {
   // MARK: Finding
 
   /// All instances, by id.
-  public var instances: [HostedInstance] {
+  public var instances: [HostedInstance] { unsortedInstances.sorted { $0.id < $1.id } }
+
+  var unsortedInstances: [HostedInstance] {
     entries.withLock { entries in
       entries.values.compactMap { if case .hosted(let instance) = $0 { instance } else { nil } }
-    }.sorted { $0.id < $1.id }
+    }
   }
 
   /// Those that could not be opened.
@@ -102,6 +105,7 @@ public final class InstanceRegistry: Sendable {
       }
     }
     for instance in state.quarantined { quarantine(instance) }
+    departed.withLock { departed in for event in state.departed { departed.add(event) } }
     for instance in restored { await instance.resume() }
   }
 
@@ -161,7 +165,7 @@ public final class InstanceRegistry: Sendable {
     let instance = try HostedInstance(
       stored: stored, definition: definition, adapter: adapter, provider: provider, environment: environment)
     entries.withLock { $0[id] = .hosted(instance) }
-    await environment.events.append(done.events)
+    environment.events.append(done.events)
     await instance.resume()
     return instance
   }
@@ -173,6 +177,7 @@ public final class InstanceRegistry: Sendable {
   /// Destroys an instance and all that it stores.
   public func delete(_ instance: HostedInstance) async throws {
     try await instance.delete()
+    departed.withLock { $0.add(instance.uuid, instance.id, instance.currentDefinition.standing) }
     entries.withLock { entries in
       if case .hosted(let present)? = entries[instance.id], present === instance { entries[instance.id] = nil }
     }

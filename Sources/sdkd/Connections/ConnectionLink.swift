@@ -16,6 +16,12 @@ final class ConnectionLink: ClientLink {
   var isClosed: Bool { connection.isClosed }
   func send(_ line: [UInt8]) { connection.notify(text: line) }
 
+  func writable(below bytes: Int) async {
+    await withCheckedContinuation { continuation in
+      connection.whenWritable(below: bytes) { continuation.resume() }
+    }
+  }
+
   func request(method: String, params: JSON, timeout: Duration) async throws(LinkRequestError) -> JSON {
     do throws(PeerRequestError) {
       return try await connection.request(method: method, params: params, timeout: timeout)

@@ -38,9 +38,7 @@ struct StartService: Service {
   private func restore() async throws(SDKError) {
     let registry = registry
     let state = try await registry.environment.store.load()
-    try await registry.environment.events.begin(
-      isVisible: { event, peer in registry.isVisible(event, to: peer) },
-      labels: { registry.labels(of: $0) })
+    try await registry.environment.events.begin(registry)
     await registry.restore(state)
     await FileInstances(registry: registry, logger: logger, deletesMissing: loaded.mistakes.isEmpty)
       .apply(loaded.instances)

@@ -10,6 +10,9 @@ struct SubscriptionTests {
     try await world.call("events.subscribe", params, on: session).get()
   }
 
+  /// A cursor of a state that is not this one.
+  private var foreignCursor: String { InMemoryStateStore().cursors.encode(1) }
+
   private func link(_ session: ClientSession) throws -> FakeLink { try #require(session.link as? FakeLink) }
 
   private func event(_ desk: HostedInstance, _ position: UInt64) -> StoredEvent {
@@ -25,10 +28,10 @@ struct SubscriptionTests {
       let session = world.session()
       _ = try await subscribe(world, session)
       let link = try link(session)
-      await world.hub.append([event(desk, 4)])
-      await world.hub.append([event(desk, 2)])
+      world.hub.append([event(desk, 4)])
+      world.hub.append([event(desk, 2)])
       try await eventually("the first is delivered") { link.eventTypes.count == 1 }
-      await world.hub.append([event(desk, 3), event(desk, 3), event(desk, 2)])
+      world.hub.append([event(desk, 3), event(desk, 3), event(desk, 2)])
       try await eventually("all are delivered") { link.eventTypes.count >= 3 }
       let order = link.notifications("events.event").compactMap { $0["event"]?["data"]?["n"]?.intValue }
       #expect(order == [2, 3, 4])
@@ -42,7 +45,7 @@ struct SubscriptionTests {
       _ = try await subscribe(world, session)
       let link = try link(session)
       link.close()
-      await world.hub.append([event(desk, 2)])
+      world.hub.append([event(desk, 2)])
       try await eventually("it is forgotten") { await world.hub.count == 0 }
       #expect(link.eventTypes.isEmpty)
     }
@@ -108,7 +111,7 @@ struct SubscriptionTests {
       let desk = try await world.instance()
       try await desk.signIn("alice#1")
       let session = world.session()
-      let made = try await subscribe(world, session, ["since": "nonsense"])
+      let made = try await subscribe(world, session, ["since": .string(foreignCursor)])
       let link = try link(session)
       try await eventually("the gap is told") { link.notifications("events.gap").count == 1 }
       let gap = try #require(link.notifications("events.gap").first)

@@ -11,6 +11,7 @@ struct TellingTests {
     let peer = Peer(pid: 1, uid: 0, gid: 0)
     let unsentBytes = 0
     let isClosed = false
+    func writable(below bytes: Int) async {}
     let seen = Records<String>()
     let desk: HostedInstance
 

@@ -24,6 +24,7 @@ final class FakeLink: ClientLink {
   }
 
   var unsentBytes: Int { unsent.withLock { $0 } }
+  func writable(below bytes: Int) async { while !isClosed, unsentBytes >= bytes { await Task.yield() } }
   func clog(_ bytes: Int) { unsent.withLock { $0 = bytes } }
   var isClosed: Bool { closed.withLock { $0 } }
   func close() { closed.withLock { $0 = true } }

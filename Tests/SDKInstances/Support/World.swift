@@ -78,9 +78,7 @@ final class World: Sendable {
         world.operations.finish()
       }
       await world.registry.restore(try await world.store.load())
-      try await world.hub.begin(
-        isVisible: { [registry = world.registry] in registry.isVisible($0, to: $1) },
-        labels: { [registry = world.registry] in registry.labels(of: $0) })
+      try await world.hub.begin(world.registry)
       if isReady { world.gateway.open() }
       try await test(world)
     }

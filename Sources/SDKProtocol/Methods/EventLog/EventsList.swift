@@ -6,7 +6,9 @@ public enum EventsList: SDKMethod {
   public static let summary = "Events of the past."
   public static let documentation = """
     Events of visible instances after a cursor, oldest first; without `since` from the oldest kept. `next` is
-    the cursor of the next page and absent when there is none now; `cursor` is the end of what was read.
+    the cursor of the next page and absent when there is none now; `cursor` is the end of what was read. A page
+    may be empty and have a `next`: little of what was read matched. With `gap` events after `since` are no longer
+    kept. Events of a deleted instance are shown to those who had a role on it then.
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.read
@@ -15,16 +17,22 @@ public enum EventsList: SDKMethod {
   public struct Params: RPCValue {
     /// Only these instances.
     public var instances: [InstanceID]?
+    /// Only instances with all of these labels.
+    public var labels: [String: String]?
     /// Only these types.
     public var types: [EventType]?
-    /// Replay what came after this cursor first.
+    /// Only what came after this cursor.
     public var since: String?
     /// How many at most; 100 unless given.
     public var limit: Int?
 
     /// Each member by name.
-    public init(instances: [InstanceID]? = nil, types: [EventType]? = nil, since: String? = nil, limit: Int? = nil) {
+    public init(
+      instances: [InstanceID]? = nil, labels: [String: String]? = nil, types: [EventType]? = nil,
+      since: String? = nil, limit: Int? = nil
+    ) {
       self.instances = instances
+      self.labels = labels
       self.types = types
       self.since = since
       self.limit = limit
@@ -32,8 +40,9 @@ public enum EventsList: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .optional("instances", .array(InstanceID.jsonSchema), "only these instances"),
+      .optional("labels", .map(.string()), "only instances with all of these labels"),
       .optional("types", .array(.enumeration(EventType.allCases.map(\.rawValue))), "only these types"),
-      .optional("since", .string(), "replay what came after this cursor first"),
+      .optional("since", .string(), "only what came after this cursor"),
       .optional("limit", .integer(minimum: 1, maximum: 500), "how many at most; 100 unless given"),
     ])
   }
@@ -46,18 +55,22 @@ public enum EventsList: SDKMethod {
     public var cursor: String
     /// Give it as since for the next page.
     public var next: String?
+    /// True when events after `since` are no longer kept.
+    public var gap: Bool?
 
     /// Each member by name.
-    public init(events: [Event], cursor: String, next: String? = nil) {
+    public init(events: [Event], cursor: String, next: String? = nil, gap: Bool? = nil) {
       self.events = events
       self.cursor = cursor
       self.next = next
+      self.gap = gap
     }
 
     public static let jsonSchema = JSONSchema.object([
       .required("events", .array(Event.jsonSchema), "the events, oldest first"),
       .required("cursor", .string(), "the end of what was read"),
       .optional("next", .string(), "give it as since for the next page"),
+      .optional("gap", .boolean, "true when events after since are no longer kept"),
     ])
   }
 }

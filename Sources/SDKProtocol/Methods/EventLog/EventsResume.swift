@@ -5,7 +5,9 @@ public enum EventsResume: SDKMethod {
   public static let name = "events.resume"
   public static let summary = "Goes on after a gap."
   public static let documentation = """
-    Continues a subscription that `events.gap` has paused, from a cursor.
+    Continues a subscription that `events.gap` has paused, from a cursor: with the gap's `resume` nothing is lost
+    that is still kept, and the same gap is not told again. A subscription that is not paused, or that this
+    connection does not have, is invalidParams.
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free

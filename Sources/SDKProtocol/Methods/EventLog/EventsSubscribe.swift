@@ -8,7 +8,8 @@ public enum EventsSubscribe: SDKMethod {
     Delivers the events of visible instances as `events.event` notifications on this connection; the reply
     precedes the first. Without `since` from now; with it what came after that cursor is replayed first, in
     order, without loss or repetition. Without filters: all visible instances, those made later included.
-    Errors: tooManySubscriptions.
+    A cursor older than what is kept, or of another state, begins with `events.gap` instead, and the subscription
+    waits for `events.resume`. Errors: tooManySubscriptions; invalidParams for a since that is no cursor.
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.read

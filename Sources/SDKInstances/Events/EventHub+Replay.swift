@@ -1,0 +1,89 @@
+import Logging
+import SDKProtocol
+import StateStore
+
+extension EventHub {
+  /// Up to this much of the past waits for a connection; more is read when its peer has read that.
+  private static let replayBytes = 128 << 10
+
+  /// Tells a subscription what came after its place, then lets it be told what happens.
+  func replay(_ id: UInt64) async {
+    while let subscription = table[id], subscription.phase == .replaying {
+      let place = subscription.place
+      if !subscription.isForeign, place.position >= told, place.position <= max(told, newestKnown) {
+        table.setPhase(.live, of: subscription)
+        return
+      }
+      if subscription.isCompared, place.position < told, let first = recent.first,
+        first.event.position <= place.position + 1
+      {
+        let next = recent.drop { $0.event.position <= place.position }.prefix(Self.pageSize)
+        _ = await pass(Array(next), to: id)
+      } else {
+        await readPage(for: subscription)
+      }
+    }
+  }
+
+  private func readPage(for subscription: Subscription) async {
+    let start = subscription.isForeign ? EventPlace(0) : subscription.place
+    let limit = told
+    let watched = directory?.watched(by: subscription.link.peer, subscription.filter)
+    let page: EventPage
+    do throws(SDKError) {
+      page = try await store.eventPage(after: start.position, limit: Self.pageSize, of: watched)
+    } catch {
+      logger.error("Events can't be read for a subscriber: \(error.message)", metadata: ["reason": "\(error.reason)"])
+      if subscription.phase == .replaying { pause(subscription) }
+      return
+    }
+    guard subscription.phase == .replaying else { return }
+    // A place that this state has not come to yet is one of a state that was replaced by an older one.
+    if start.position > page.newest {
+      subscription.isForeign = true
+      return
+    }
+    let lost = page.lost(of: watched)
+    if subscription.isForeign || lost > max(start.position, start.acknowledged) {
+      subscription.place = EventPlace(start.position, acknowledged: max(start.acknowledged, lost))
+      return pause(subscription)
+    }
+    subscription.isCompared = true
+    // The store knows of it, though nobody has reported it yet.
+    if start.position >= limit { return table.setPhase(.live, of: subscription) }
+    let events = page.events.filter { $0.position <= limit }.map { EventText($0, cursors: cursors) }
+    if await pass(events, to: subscription.id) {
+      subscription.place.position = max(start.position, min(page.reached, limit))
+    }
+  }
+
+  /// Delivers what a subscription may see, as fast as its peer reads; whether it has all of it.
+  private func pass(_ events: [EventText], to id: UInt64) async -> Bool {
+    for text in events {
+      guard let subscription = table[id], subscription.phase == .replaying else { return false }
+      if subscription.link.unsentBytes > Self.replayBytes {
+        await subscription.link.writable(below: Self.replayBytes / 2)
+      }
+      guard subscription.phase == .replaying else { return false }
+      guard !subscription.link.isClosed else {
+        table.remove(subscription)
+        return false
+      }
+      let event = text.event
+      if let audience = directory?.audience(of: event.uuid, id: event.id),
+        subscription.filter.admits(event, of: audience), audience.admits(subscription.link.peer)
+      {
+        subscription.send(text)
+      }
+      subscription.place.position = event.position
+    }
+    return table[id]?.phase == .replaying
+  }
+}
+
+extension EventPage {
+  /// The newest position that these instances have lost; 0 for none.
+  func lost(of watched: Set<InstanceUUID>?) -> UInt64 {
+    lost.lazy.filter { watched?.contains($0.key) != false }.map(\.value).max() ?? 0
+  }
+}

@@ -1,0 +1,68 @@
+import SDKProtocol
+
+/// All subscriptions, and for an event those that it may concern without looking at the others.
+struct SubscriptionTable {
+  private struct Session {
+    var made = 0
+    var byName: [String: Subscription] = [:]
+  }
+
+  private var byID: [UInt64: Subscription] = [:]
+  private var sessions: [ObjectIdentifier: Session] = [:]
+  private var lastID: UInt64 = 0
+  /// Those that are told as it happens: of some instances, or of all.
+  private var watchers: [InstanceID: [UInt64: Subscription]] = [:]
+  private var generalWatchers: [UInt64: Subscription] = [:]
+
+  var all: some Collection<Subscription> { byID.values }
+  var count: Int { byID.count }
+  subscript(id: UInt64) -> Subscription? { byID[id] }
+
+  func count(of session: ObjectIdentifier) -> Int { sessions[session]?.byName.count ?? 0 }
+
+  func find(_ name: String, of session: ObjectIdentifier) -> Subscription? { sessions[session]?.byName[name] }
+
+  /// Adds what `make` makes of a number and a name that is new on its connection.
+  mutating func add(
+    to session: ObjectIdentifier, _ make: (_ id: UInt64, _ name: String) -> Subscription
+  ) -> Subscription {
+    lastID += 1
+    sessions[session, default: Session()].made += 1
+    let made = make(lastID, "s\(sessions[session]?.made ?? 0)")
+    byID[made.id] = made
+    sessions[session]?.byName[made.name] = made
+    return made
+  }
+
+  mutating func remove(_ subscription: Subscription) {
+    setPhase(.paused, of: subscription)
+    byID[subscription.id] = nil
+    sessions[subscription.session]?.byName[subscription.name] = nil
+  }
+
+  mutating func end(_ session: ObjectIdentifier) {
+    for subscription in (sessions[session]?.byName ?? [:]).values { remove(subscription) }
+    sessions[session] = nil
+  }
+
+  mutating func setPhase(_ phase: Subscription.Phase, of subscription: Subscription) {
+    let wasLive = subscription.phase == .live
+    subscription.phase = phase
+    guard wasLive != (phase == .live) else { return }
+    let entry = phase == .live ? subscription : nil
+    guard let instances = subscription.filter.instances else {
+      generalWatchers[subscription.id] = entry
+      return
+    }
+    for id in instances {
+      watchers[id, default: [:]][subscription.id] = entry
+      if watchers[id]?.isEmpty == true { watchers[id] = nil }
+    }
+  }
+
+  /// Those that an event of an instance may concern.
+  func live(for id: InstanceID) -> [Subscription] {
+    let particular = watchers[id].map { Array($0.values) } ?? []
+    return generalWatchers.isEmpty ? particular : particular + generalWatchers.values
+  }
+}
