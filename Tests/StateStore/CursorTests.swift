@@ -25,6 +25,33 @@ import Testing
     #expect((shared.max() ?? 0) < 8)
   }
 
+  @Test func writesAPlaceDifferentlyEachTime() throws {
+    let coder = CursorCoder(key: key, stateID: "one")
+    let place = EventPlace(7, acknowledged: 900)
+    let cursors = (0..<50).map { _ in coder.encode(place) }
+    #expect(Set(cursors).count == 50)
+    #expect(cursors.allSatisfy { coder.read($0) == .place(place) })
+    // Two of the same place look as different as two of different places.
+    let shared = zip(cursors, cursors.dropFirst()).map { zip($0, $1).count { $0 == $1 } }
+    #expect((shared.max() ?? 0) < 12)
+    #expect(coder.read(coder.encode(7)) == .place(EventPlace(7)))
+    for index in cursors[0].indices {
+      var changed = cursors[0]
+      changed.replaceSubrange(index...index, with: changed[index] == "A" ? "B" : "A")
+      #expect(coder.read(changed) != .place(place))
+    }
+  }
+
+  @Test func tellsAForeignCursorFromNone() {
+    let coder = CursorCoder(key: key, stateID: "one")
+    let other = CursorCoder(key: key, stateID: "two")
+    #expect(coder.read(other.encode(1)) == .foreign)
+    #expect(coder.read(other.encode(EventPlace(1))) == .foreign)
+    for text in ["", "1", "not a cursor", String(other.encode(1).dropLast()), String(repeating: "A", count: 400)] {
+      #expect(coder.read(text) == .malformed, "\(text)")
+    }
+  }
+
   @Test func takesNoneFromElsewhere() {
     let coder = CursorCoder(key: key, stateID: "one")
     let cursor = coder.encode(42)

@@ -33,7 +33,7 @@ enum EventLog {
     return lost
   }
 
-  /// The rows of the last events of instances that are gone, by a search in the index for each.
+  /// The rows of the last events of instances that are gone, by a search in the index for each; no order.
   static func departed(_ db: Database) throws -> [Row] {
     let gone = try Row.fetchAll(
       db,

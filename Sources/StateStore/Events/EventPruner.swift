@@ -8,6 +8,8 @@ struct EventPruner {
   /// How many events each instance has that has written lately.
   private var counts: [InstanceUUID: Int] = [:]
   private var written: [InstanceUUID: Int] = [:]
+  /// The instances that are gone and have events, the first that went first; `nil` until the log was looked at.
+  private var gone: [String]?
   /// The instance up to which the sweep in progress has come; `nil` while it looks at age.
   private var place: String?
 
@@ -15,6 +17,8 @@ struct EventPruner {
   private static let eventLimit = 512
   private static let instanceLimit = 64
   private static let countCapacity = 65_536
+  /// Of so many instances that are gone the events are kept: whoever may create and delete could fill the disk.
+  static let goneLimit = 1024
 
   init(_ retention: EventRetention) { self.retention = retention }
 
@@ -23,13 +27,17 @@ struct EventPruner {
 
   /// Takes note of what was written.
   mutating func note(_ events: [StoredEvent]) {
-    for event in events { written[event.uuid, default: 0] += 1 }
+    for event in events {
+      written[event.uuid, default: 0] += 1
+      if event.type == .instanceDeleted { gone?.append(event.uuid.description) }
+    }
   }
 
   /// What is known is not trusted any more: a transaction failed.
   mutating func forget() {
     counts = [:]
     written = [:]
+    gone = nil
   }
 
   /// Removes what the instances that have written since the last time have too much.
@@ -41,12 +49,23 @@ struct EventPruner {
     }
     let crowded = written.keys.filter { counts[$0, default: 0] > retention.maxCountPerInstance + slack }
     written = [:]
-    guard !crowded.isEmpty else { return }
+    let surplus = try gone(db).prefix(max(0, gone(db).count - Self.goneLimit)).prefix(Self.instanceLimit)
+    guard !crowded.isEmpty || !surplus.isEmpty else { return }
     try db.inTransaction(.immediate) {
       for uuid in crowded { _ = try dropCrowd(of: uuid.description, limit: .max, at: time, db) }
+      for uuid in surplus { try dropAll(of: uuid, at: time, db) }
       return .commit
     }
     for uuid in crowded { counts[uuid] = retention.maxCountPerInstance }
+    gone?.removeFirst(surplus.count)
+  }
+
+  private mutating func gone(_ db: Database) throws -> [String] {
+    if let gone { return gone }
+    let rows = try EventLog.departed(db).map { (position: $0.integer(0) ?? 0, uuid: $0.text(1) ?? "") }
+    let found = rows.sorted { $0.position < $1.position }.map(\.uuid)
+    gone = found
+    return found
   }
 
   /// Does one piece of a sweep.
@@ -98,6 +117,12 @@ struct EventPruner {
     return try drop(
       "SELECT position, instance FROM event WHERE instance = ? AND position <= ? ORDER BY position LIMIT ?",
       [uuid, last, limit], at: time, db)
+  }
+
+  /// Removes all of an instance that is gone, and that it ever was there. What was lost is noted for all such together.
+  private mutating func dropAll(of uuid: String, at time: Timestamp, _ db: Database) throws {
+    _ = try drop("SELECT position, '' FROM event WHERE instance = ? LIMIT ?", [uuid, Int.max], at: time, db)
+    try db.cachedStatement(sql: "DELETE FROM event_gap WHERE instance = ?").execute(arguments: [uuid])
   }
 
   /// Removes the oldest of what is too old; whether there may be more.

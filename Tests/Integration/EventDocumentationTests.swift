@@ -1,0 +1,48 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// The page for authors of apps, as it stands.
+@Suite struct EventDocumentationTests {
+  private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Packaging/documentation/events.md")
+
+  @Test func theAppOfThePagePrintsEachEventOnce() throws {
+    let text = try String(contentsOf: Self.page, encoding: .utf8)
+    let block = try #require(text.components(separatedBy: "```python\n").last?.components(separatedBy: "```").first)
+    let desk = try Desk.open(configuration: "[events]\nretention = { count = 6 }\n")
+    let app = try desk.write("app.py", block)
+    let out = desk.folder.appendingPathComponent("events")
+    let place = desk.folder.appendingPathComponent("place")
+    func run() throws -> Program {
+      try Program(
+        "/usr/bin/env", ["python3", app.path, desk.socket, place.path],
+        output: out, log: desk.folder.appendingPathComponent("app.err"))
+    }
+    func printed() -> [String] {
+      ((try? String(contentsOf: out, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
+    }
+    var program: Program? = try run()
+    try eventually("it has subscribed") { FileManager.default.fileExists(atPath: place.path) }
+    try desk.create("one", on: try desk.connect())
+    try eventually("it is told") { printed().count == 1 }
+    try desk.crash()
+    try desk.create("two", on: try desk.connect())
+    let last = try desk.connect().call("events.list")["events"]?.arrayValue?.last?["cursor"]?.stringValue
+    // Killed between the two, it would rightly print this one again.
+    try eventually("it has connected again and kept its place", within: 30) {
+      printed().count == 2 && (try? String(contentsOf: place, encoding: .utf8)) == last
+    }
+    program?.signal(9)
+    _ = program?.exit(within: 10)
+    program = nil
+    try desk.create("three", on: try desk.connect())
+    EventWriter(desk.socket, instance: "one", times: 20).wait()
+    program = try run()
+    let missed = "something was missed: read the state again"
+    let kept = Array(repeating: "one instanceUpdated", count: 6)
+    let created = ["one", "two", "three"].map { "\($0) instanceCreated" }
+    try eventually("it has caught up", within: 30) { printed().count == 10 }
+    #expect(printed() == created[..<2] + [missed, created[2]] + kept)
+  }
+}
