@@ -51,7 +51,7 @@ import Testing
     let before = try desk.residentBytes()
     let writers = (0..<4).map { EventWriter(desk.socket, instance: "desk-\($0)", times: count / 4) }
     for writer in writers { writer.wait() }
-    try eventually("those who read have all", within: 180) { drain.fewest >= count }
+    try eventually("those who read have all", within: 400) { drain.fewest >= count }
     let log = try desk.cursors(after: start, on: line)
     #expect(log.count == count)
     #expect(drain.cursors.allSatisfy { $0 == log })
