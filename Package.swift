@@ -91,7 +91,9 @@ let package = Package(
     + module("SDKProtocol", ["JSONRPC", .crypto], tests: ["JSONRPC"])
     + module(
       "SDKClient", ["JSONRPC", "JSONRPCTransport", "SDKProtocol"],
-      tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClientTesting", .nioPosix])
+      tests: [
+        "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClientTesting", "sdkd", "sdk-sandbox", .nioPosix,
+      ])
     + module(
       "SDKClientTesting", ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient"], tests: ["JSONRPC"])
     + module(

@@ -91,4 +91,45 @@ import Testing
     follower.signal(SIGINT)
     #expect(follower.exit(within: 10) == 0)
   }
+
+  @Test func execPutsTheTokenIntoTheEnvironment() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    let jwt = try desk.logIn(on: line)
+    let script = "printf '%s %s %s' \"$SDKD_TOKEN\" \"$SDKD_INSTANCE\" \"$SDKD_TOKEN_EXPIRES_AT\"; exit 9"
+    let run = try run(desk, ["exec", "desk", "--min-ttl", "10s", "--", "sh", "-c", script])
+    #expect(run.status == 9, "\(run.error)")
+    let end = try line.call("instance.get", ["instance": "desk"])["expiresAt"]?.stringValue ?? "?"
+    #expect(run.output == "\(jwt) desk \(end)")
+    #expect(try self.run(desk, ["exec", "desk", "--", "/no/such/program"]).status == 127)
+    #expect(try self.run(desk, ["exec", "nope", "--", "true"]).status == 5)
+  }
+
+  @Test func pushRegistrations() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(on: line)
+    let made = try run(desk, ["push", "desk", "register", "--type", "fcm"], input: "device-address-1234\n")
+    #expect(made.status == 0, "\(made.error)")
+    let id = made.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    let list = try run(desk, ["push", "desk", "list"]).output
+    #expect(list.contains(id) && list.contains("…1234") && list.contains("alice"))
+    #expect(!list.contains("device-address"))
+    #expect(try run(desk, ["push", "desk", "unregister", id]).status == 0)
+    #expect(try run(desk, ["push", "desk", "list", "-o", "json"]).output == "[]\n")
+  }
+
+  @Test func aServiceIsSignedOutByLogout() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", KindSample.salesforce, user: "alice", on: line)
+    try desk.signIn("desk", KindSample.salesforce, as: "alice", on: line)
+    let out = try run(desk, ["logout", "desk", "--service", "cases"])
+    #expect(out.status == 0, "\(out.error)")
+    let left = try line.call("serviceChat.getAuthenticationSettings", ["instance": "desk", "service": "cases"])
+    #expect(left["settings"] == .null)
+    #expect(try run(desk, ["logout", "desk"]).status == 2)
+  }
 }

@@ -64,4 +64,12 @@ struct KindMethodTests {
     #expect(await run.status("identity", "kiosk", input: "s3cret", answer: answer) == 1)
     #expect(!run.errors.contains("s3cret"))
   }
+
+  @Test func aVerbSetsItsOwnMembers() throws {
+    let method = try KindMethod.find(verb: "logout", kind: "fixed.kind", in: Samples.document)
+    let id = try #require(InstanceIDs.kiosk)
+    let params = try method.params(instance: id, read: nil, extra: ["service": "cases"])
+    #expect(method.name == "other.login")
+    #expect(params == ["instance": "kiosk", "user": nil, "service": "cases"])
+  }
 }

@@ -128,4 +128,51 @@ struct ProgramTests {
     #expect(run.output.contains("  authenticated  2"))
     #expect(run.errors == "sdkctl: The daemon is failing. (failing)\n")
   }
+
+  @Test func pushAddressesAreReadAndMasked() async {
+    let status = await run.status("push", "kiosk", "register", "--type", "fcm", input: "dev1ce\n") { _, _ in
+      ["id": "p1"]
+    }
+    #expect(status == 0)
+    #expect(run.output == "p1\n")
+    #expect(
+      run.calls == [
+        .init(
+          method: "push.register", params: ["instance": "kiosk", "endpoint": ["address": "dev1ce", "type": "fcm"]])
+      ])
+    #expect(await run.status("push", "kiosk", "unregister", "p1") == 0)
+    #expect(run.calls.last == .init(method: "push.unregister", params: ["instance": "kiosk", "id": "p1"]))
+    for wrong in [["register"], ["unregister"], ["list", "p1"], ["register", "--type", "x"]] {
+      #expect(await run.status(["push", "kiosk"] + wrong) == 2)
+    }
+    #expect(run.calls.count == 2)
+  }
+
+  @Test func aListOfPushes() async {
+    _ = await run.status("push", "kiosk", "list") { _, _ in
+      [
+        "pushes": [
+          [
+            "id": "p1", "address": "…1234", "user": ["externalId": "alice"], "orphaned": true,
+            "createdAt": "2026-01-02T03:04:05.678Z",
+          ]
+        ]
+      ]
+    }
+    #expect(
+      run.output == """
+        ID  SERVICE  ADDRESS  USER   ORPHANED  MADE
+        p1  -        …1234    alice  yes       2026-01-02T03:04:05.678Z
+
+        """)
+  }
+
+  @Test func execWantsAProgramAndAName() async {
+    #expect(await run.status("exec", "kiosk") == 2)
+    #expect(await run.status("exec", "kiosk", "--variable", "1=2", "--", "true") == 2)
+    #expect(run.calls.isEmpty)
+    let missing = await run.status("exec", "kiosk", "--", "/no/such/program") { _, _ in Samples.token }
+    #expect(missing == 127)
+    #expect(!run.errors.contains("s3cret"))
+  }
 }

@@ -45,8 +45,10 @@ extension SDKClient {
     do {
       return try await connection.call(method: name, params: params, timeout: deadline.map { $0 - .now })
     } catch {
-      // A daemon that drains answers nothing more on this connection, and a lost one is of no use.
-      if connection.isClosed || (error as? RPCError)?.reason == "shuttingDown" { link.forget(connection) }
+      // A daemon that drains answers nothing more on this connection, and a lost one is of no use, even before its
+      // end is noticed.
+      let isLost = (error as? ClientConnectionError).map { $0 == .notSent || $0 == .closed } ?? false
+      if isLost || connection.isClosed || (error as? RPCError)?.reason == "shuttingDown" { link.forget(connection) }
       throw error
     }
   }

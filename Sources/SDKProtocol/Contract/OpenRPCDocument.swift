@@ -5,7 +5,7 @@ public enum OpenRPCDocument {
   /// The document for these methods, notifications and requests of the daemon's own.
   ///
   /// What JSON-RPC has no words for stands under `x-sdkd`: the role that a method takes, its order, its kind and the
-  /// verb of `sdkctl` that calls it.
+  /// verbs of `sdkctl` that call it.
   public static func make(
     methods: [any SDKMethod.Type], notifications: [any RPCNotification.Type],
     requests: [any RPCMethod.Type] = CommonMethods.requests
@@ -83,13 +83,7 @@ extension SDKMethod {
   fileprivate static var openRPC: JSON {
     var extra: JSONObject = ["role": .string(access.name), "ordering": .string(ordering.name)]
     if let kind { extra["kind"] = .string(kind.name) }
-    if let command {
-      extra["command"] = ["verb": .string(command.verb), "input": .string(command.input.rawValue)]
-      if let member = command.member {
-        extra["command"] = .object(
-          (extra["command"]?.objectValue ?? [:]).merged(with: ["member": .string(member)]))
-      }
-    }
+    if !commands.isEmpty { extra["commands"] = .array(commands.map { .object($0.document) }) }
     let params = (Params.jsonSchema.members ?? []).map { member -> JSON in
       [
         "name": .string(member.name), "description": .string(member.summary),
@@ -102,6 +96,15 @@ extension SDKMethod {
       "result": ["name": "result", "schema": Result.jsonSchema.document],
       "x-sdkd": .object(extra),
     ]
+  }
+}
+
+extension CommandUse {
+  fileprivate var document: JSONObject {
+    var document: JSONObject = ["verb": .string(verb), "input": .string(input.rawValue)]
+    if let member { document["member"] = .string(member) }
+    if !fixed.isEmpty { document["params"] = .object(fixed) }
+    return document
   }
 }
 

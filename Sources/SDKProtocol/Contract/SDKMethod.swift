@@ -8,15 +8,15 @@ public protocol SDKMethod: RPCMethod {
   static var ordering: MethodOrdering { get }
   /// The kind whose instances have it; `nil` for all.
   static var kind: KindName? { get }
-  /// The verb of `sdkctl` that calls it, for methods of a kind.
-  static var command: CommandUse? { get }
+  /// The verbs of `sdkctl` that call it, for methods of a kind.
+  static var commands: [CommandUse] { get }
 }
 
 extension SDKMethod {
   /// Most methods are for every kind.
   public static var kind: KindName? { nil }
   /// Most methods have a verb of their own or none.
-  public static var command: CommandUse? { nil }
+  public static var commands: [CommandUse] { [] }
 }
 
 /// How a verb of `sdkctl`, the same for all kinds, calls a kind's method.
@@ -37,11 +37,14 @@ public struct CommandUse: Sendable, Hashable {
   public let input: Input
   /// The member of the params that takes what was read.
   public let member: String?
+  /// Members of the params that the verb sets itself, such as a null that signs out.
+  public let fixed: JSONObject
 
   /// A verb and what it reads.
-  public init(verb: String, input: Input = .none, member: String? = nil) {
+  public init(verb: String, input: Input = .none, member: String? = nil, fixed: JSONObject = [:]) {
     self.verb = verb
     self.input = input
     self.member = member
+    self.fixed = fixed
   }
 }

@@ -22,3 +22,5 @@ extension KindName: ExpressibleByArgument {
 extension InstanceState: ExpressibleByArgument {}
 
 extension EventType: ExpressibleByArgument {}
+
+extension PushEndpoint.ServiceType: ExpressibleByArgument {}

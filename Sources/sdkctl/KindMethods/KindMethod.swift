@@ -13,28 +13,29 @@ struct KindMethod: Hashable {
   let member: String?
   /// The names of its params.
   let params: [String]
+  /// Members that the verb sets itself.
+  let fixed: JSONObject
 
   /// The method of a kind that `verb` calls.
   ///
   /// - Parameter document: what `rpc.discover` gave.
   /// - Throws: `CommandFailure` when the kind has none.
   static func find(verb: String, kind: String, in document: JSON) throws -> KindMethod {
-    let methods = document["methods"]?.arrayValue ?? []
-    guard
-      let found = methods.first(where: {
-        $0["x-sdkd"]?["kind"]?.stringValue == kind && $0["x-sdkd"]?["command"]?["verb"]?.stringValue == verb
-      }), let name = found["name"]?.stringValue
-    else {
+    let methods = (document["methods"]?.arrayValue ?? []).filter { $0["x-sdkd"]?["kind"]?.stringValue == kind }
+    let pairs = methods.lazy.compactMap { method in
+      method["x-sdkd"]?["commands"]?.arrayValue?.first { $0["verb"]?.stringValue == verb }.map { (method, $0) }
+    }
+    guard let (found, command) = pairs.first, let name = found["name"]?.stringValue else {
       throw CommandFailure(
         message: "Instances of \(kind) have no \(verb).", reason: "methodNotFound", status: 2,
         hints: ["sdkctl call rpc.discover lists the methods of each kind"])
     }
-    let command = found["x-sdkd"]?["command"]
     return KindMethod(
       name: name, summary: found["summary"]?.stringValue ?? "",
-      input: command?["input"]?.stringValue.flatMap(CommandUse.Input.init) ?? .none,
-      member: command?["member"]?.stringValue,
-      params: (found["params"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
+      input: command["input"]?.stringValue.flatMap(CommandUse.Input.init) ?? .none,
+      member: command["member"]?.stringValue,
+      params: (found["params"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue },
+      fixed: command["params"]?.objectValue ?? [:])
   }
 
   /// The params of a call.
@@ -44,7 +45,8 @@ struct KindMethod: Hashable {
   ///   - extra: params besides.
   /// - Throws: `CommandFailure` for a param that the method does not have, or for an unusable input.
   func params(instance: InstanceID, read: [UInt8]?, extra: JSONObject) throws -> JSONObject {
-    var params: JSONObject = ["instance": .string(instance.name)]
+    var params = JSONObject([("instance", JSON.string(instance.name))])
+    for member in fixed.members { params[member.key] = member.value }
     if let read {
       let value = try value(of: read)
       if let member {

@@ -16,7 +16,7 @@ struct CommandContext {
   ) {
     // Threads and the runtime of tasks would take longer to start than the call takes.
     client = SDKClient(
-      socket: options.location, options: ClientOptions(callsBlock: connector == nil),
+      socket: options.location, options: ClientOptions(callTimeout: .seconds(600), callsBlock: connector == nil),
       connector: connector ?? SDKClient.unixSocket)
     self.output = output
     self.errors = errors

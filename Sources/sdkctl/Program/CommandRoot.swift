@@ -18,7 +18,7 @@ struct CommandRoot: ParsableCommand {
       StatusVerb.self, ListVerb.self, ShowVerb.self,
       CreateVerb.self, UpdateVerb.self, DeleteVerb.self,
       LoginVerb.self, LogoutVerb.self, IdentityVerb.self,
-      TokenVerb.self, RefreshVerb.self, OpenVerb.self,
-      EventsVerb.self, StorageVerb.self, CallVerb.self, LintJWTVerb.self,
+      TokenVerb.self, RefreshVerb.self, OpenVerb.self, ExecVerb.self,
+      EventsVerb.self, StorageVerb.self, PushVerb.self, CallVerb.self, LintJWTVerb.self,
     ])
 }

@@ -35,6 +35,14 @@ final class Run: Sendable {
     _ line: String..., input: String = "", isTerminal: Bool = false, hasColour: Bool = false,
     answer: @escaping @Sendable (String, JSON) throws -> JSON = { _, _ in [:] }
   ) async -> Int32 {
+    await status(line, input: input, isTerminal: isTerminal, hasColour: hasColour, answer: answer)
+  }
+
+  /// The same for a line in parts.
+  func status(
+    _ line: [String], input: String = "", isTerminal: Bool = false, hasColour: Bool = false,
+    answer: @escaping @Sendable (String, JSON) throws -> JSON = { _, _ in [:] }
+  ) async -> Int32 {
     let daemon = ScriptedDaemon()
     daemon.otherwise { method, params in
       self.seen.withLock { $0.calls.append(Call(method: method, params: params)) }

@@ -25,6 +25,9 @@ enum Samples {
         "test.signIn", kind: "test.kind", verb: "login", input: "text", member: "jwt", params: ["instance", "jwt"]),
       method("test.signOut", kind: "test.kind", verb: "logout", input: "none", params: ["instance", "localOnly"]),
       method(
+        "other.login", kind: "fixed.kind", verb: "logout", input: "none", params: ["instance", "service", "user"],
+        fixed: ["user": nil]),
+      method(
         "test.set", kind: "test.kind", verb: "identity", input: "json", member: "identity",
         params: ["instance", "identity", "onChange"]),
       ["name": "token.get", "params": [], "x-sdkd": ["role": "use", "ordering": "read"]],
@@ -32,13 +35,15 @@ enum Samples {
   ]
 
   static func method(
-    _ name: String, kind: String, verb: String, input: String, member: String? = nil, params: [String]
+    _ name: String, kind: String, verb: String, input: String, member: String? = nil, params: [String],
+    fixed: JSONObject? = nil
   ) -> JSON {
     var command: JSONObject = ["verb": .string(verb), "input": .string(input)]
     if let member { command["member"] = .string(member) }
+    command["params"] = fixed.map(JSON.object)
     return [
       "name": .string(name), "params": .array(params.map { ["name": .string($0)] }),
-      "x-sdkd": ["kind": .string(kind), "command": .object(command)],
+      "x-sdkd": ["kind": .string(kind), "commands": [["verb": "else"], .object(command)]],
     ]
   }
 }

@@ -16,7 +16,7 @@ public enum ChatCenterLogout: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = EdnaChatCenter.kindName
-  public static let command: CommandUse? = CommandUse(verb: "logout")
+  public static let commands = [CommandUse(verb: "logout")]
 
   /// What the caller sends.
   public struct Params: RPCValue, InstanceParams {

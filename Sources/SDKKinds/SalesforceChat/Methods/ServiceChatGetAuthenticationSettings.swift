@@ -10,7 +10,7 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
   public static let kind: KindName? = SalesforceChat.kindName
-  public static let command: CommandUse? = CommandUse(verb: "identity")
+  public static let commands = [CommandUse(verb: "identity")]
 
   /// What the caller sends.
   public struct Params: RPCValue, InstanceParams {

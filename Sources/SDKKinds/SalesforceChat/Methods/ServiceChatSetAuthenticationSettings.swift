@@ -16,7 +16,9 @@ public enum ServiceChatSetAuthenticationSettings: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = SalesforceChat.kindName
-  public static let command: CommandUse? = CommandUse(verb: "login", input: .json, member: "settings")
+  public static let commands = [
+    CommandUse(verb: "login", input: .json, member: "settings"), CommandUse(verb: "logout", fixed: ["settings": nil]),
+  ]
 
   /// What the caller sends.
   public struct Params: RPCValue, InstanceParams {

@@ -13,7 +13,7 @@ public enum ChatResetIdentity: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = ZendeskChat.kindName
-  public static let command: CommandUse? = CommandUse(verb: "logout")
+  public static let commands = [CommandUse(verb: "logout")]
 
   /// What the caller sends.
   public struct Params: RPCValue, InstanceParams {

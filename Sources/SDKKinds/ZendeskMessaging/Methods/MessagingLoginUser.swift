@@ -15,7 +15,7 @@ public enum MessagingLoginUser: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = ZendeskMessaging.kindName
-  public static let command: CommandUse? = CommandUse(verb: "login", input: .text, member: "jwt")
+  public static let commands = [CommandUse(verb: "login", input: .text, member: "jwt")]
 
   /// What the caller sends.
   public struct Params: RPCValue, InstanceParams {

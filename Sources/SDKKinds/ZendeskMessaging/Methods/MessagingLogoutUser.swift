@@ -14,7 +14,7 @@ public enum MessagingLogoutUser: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = ZendeskMessaging.kindName
-  public static let command: CommandUse? = CommandUse(verb: "logout")
+  public static let commands = [CommandUse(verb: "logout")]
 
   /// What the caller sends.
   public struct Params: RPCValue, InstanceParams {

@@ -19,7 +19,7 @@ public enum SupportSetIdentity: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = ZendeskSupport.kindName
-  public static let command: CommandUse? = CommandUse(verb: "login", input: .json, member: "identity")
+  public static let commands = [CommandUse(verb: "login", input: .json, member: "identity")]
 
   /// What becomes of a change of identity.
   public enum OnChange: String, Sendable, Codable, CaseIterable { case wipe, refuse }

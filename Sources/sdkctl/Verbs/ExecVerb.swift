@@ -1,0 +1,78 @@
+import ArgumentParser
+import Glibc
+import JSONRPC
+import SDKProtocol
+
+/// `sdkctl exec ID -- CMD…`: runs a program with a living token in its environment.
+struct ExecVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "exec", abstract: "Run a program with a living token in its environment.",
+    discussion: """
+      sdkctl exec front-desk --min-ttl 5m -- ./report. The program takes the place of sdkctl and finds the token in \
+      SDKD_TOKEN, its end, where known, in SDKD_TOKEN_EXPIRES_AT and the instance in SDKD_INSTANCE. Whoever may read \
+      the environment of your processes can read it there. Exit status 127: no such program; 126: it can't be run.
+      """)
+
+  @Argument(help: "The instance.")
+  var id: InstanceID
+
+  @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "command"))
+  var command: [String] = []
+
+  @Option(help: "The service, for kinds that have several.")
+  var service: String?
+
+  @Option(name: .customLong("min-ttl"), help: "How long the token must live at least, such as 10s or 5m.")
+  var minTTL: Seconds?
+
+  @Option(help: "How long to wait for it.")
+  var timeout: Seconds?
+
+  @Option(help: ArgumentHelp("The variable that gets the token.", valueName: "name"))
+  var variable = "SDKD_TOKEN"
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func validate() throws {
+    if command.isEmpty { throw ValidationError("What is to be run stands behind --.") }
+    let isName = variable.utf8.allSatisfy { $0 == UInt8(ascii: "_") || Character(UnicodeScalar($0)).isASCIIWord }
+    guard isName, let first = variable.utf8.first, !(0x30...0x39).contains(first) else {
+      throw ValidationError("The variable's name consists of letters, digits and _.")
+    }
+  }
+
+  func run(in context: CommandContext) async throws {
+    let params = TokenGet.Params(instance: id, service: service, minTTL: minTTL, timeout: timeout)
+    let token = try await context.ask(TokenGet.self, params)
+    guard let bare = token["token"]?.stringValue else {
+      throw CommandFailure(message: "The daemon's answer has no token.", reason: "badAnswer", status: 1)
+    }
+    setenv(variable, bare, 1)
+    setenv("SDKD_INSTANCE", id.name, 1)
+    if let end = token["expiresAt"]?.stringValue {
+      setenv("SDKD_TOKEN_EXPIRES_AT", end, 1)
+    } else {
+      unsetenv("SDKD_TOKEN_EXPIRES_AT")
+    }
+    throw Self.replaceProcess(by: command)
+  }
+
+  /// Becomes another program; returns only when that can't be.
+  private static func replaceProcess(by command: [String]) -> CommandFailure {
+    // What this process ignores, its successor would ignore too.
+    signal(SIGPIPE, SIG_DFL)
+    var words = command.map { strdup($0) } + [nil]
+    if let program = words[0] { execvp(program, &words) }
+    let cause = errno
+    signal(SIGPIPE, SIG_IGN)
+    for word in words { free(word) }
+    return CommandFailure(
+      message: "\(command.first ?? "") can't be run: \(String(cString: strerror(cause))).", reason: "exec",
+      status: cause == ENOENT ? 127 : 126)
+  }
+}
+
+extension Character {
+  /// A letter or digit of ASCII.
+  fileprivate var isASCIIWord: Bool { isASCII && (isLetter || isNumber) }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import JSONRPC
+import SDKProtocol
+
+/// `sdkctl push ID list|register|unregister`: the devices that get an instance's push messages.
+struct PushVerb: Verb {
+  /// What to do.
+  enum Action: String, ExpressibleByArgument, CaseIterable {
+    case list, register, unregister
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "push", abstract: "Show, make and end registrations for push messages.",
+    discussion: """
+      register reads the device's address, a secret, from standard input, --file or the keyboard, and prints the \
+      registration's id; unregister takes that id.
+      """)
+
+  @Argument(help: "The instance.")
+  var id: InstanceID
+
+  @Argument(help: "list, register or unregister.")
+  var action: Action
+
+  @Argument(help: "The registration's id; only for unregister.")
+  var registration: String?
+
+  @Option(help: "Whose push service it is: apns, fcm or other; only for register.")
+  var type: PushEndpoint.ServiceType?
+
+  @Option(help: "The device's language, such as de-DE.")
+  var locale: String?
+
+  @Option(help: "The service, for kinds that have several.")
+  var service: String?
+
+  @Option(help: "Read the address from this file instead of standard input.")
+  var file: String?
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func validate() throws {
+    if action == .unregister, registration == nil { throw ValidationError("unregister takes the registration's id.") }
+    if action != .unregister, registration != nil { throw ValidationError("\(action.rawValue) takes no id.") }
+    if action == .register, type == nil { throw ValidationError("register takes --type apns, fcm or other.") }
+  }
+
+  func run(in context: CommandContext) async throws {
+    switch action {
+    case .list:
+      let result = try await context.ask(PushList.self, .init(instance: id))
+      let pushes = result["pushes"]?.arrayValue ?? []
+      try context.presenter.list(pushes) { Self.table(pushes) }
+    case .register:
+      let bytes = try context.input.secret(from: file, prompt: "Address (not shown): ")
+      let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+      guard words.count == 1, let address = words.first, let type else {
+        throw CommandFailure.input("One address is expected, without spaces.")
+      }
+      let endpoint = PushEndpoint(address: Secret(String(address)), type: type, locale: locale)
+      let result = try await context.ask(
+        PushRegister.self, .init(instance: id, service: service, endpoint: endpoint))
+      guard context.presenter.isForPeople else { return try context.presenter.show(result) }
+      try context.output.line(result["id"].map(MemberTable.word) ?? "")
+    case .unregister:
+      let params = PushUnregister.Params(instance: id, id: registration ?? "")
+      try context.presenter.show(try await context.ask(PushUnregister.self, params))
+    }
+  }
+
+  /// The registrations for people.
+  static func table(_ pushes: [JSON]) -> Table {
+    func word(_ push: JSON, _ name: String) -> Table.Cell { .init(push[name].map(MemberTable.word) ?? "-") }
+    return Table(
+      header: ["ID", "SERVICE", "ADDRESS", "USER", "ORPHANED", "MADE"],
+      rows: pushes.map { push in
+        let user = ["externalId", "email", "name", "id"].lazy.compactMap { push["user"]?[$0]?.stringValue }.first
+        let isOrphaned = push["orphaned"]?.boolValue ?? false
+        return [
+          word(push, "id"), word(push, "service"), word(push, "address"), .init(user ?? "-"),
+          .init(isOrphaned ? "yes" : "no", isOrphaned ? .doubtful : .plain), word(push, "createdAt"),
+        ]
+      })
+  }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Glibc
+import JSONRPC
+import Testing
+
+/// The example apps under `Packaging/examples`, as they are shipped.
+@Suite struct ExampleTests {
+  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Packaging/examples")
+
+  private static let examples = [
+    ["python3", "python/front_desk.py"], ["node", "node/front-desk.mjs"], ["sh", "shell/front-desk.sh"],
+  ]
+
+  /// An example that runs: its interpreter is looked for in `PATH`.
+  private func start(_ example: [String], _ desk: Desk, _ arguments: [String] = []) throws -> (Program, () -> [String])
+  {
+    let output = desk.folder.appendingPathComponent("example.out")
+    let program = try Program(
+      // With all that it has started, for the shell's has children that would stay.
+      "/usr/bin/env",
+      ["timeout", "300", example[0], Self.folder.appendingPathComponent(example[1]).path, "desk"] + arguments,
+      environment: ["SDKD_SOCKET": desk.socket, "SDKCTL": Program.path("sdkctl"), "PYTHONDONTWRITEBYTECODE": "1"],
+      output: output, log: desk.folder.appendingPathComponent("example.err"))
+    return (
+      program,
+      {
+        let text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").map(String.init)
+      }
+    )
+  }
+
+  /// Ends an example and its children: they are in a group of their own, which `timeout` leads.
+  private func end(_ program: Program) {
+    guard program.exit(within: 0) == nil else { return }
+    kill(-program.pid, SIGKILL)
+    _ = program.exit(within: 10)
+  }
+
+  private func eventually(_ what: String, _ program: Program, _ condition: () throws -> Bool) throws {
+    try IntegrationTests.eventually(what, within: 60) {
+      if let status = program.exit(within: 0) {
+        throw Program.Failure(description: "the example ended with \(status): \(program.logText)")
+      }
+      return try condition()
+    }
+  }
+
+  @Test(arguments: examples) func `It shows the user and sees each event once, over restarts`(example: [String]) throws
+  {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    let jwt = try desk.logIn(on: line)
+    let (program, lines) = try start(example, desk)
+    defer { end(program) }
+    try eventually("the user is shown", program) { lines().contains { $0.hasPrefix("user alice") } }
+    // It follows from some moment on: the first event that it shows is that.
+    var floor = 0
+    func update(_ line: Line) throws {
+      floor += 1
+      try line.call("instance.update", ["instance": "desk", "labels": ["floor": .string("\(floor)")]])
+    }
+    func updates() -> Int { lines().count { $0 == "event instanceUpdated desk" } }
+    try eventually("it follows", program) {
+      try update(line)
+      return updates() > 0
+    }
+    // What it has seen so far is not known exactly; from here on it is.
+    try IntegrationTests.eventually("all are there", within: 60) {
+      let before = updates()
+      usleep(200_000)
+      return updates() == before
+    }
+    let before = updates()
+    try desk.crash()
+    let second = try desk.connect()
+    for _ in 0..<3 { try update(second) }
+    try eventually("the events after kill -9 are seen", program) { updates() >= before + 3 }
+    #expect(desk.stop() == 0)
+    try desk.start()
+    let third = try desk.connect()
+    for _ in 0..<3 { try update(third) }
+    try third.call("messaging.logoutUser", ["instance": "desk"])
+    try eventually("the logout is seen", program) {
+      let shown = lines().last { $0.hasPrefix("user ") || $0.hasPrefix("no session") }
+      return lines().contains("event userLoggedOut desk") && shown?.hasPrefix("user alice") == false
+    }
+    #expect(updates() == before + 6)
+    #expect(lines().count { $0 == "event userLoggedOut desk" } == 1)
+    let everything = lines().joined() + program.logText
+    #expect(!everything.contains(jwt))
+    if example[0] != "sh" {
+      #expect(lines().contains { $0.contains("Authorization") })
+      #expect(lines().contains("daemon is closing"))
+    }
+  }
+
+  @Test(arguments: examples.prefix(2)) func `As a delegate it answers, also after a restart`(example: [String]) throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy", "min_interval": 0]])
+    try desk.logIn(on: line)
+    let mint = try desk.write(
+      "mint", "#!/bin/sh\nexec '\(KindSample.sandbox)' mint --external-id \"$1\"\n", mode: 0o755)
+    let (program, _) = try start(example, desk, ["--delegate", mint.path])
+    defer { end(program) }
+    for _ in 0..<2 {
+      let current = try desk.connect()
+      try eventually("it is attached", program) {
+        try current.call("instance.get", ["instance": "desk"])["bridge"]?["attached"] == 1
+      }
+      #expect(try current.call("token.refresh", ["instance": "desk"])["fromCache"] == false)
+      try desk.crash()
+    }
+  }
+
+  @Test(arguments: examples) func `An instance that is not there is said`(example: [String]) throws {
+    let desk = try Desk.open()
+    let (program, _) = try start(example, desk)
+    defer { end(program) }
+    let status = program.exit(within: 60)
+    #expect(status != nil && status != 0)
+    #expect(program.logText.contains("instanceNotFound"))
+  }
+
+  @Test(arguments: [["python3", "python"], ["node", "js"], ["sh", "sh"]])
+  func `The snippets of the app guide run`(language: [String]) throws {
+    let guide = Self.folder.deletingLastPathComponent().appendingPathComponent("documentation/app-guide.md")
+    let blocks = try String(contentsOf: guide, encoding: .utf8).components(separatedBy: "```\(language[1])\n")
+      .dropFirst().compactMap { $0.components(separatedBy: "```").first }
+    #expect(!blocks.isEmpty)
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("front-desk", on: line)
+    let jwt = try Vendor.mint("alice")
+    try line.call("messaging.loginUser", ["instance": "front-desk", "jwt": .string(jwt)])
+    for (number, block) in blocks.enumerated() {
+      let file = try desk.write("snippet\(number).mjs", "\(language[0] == "sh" ? "set -eu\n" : "")\(block)")
+      let output = desk.folder.appendingPathComponent("snippet\(number).out")
+      let program = try Program(
+        "/usr/bin/env", [language[0], file.path],
+        environment: [
+          "SDKD_SOCKET": desk.socket,
+          "PATH": "\(Program.directory.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")",
+        ], output: output, log: desk.folder.appendingPathComponent("snippet\(number).err"))
+      #expect(program.exit(within: 60) == 0, "\(program.logText)")
+      let text = try String(contentsOf: output, encoding: .utf8)
+      #expect(text.contains("Authorization"))
+      #expect(!text.contains(jwt))
+    }
+  }
+}

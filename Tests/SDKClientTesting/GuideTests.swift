@@ -1,0 +1,186 @@
+import Foundation
+import SDKClientTesting
+import Synchronization
+import Testing
+
+/// The Swift snippets of `app-guide.md`, run as they stand there.
+struct GuideTests {
+  private let daemon = ScriptedDaemon()
+  private let desk: InstanceID
+  private let shown = Shown()
+
+  /// What the snippets show.
+  private final class Shown: Sendable {
+    let lines = Mutex<[String]>([])
+  }
+
+  private struct Request {
+    var headers: [String: String] = [:]
+    mutating func setHeader(_ name: String, _ value: Secret) { headers[name] = value.reveal() }
+  }
+
+  init() throws {
+    desk = try #require(InstanceID("front-desk"))
+    daemon.on(SessionOpen.self) { _ in
+      Session(
+        user: User(externalId: "alice", authenticationType: .jwt, authenticated: true, verified: true),
+        token: try Self.token, visible: true, history: false, mayMerge: false, storageEpoch: "1")
+    }
+    daemon.on(TokenGet.self) { _ in try Self.token }
+    daemon.on(TokenReject.self) { _ in Empty() }
+  }
+
+  private static var token: Token {
+    get throws {
+      Token(
+        token: Secret("s3cret"), tokenId: TokenID(Secret("s3cret")), tokenType: .jwt, expiresAt: nil, ttl: nil,
+        fromCache: true, stale: false,
+        http: TokenHTTP(headers: ["Authorization": Secret("Bearer s3cret")], cookies: [:]))
+    }
+  }
+
+  private func show(_ line: String, _ headers: [String: Secret] = [:]) {
+    shown.lines.withLock { $0.append(([line] + headers.keys.sorted()).joined(separator: " ")) }
+  }
+
+  private func update() async throws { show("updated") }
+
+  private func mint(_ user: String) async throws -> String { "t-\(user)" }
+
+  @Test func opening() async throws {
+    let client = daemon.client()
+    let session = try await client.call(SessionOpen.self, .init(instance: desk, minTTL: Seconds(30)))
+    if session.visible, let token = session.token {
+      show(session.user.externalId ?? "a guest", token.http?.headers ?? [:])
+    }
+    #expect(shown.lines.withLock { $0 } == ["alice Authorization"])
+  }
+
+  @Test func kindsMethods() async throws {
+    daemon.on("messaging.loginUser") { _ in [:] }
+    let (client, jwt) = (daemon.client(), "a.b.c")
+    _ = try await client.call("messaging.loginUser", ["instance": "front-desk", "jwt": .string(jwt)])
+    #expect(daemon.calls.first?.params == ["instance": "front-desk", "jwt": "a.b.c"])
+  }
+
+  @Test(arguments: [true, false]) func errors(isLost: Bool) async throws {
+    daemon.on(StoragePut.self) { [daemon] _ in
+      guard isLost else { throw SDKError(.state, .notAuthenticated, "Nobody is signed in.") }
+      daemon.drop()
+      try await Task.sleep(for: .seconds(600))
+      return Empty()
+    }
+    daemon.on(StorageGet.self) { _ in .init(value: ["text": "Hello"], storageEpoch: "1") }
+    let client = daemon.client()
+    do {
+      _ = try await client.call(StoragePut.self, .init(instance: desk, key: "draft", value: ["text": "Hello"]))
+    } catch let error as SDKClientError where error.mayHaveRun {
+      // The connection ended, or the time was over, without an answer.
+      let kept = try await client.call(StorageGet.self, .init(instance: desk, key: "draft")).value
+      show(kept == ["text": "Hello"] ? "kept" : "not kept")
+    } catch let error as SDKClientError {
+      switch error.refusal {
+      case .notAuthenticated, .reauthNeeded: show("please sign in")
+      case .rateLimit: try await Task.sleep(for: error.retryAfter ?? .seconds(1))
+      default: show(error.description)
+      }
+    }
+    #expect(shown.lines.withLock { $0 } == [isLost ? "kept" : "please sign in"])
+  }
+
+  @Test func tokens() async throws {
+    let client = daemon.client()
+    var request = Request()
+    let token = try await client.call(TokenGet.self, .init(instance: desk, minTTL: Seconds(30), http: true))
+    for (name, value) in token.http?.headers ?? [:] { request.setHeader(name, value) }
+    _ = try await client.call(TokenReject.self, .init(instance: desk, tokenId: token.tokenId, status: 401))
+    #expect(request.headers == ["Authorization": "Bearer s3cret"])
+    #expect(try daemon.calls(of: TokenReject.self).map(\.status) == [401])
+  }
+
+  @Test func events() async throws {
+    let client = daemon.client()
+    let first = daemon.emit(.userLoggedIn, desk)
+    daemon.forgetEvents()
+    let follower = Task {
+      var savedCursor: String? = first.cursor
+      for try await item in client.events(EventFilter(instances: [desk]), since: savedCursor) {
+        switch item {
+        case .event(let event):
+          show(event.type.rawValue)
+          savedCursor = event.cursor
+        case .unknown: break  // Of a later version.
+        case .gap(_, let resume):
+          // Some were missed: read the state again. The next item continues from `resume`.
+          try await update()
+          savedCursor = resume
+        }
+      }
+    }
+    try await daemon.waitForCalls(of: "events.resume")
+    daemon.emit(.tokenRefreshed, desk)
+    while shown.lines.withLock({ $0.count }) < 2 { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(shown.lines.withLock { $0 } == ["updated", "tokenRefreshed"])
+    follower.cancel()
+    _ = await follower.result
+  }
+
+  @Test func delegates() async throws {
+    let client = daemon.client()
+    let attached = Mutex<DelegateAttachment?>(nil)
+    let app = Task {
+      let attachment = try await client.attach(to: [desk]) { question in
+        guard let user = question.user?.externalId else { return .pass }
+        return .token(Secret(try await mint(user)))
+      }
+      attached.withLock { $0 = attachment }
+      for await status in attachment.statuses {
+        switch status {
+        case .attached: show("answering")
+        case .detached(let error): show("coming back: \(error.reason)")
+        case .ended(let error): show("over: \(error?.reason ?? "detached")")
+        }
+      }
+    }
+    #expect(try await daemon.ask(.getToken, desk, externalId: "alice") == ["token": "t-alice"])
+    while attached.withLock({ $0 == nil }) { try await Task.sleep(for: .milliseconds(1)) }
+    try await attached.withLock { $0 }?.detach()
+    try await app.value
+    #expect(shown.lines.withLock { $0 } == ["answering", "over: detached"])
+  }
+
+  @Test func testing() async throws {
+    let daemon = ScriptedDaemon()
+    daemon.on(TokenGet.self) { _ in throw SDKError(.state, .reauthNeeded, "Sign in again.") }
+    let client = daemon.client()
+    let error = await #expect(throws: SDKClientError.self) {
+      try await client.call(TokenGet.self, .init(instance: desk))
+    }
+    #expect(error?.refusal == .reauthNeeded)
+    #expect(try daemon.calls(of: TokenGet.self).map(\.instance) == [desk])
+  }
+
+  /// Every Swift snippet of the guide stands in this file, line by line; indentation and what the file needs between
+  /// its first line and the rest apart.
+  @Test func theGuideIsWhatIsRun() throws {
+    let file = URL(fileURLWithPath: #filePath)
+    let root = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let guide = try String(
+      contentsOf: root.appendingPathComponent("Packaging/documentation/app-guide.md"), encoding: .utf8)
+    let source = Set(
+      try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { trimmed($0) })
+    var isSwift = false
+    var count = 0
+    for line in guide.split(separator: "\n") {
+      if line.hasPrefix("```") {
+        isSwift = line == "```swift"
+      } else if isSwift, line != "let client = SDKClient()" {
+        count += 1
+        #expect(source.contains(trimmed(line)), "not run: \(line)")
+      }
+    }
+    #expect(count > 40)
+  }
+
+  private func trimmed(_ line: Substring) -> String { line.trimmingCharacters(in: .whitespaces) }
+}
