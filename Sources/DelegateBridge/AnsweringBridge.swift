@@ -9,11 +9,15 @@ public protocol AnsweringBridge: Sendable {
   /// - Parameters:
   ///   - key: whose breaker and turn in the queue this is.
   ///   - provider: the configured token provider, if there is one.
-  ///   - owner: the uid whose share of long runs this counts against.
+  ///   - owner: the uid whose share of long runs this counts against; `nil` for an instance that a file defines, which
+  ///     counts for itself.
   /// - Throws: the provider's reasons of `protocol.md`; `shuttingDown` when the calling task was cancelled.
   func ask(
-    _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32
+    _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer
+
+  /// Why this provider can't be asked here whatever it answers; `nil` if it can.
+  func refusal(of provider: ProviderConfiguration) -> SDKError?
 
   /// How the bridge stands for a key.
   func status(of key: BridgeKey) -> Instance.Bridge
@@ -33,6 +37,8 @@ public protocol AnsweringBridge: Sendable {
 }
 
 extension AnsweringBridge {
+  public func refusal(of provider: ProviderConfiguration) -> SDKError? { nil }
+
   public func hasDelegate(_ key: BridgeKey) -> Bool { false }
 
   public func reject(_ key: BridgeKey) {}

@@ -8,6 +8,8 @@
 public struct BridgeOptions: Sendable {
   /// The directories that programs must lie in; none means everywhere.
   public var allow: [String]
+  /// Whether commands are refused: in a system daemon whose configuration does not allow them (`bridge.same_uid`).
+  public var refusesCommands = false
   /// The folder with the sockets of providers that are systemd units.
   public var unitSockets: String
   /// How many providers run at a time.

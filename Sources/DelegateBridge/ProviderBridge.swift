@@ -58,7 +58,7 @@ public final class ProviderBridge: AnsweringBridge {
   }
 
   public func ask(
-    _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32
+    _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer {
     do throws(SDKError) {
       return try await answer(to: question, key, provider, owner)
@@ -68,7 +68,7 @@ public final class ProviderBridge: AnsweringBridge {
   }
 
   private func answer(
-    to question: BridgeQuestion, _ key: BridgeKey, _ provider: ProviderConfiguration?, _ owner: UInt32
+    to question: BridgeQuestion, _ key: BridgeKey, _ provider: ProviderConfiguration?, _ owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer {
     var failure: SDKError?
     var isPassed = false
@@ -95,8 +95,9 @@ public final class ProviderBridge: AnsweringBridge {
   }
 
   private func run(
-    _ provider: ProviderConfiguration, _ question: BridgeQuestion, _ key: BridgeKey, _ owner: UInt32
+    _ provider: ProviderConfiguration, _ question: BridgeQuestion, _ key: BridgeKey, _ owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer {
+    if let refusal = refusal(of: provider) { throw refusal }
     let admission = try breakers.admit(key)
     let slot: Int
     do throws(SDKError) {
@@ -132,13 +133,17 @@ public final class ProviderBridge: AnsweringBridge {
   }
 
   private func takeSlot(
-    for provider: ProviderConfiguration, _ question: BridgeQuestion, _ key: BridgeKey, _ owner: UInt32
+    for provider: ProviderConfiguration, _ question: BridgeQuestion, _ key: BridgeKey, _ owner: UInt32?
   ) async throws(SDKError) -> Int {
     // A run that begins with next to no time left would end as the provider's failure, which it isn't.
     let needed = min(provider.timeout.duration, Self.shortestRun)
     let patience = time.left(until: question.deadline) - needed
     guard patience > .zero else { throw .tooLate }
     return try await slots.acquire(key, owner: owner, concurrency: provider.concurrency, patience: patience)
+  }
+
+  public func refusal(of provider: ProviderConfiguration) -> SDKError? {
+    provider.unit == nil && options.refusesCommands ? .commandsRefused : nil
   }
 
   public func status(of key: BridgeKey) -> Instance.Bridge {

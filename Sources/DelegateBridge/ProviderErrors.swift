@@ -8,6 +8,12 @@ extension SDKError {
     "No token provider is configured and no delegate is attached; set provider.command or provider.unit, or log in again."
   )
 
+  /// A command in a daemon that runs none.
+  static let commandsRefused = SDKError(
+    .provider, .providerNotAllowed,
+    "A system daemon runs no commands: they would have its uid and see every instance's state. Set provider.unit, or "
+      + "same_uid = true in [bridge].")
+
   /// Everybody passed the question on.
   static let allDeferred = SDKError(
     .provider, .noProvider, "Everybody who was asked passed the question on; log in again.")

@@ -18,9 +18,15 @@ enum GoogleExecutableOutput {
   }
 
   static func parse(_ object: JSONObject, _ question: BridgeQuestion) throws(SDKError) -> BridgeAnswer {
+    if let version = object["version"], version.intValue != 1 {
+      throw .output("wrote an executable response of another version than 1")
+    }
     if let failure = failure(object) { throw failure.error }
     guard object["success"]?.boolValue == true else {
       throw .output("wrote an executable response without success; it must be true or false")
+    }
+    if object["saml_response"] != nil {
+      throw .output("wrote a SAML response; the vendors take tokens, let it write id_token or access_token")
     }
     guard let token = object["id_token"]?.stringValue ?? object["access_token"]?.stringValue else {
       throw .output("wrote an executable response with neither id_token nor access_token")

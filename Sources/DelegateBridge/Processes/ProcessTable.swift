@@ -22,6 +22,12 @@ enum ProcessTable {
     }
   }
 
+  /// A variable of the environment that a process was started with; `nil` without it, or when that can't be seen.
+  static func variable(_ name: String, of pid: pid_t) -> String? {
+    read("/proc/\(pid)/environ")?.split(separator: "\0").first { $0.hasPrefix("\(name)=") }
+      .map { String($0.dropFirst(name.utf8.count + 1)) }
+  }
+
   private static func entries(in directory: String) -> [String] {
     guard let stream = opendir(directory) else { return [] }
     defer { closedir(stream) }

@@ -25,6 +25,22 @@ final class RunningProviders: Sendable {
     }
   }
 
+  /// The variable that tells of a process which run started it, or an ancestor of it.
+  static let variable = "SDKD_RUN"
+
+  /// The variable's value for a run.
+  func tag(of id: Int) -> String { "\(Self.prefix)\(id)" }
+
+  /// Whether a process was started by a run of this process that has ended. One that hides whose it is, is none.
+  func isLeftover(_ pid: pid_t) -> Bool {
+    guard let tag = ProcessTable.variable(Self.variable, of: pid), tag.hasPrefix(Self.prefix),
+      let id = Int(tag.dropFirst(Self.prefix.count))
+    else { return false }
+    return state.withLock { $0.starts[id] == nil && id <= $0.lastID }
+  }
+
+  private static let prefix = "\(getpid())-\(ticksSinceBoot)-"
+
   /// The run and its group are gone.
   func end(_ id: Int) { state.withLock { $0.starts[id] = nil } }
 

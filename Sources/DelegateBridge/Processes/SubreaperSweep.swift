@@ -3,8 +3,8 @@ import CLinux
 /// Ends what providers left behind outside their process group: daemons that called `setsid`.
 ///
 /// The process is made the subreaper of its descendants, so such leftovers become its children. A child that is older
-/// than every run in progress belongs to none of them and is killed; one that is younger may be at work for a run and
-/// is left for the sweep after that run. Nothing but providers may be started by a process that sweeps.
+/// than every run in progress belongs to none of them and is killed, and so is a younger one whose environment names a
+/// run that has ended. One that doesn't tell may be at work for a run and is left for the sweep after that. Nothing but providers may be started by a process that sweeps.
 public struct SubreaperSweep: Sendable {
   private let running: RunningProviders
 
@@ -40,7 +40,7 @@ public struct SubreaperSweep: Sendable {
     let children = ProcessTable.children
     // Asked after the listing: a run that began since then has no process in the list.
     guard let oldest = running.oldestStart else { return children }
-    return children.filter { $0.start < oldest }
+    return children.filter { $0.start < oldest || running.isLeftover($0.pid) }
   }
 
   private func end(_ leftover: ProcessEntry) -> Bool {

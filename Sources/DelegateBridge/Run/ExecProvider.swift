@@ -29,6 +29,8 @@ struct ExecProvider: ProviderRunning {
     }
     let running = RunningProviders.shared.begin()
     defer { RunningProviders.shared.end(running) }
+    var invocation = invocation
+    invocation.environment[RunningProviders.variable] = RunningProviders.shared.tag(of: running)
     for _ in 0..<Self.busyAttempts {
       if let run = await spawn(program, invocation, deadline, unlessBusy: true) { return run }
       await Pause.uncancelled(.milliseconds(50))

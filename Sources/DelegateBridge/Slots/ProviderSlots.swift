@@ -24,16 +24,19 @@ final class ProviderSlots: Sendable {
 
   /// Waits for a slot, in turn with other instances.
   ///
-  /// - Parameter patience: how long at most.
+  /// - Parameters:
+  ///   - owner: the uid whose share it counts against; `nil` for an instance of a file, which counts for itself.
+  ///   - patience: how long at most.
   /// - Returns: the run's number, to be given to `finish`.
   /// - Throws: `providerBackoff` when there is no room or no time left; `shuttingDown` when the task was cancelled.
   func acquire(
-    _ key: BridgeKey, owner: UInt32, concurrency: Int, patience: Duration
+    _ key: BridgeKey, owner: UInt32?, concurrency: Int, patience: Duration
   ) async throws(SDKError) -> Int {
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID
     }
+    let owner = owner.map { ProviderOwner.uid($0) } ?? .file(instance: key.instance)
     let request = SlotRequest(id: id, key: key, owner: owner, concurrency: concurrency)
     let verdict = await withTaskGroup(of: Void.self) { group in
       group.addTask {

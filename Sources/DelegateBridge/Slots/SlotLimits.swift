@@ -6,6 +6,8 @@ public struct SlotLimits: Sendable, Hashable {
   public var running: Int
   /// Runs of one owner in all.
   public var runningPerOwner: Int
+  /// Runs in all for instances that files define, which count for themselves each: a quarter is left to the users.
+  var runningForFiles: Int { max(1, running - running / 4) }
   /// After this time a run gives its slot back.
   public var slow: Duration
 

@@ -5,7 +5,7 @@ struct SlotRequest: Sendable, Hashable {
   /// Whose question it answers; the queue is fair between its instances.
   let key: BridgeKey
   /// Whose share it counts against.
-  let owner: UInt32
+  let owner: ProviderOwner
   /// How many runs the instance's provider allows at a time.
   let concurrency: Int
 }

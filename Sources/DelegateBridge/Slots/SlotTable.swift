@@ -23,8 +23,10 @@ struct SlotTable: Sendable {
   /// The instances that have waiting runs, next turn first.
   private var turns: Deque<String> = []
   private var healthy: Set<BridgeKey> = []
-  private var runsOfOwner: [UInt32: Int] = [:]
-  private var longOfOwner: [UInt32: Int] = [:]
+  private var runsOfOwner: [ProviderOwner: Int] = [:]
+  private var longOfOwner: [ProviderOwner: Int] = [:]
+  private var runsOfFiles = 0
+  private var longOfFiles = 0
   private var runsOfInstance: [String: Int] = [:]
   private(set) var longCount = 0
 
@@ -55,6 +57,7 @@ struct SlotTable: Sendable {
     guard let run = runs[id], !run.isLong else { return Changes() }
     runs[id]?.isLong = true
     longCount += 1
+    if run.request.owner.isFile { longOfFiles += 1 }
     longOfOwner[run.request.owner, default: 0] += 1
     return advance()
   }
@@ -66,8 +69,10 @@ struct SlotTable: Sendable {
     guard let run = runs.removeValue(forKey: id) else { return Changes() }
     Self.decrement(&runsOfOwner, run.request.owner)
     Self.decrement(&runsOfInstance, run.request.key.instance)
+    if run.request.owner.isFile { runsOfFiles -= 1 }
     if run.isLong {
       longCount -= 1
+      if run.request.owner.isFile { longOfFiles -= 1 }
       Self.decrement(&longOfOwner, run.request.owner)
     }
     switch succeeded {
@@ -81,8 +86,9 @@ struct SlotTable: Sendable {
   /// Forgets how the last run went.
   mutating func forget(_ key: BridgeKey) { healthy.remove(key) }
 
-  private func isFull(for owner: UInt32) -> Bool {
+  private func isFull(for owner: ProviderOwner) -> Bool {
     longCount >= limits.running || longOfOwner[owner, default: 0] >= limits.runningPerOwner
+      || (owner.isFile && longOfFiles >= limits.runningForFiles)
   }
 
   private func mayStart(_ request: SlotRequest) -> Bool {
@@ -90,6 +96,7 @@ struct SlotTable: Sendable {
     let kept = limits.concurrent > 1 && !healthy.contains(request.key) ? 1 : 0
     return free > kept && runs.count < limits.running
       && runsOfOwner[request.owner, default: 0] < limits.runningPerOwner
+      && !(request.owner.isFile && runsOfFiles >= limits.runningForFiles)
       && runsOfInstance[request.key.instance, default: 0] < max(1, request.concurrency)
   }
 
@@ -121,6 +128,7 @@ struct SlotTable: Sendable {
   private mutating func start(_ request: SlotRequest) {
     runs[request.id] = Run(request: request)
     runsOfOwner[request.owner, default: 0] += 1
+    if request.owner.isFile { runsOfFiles += 1 }
     runsOfInstance[request.key.instance, default: 0] += 1
   }
 

@@ -12,7 +12,7 @@ struct SecretMask {
 
   private static let names = [
     "token", "password", "passwd", "pwd", "passphrase", "secret", "authorization", "apikey", "_key", "-key",
-    "credential", "credentials", "cookie", "assertion", "signature",
+    "credential", "credentials", "cookie", "assertion", "signature", "jwt", "sessionid", "session_id",
   ]
 
   /// What the words before have said about the next one.
@@ -24,7 +24,7 @@ struct SecretMask {
   /// The text without its secrets.
   static func mask(_ text: some StringProtocol) -> String {
     var mask = SecretMask()
-    let scalars = Array(text.unicodeScalars)
+    let scalars = withoutUserInfo(Array(text.unicodeScalars))
     var index = 0
     while index < scalars.count {
       let start = index
@@ -37,6 +37,29 @@ struct SecretMask {
       }
     }
     return String(mask.result)
+  }
+
+  /// The text with what stands before the host in a URL hidden: a user and a password, or a token.
+  private static func withoutUserInfo(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
+    guard scalars.contains("@") else { return scalars }
+    var result: [Unicode.Scalar] = []
+    var rest = scalars[...]
+    let slashes = Array("://".unicodeScalars)
+    while let scalar = rest.first {
+      guard rest.starts(with: slashes) else {
+        result.append(scalar)
+        rest.removeFirst()
+        continue
+      }
+      result += slashes
+      rest = rest.dropFirst(slashes.count)
+      let authority = rest.prefix { $0.value > 0x20 && !"/?#\"'<>".unicodeScalars.contains($0) }
+      if let at = authority.lastIndex(of: "@") {
+        result += mark.unicodeScalars
+        rest = rest[at...]
+      }
+    }
+    return result
   }
 
   private mutating func take(separator: Unicode.Scalar) {

@@ -33,6 +33,9 @@ public struct Definition: Sendable, Hashable, Codable {
     self.labels = labels
   }
 
+  /// The uid whose share of the running providers is used; `nil` for an instance of a file, which counts for itself.
+  public var providerOwner: UInt32? { source == .file ? nil : owner }
+
   /// The provider as its type reads it.
   ///
   /// - Throws: `invalidParams` with the member's path.

@@ -209,7 +209,9 @@ extension HostedInstance {
     let epoch = lane.machine.epoch
     let question = BridgeQuestion(
       name, instance: id, kind: kind, service: lane.service, deadline: now + adapter.common.deadline)
-    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(lane.service), provider, definition.owner)
+    let (bridge, key, provider, owner) = (
+      environment.bridge, bridgeKey(lane.service), provider, definition.providerOwner
+    )
     let outcome = SharedOutcome<BridgeAnswer>()
     let (need, superseded) = (lane.need, superseded)
     environment.operations.start {

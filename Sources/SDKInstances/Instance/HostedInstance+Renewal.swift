@@ -11,7 +11,7 @@ extension HostedInstance {
       return
     }
     let question = question(lane, attempt: attempt, isRefusal: isRefusal, error)
-    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.owner)
+    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.providerOwner)
     let need = lane.need
     environment.operations.start {
       let answer = await need.run { () async -> Result<BridgeAnswer, SDKError> in
@@ -95,7 +95,7 @@ extension HostedInstance {
       return
     }
     let question = question(lane, attempt: 1, isRefusal: true, error, name: .authenticationFailed)
-    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.owner)
+    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.providerOwner)
     let need = lane.need
     environment.operations.start {
       let confirmation = await need.run { () async -> AuthenticationMachine.Confirmation in

@@ -127,7 +127,7 @@ extension HostedInstance {
     }
     guard hasOwner(lane) else { return report(.formerEnded(epoch: epoch), on: service) }
     let question = question(lane, attempt: 1, isRefusal: true, nil)
-    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.owner)
+    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.providerOwner)
     environment.operations.start {
       let answer: BridgeAnswer?
       do throws(SDKError) {

@@ -10,6 +10,11 @@ extension InstanceRegistry {
   /// - Throws: `accessDenied` for what takes admin, `invalidParams` with the member.
   public func check(_ definition: Definition, replacing former: Definition?, by peer: Peer) throws {
     guard let kind = kind(definition.kind) else { return }
+    if definition.provider != former?.provider, access.isAdmin(peer),
+      let refusal = try definition.providerConfiguration().flatMap({ environment.bridge.refusal(of: $0) })
+    {
+      throw refusal
+    }
     if access.isAdmin(peer) { return }
     if definition.provider != former?.provider {
       throw SDKError.accessDenied("The provider is a program that the daemon runs; only an admin may set it.")

@@ -38,7 +38,9 @@ struct Composition {
     let delegates = Delegates(
       grace: .seconds(configuration.delegateGrace), operations: operations, logger: logger,
       deadlines: deadlines, memory: opened.database == nil ? nil : DelegateNote(path: "\(paths.state)/delegates.json"))
-    let bridge = ProviderBridge(options: configuration.bridge, sources: [delegates], logger: logger) { key, isOpen in
+    let bridge = ProviderBridge(
+      options: configuration.bridge(isSystemUnit: paths.isSystemUnit), sources: [delegates], logger: logger
+    ) { key, isOpen in
       breakers.changed(key, isOpen: isOpen)
     }
     let environment = InstanceEnvironment(

@@ -4,7 +4,8 @@ import SDKKinds
 enum ConfigurationCheck {
   /// - Returns: 0 without mistakes, 78 (`EX_CONFIG`) with some.
   static func run(_ path: String) -> Int32 {
-    let loaded = ConfigurationLoader.load(path: path, kinds: Kinds.all)
+    let loaded = ConfigurationLoader.load(
+      path: path, kinds: Kinds.all, commandNeedsSameUid: path == DaemonPaths.packaged)
     for mistake in loaded.mistakes { StandardError.write("\(mistake)") }
     if loaded.mistakes.isEmpty {
       print("\(path): \(loaded.instances.count) instances, no mistakes")

@@ -30,7 +30,8 @@ struct Daemon {
     do { activated = try ActivatedSockets.take() } catch {
       return fail("The sockets that systemd passed can't be used: \(error)")
     }
-    let loaded = ConfigurationLoader.load(path: paths.config, kinds: Kinds.all)
+    let loaded = ConfigurationLoader.load(
+      path: paths.config, kinds: Kinds.all, commandNeedsSameUid: paths.isSystemUnit)
     let writer: LogWriter
     do { writer = try LogSystem.bootstrap(level: loaded.configuration.logLevel, output: output) } catch {
       return fail("The log can't be set up: \(error)")
@@ -38,6 +39,10 @@ struct Daemon {
     defer { _ = writer.flush(deadline: .now + .seconds(2)) }
     let logger = Logger(label: "sdkd")
     for mistake in loaded.mistakes { logger.error("\(mistake)") }
+    if paths.isSystemUnit, loaded.configuration.sameUid {
+      logger.warning(
+        "bridge.same_uid lets token providers run with the daemon's uid: each can read the state of every instance.")
+    }
     for setting in loaded.configuration.idleSettings {
       logger.warning("The setting \(setting) has no effect in this version.")
     }

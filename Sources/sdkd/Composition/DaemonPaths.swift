@@ -11,10 +11,17 @@ struct DaemonPaths: Sendable {
   /// Whether it is a user's own daemon: then its uid is admin.
   let isUserDaemon: Bool
 
+  /// Whether systemd runs it for all users, as the package does: then its children could read every instance's state.
+  let isSystemUnit: Bool
+
+  /// The configuration of the packaged system daemon.
+  static let packaged = "/etc/sdkd/sdkd.toml"
+
   init(config: String?, state: String?, socket: String?) {
     let environment = Self.variable
     // A system daemon runs as root or as a user that owns no home; a user's daemon has a runtime directory or a home.
     isUserDaemon = getuid() != 0 && Self.userName != "sdkd" && environment("STATE_DIRECTORY") == nil
+    isSystemUnit = !isUserDaemon && environment("STATE_DIRECTORY") != nil
     let home = environment("HOME") ?? "/"
     if isUserDaemon {
       let configHome = environment("XDG_CONFIG_HOME") ?? "\(home)/.config"
@@ -24,7 +31,7 @@ struct DaemonPaths: Sendable {
       self.state = state ?? "\(stateHome)/sdkd"
       self.socket = socket ?? environment("SDKD_SOCKET") ?? "\(runtime)/sdkd/sdkd.sock"
     } else {
-      self.config = config ?? "/etc/sdkd/sdkd.toml"
+      self.config = config ?? Self.packaged
       self.state = state ?? environment("STATE_DIRECTORY") ?? "/var/lib/sdkd"
       self.socket = socket ?? environment("SDKD_SOCKET") ?? "/run/sdkd/sdkd.sock"
     }

@@ -54,8 +54,12 @@ extension Configuration {
   }
 
   /// How providers are run.
-  var bridge: BridgeOptions {
-    BridgeOptions(allow: providerDirectories, unitSockets: providerSockets, limits: providerSlots)
+  ///
+  /// - Parameter isSystemUnit: whether the daemon is a system unit, whose state its children could read.
+  func bridge(isSystemUnit: Bool) -> BridgeOptions {
+    var options = BridgeOptions(allow: providerDirectories, unitSockets: providerSockets, limits: providerSlots)
+    options.refusesCommands = isSystemUnit && !sameUid
+    return options
   }
 
   /// How much one connection may ask for.

@@ -90,7 +90,8 @@ import Testing
       "status.token"
     ),
     (#"{"success": "yes"}"#, .auto, "true or false"), (#"{"success": true, "id_token": ""}"#, .auto, "empty token"),
-    (#"{"success": true, "saml_response": "hush"}"#, .auto, "neither"),
+    (#"{"success": true, "saml_response": "hush"}"#, .auto, "SAML"), (#"{"success": true}"#, .auto, "neither"),
+    (#"{"version": 2, "success": true, "id_token": "hush"}"#, .auto, "another version"),
     (#"{"success": true, "id_token": "hush", "expiration_time": "x"}"#, .auto, "expiration_time"),
     ("hush", .gitCredential, "without ="), ("username=hush", .gitCredential, "no password"),
     ("password=hush\npassword_expiry_utc=x", .gitCredential, "password_expiry_utc"),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SlotTableTests {
   private func request(_ id: Int, of instance: Int, owner: UInt32 = 0, concurrency: Int = 1) -> SlotRequest {
-    SlotRequest(id: id, key: .numbered(instance), owner: owner, concurrency: concurrency)
+    SlotRequest(id: id, key: .numbered(instance), owner: .uid(owner), concurrency: concurrency)
   }
 
   private let limits = SlotLimits(concurrent: 3, running: 6, runningPerOwner: 3)
@@ -93,6 +93,22 @@ import Testing
     #expect(table.request(request(6, of: 6, owner: 8)) == .init(started: [6]))
     _ = table.finish(1, succeeded: false)
     #expect(table.request(request(7, of: 7, owner: 7)) == .init(started: [7]))
+  }
+
+  @Test func instancesOfFilesCountForThemselvesAndLeaveRoom() {
+    var table = table(SlotLimits(concurrent: 20, running: 8, runningPerOwner: 2))
+    func request(file number: Int) -> SlotRequest {
+      let key = BridgeKey.numbered(number)
+      return SlotRequest(id: number, key: key, owner: .file(instance: key.instance), concurrency: 1)
+    }
+    for number in 1...6 { #expect(table.request(request(file: number)).started == [number]) }
+    #expect(table.request(request(file: 7)) == .init(), "a quarter is for others")
+    for number in 1...5 { #expect(table.markLong(number) == .init()) }
+    #expect(table.markLong(6) == .init(refused: [7]))
+    #expect(table.request(request(file: 8)) == .init(refused: [8]))
+    #expect(table.request(self.request(20, of: 20, owner: 1)).started == [20])
+    #expect(table.finish(1, succeeded: false) == .init())
+    #expect(table.request(request(file: 9)).started == [9])
   }
 
   @Test func totalOfLongRunsIsBounded() {

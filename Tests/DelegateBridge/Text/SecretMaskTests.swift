@@ -10,6 +10,15 @@ import Testing
     ("token=abc123", "token=‹masked›"),
     ("access_token=abc&scope=x", "access_token=‹masked›&scope=x"),
     ("https://host/path?client_secret=s3cr3t;x", "https://host/path?client_secret=‹masked›;x"),
+    ("https://bob:hunter2@git.example.com/x failed", "https://‹masked›@git.example.com/x failed"),
+    (
+      "fatal: 'https://ghp_abc@github.com' and http://a:b@c",
+      "fatal: 'https://‹masked›@github.com' and http://‹masked›@c"
+    ),
+    ("Set-Cookie: session=abc; Path=/", "Set-Cookie: ‹masked›; Path=/"),
+    ("AWS_SECRET_ACCESS_KEY=wJalr", "AWS_SECRET_ACCESS_KEY=‹masked›"),
+    ("X-Vault-Token: hvs.CAES", "X-Vault-Token: ‹masked›"), ("jwt=abc", "jwt=‹masked›"),
+    ("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ", "‹masked›"),
     ("password: hunter2", "password: ‹masked›"),
     ("PASSWORD = hunter2 done", "PASSWORD = ‹masked› done"),
     (#"{"token":"abc","scope":"x"}"#, #"{"token":"‹masked›","scope":"x"}"#),
@@ -27,6 +36,7 @@ import Testing
   @Test(arguments: [
     "", "no token for this user", "connection refused (111)", "/usr/lib/python3/dist-packages/requests/adapters.py:12",
     "login.example.com answered 503 after 12.5 s", "----------------------------------------", "a=b c=d", "key=left",
+    "see https://docs.example.com/a@b or mail bob@example.com", "ssh://host/x",
     "Traceback (most recent call last):", "2026-11-21T11:09:00.250Z retry 3/5", "Grüße aus München",
   ]) func keeps(text: String) {
     #expect(SecretMask.mask(text) == text)

@@ -44,7 +44,7 @@ final class FakeBridge: AnsweringBridge {
   func openAll() { for gate in state.withLock({ $0.gates }) { gate.open() } }
 
   func ask(
-    _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32
+    _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer {
     let step = state.withLock { state in
       state.questions.append(question)

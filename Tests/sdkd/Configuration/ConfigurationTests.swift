@@ -28,7 +28,7 @@ struct ConfigurationTests {
     #expect(read.createRules.map(\.prefix) == ["support-", ""])
     #expect(read.createRules.map(\.who.text) == ["group:support", "*"])
     #expect(read.createRules.map(\.max) == [5, 1])
-    #expect(read.bridge.allow == ["/usr/libexec/sdkd"])
+    #expect(read.bridge(isSystemUnit: false).allow == ["/usr/libexec/sdkd"])
     #expect(read.sameUid)
     #expect(read.providerSlots == SlotLimits(concurrent: 8, running: 16))
     #expect(read.limits.maxFrameBytes == .kibibytes(2048))
