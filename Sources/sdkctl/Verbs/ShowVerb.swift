@@ -11,6 +11,8 @@ struct ShowVerb: Verb {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    try context.presenter.show(try await context.ask(InstanceGet.self, .init(instance: id)))
+    let instance = try await context.ask(InstanceGet.self, .init(instance: id))
+    let isForPeople = context.presenter.isForPeople
+    try context.presenter.show(isForPeople ? BridgeWords.readable(instance, now: .now) : instance)
   }
 }

@@ -1,0 +1,43 @@
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import sdkctl
+
+@Suite struct BridgeWordsTests {
+  private let now = Timestamp(secondsSince1970: 1_790_000_000)
+
+  private func words(_ bridge: JSON) -> JSON? {
+    BridgeWords.readable(["instance": "kiosk", "bridge": bridge], now: now)["bridge"]
+  }
+
+  @Test func tellHowTheBreakerStands() {
+    #expect(words(["state": "closed", "attached": 0]) == ["state": "ready to ask"])
+    #expect(words(["state": "halfOpen"])?["state"] == "trying again after failures")
+    func next(_ seconds: Double) -> JSON { .string((now + seconds).description) }
+    #expect(
+      words(["state": "open", "nextAttemptAt": next(12)])?["state"]
+        == "waiting after failures; asks again in 12 s, or at once after sdkctl refresh")
+    #expect(words(["state": "open", "nextAttemptAt": next(299)])?["state"]?.stringValue?.contains("in 5 min") == true)
+    #expect(words(["state": "open", "nextAttemptAt": next(-3)])?["state"]?.stringValue?.contains("in 0 s") == true)
+    #expect(words(["state": "open"])?["state"] == "waiting after failures")
+    #expect(words(["state": "of a later version"])?["state"] == "of a later version")
+  }
+
+  @Test(arguments: [
+    ("0", "answered"), ("3", "failed with exit status 3"), ("signal 9", "was ended by signal 9"),
+    ("75", "asked to try later (exit status 75)"), ("timeout", "took too long and was ended"),
+  ]) func tellHowTheLastRunEnded(exit: String, expected: String) {
+    #expect(words(["state": "closed", "lastExit": .string(exit)])?["lastRun"]?.stringValue == expected)
+  }
+
+  @Test func tellOfDelegates() {
+    #expect(words(["state": "closed", "attached": 1])?["delegates"] == "1 attached")
+    #expect(words(["state": "closed", "attached": 3])?["delegates"] == "3 attached")
+  }
+
+  @Test func whatHasNoBridgeStaysAsItIs() {
+    #expect(BridgeWords.readable(["instance": "kiosk"], now: now) == ["instance": "kiosk"])
+    #expect(BridgeWords.readable([], now: now) == [])
+  }
+}
