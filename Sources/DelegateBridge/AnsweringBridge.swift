@@ -29,6 +29,9 @@ public protocol AnsweringBridge: Sendable {
   /// Closes the breaker: someone with control wants an attempt now.
   func reset(_ key: BridgeKey)
 
+  /// How many answers can be had at a time and how long each takes.
+  var pace: BridgePace { get }
+
   /// The last answer failed the caller's own check of it, so the run counts as failed after all.
   func reject(_ key: BridgeKey)
 
@@ -42,4 +45,6 @@ extension AnsweringBridge {
   public func hasDelegate(_ key: BridgeKey) -> Bool { false }
 
   public func reject(_ key: BridgeKey) {}
+
+  public var pace: BridgePace { BridgePace(slots: 32, slotsPerOwner: 8) }
 }

@@ -21,6 +21,7 @@ public final class ProviderBridge: AnsweringBridge {
   private let breakers: BreakerTable
   private let slots: ProviderSlots
   private let onRun: RunObserver
+  private let runTime = Mutex(TypicalTime())
   /// The keys whose last answer was a delegate's.
   private let delegated = Mutex<Set<BridgeKey>>([])
 
@@ -121,6 +122,7 @@ public final class ProviderBridge: AnsweringBridge {
     }
     let outcome = BreakerTable.Outcome(result, run.ending)
     breakers.record(key, admission, outcome, lastExit: run.ending.lastExit)
+    if outcome == .answered { runTime.withLock { $0.note((time.uptime() - start) / .seconds(1)) } }
     slots.finish(slot, succeeded: outcome.isSuccess)
     onRun(
       EndedRun(
@@ -150,6 +152,13 @@ public final class ProviderBridge: AnsweringBridge {
     var status = breakers.status(of: key)
     status.attached = sources.reduce(0) { $0 + $1.attachedCount(of: key) }
     return status
+  }
+
+  public var pace: BridgePace {
+    let limits = options.limits
+    return BridgePace(
+      slots: min(limits.concurrent, limits.running), slotsPerOwner: limits.runningPerOwner,
+      seconds: runTime.withLock { $0.seconds })
   }
 
   public func hasDelegate(_ key: BridgeKey) -> Bool { sources.contains { $0.hasDelegate(key) } }

@@ -66,11 +66,11 @@ extension HostedInstance {
 
   private func rememberRecovery(_ next: AuthenticationMachine, _ actions: [Action], on lane: Lane) {
     guard lane.machine.isRecovering, !next.isRecovering else { return }
-    lane.recovery.endedAt = now
+    var failure: SDKError?
+    for case .announce(.refreshFailed(let error)) in actions { failure = error }
+    for case .finish(.failed(let error)) in actions { failure = error }
     lane.recovery.wasLogin = next.hasIdentity && !lane.machine.hasIdentity
-    lane.recovery.failure = nil
-    for case .announce(.refreshFailed(let error)) in actions { lane.recovery.failure = error }
-    for case .finish(.failed(let error)) in actions { lane.recovery.failure = error }
+    lane.recovery.end(now, failure: failure, random: environment.clock.random())
   }
 
   var superseded: SDKError {

@@ -57,7 +57,7 @@ extension HostedInstance {
     let machine = lane.machine
     let isUsable =
       machine.mayHandOut && machine.phase == .authenticated && machine.activity == .idle
-      && lane.identity.credential?.hasExpired(at: now) != true
+      && lane.identity.credential?.hasExpired(at: vendorNow) != true
     let checked: CheckedCredential
     do {
       guard let offered = try offering(adapter, lane.identity, isUsable) else {
@@ -157,7 +157,7 @@ extension HostedInstance {
     if let requiringUser, lane.identity.user == .none, !lane.isSigningInBehind {
       throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
     }
-    if lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: now) == true {
+    if lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: vendorNow) == true {
       lane.machine.standing = .expired
     }
     var pending = Progress()

@@ -8,6 +8,9 @@ extension HostedInstance {
   func plan() {
     let next = lanes.compactMap { [nextDeadline($0), nextConnection($0)].compactMap { $0 }.min() }.min()
     let times = [next, nextDelivery()].compactMap { $0 }
+    if isDeleted {
+      for lane in lanes { forgetPlace(of: lane) }
+    }
     guard !isDeleted, let time = times.min() else {
       environment.deadlines.set(uuid.description, at: nil) {}
       return
@@ -37,36 +40,70 @@ extension HostedInstance {
     plan()
   }
 
+  /// Looks anew for when the renewals begin.
+  func replan() async {
+    await enter()
+    defer { leave() }
+    plan()
+  }
+
   private func nextDeadline(_ lane: Lane) -> Timestamp? {
     guard lane.machine.activity == .idle, let credential = lane.identity.credential else { return nil }
     let isEager = adapter.common.planner.mode == .eager
     let canRenew = !means(lane).isNone
     switch lane.machine.phase {
     case .authenticated:
-      guard let end = credential.expiresAt else { return nil }
+      guard let end = credential.expiresAt.map(vendorClock.ours) else { return nil }
       guard canRenew else { return lane.machine.standing == .usable ? end : nil }
       guard isEager else { return nil }
-      guard lane.machine.standing == .usable else { return retryTime(lane) }
-      return plannedRenewal(of: credential, on: lane).map { min($0, end) } ?? end
+      guard lane.machine.standing == .usable else { return place(retry(lane, end: nil), of: lane).start }
+      let place = place(renewal(of: credential, endingAt: end, on: lane), of: lane)
+      return waitsPastTheEnd(place, on: lane) ? place.start : min(place.start, end)
     case .reauthNeeded:
       // An outage of the provider ends by itself; whoever comes next finds the user signed in.
-      return canRenew && isEager ? retryTime(lane) : nil
+      return canRenew && isEager ? place(retry(lane, end: nil), of: lane).start : nil
     default: return nil
     }
   }
 
-  private func plannedRenewal(of credential: Credential, on lane: Lane) -> Timestamp? {
-    let planned = adapter.common.planner.renewal(
-      obtained: credential.obtainedAt, expires: credential.expiresAt, lead: lane.recovery.lead,
-      random: lane.recovery.random)
-    guard let planned, planned <= now, lane.recovery.failure != nil else { return planned }
-    return retryTime(lane)
+  /// Whether a credential that ended while nobody looked, as in a machine that slept, waits for its turn: many may
+  /// have ended with it. Whoever asks for it in the meantime is not kept waiting.
+  private func waitsPastTheEnd(_ place: RenewalPlace, on lane: Lane) -> Bool {
+    place.isCatchingUp && lane.recovery.failure == nil && lane.identity.credential?.hasExpired(at: vendorNow) == true
   }
 
-  private func retryTime(_ lane: Lane) -> Timestamp {
+  private func renewal(of credential: Credential, endingAt end: Timestamp, on lane: Lane) -> RenewalRequest {
+    let planner = adapter.common.planner
+    let random = lane.recovery.random
+    let obtained = vendorClock.ours(credential.obtainedAt)
+    let planned =
+      planner.renewal(
+        obtained: obtained, expires: end, lead: lane.recovery.answerTime.seconds ?? 0, random: random)
+      ?? end
+    if planned <= now, lane.recovery.failure != nil { return retry(lane, end: end) }
+    return RenewalRequest(
+      owner: definition.owner, latest: planned,
+      earliest: planner.earliest(obtained: obtained, expires: end), end: end, random: random)
+  }
+
+  private func retry(_ lane: Lane, end: Timestamp?) -> RenewalRequest {
+    let recovery = lane.recovery
     let breaker = environment.bridge.status(of: bridgeKey(lane.service)).nextAttemptAt
-    return adapter.common.planner.retry(
-      after: lane.recovery.endedAt ?? now, breaker: breaker, random: lane.recovery.random)
+    let time = adapter.common.planner.retry(
+      after: recovery.endedAt ?? recovery.since ?? now, failures: recovery.failures, breaker: breaker, end: end,
+      random: recovery.random)
+    return RenewalRequest(owner: definition.owner, latest: time, earliest: time, end: end, random: recovery.random)
+  }
+
+  private func place(_ request: RenewalRequest, of lane: Lane) -> RenewalPlace {
+    let place = environment.renewals.place(request, former: lane.place, now: now)
+    lane.place = place
+    return place
+  }
+
+  private func forgetPlace(of lane: Lane) {
+    environment.renewals.release(lane.place)
+    lane.place = nil
   }
 
   /// The deadline has come, or the clock was set.
@@ -78,9 +115,11 @@ extension HostedInstance {
       keepConnection(of: lane)
       guard lane.machine.activity == .idle else { continue }
       let means = means(lane)
-      if lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: now) == true {
+      let next = nextDeadline(lane)
+      if lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: vendorNow) == true {
+        if let next, next > now, let place = lane.place, waitsPastTheEnd(place, on: lane) { continue }
         await take(.expired(means: means), on: lane)
-      } else if let time = nextDeadline(lane), time <= now, !means.isNone {
+      } else if let next, next <= now, !means.isNone {
         await take(.renew(means), on: lane)
       }
     }

@@ -66,7 +66,7 @@ extension HostedInstance {
       guard let checked = try check(answer, for: lane) else {
         return await receive(.answered(epoch: epoch, .declined(noToken(lane, as: .anonymous))), on: service)
       }
-      lane.recovery.lead = min(max(0, now - askedAt), 60)
+      lane.recovery.answerTime.note(min(max(0, now - askedAt), 60))
       await receiveSupply(checked, epoch: epoch, on: service)
     } catch {
       environment.bridge.reject(bridgeKey(service))
@@ -76,7 +76,7 @@ extension HostedInstance {
 
   /// The credential in an answer, if it is one of the user who is signed in.
   func check(_ answer: BridgeAnswer, for lane: Lane) throws(SDKError) -> CheckedCredential? {
-    guard let checked = try adapter.check(answer, for: lane.identity, now: now) else { return nil }
+    guard let checked = try adapter.check(answer, for: lane.identity, now: vendorNow) else { return nil }
     if adapter.isSameUser(checked, as: lane.identity) == false {
       throw SDKError(
         .provider, .providerTokenForOtherUser,

@@ -115,7 +115,7 @@ extension HostedInstance {
     let lane = try resolved(service)
     if let running = lane.verification { return running }
     guard !lane.isVerified, lane.machine.phase == .authenticated, lane.machine.activity == .idle,
-      lane.machine.standing == .usable, let credential = lane.identity.credential, !credential.hasExpired(at: now)
+      lane.machine.standing == .usable, let credential = lane.identity.credential, !credential.hasExpired(at: vendorNow)
     else { return nil }
     let outcome = SharedOutcome<Void>()
     lane.verification = outcome

@@ -147,18 +147,19 @@ extension HostedInstance {
 
   /// The clock may have passed the end of the credential before the deadline's timer came.
   func noticeExpiry(_ lane: Lane) async {
-    guard lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: now) == true else { return }
+    guard lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: vendorNow) == true else { return }
     await take(.expired(means: means(lane)), on: lane)
   }
 
   /// The cached credential, if it may be handed out and lives.
   func livingToken(_ service: String?, stale: Bool) -> Token? {
     guard let lane = lane(service), lane.machine.mayHandOut, let credential = lane.identity.credential,
-      !credential.hasExpired(at: now)
+      !credential.hasExpired(at: vendorNow)
     else { return nil }
     return Token(
       token: credential.token, tokenId: credential.tokenId, tokenType: credential.type,
-      expiresAt: credential.expiresAt, ttl: credential.expiresAt.map { (($0 - now) * 1000).rounded(.down) / 1000 },
+      expiresAt: credential.expiresAt,
+      ttl: credential.expiresAt.map { (($0 - vendorNow) * 1000).rounded(.down) / 1000 },
       fromCache: true, stale: stale)
   }
 

@@ -120,7 +120,7 @@ extension HostedInstance {
     guard lane.machine.standing != .none, let credential = lane.identity.credential else {
       return report(.formerEnded(epoch: epoch), on: service)
     }
-    let isDead = lane.machine.standing == .refused || credential.hasExpired(at: now)
+    let isDead = lane.machine.standing == .refused || credential.hasExpired(at: vendorNow)
     guard isDead, adapter.policy.renewsToSignOut else {
       return endSession(
         lane, credential, ended: { .formerEnded(epoch: $0, informed: true) }, failed: Input.formerEndFailed)

@@ -20,6 +20,8 @@ public actor HostedInstance {
   /// When it was made.
   public nonisolated let createdAt: Timestamp
   nonisolated let environment: InstanceEnvironment
+  /// The time at the vendor.
+  nonisolated let vendorClock: VendorClock
   nonisolated let logger: Logger
   nonisolated let published: Mutex<Published>
 
@@ -50,6 +52,7 @@ public actor HostedInstance {
     kind = definition.kind
     createdAt = stored.createdAt
     self.environment = environment
+    vendorClock = environment.vendorClocks.clock(of: stored.uuid)
     self.definition = definition
     self.adapter = adapter
     self.provider = provider
@@ -61,6 +64,7 @@ public actor HostedInstance {
     let identities = try StoredIdentities(stored.identity)
     let now = environment.clock.now()
     let made = Self.lanes(adapter.services, policy: adapter.policy, epoch: stored.epoch, now: now) { identities[$0] }
+    for lane in made { lane.recovery.random = environment.clock.random() }
     lanes = made
     var logger = environment.logger
     logger[metadataKey: "instance"] = "\(stored.id)"
@@ -91,8 +95,11 @@ public actor HostedInstance {
 
   var now: Timestamp { environment.clock.now() }
 
-  /// The wall clock, for a kind's own checks.
-  public nonisolated var wallClock: WallClock { environment.clock }
+  /// The time by which credentials end.
+  var vendorNow: Timestamp { vendorClock.now }
+
+  /// The clock for a kind's own checks: the vendor's.
+  public nonisolated var wallClock: WallClock { vendorClock.wallClock }
 
   // MARK: One change at a time
 
@@ -152,7 +159,7 @@ public actor HostedInstance {
   /// The answer of `token.get`, if the cached credential lives long enough.
   public nonisolated func cachedAnswer(minTTL: Double, http: Bool) -> (text: [UInt8], tokenId: TokenID)? {
     guard let token = published.withLock({ $0.whole?.token }),
-      let text = token.answer(minTTL: minTTL, http: http, now: environment.clock.now())
+      let text = token.answer(minTTL: minTTL, http: http, now: vendorClock.now)
     else { return nil }
     return (text, token.tokenId)
   }

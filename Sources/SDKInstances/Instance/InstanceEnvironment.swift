@@ -12,10 +12,14 @@ public struct InstanceEnvironment: Sendable {
   public let operations: Operations
   /// When instances have something to do.
   public let deadlines: Deadlines
+  /// Which renewals ahead of time begin when.
+  let renewals: Renewals
   /// Who is told what happens.
   public let events: EventHub
   /// The wall clock.
   public let clock: WallClock
+  /// What time it is at the vendors.
+  let vendorClocks: VendorClocks
   /// Where HTTP requests go out.
   public let http: any HTTPSending
   /// Where WebSockets are opened.
@@ -33,8 +37,10 @@ public struct InstanceEnvironment: Sendable {
     self.bridge = bridge
     self.operations = operations
     self.deadlines = deadlines
+    renewals = Renewals(bridge: bridge)
     self.events = events
     self.clock = clock
+    vendorClocks = VendorClocks(clock)
     self.http = http
     self.sockets = sockets
     self.logger = logger

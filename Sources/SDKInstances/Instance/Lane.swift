@@ -15,6 +15,8 @@ final class Lane {
   /// What is in progress and who waits for it.
   var progress: Progress?
   var recovery = RecoveryHistory()
+  /// When the next renewal ahead of time begins, among all others.
+  var place: RenewalPlace?
   /// When subscribers were last told that the vendor can't be reached; `nil` once it has answered.
   var outageToldAt: Timestamp?
   /// Whether the vendor has accepted the credential since this process began.
@@ -35,6 +37,7 @@ final class Lane {
     self.identity = identity
     storedEpoch = epoch
     isInterrupted = identity.isSpending == true
+    recovery.since = now
     machine = AuthenticationMachine(
       phase: identity.phase, standing: identity.standing(at: now), epoch: epoch, policy: policy)
   }

@@ -1,3 +1,4 @@
+import DelegateBridge
 import SDKProtocol
 
 /// When the credential was renewed before and how that ended: what keeps renewals apart.
@@ -6,19 +7,36 @@ struct RecoveryHistory: Sendable {
   var endedAt: Timestamp?
   /// How it ended; `nil` for well.
   var failure: SDKError?
+  /// How many have failed in a row because the provider or the vendor did.
+  var failures = 0
+  /// When this process first saw the credential.
+  var since: Timestamp?
   /// Whether it signed a user in: what is said of that credential afterwards is news.
   var wasLogin = false
   /// When it began.
   var beganAt: Timestamp?
   /// When the vendor was last asked about a credential that an app reported.
   var probedAt: Timestamp?
-  /// How long the provider took the last time it answered, in seconds.
-  var lead = 0.0
-  /// The jitter of the credential at hand: drawn once, or the plan would move with each look.
+  /// How long an answer takes, the wait for its turn included.
+  var answerTime = TypicalTime()
+  /// The jitter of the next renewal: drawn once for each, or the plan would move with each look.
   var random = 0.5
 
   /// When the owner was lately asked whether to go on after a failure.
   private var confirmations: [Timestamp] = []
+
+  /// Notes how a renewal ended.
+  mutating func end(_ now: Timestamp, failure: SDKError?, random: Double) {
+    endedAt = now
+    self.failure = failure
+    guard let failure else {
+      failures = 0
+      return
+    }
+    // The breaker's refusal is no failure of its own.
+    if failure.reason != .providerBackoff { failures = min(failures + 1, 32) }
+    self.random = random
+  }
 
   /// Notes one more question whether to go on, unless there were as many as this within a minute.
   mutating func mayConfirm(_ now: Timestamp, atMost limit: Int) -> Bool {

@@ -40,9 +40,34 @@ public struct RefreshPlanner: Sendable, Hashable {
     return max(planned, obtained + min(minInterval, lifetime / 2))
   }
 
-  /// When to try again after a renewal ahead of time has failed: not before the breaker lets it, and spread out.
-  public func retry(after now: Timestamp, breaker: Timestamp?, random: Double) -> Timestamp {
-    let soonest = now + minInterval * (1 + min(max(random, 0), 1))
-    return breaker.map { max($0, soonest) } ?? soonest
+  /// When a renewal may begin so that the providers suffice for all that are due: not in the first half of the life,
+  /// but for chance.
+  public func earliest(obtained: Timestamp, expires: Timestamp) -> Timestamp {
+    obtained + max(0, expires - obtained) / 2
   }
+
+  /// When to try again after a renewal has failed.
+  ///
+  /// Where a breaker holds the provider back, its time counts, which is drawn from a time that doubles with each
+  /// failure; where none does, as with a vendor that can't be reached, one is drawn here in the same way. A second
+  /// pause on top of the breaker's would only keep the user waiting when the provider works again.
+  ///
+  /// - Parameters:
+  ///   - now: when it failed.
+  ///   - failures: how many have failed in a row.
+  ///   - breaker: when the breaker allows the next run; `nil` when it does not stand in the way.
+  ///   - end: the credential's end while it lives: attempts come closer together before it.
+  ///   - random: a number from 0 to 1, drawn for this attempt.
+  public func retry(
+    after now: Timestamp, failures: Int = 1, breaker: Timestamp?, end: Timestamp? = nil, random: Double
+  ) -> Timestamp {
+    let random = min(max(random, 0), 1)
+    if let breaker { return max(breaker, now + minInterval * (1 + random)) }
+    var longest = min(Self.longestRetry, max(minInterval, 1) * Double(1 << min(max(failures - 1, 0), 16)))
+    if let end, end > now { longest = min(longest, max(minInterval, (end - now) / 2)) }
+    return now + minInterval + longest * random
+  }
+
+  /// Seconds within which every attempt falls, however many have failed.
+  public static let longestRetry = 300.0
 }

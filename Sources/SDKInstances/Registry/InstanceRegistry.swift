@@ -28,6 +28,7 @@ public final class InstanceRegistry: Sendable {
     accessPolicy = Mutex(access)
     self.environment = environment
     self.maximumPerUid = maximumPerUid
+    environment.renewals.attach { [weak self] in self?.replan() }
   }
 
   /// The kinds' names, sorted.
@@ -109,6 +110,13 @@ public final class InstanceRegistry: Sendable {
     for instance in restored { await instance.resume() }
   }
 
+  /// Every instance looks anew for when its renewal begins.
+  private func replan() {
+    environment.operations.start { [weak self] in
+      for instance in self?.instances ?? [] { await instance.replan() }
+    }
+  }
+
   private func quarantine(_ instance: QuarantinedInstance) {
     environment.logger.error(
       "An instance does not open and is set aside: \(instance.problem)", metadata: ["instance": "\(instance.id)"])
@@ -130,10 +138,12 @@ public final class InstanceRegistry: Sendable {
   /// The SDK of a definition.
   func adapter(for definition: Definition, uuid: InstanceUUID) throws -> any SDKAdapter {
     guard let kind = kind(definition.kind) else { throw unknownKind(definition.kind) }
+    let clock = environment.vendorClocks.clock(of: uuid)
     return try kind.makeAdapter(
       settings: definition.settings,
       services: AdapterServices(
-        instance: uuid.description, clock: environment.clock, http: environment.http, sockets: environment.sockets,
+        instance: uuid.description, clock: clock.wallClock, http: DatedHTTP(base: environment.http, clock: clock),
+        sockets: environment.sockets,
         supplied: isMadeByAdmin(definition) ? .free : supplied(kind, definition)))
   }
 
@@ -151,6 +161,8 @@ public final class InstanceRegistry: Sendable {
     let uuid = InstanceUUID(RandomUUID.make())
     let stored = StoredInstance(
       uuid: uuid, id: id, createdAt: environment.clock.now(), definition: try JSONValueEncoder.encode(definition))
+    var isCreated = false
+    defer { if !isCreated { environment.vendorClocks.forget(uuid) } }
     let adapter = try adapter(for: definition, uuid: uuid)
     let provider = try definition.providerConfiguration()
     if entries.withLock({ $0[id] != nil }) { throw exists(id) }
@@ -164,6 +176,7 @@ public final class InstanceRegistry: Sendable {
     }
     let instance = try HostedInstance(
       stored: stored, definition: definition, adapter: adapter, provider: provider, environment: environment)
+    isCreated = true
     entries.withLock { $0[id] = .hosted(instance) }
     environment.events.append(done.events)
     await instance.resume()
@@ -178,6 +191,7 @@ public final class InstanceRegistry: Sendable {
   public func delete(_ instance: HostedInstance) async throws {
     try await instance.delete()
     departed.withLock { $0.add(instance.uuid, instance.id, instance.currentDefinition.standing) }
+    environment.vendorClocks.forget(instance.uuid)
     entries.withLock { entries in
       if case .hosted(let present)? = entries[instance.id], present === instance { entries[instance.id] = nil }
     }

@@ -50,4 +50,21 @@ struct RefreshPlannerTests {
     #expect(planner().retry(after: start, breaker: start + 100, random: 1) == start + 100)
     #expect(planner().retry(after: start, breaker: start + 1, random: 0) == start + 5)
   }
+
+  @Test func `Attempts are spread over a time that doubles up to five minutes`() {
+    let delays = (1...10).map { planner().retry(after: start, failures: $0, breaker: nil, random: 1) - start }
+    #expect(delays == [10, 15, 25, 45, 85, 165, 305, 305, 305, 305])
+    #expect(planner().retry(after: start, failures: 30, breaker: nil, random: 0) == start + 5)
+    #expect(planner().retry(after: start, failures: .max, breaker: nil, random: 7) == start + 305)
+  }
+
+  @Test func `While the credential lives attempts come closer together before its end`() {
+    func delay(_ left: Double) -> Double {
+      planner().retry(after: start, failures: 9, breaker: nil, end: start + left, random: 1) - start
+    }
+    #expect(delay(1000) == 305)
+    #expect(delay(200) == 105)
+    #expect(delay(4) == 10)
+    #expect(delay(-4) == 305)
+  }
 }

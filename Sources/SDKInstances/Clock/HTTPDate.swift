@@ -1,0 +1,33 @@
+import SDKProtocol
+
+/// The date of an HTTP answer (RFC 9110, 5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`; the two obsolete forms are
+/// not read.
+enum HTTPDate {
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// The moment; `nil` for what is no date.
+  static func read(_ text: String) -> Timestamp? {
+    guard text.utf8.count == 29 else { return nil }
+    let parts = text.split(separator: " ")
+    guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT",
+      let day = Int(parts[1]), (1...31).contains(day), let month = months.firstIndex(of: String(parts[2])),
+      let year = Int(parts[3]), (1970...9999).contains(year)
+    else { return nil }
+    let time = parts[4].split(separator: ":").compactMap { Int($0) }
+    guard time.count == 3, (0...23).contains(time[0]), (0...59).contains(time[1]), (0...60).contains(time[2])
+    else { return nil }
+    let seconds = days(year, month + 1, day) * 86_400 + time[0] * 3600 + time[1] * 60 + time[2]
+    return Timestamp(secondsSince1970: Double(seconds))
+  }
+
+  /// Days since 1970 of a date in the Gregorian calendar (Hinnant's algorithm).
+  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let year = month <= 2 ? year - 1 : year
+    let era = year / 400
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+}

@@ -1,0 +1,77 @@
+import SDKProtocol
+import Testing
+
+@testable import SDKInstances
+
+struct ClockSkewTests {
+  private let now = Timestamp(secondsSince1970: 1_795_259_340)
+
+  private func skew(_ ahead: Double, took seconds: Double = 0.2) -> ClockSkew {
+    var skew = ClockSkew()
+    skew.note(
+      date: Timestamp(secondsSince1970: (now.secondsSince1970 + ahead).rounded(.down)), sentAt: now,
+      receivedAt: now + seconds)
+    return skew
+  }
+
+  @Test(arguments: [-86_000.0, -600, -7, 7, 90, 3600])
+  func `A difference of more than a few seconds is corrected`(ahead: Double) {
+    #expect(abs(skew(ahead).correction - ahead) <= 1)
+  }
+
+  @Test(arguments: [-4.0, -1, 0, 2, 4, 90_000, -90_000])
+  func `Little is left alone and too much is not believed`(ahead: Double) { #expect(skew(ahead).correction == 0) }
+
+  @Test func `Answers that fit move nothing`() {
+    var skew = skew(60)
+    let first = skew.correction
+    for step in 1...50 {
+      let sent = now + Double(step) * 0.37
+      skew.note(
+        date: Timestamp(secondsSince1970: (sent.secondsSince1970 + 60.1).rounded(.down)), sentAt: sent,
+        receivedAt: sent + 0.2)
+    }
+    #expect(abs(skew.correction - first) <= 1)
+  }
+
+  @Test func `A clock that was set during an exchange, and a slow one, say nothing`() {
+    #expect(skew(600, took: -30).correction == 0)
+    #expect(skew(600, took: 30).correction == 0)
+  }
+
+  @Test func `After our clock was set the next answer tells`() {
+    var skew = skew(0)
+    skew.note(date: now, sentAt: now - 3600, receivedAt: now - 3599.9)
+    #expect(abs(skew.correction - 3600) <= 1)
+    skew.note(date: now + 10, sentAt: now + 10, receivedAt: now + 10.1)
+    #expect(skew.correction == 0)
+  }
+
+  @Test(arguments: [
+    ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+    ("Tue, 29 Feb 2028 23:59:60 GMT", 1_835_481_600), ("Fri, 15 Jan 2027 08:00:00 GMT", 1_800_000_000),
+  ])
+  func `The date of an answer is read`(text: String, seconds: Double) {
+    #expect(HTTPDate.read(text) == Timestamp(secondsSince1970: seconds))
+  }
+
+  @Test(arguments: [
+    "", "now", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 25:49:37 GMT",
+    "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET",
+    "Sun, 06 Nov 1994 08:49:3x GMT", "99999999999999999999999999999",
+  ])
+  func `What is no date is none`(text: String) { #expect(HTTPDate.read(text) == nil) }
+
+  @Test func `Answers of a cache say nothing`() {
+    let clock = ManualClock()
+    let vendor = VendorClock(clock.wall)
+    vendor.note(headers: ["date": "Fri, 15 Jan 2027 08:00:00 GMT", "age": "3"], sentAt: clock.now)
+    vendor.note(headers: ["date": "nonsense"], sentAt: clock.now)
+    vendor.note(headers: [:], sentAt: clock.now)
+    #expect(vendor.now == clock.now)
+    clock.advance(1_800_000_600 - ManualClock.start.secondsSince1970)
+    vendor.note(headers: ["date": "Fri, 15 Jan 2027 08:00:00 GMT"], sentAt: clock.now)
+    #expect(abs(vendor.now.secondsSince1970 - 1_800_000_000) <= 1)
+    #expect(abs(vendor.ours(vendor.now) - clock.now) < 0.001)
+  }
+}

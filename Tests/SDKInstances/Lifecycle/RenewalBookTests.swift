@@ -1,0 +1,133 @@
+import DelegateBridge
+import SDKProtocol
+import Testing
+
+@testable import SDKInstances
+
+struct RenewalBookTests {
+  private let now = Timestamp(secondsSince1970: 1_000_000)
+
+  private func request(
+    latest: Double, earliest: Double = 0, end: Double? = nil, owner: UInt32 = 0, random: Double = 0.5
+  ) -> RenewalRequest {
+    RenewalRequest(
+      owner: owner, latest: now + latest, earliest: now + earliest, end: end.map { now + $0 }, random: random)
+  }
+
+  private func book(slots: Int, perOwner: Int? = nil, seconds: Double) -> RenewalBook {
+    var book = RenewalBook()
+    _ = book.set(BridgePace(slots: slots, slotsPerOwner: perOwner ?? slots, seconds: seconds), now: now)
+    return book
+  }
+
+  /// The seconds after now at which the last of them has ended, if each runs for so long in one of so many slots.
+  private func end(of starts: [Double], slots: Int, seconds: Double) -> Double {
+    var free = [Double](repeating: 0, count: slots)
+    for start in starts.sorted() {
+      let first = free.indices.min { free[$0] < free[$1] } ?? 0
+      free[first] = max(free[first], start) + seconds
+    }
+    return free.max() ?? 0
+  }
+
+  @Test func `A lone renewal begins when it is wanted`() {
+    var book = book(slots: 4, seconds: 1)
+    let place = book.place(request(latest: 100.5), former: nil, now: now)
+    #expect(place.start == now + 100.5)
+    #expect(!place.isCatchingUp)
+    // And keeps its place, however often it asks.
+    for seconds in [50.0, 105] {
+      let again = book.place(request(latest: 100.7), former: place, now: now + seconds)
+      #expect(again == place)
+    }
+  }
+
+  @Test(arguments: [(4, 0.5, 1000), (8, 2.0, 1000), (1, 0.1, 300), (2, 12.0, 40), (32, 0.05, 10_000)])
+  func `Many that are wanted at once begin early enough for the slots and how long a run takes`(
+    slots: Int, seconds: Double, count: Int
+  ) {
+    var book = book(slots: slots, seconds: seconds)
+    let starts = (0..<count).map { _ in
+      book.place(request(latest: 3000, end: 3300), former: nil, now: now).start - now
+    }
+    #expect(starts.allSatisfy { $0 <= 3000 && $0 >= 0 })
+    // All have ended a run after the last was wanted, or little later: long before the credentials do.
+    #expect(end(of: starts, slots: slots, seconds: seconds) <= 3000 + 2 * seconds + RenewalBook.width)
+    // And none begins much earlier than that needs.
+    let room = max(1, Double(slots) * RenewalBook.share)
+    let needed = Double(count) * seconds / (seconds > RenewalBook.width ? room.rounded(.down) : room)
+    #expect((starts.min() ?? 0) >= 3000 - 1.5 * needed - 4 * max(RenewalBook.width, seconds))
+  }
+
+  @Test func `One owner's renewals leave room for another's`() {
+    var book = book(slots: 10, perOwner: 2, seconds: 1)
+    for _ in 0..<400 { _ = book.place(request(latest: 3000, owner: 7), former: nil, now: now) }
+    let other = book.place(request(latest: 3000, owner: 8), former: nil, now: now)
+    #expect(other.start - now > 2990)
+  }
+
+  @Test func `None begins in the first half of a life; without room there the margin is used`() {
+    var book = book(slots: 1, seconds: 1)
+    let starts = (0..<30).map { _ in
+      book.place(request(latest: 100, earliest: 90, end: 140), former: nil, now: now).start - now
+    }
+    #expect(starts.allSatisfy { $0 >= 85 && $0 < 140 })
+    #expect(starts.contains { $0 > 100 })
+    // Where there is no room at all it is shared.
+    let more = (0..<100).map { _ in
+      book.place(request(latest: 100, earliest: 90, end: 140), former: nil, now: now).start - now
+    }
+    #expect(more.allSatisfy { $0 >= 85 && $0 < 140 })
+  }
+
+  @Test func `What is late is spread out, and not put off twice`() {
+    var book = book(slots: 4, seconds: 1)
+    var random = SeededGenerator(seed: 3)
+    let places = (0..<200).map { _ in
+      book.place(request(latest: -500, random: .random(in: 0...1, using: &random)), former: nil, now: now)
+    }
+    let starts = places.map { $0.start - now }
+    #expect(places.allSatisfy { $0.isCatchingUp })
+    #expect(starts.allSatisfy { $0 >= 0 })
+    #expect(end(of: starts, slots: 4, seconds: 1) < 200 / 3.2 + 3 * RenewalBook.spread)
+    // At no moment are there more than the slots take, but for what begins within the same seconds.
+    for cell in stride(from: 0.0, to: 80, by: 5) {
+      #expect(starts.count { $0 >= cell && $0 < cell + 5 } <= 24)
+    }
+    let former = places.max { $0.start < $1.start }
+    let later = book.place(request(latest: -500), former: former, now: now + 1000)
+    #expect(later == former)
+  }
+
+  @Test func `A time that went by while the machine slept is late`() {
+    var book = book(slots: 4, seconds: 1)
+    let place = book.place(request(latest: 100), former: nil, now: now)
+    let woken = now + 5000
+    let next = book.place(request(latest: 100), former: place, now: woken)
+    #expect(next.isCatchingUp)
+    #expect((0...RenewalBook.spread + RenewalBook.width).contains(next.start - woken))
+  }
+
+  @Test func `Places that are given back are given again`() {
+    var book = book(slots: 1, seconds: 1)
+    let first = book.place(request(latest: 1000), former: nil, now: now)
+    let others = (0..<20).map { _ in book.place(request(latest: 1000), former: nil, now: now) }
+    #expect(others.allSatisfy { $0.start <= first.start })
+    for other in others { book.release(other) }
+    book.release(first)
+    let again = book.place(request(latest: 1000), former: nil, now: now)
+    #expect(again.start == first.start)
+  }
+
+  @Test func `All places are given anew when the providers have become slower`() {
+    var book = RenewalBook()
+    func pace(_ seconds: Double) -> BridgePace { BridgePace(slots: 2, slotsPerOwner: 2, seconds: seconds) }
+    var changes = [book.set(pace(0.1), now: now)]
+    let former = (0..<100).map { _ in book.place(request(latest: 2000), former: nil, now: now) }
+    changes += [book.set(pace(0.14), now: now), book.set(pace(2), now: now), book.set(pace(9), now: now)]
+    #expect(changes == [false, false, true, false])
+    let starts = former.map { book.place(request(latest: 2000), former: $0, now: now).start - now }
+    #expect(end(of: starts, slots: 2, seconds: 2) <= 2010)
+    #expect(end(of: former.map { $0.start - now }, slots: 2, seconds: 2) > 2050, "or there was nothing to do")
+  }
+}
