@@ -132,9 +132,13 @@ let package = Package(
     + module(
       "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", .arguments], executable: true,
       tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", .arguments])
+    + module(
+      "fleet-simulation", ["SDKInstances", "DelegateBridge", "SDKProtocol", .heap, .arguments], executable: true,
+      tests: [])
     + [
       .testTarget(
-        name: "IntegrationTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
+        name: "IntegrationTests",
+        dependencies: ["JSONRPC", "SandboxServer", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
         path: "Tests/Integration", swiftSettings: settings)
     ],
   swiftLanguageModes: [.v6]

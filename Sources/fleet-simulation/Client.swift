@@ -1,0 +1,83 @@
+import DelegateBridge
+import SDKInstances
+import SDKProtocol
+
+/// One client with one token: when it turns to the vendor next.
+protocol Client {
+  /// A token was obtained.
+  ///
+  /// - Returns: when it is renewed.
+  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double
+  /// Whether it turns to the vendor now; `nil` when it does, else when it looks again.
+  mutating func holdsBack(at now: Double, _ chance: inout Chance) -> Double?
+  /// The vendor did not answer.
+  ///
+  /// - Returns: when it is tried again.
+  mutating func failed(at now: Double, _ chance: inout Chance) -> Double
+}
+
+extension Client {
+  mutating func holdsBack(at now: Double, _ chance: inout Chance) -> Double? { nil }
+}
+
+/// The daemon, with its own planner and breaker and the settings that an instance has unless told otherwise.
+struct DaemonClient: Client {
+  private static let planner = RefreshPlanner(mode: .eager, margin: 60, jitter: 0.1, minInterval: 5)
+  private var breaker = Breaker()
+  private var failures = 0
+  private var end = 0.0
+
+  init() {}
+
+  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double {
+    _ = breaker.succeeded()
+    failures = 0
+    end = now + lifetime
+    let (start, random) = (Timestamp(secondsSince1970: now), chance.part())
+    return Self.planner.renewal(obtained: start, expires: start + lifetime, random: random)?.secondsSince1970 ?? end
+  }
+
+  mutating func holdsBack(at now: Double, _ chance: inout Chance) -> Double? {
+    guard case .refused = breaker.admit(at: .seconds(now)) else { return nil }
+    return next(after: now, &chance)
+  }
+
+  mutating func failed(at now: Double, _ chance: inout Chance) -> Double {
+    failures += 1
+    _ = breaker.failed(at: .seconds(now), chance: chance.part())
+    return next(after: now, &chance)
+  }
+
+  private func next(after now: Double, _ chance: inout Chance) -> Double {
+    let isAlive = end > now
+    let time = Self.planner.retry(
+      after: Timestamp(secondsSince1970: now), failures: failures,
+      breaker: breaker.nextAttempt.map { Timestamp(secondsSince1970: $0 / .seconds(1)) },
+      end: isAlive ? Timestamp(secondsSince1970: end) : nil, random: chance.part())
+    // When the token ends it is looked at in any case.
+    return isAlive ? min(time.secondsSince1970, end) : time.secondsSince1970
+  }
+}
+
+/// A client that renews at four fifths of the life and then tries every five seconds.
+struct FixedClient: Client {
+  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double { now + 0.8 * lifetime }
+  mutating func failed(at now: Double, _ chance: inout Chance) -> Double { now + 5 }
+}
+
+/// A client that renews at four fifths of the life and then waits twice as long each time, up to five minutes.
+struct ExponentialClient: Client {
+  private var pause = 1.0
+
+  init() {}
+
+  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double {
+    pause = 1
+    return now + 0.8 * lifetime
+  }
+
+  mutating func failed(at now: Double, _ chance: inout Chance) -> Double {
+    defer { pause = min(2 * pause, 300) }
+    return now + pause
+  }
+}
