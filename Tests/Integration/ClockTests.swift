@@ -1,0 +1,81 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// Clocks that are set, machines that sleep, and vendors whose clock differs.
+@Suite struct ClockTests {
+  private func ttl(_ line: Line) throws -> Double {
+    try line.call("token.get", ["instance": "desk"])["ttl"]?.doubleValue ?? -1
+  }
+
+  @Test func endsAreMeasuredByTheVendorsClock() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, settings: ["realtime": "off", "refresh": ["mode": "lazy"]])
+    try desk.vendor.request("POST", "/_clock", ["offsetSeconds": 1800])
+    try desk.logIn(ttl: 3600, on: line)
+    // The vendor's half an hour ahead: a token for an hour lives for half of one.
+    #expect(try (1700...1802).contains(ttl(line)))
+    try desk.vendor.request("POST", "/_clock", ["offsetSeconds": 0])
+    try desk.logIn(ttl: 3600, on: line)
+    #expect(try ttl(line) > 3500)
+  }
+
+  @Test func aTokenThatOurClockCallsDeadIsServedWhileItLivesForTheVendor() throws {
+    let desk = try Desk()
+    let clock = try MovableClock(in: desk)
+    try desk.start(environment: clock.environment)
+    let line = try desk.connect()
+    try desk.create(
+      "desk", on: line, settings: ["realtime": "off", "refresh": ["mode": "lazy", "min_interval": 0]],
+      provider: try desk.mintingProvider(ttl: 3600))
+    try clock.move(to: 5400)
+    // By our clock this one ended half an hour ago, and so has all that the provider makes.
+    let jwt = try Vendor.mint("alice")
+    _ = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
+    // Once the vendor has answered, its time is known.
+    let early = try Vendor.mint("alice", ttl: 7200)
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(early)])
+    #expect(try ttl(line) > 7000)
+    let fresh = try line.call("token.refresh", ["instance": "desk"])
+    #expect(fresh["fromCache"] == false)
+    #expect(try (3400...3602).contains(ttl(line)))
+  }
+
+  @Test func whatEndedWhileTheMachineSleptIsRenewedWhenItWakesEachOnceAndNobodyIsLoggedOut() throws {
+    let count = 40
+    let desk = try Desk()
+    let clock = try MovableClock(in: desk)
+    try desk.start(environment: clock.environment)
+    let line = try desk.connect()
+    let provider = try desk.provider(
+      "echo run >> '\(desk.folder.path)/runs'; exec '\(Program.path("sdk-sandbox"))' mint "
+        + "--external-id \"$SDKD_EXTERNAL_ID\" --ttl 36000")
+    try desk.create("first", on: line, settings: ["realtime": "off"])
+    try line.call("messaging.loginUser", ["instance": "first", "jwt": .string(try Vendor.mint("first", ttl: 600))])
+    for number in 0..<count {
+      let id = "i\(number)"
+      try desk.create(
+        id, on: line, settings: ["realtime": "off", "refresh": ["mode": "eager"]], provider: provider)
+      try line.call(
+        "messaging.loginUser", ["instance": .string(id), "jwt": .string(try Vendor.mint("u\(number)"))])
+    }
+    try clock.move(to: 7200)
+    try desk.vendor.request("POST", "/_clock", ["offsetSeconds": 7200])
+    // The kernel would say that the clock was set; the library in front of it leaves that to the next timer, which is
+    // set when the instance goes whose deadline is the first.
+    try line.call("instance.delete", ["instance": "first"])
+    try eventually("all are renewed", within: 60) {
+      let events = try line.call("events.list", ["limit": 500])["events"]?.arrayValue ?? []
+      return Set(events.filter { $0["type"] == "tokenRefreshed" }.compactMap { $0["instance"]?.stringValue }).count
+        >= count
+    }
+    let types = try line.call("events.list", ["limit": 500])["events"]?.arrayValue?.compactMap {
+      $0["type"]?.stringValue
+    }
+    #expect(types?.contains("userLoggedOut") == false)
+    #expect(types?.contains("authenticationFailed") == false)
+    let runs = try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8)
+    #expect(runs.split(separator: "\n").count == count)
+  }
+}
