@@ -21,21 +21,6 @@ import Testing
   private static let mint = "'\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\""
 
   @Test(arguments: [
-    ("raw", "echo \"$T\""), ("auto", "echo \"  $T  \""), ("json", "echo \"{\\\"token\\\":\\\"$T\\\"}\""),
-    ("auto", "echo \"{\\\"token\\\":\\\"$T\\\"}\""),
-    (
-      "exec-credential",
-      "echo \"{\\\"apiVersion\\\":\\\"client.authentication.k8s.io/v1\\\",\\\"kind\\\":\\\"ExecCredential\\\",\\\"status\\\":{\\\"token\\\":\\\"$T\\\"}}\""
-    ),
-  ])
-  func outputFormatsAreUnderstood(format: String, output: String) throws {
-    let (_, line, first) = try desk("T=$(\(Self.mint)); \(output)", ["format": .string(format)])
-    let token = try line.call("token.refresh", ["instance": "desk"])
-    #expect(token["token"] != .string(first))
-    #expect(token["fromCache"] == false)
-  }
-
-  @Test(arguments: [
     ("exit 3", "providerFailed"), ("exit 75", "providerFailed"), ("kill -9 $$", "providerFailed"),
     ("true", "providerOutputInvalid"), ("echo garbage", "providerOutputInvalid"),
     ("echo '{\"tokn\": \"x\"}'", "providerOutputInvalid"), ("yes", "providerOutputInvalid"),
@@ -60,35 +45,6 @@ import Testing
     let (desk, line, _) = try desk("trap '' TERM; sleep 300 & sleep 300", ["timeout": "300ms"])
     #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "providerTimeout")
     #expect(try children(of: desk).isEmpty)
-  }
-
-  @Test func theEnvironmentAndTheDescriptorsAreClean() throws {
-    let (desk, line, _) = try desk(
-      "env | cut -d= -f1 | sort > env; ls /proc/self/fd > fds; cat > input; exec \(Self.mint)",
-      ["working_directory": .string("/tmp"), "environment": ["ORG": "acme"]])
-    // The script writes beside itself.
-    let script =
-      "cd '\(desk.folder.path)' || exit 1\n"
-      + "env | cut -d= -f1 | sort > env; ls /proc/self/fd > fds; cat > input; exec \(Self.mint)"
-    _ = try desk.provider(script)
-    try line.call("token.refresh", ["instance": "desk"])
-    func read(_ name: String) throws -> String {
-      try String(contentsOf: desk.folder.appendingPathComponent(name), encoding: .utf8)
-    }
-    let allowed: Set<String> = [
-      "HOME", "LANG", "ORG", "PATH", "PWD", "OLDPWD", "_", "SHLVL", "SDKD_ATTEMPT", "SDKD_EXTERNAL_ID",
-      "SDKD_INSTANCE", "SDKD_KIND", "SDKD_QUESTION", "SDKD_SERVICE",
-    ]
-    let names = Set(try read("env").split(separator: "\n").map(String.init))
-    #expect(names.isSubset(of: allowed), "\(names.subtracting(allowed))")
-    #expect(names.isSuperset(of: ["ORG", "SDKD_INSTANCE", "SDKD_EXTERNAL_ID", "SDKD_QUESTION"]))
-    // 3 is the directory that ls itself reads.
-    #expect(Set(try read("fds").split(separator: "\n")).isSubset(of: ["0", "1", "2", "3"]))
-    let input = try JSONParser.parse(try read("input"))
-    #expect(input["version"] == 1)
-    #expect(input["question"] == "getToken")
-    #expect(input["instance"] == "desk")
-    #expect(input["user"]?["externalId"] == "alice")
   }
 
   @Test func aBreakerOpensAndControlResetsIt() throws {

@@ -1,0 +1,108 @@
+import Foundation
+import Glibc
+import JSONRPC
+import SDKProtocol
+import Testing
+
+/// The breaker of an instance's provider, as callers, events and people see it.
+@Suite struct BridgeBreakerTests {
+  /// A provider that counts its runs and fails until there is a file `works`.
+  private func desk(access: JSON? = nil) throws -> BridgeDesk {
+    let desk = try BridgeDesk(access: access)
+    let script = "echo run >> '\(desk.path("runs"))'; [ -e '\(desk.path("works"))' ] || exit 1; exec \(BridgeDesk.mint)"
+    _ = try desk.desk.provider(script)
+    return desk
+  }
+
+  private func runs(_ desk: BridgeDesk) -> Int { desk.read("runs").split(separator: "\n").count }
+
+  /// A call that needs a new token and must not have an attempt at any price.
+  private func ask(_ desk: BridgeDesk) throws -> JSON {
+    try desk.line.call("token.get", ["instance": "desk", "minTTL": "2h"])
+  }
+
+  /// Lets the provider fail until the breaker holds it back for a while; the delay is random.
+  private func holdBack(_ desk: BridgeDesk) throws -> Double {
+    var left = 0.0
+    try eventually("the breaker is open for a while", within: 120) {
+      let bridge = try desk.bridge()
+      guard bridge["state"] == "open", let next = bridge["nextAttemptAt"]?.stringValue.flatMap({ Timestamp($0) }) else {
+        _ = try ask(desk)
+        return false
+      }
+      left = next - .now
+      // Time enough to look at it, but not the whole test.
+      return left > 2
+    }
+    return left
+  }
+
+  private func events(_ desk: BridgeDesk) throws -> [String] {
+    try desk.line.call("events.list")["events"]?.arrayValue?.compactMap { $0["type"]?.stringValue } ?? []
+  }
+
+  @Test func itOpensLooksAgainAndCloses() throws {
+    let desk = try desk()
+    #expect(try desk.bridge() == ["state": "closed", "attached": 0])
+    // A first run is never stopped.
+    #expect(try ask(desk)["stale"] == true)
+    #expect(runs(desk) == 1)
+    #expect(try desk.bridge()["lastExit"] == "1")
+    let left = try holdBack(desk)
+    #expect(left <= 300)
+    let before = runs(desk)
+    for _ in 0..<5 { #expect(try ask(desk)["stale"] == true) }
+    #expect(runs(desk) == before)
+    try desk.desk.write("works", "")
+    try eventually("it may be tried again", within: 310) { try desk.bridge()["state"] == "halfOpen" }
+    #expect(runs(desk) == before)
+    _ = try ask(desk)
+    try eventually("the breaker is closed") { try desk.bridge()["state"] == "closed" }
+    #expect(runs(desk) == before + 1)
+    #expect(try desk.bridge() == ["state": "closed", "lastExit": "0", "attached": 0])
+    try eventually("the events are there") {
+      let types = try events(desk)
+      return types.contains("breakerOpened") && types.contains("breakerClosed")
+    }
+    #expect(try events(desk).count { $0 == "breakerOpened" } == 1)
+  }
+
+  @Test func controlClosesItAndUseDoesNot() throws {
+    let desk = try desk(access: ["use": ["uid:1002"], "control": ["uid:1003"]])
+    _ = try holdBack(desk)
+    let before = runs(desk)
+    try desk.desk.write("works", "")
+    let refused = try desk.desk.call(asUid: 1002, "token.refresh", ["instance": "desk"])["error"]
+    #expect(refused?["data"]?["reason"] == "providerBackoff")
+    #expect((refused?["data"]?["retryAfter"]?.doubleValue ?? 0) > 0)
+    #expect(runs(desk) == before)
+    let answer = try desk.desk.call(asUid: 1003, "token.refresh", ["instance": "desk"])
+    #expect(answer["result"]?["fromCache"] == false, "\(JSONWriter.text(of: answer))")
+    #expect(runs(desk) == before + 1)
+    #expect(try desk.bridge()["state"] == "closed")
+  }
+
+  @Test func showTellsItInWords() throws {
+    let desk = try desk()
+    func show() throws -> String { try Vendor.output("sdkctl", ["--socket", desk.desk.socket, "show", "desk"]) }
+    #expect(try show().contains("ready to ask"))
+    _ = try holdBack(desk)
+    let text = try show()
+    #expect(text.contains("waiting after failures; asks again in"))
+    #expect(text.contains("failed with exit status 1"))
+    // Scripts get what the daemon says.
+    let json = try JSONParser.parse(
+      try Vendor.output("sdkctl", ["--socket", desk.desk.socket, "-o", "json", "show", "desk"]))
+    #expect(json["bridge"]?["state"] == "open")
+  }
+
+  @Test func anotherInstanceIsNotHeldBack() throws {
+    let desk = try desk()
+    try desk.desk.create(
+      "other", on: desk.line, settings: BridgeDesk.lazy,
+      provider: try desk.desk.provider("exec \(BridgeDesk.mint)", name: "good"))
+    try desk.line.call("messaging.loginUser", ["instance": "other", "jwt": .string(try Vendor.mint("bob"))])
+    _ = try holdBack(desk)
+    #expect(try desk.line.call("token.refresh", ["instance": "other"])["fromCache"] == false)
+  }
+}

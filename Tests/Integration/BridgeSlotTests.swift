@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+import JSONRPC
+import Testing
+
+/// Providers that hang, many of them, and others that don't.
+@Suite struct BridgeSlotTests {
+  /// How many processes of this program run.
+  private func running(_ path: String) throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc").count { entry in
+      guard Int(entry) != nil, let words = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(entry)/cmdline")) else {
+        return false
+      }
+      return String(decoding: words, as: UTF8.self).split(separator: "\0").contains(Substring(path))
+    }
+  }
+
+  private func login(_ id: String, _ user: String, on line: Line) throws {
+    try line.call("messaging.loginUser", ["instance": .string(id), "jwt": .string(try Vendor.mint(user))])
+  }
+
+  @Test(.enabled(if: getuid() == 0, "needs root to call as another user"))
+  func fortyHangingProvidersOfOneOwnerDelayNoOther() throws {
+    let desk = try Desk.open(
+      configuration: "[[access.create]]\nwho = \"uid:1001\"\nprefix = \"theirs\"\nmax = 5\n")
+    let line = try desk.connect()
+    let hang = try desk.provider("exec sleep 4300", name: "hang").objectValue ?? [:]
+    for number in 0..<40 {
+      try desk.create(
+        "ours\(number)", on: line, settings: BridgeDesk.lazy,
+        provider: .object(hang.merged(with: ["timeout": "2m"])))
+      try login("ours\(number)", "user\(number)", on: line)
+    }
+    // Made by another user; only an admin may set the provider.
+    let good = try desk.provider("exec \(BridgeDesk.mint)", name: "good")
+    let settings: JSONObject = ["base_url": "https://desk.zendesk.com", "app_id": .string(Desk.app)]
+    let made = try desk.call(
+      asUid: 1001, "instance.create",
+      ["instance": "theirs", "kind": "zendesk.messaging", "settings": .object(settings.merged(with: BridgeDesk.lazy))])
+    #expect(made["error"] == nil, "\(JSONWriter.text(of: made))")
+    try line.call(
+      "instance.update",
+      ["instance": "theirs", "provider": good, "settings": ["base_url": .string(try desk.vendor.messaging)]])
+    try login("theirs", "bob", on: line)
+
+    let calls = (0..<40).map { line.begin("token.refresh", ["instance": .string("ours\($0)")]) }
+    let other = try desk.connect()
+    // While they hang in the slots, and when they have given them back.
+    try eventually("they hang") { try running("4300") == 8 }
+    for _ in 0..<3 {
+      #expect(try other.call("token.refresh", ["instance": "theirs"], within: 60)["fromCache"] == false)
+    }
+    // Whoever can't be run any more is told so long before the time-out of those that hang.
+    var refused = 0
+    for call in calls[8...] {
+      if try line.answer(call, within: 60)["error"]?["data"]?["reason"] == "providerBackoff" { refused += 1 }
+    }
+    #expect(refused >= 30)
+    #expect(try running("4300") == 8)
+    #expect(try other.call("token.refresh", ["instance": "theirs"], within: 60)["fromCache"] == false)
+    #expect(desk.stop() == 0)
+    try eventually("none is left behind") { try running("4300") == 0 }
+  }
+
+  @Test func hangingInstancesOfFilesDelayNoOtherOfAFile() throws {
+    let desk = try Desk()
+    let hang = try desk.write("hang", "#!/bin/sh\nexec sleep 4301\n", mode: 0o755).path
+    let good = try desk.write("good", "#!/bin/sh\nexec \(BridgeDesk.mint)\n", mode: 0o755).path
+    for id in (0..<12).map({ "bad\($0)" }) + ["good"] {
+      try desk.write(
+        "instances.d/\(id).toml",
+        """
+        id = "\(id)"
+        kind = "zendesk.messaging"
+        [settings]
+        base_url = "\(try desk.vendor.messaging)"
+        app_id = "\(Desk.app)"
+        refresh = { mode = "lazy", min_interval = 0 }
+        [provider]
+        command = ["\(id == "good" ? good : hang)"]
+        timeout = "2m"
+        """)
+    }
+    try desk.start()
+    let line = try desk.connect()
+    for id in (0..<12).map({ "bad\($0)" }) + ["good"] { try login(id, "user-\(id)", on: line) }
+    for number in 0..<12 { line.begin("token.refresh", ["instance": .string("bad\(number)")]) }
+    // More than one owner may have: each counts for itself.
+    try eventually("they all hang", within: 60) { try running("4301") == 12 }
+    let other = try desk.connect()
+    for _ in 0..<3 {
+      #expect(try other.call("token.refresh", ["instance": "good"], within: 60)["fromCache"] == false)
+    }
+    #expect(try running("4301") == 12)
+    #expect(desk.stop() == 0)
+  }
+
+  @Test func aWaitingProviderGivesItsSlotBack() throws {
+    let desk = try Desk.open(configuration: "[bridge]\nmax_concurrent = 2\n")
+    let line = try desk.connect()
+    let hang = try desk.provider("exec sleep 4302", name: "hang").objectValue ?? [:]
+    for id in ["a", "b"] {
+      try desk.create(
+        id, on: line, settings: BridgeDesk.lazy, provider: .object(hang.merged(with: ["timeout": "2m"])))
+      try login(id, "user-\(id)", on: line)
+    }
+    try desk.create("c", on: line, settings: BridgeDesk.lazy, provider: try desk.provider("exec \(BridgeDesk.mint)"))
+    try login("c", "carol", on: line)
+    for id in ["a", "b"] { line.begin("token.refresh", ["instance": .string(id)]) }
+    try eventually("they hang", within: 30) { try running("4302") == 2 }
+    let other = try desk.connect()
+    #expect(try other.call("token.refresh", ["instance": "c"], within: 60)["fromCache"] == false)
+  }
+}
