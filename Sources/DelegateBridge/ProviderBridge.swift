@@ -126,7 +126,7 @@ public final class ProviderBridge: AnsweringBridge {
     slots.finish(slot, succeeded: outcome.isSuccess)
     onRun(
       EndedRun(
-        key: key, instance: question.instance, kind: question.kind, question: question.name, owner: owner,
+        key: key, instance: question.instance, kind: question.kind, question: question.name, owner: owner ?? 0,
         program: provider.unit ?? provider.arguments.first ?? "", isUnit: provider.unit != nil,
         exit: run.ending.lastExit ?? "cancelled", failure: result.failure,
         duration: time.uptime() - start))

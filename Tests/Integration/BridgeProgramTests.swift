@@ -95,8 +95,18 @@ import Testing
   @Test func anInterpreterThatIsNotThereIsAFailureOfTheProvider() throws {
     let desk = try BridgeDesk()
     try desk.desk.write("odd", "#!/nowhere/interpreter\n", mode: 0o755)
-    _ = try refused(desk, desk.path("odd"), reason: "providerFailed")
+    let message = try refused(desk, desk.path("odd"), reason: "providerFailed")
+    #expect(message.contains("change the first line of"))
     #expect(try desk.bridge()["lastExit"] == "notStarted")
+  }
+
+  @Test func anInterpreterThatOthersMayWriteIsNotRun() throws {
+    let desk = try BridgeDesk()
+    try desk.desk.write("interpreter", "#!/bin/sh\nexec \(BridgeDesk.mint)\n", mode: 0o755)
+    try desk.desk.write("script", "#!\(desk.path("interpreter"))\n", mode: 0o755)
+    try answers(desk, desk.path("script"))
+    chmod(desk.path("interpreter"), 0o777)
+    #expect(try refused(desk, desk.path("script")).contains("/interpreter (mode 777)"))
   }
 
   @Test func theListOfDirectoriesNarrows() throws {

@@ -110,5 +110,6 @@ import Testing
     try eventually("they hang", within: 30) { try running("4302") == 2 }
     let other = try desk.connect()
     #expect(try other.call("token.refresh", ["instance": "c"], within: 60)["fromCache"] == false)
+    #expect(desk.stop() == 0)
   }
 }

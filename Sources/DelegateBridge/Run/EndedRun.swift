@@ -10,13 +10,14 @@ public struct EndedRun: Sendable, Hashable {
   public var kind: KindName
   /// What was asked.
   public var question: BridgeQuestion.Name
-  /// The uid whose share it counts against.
+  /// The uid that owns the instance; root for one that a file defines.
   public var owner: UInt32
   /// The program, without its arguments, which may be anything; or the unit.
   public var program: String
   /// Whether `program` is the NAME of a systemd unit.
   public var isUnit: Bool
-  /// How it ended, as `bridge.lastExit` says it: `0`, `77`, `signal 9`, `timeout`, `output`, `notAllowed`, `notStarted`;
+  /// How it ended, as `bridge.lastExit` says it: `0`, `77`, `signal 9`, `timeout`, `output`, `notAllowed`, `notStarted`,
+  /// `lost`;
   /// `cancelled` when nobody asked any longer.
   public var exit: String
   /// Why there is no answer; `nil` when there is one.

@@ -25,7 +25,20 @@ struct ProgramCheck: Sendable {
         "The token provider is not run because \(full) is not executable (mode \(SafePath.mode(status))); make it so.")
     }
     try checkPlace(of: full)
+    try checkInterpreter(of: full)
     return full
+  }
+
+  /// A script is as safe as the program that the kernel runs for it, which may itself be a script.
+  private func checkInterpreter(of program: String, depth: Int = 0) throws(Refusal) {
+    guard let path = Interpreter.path(of: program) else { return }
+    // The kernel goes no further either.
+    guard depth < 5 else { throw .missing("The token provider \(program) has too many interpreters.") }
+    let way = SafePath(user: user, remedy: "install it or change the first line of \(program)")
+    let (full, status) = try way.follow(path)
+    try way.checkOwner(of: full, status)
+    try way.checkMode(of: full, status)
+    try checkInterpreter(of: full, depth: depth + 1)
   }
 
   private func checkPlace(of path: String) throws(Refusal) {

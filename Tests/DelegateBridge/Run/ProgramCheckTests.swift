@@ -77,6 +77,32 @@ import Testing
     #expect(refusal(script, ProgramCheck(user: 65_533)) == nil)
   }
 
+  @Test func aScriptIsAsSafeAsItsInterpreter() throws {
+    let directory = try ScriptDirectory()
+    let interpreter = try directory.shell("true", as: "link")
+    let script = try directory.write("#! \(interpreter) -x\n", as: "provider")
+    #expect(refusal(script) == nil)
+    chmod(interpreter, 0o777)
+    #expect(sentence(script).contains("/link (mode 777)"))
+    chmod(interpreter, 0o755)
+    try directory.write("#!sh\n", as: "provider")
+    #expect(sentence(script).contains("not absolute"))
+    try directory.write("#!/nowhere/sh\n", as: "provider")
+    let remedy = "install it or change the first line of \(script)."
+    #expect(refusal(script) == .missing("The token provider /nowhere is missing; \(remedy)"))
+    try directory.write("#!\(script)\n", as: "provider")
+    #expect(refusal(script) == .missing("The token provider \(script) has too many interpreters."))
+  }
+
+  @Test(
+    arguments: [
+      ("#!/bin/sh\necho", "/bin/sh"), ("#! /usr/bin/env python3\n", "/usr/bin/env"), ("#!/bin/sh", "/bin/sh"),
+      ("#!\t/a -b\n", "/a"), ("#!\n/bin/sh", nil), ("#!", nil), ("#", nil), ("\u{7F}ELF", nil), (" #!/bin/sh", nil),
+    ] as [(String, String?)]) func theInterpreterIsTheFirstLinesFirstWord(text: String, path: String?)
+  {
+    #expect(Interpreter.path(in: Array(text.utf8)[...]) == path)
+  }
+
   @Test func allowedDirectoriesNarrow() throws {
     let directory = try ScriptDirectory()
     let script = try directory.shell("true")

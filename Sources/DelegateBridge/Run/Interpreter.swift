@@ -1,0 +1,26 @@
+import Glibc
+
+/// The program that the first line of a script names.
+enum Interpreter {
+  /// What the kernel looks at.
+  private static let length = 256
+
+  /// The interpreter's path as it is written; `nil` for what is no script, or can't be read.
+  static func path(of program: String) -> String? {
+    let file = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: length)
+    let count = read(file, &bytes, bytes.count)
+    return count > 2 ? path(in: bytes[..<count]) : nil
+  }
+
+  /// The interpreter's path in the first bytes of a script.
+  static func path(in bytes: ArraySlice<UInt8>) -> String? {
+    guard bytes.starts(with: "#!".utf8) else { return nil }
+    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+    let line = bytes.dropFirst(2).prefix { $0 != 0x0A && $0 != 0 }
+    let word = line.drop(while: isBlank).prefix { !isBlank($0) }
+    return word.isEmpty ? nil : String(decoding: word, as: UTF8.self)
+  }
+}
