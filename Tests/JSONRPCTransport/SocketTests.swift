@@ -230,4 +230,36 @@ struct SocketTests {
       #expect(connection.outboundBytes >= 0)
     }
   }
+
+  @Test func aLongMessageKeepsItsPlace() async throws {
+    try await withServer { server in
+      let peer = try await server.peer()
+      let long = String(repeating: "x", count: 300_000)
+      var text = ""
+      for id in 0..<6 {
+        let value = id % 2 == 0 ? long : "short"
+        text += #"{"jsonrpc":"2.0","id":\#(id),"method":"echo","params":["\#(value)"]}"# + "\n"
+      }
+      try await peer.send(text)
+      peer.endOutput()
+      for id in 0..<6 {
+        let answer = try await peer.json()
+        #expect(answer["id"]?.intValue == id)
+        #expect(answer["result"]?.arrayValue?.first?.stringValue?.count == (id % 2 == 0 ? 300_000 : 5))
+      }
+      #expect(try await peer.next() == .end)
+    }
+  }
+
+  @Test func whoGoesAwayDuringALongMessageIsForgotten() async throws {
+    try await withServer { server in
+      let long = "[" + Array(repeating: "1", count: 400_000).joined(separator: ",") + "]\n"
+      for _ in 0..<5 {
+        let peer = try await server.peer()
+        try await peer.send(long)
+        peer.close()
+      }
+      try await waitUntil("all have ended") { server.program.seen.closed == 5 }
+    }
+  }
 }

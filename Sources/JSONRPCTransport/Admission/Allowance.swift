@@ -18,7 +18,7 @@ public final class Allowance: Sendable {
   private let buffered = Atomic<Int>(0)
 
   /// A message costs one more for each so many bytes: long ones are not cheaper than short ones.
-  static let bytesPerMessage = 16 << 10
+  static let bytesPerMessage = 2 << 10
 
   /// An allowance of which nothing is used.
   public init(limits: AllowanceLimits = AllowanceLimits()) {

@@ -36,6 +36,9 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private static let longestPause: UInt64 = 1_000_000_000
   /// The shortest rest that lets the event loop look at the other sockets.
   private static let turn = TimeAmount.microseconds(20)
+  /// More bytes than this are parsed away from the event loop: at a hundred nanoseconds for each value these are done
+  /// in a moment.
+  private static let longMessage = 4 << 10
   /// How long a connection that we end lets the peer read why.
   private static let lingering = TimeAmount.seconds(1)
 
@@ -105,6 +108,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     while !core.isLost, !isBroken, isGone || !core.isBlocked {
       if seen >= Self.messagesPerTurn { return rest(for: Self.turn) }
       switch framer.next() {
+      case .frame(let line)? where line.count > Self.longMessage: return receiveApart(line)
       case .frame(let line)?:
         let count = core.receive(line)
         seen += count
@@ -127,6 +131,19 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
       }
     }
     if isGone { core.lost() } else if core.isBlocked { watchWriting() }
+  }
+
+  /// A long message is parsed elsewhere, so that the other connections of the event loop need not wait for it.
+  private func receiveApart(_ line: ArraySlice<UInt8>) {
+    isResting = true
+    frameDeadline = nil
+    let home = NIOLoopBound(self, eventLoop: core.eventLoop)
+    core.receiveApart(line) { home.value.goOn(afterMessages: $0, bytes: line.count) }
+  }
+
+  private func goOn(afterMessages count: Int, bytes: Int) {
+    guard let pause = pause(afterMessages: count, bytes: bytes) else { return goOn() }
+    if isGone { core.lost() } else { rest(for: pause) }
   }
 
   /// How long the connection rests because its user asks for too much; `nil` for not at all.

@@ -14,11 +14,33 @@ extension ConnectionCore {
   /// - Returns: how many messages were in it.
   @discardableResult
   func receive(_ line: ArraySlice<UInt8>) -> Int {
+    receive(RPCFrame.result(of: line), line)
+  }
+
+  /// One long line has come: it is parsed on another thread. Nothing more may be received before `body`, which is
+  /// called on the event loop with the number of messages that were in it.
+  func receiveApart(_ line: ArraySlice<UInt8>, _ body: @escaping (Int) -> Void) {
+    let home = NIOLoopBound(self, eventLoop: eventLoop)
+    let then = NIOLoopBound(body, eventLoop: eventLoop)
+    let eventLoop = eventLoop
+    parsing = Task {
+      let frame = RPCFrame.result(of: line)
+      eventLoop.execute { then.value(home.value.receiveParsed(frame, line)) }
+    }
+  }
+
+  private func receiveParsed(_ frame: Result<RPCFrame, RPCError>, _ line: ArraySlice<UInt8>) -> Int {
+    parsing = nil
+    defer { endIfDone() }
+    return receive(frame, line)
+  }
+
+  private func receive(_ parsed: Result<RPCFrame, RPCError>, _ line: ArraySlice<UInt8>) -> Int {
     defer { isFirstFrame = false }
     let frame: RPCFrame
-    do {
-      frame = try RPCFrame(line)
-    } catch {
+    switch parsed {
+    case .success(let whole): frame = whole
+    case .failure(let error):
       if isFirstFrame, HTTPLine.matches(line) {
         wire?.close()
       } else {
@@ -180,6 +202,13 @@ extension ConnectionCore {
   private func send(_ text: [UInt8]) {
     _ = outbox.add(text)
     collect()
+  }
+}
+
+extension RPCFrame {
+  /// What a line holds, or the error to answer.
+  fileprivate static func result(of line: ArraySlice<UInt8>) -> Result<RPCFrame, RPCError> {
+    do throws(RPCError) { return .success(try RPCFrame(line)) } catch { return .failure(error) }
   }
 }
 

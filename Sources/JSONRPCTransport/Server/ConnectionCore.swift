@@ -19,6 +19,8 @@ final class ConnectionCore {
   private var isFlushScheduled = false
   private var handler: (any ConnectionHandler)?
   private var tasks: [ConnectionState<any AcceptedCall>.Ticket: Task<Void, Never>] = [:]
+  /// Reads a long line.
+  var parsing: Task<Void, Never>?
   private var whenSent: [(limit: Int, body: @Sendable () -> Void)] = []
   private let ended: EventLoopPromise<Void>
   private var hasAskedForEnd = false
@@ -190,7 +192,7 @@ final class ConnectionCore {
   /// Closes the connection when it is time, by the state of what is in progress.
   func endIfDone() {
     if isLost {
-      guard tasks.isEmpty, let handler else { return }
+      guard tasks.isEmpty, parsing == nil, let handler else { return }
       self.handler = nil
       handler.closed()
       ended.succeed(())
