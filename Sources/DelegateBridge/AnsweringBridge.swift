@@ -16,9 +16,6 @@ public protocol AnsweringBridge: Sendable {
     _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer
 
-  /// Why this provider can't be asked here whatever it answers; `nil` if it can.
-  func refusal(of provider: ProviderConfiguration) -> SDKError?
-
   /// How the bridge stands for a key.
   func status(of key: BridgeKey) -> Instance.Bridge
 
@@ -40,8 +37,6 @@ public protocol AnsweringBridge: Sendable {
 }
 
 extension AnsweringBridge {
-  public func refusal(of provider: ProviderConfiguration) -> SDKError? { nil }
-
   public func hasDelegate(_ key: BridgeKey) -> Bool { false }
 
   public func reject(_ key: BridgeKey) {}

@@ -8,8 +8,8 @@
 public struct BridgeOptions: Sendable {
   /// The directories that programs must lie in; none means everywhere.
   public var allow: [String]
-  /// Whether commands are refused: in a system daemon whose configuration does not allow them (`bridge.same_uid`).
-  public var refusesCommands = false
+  /// Whether programs may run as children of the daemon.
+  public var commands: Bool
   /// The folder with the sockets of providers that are systemd units.
   public var unitSockets: String
   /// How many providers run at a time.
@@ -25,10 +25,12 @@ public struct BridgeOptions: Sendable {
 
   /// Settings; the environment is the process's if none is given.
   public init(
-    allow: [String] = [], unitSockets: String = Self.standardUnitSockets, limits: SlotLimits = SlotLimits(),
+    allow: [String] = [], commands: Bool = true, unitSockets: String = Self.standardUnitSockets,
+    limits: SlotLimits = SlotLimits(),
     environment: [String: String]? = nil, sweeps: Bool = true
   ) {
     self.allow = allow
+    self.commands = commands
     self.unitSockets = unitSockets
     self.limits = limits
     self.environment = environment ?? ProcessInfo.processInfo.environment

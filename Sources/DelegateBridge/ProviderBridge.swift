@@ -98,7 +98,7 @@ public final class ProviderBridge: AnsweringBridge {
   private func run(
     _ provider: ProviderConfiguration, _ question: BridgeQuestion, _ key: BridgeKey, _ owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer {
-    if let refusal = refusal(of: provider) { throw refusal }
+    if provider.unit == nil, !options.commands { throw .commandNeedsSameUid }
     let admission = try breakers.admit(key)
     let slot: Int
     do throws(SDKError) {
@@ -142,10 +142,6 @@ public final class ProviderBridge: AnsweringBridge {
     let patience = time.left(until: question.deadline) - needed
     guard patience > .zero else { throw .tooLate }
     return try await slots.acquire(key, owner: owner, concurrency: provider.concurrency, patience: patience)
-  }
-
-  public func refusal(of provider: ProviderConfiguration) -> SDKError? {
-    provider.unit == nil && options.refusesCommands ? .commandsRefused : nil
   }
 
   public func status(of key: BridgeKey) -> Instance.Bridge {

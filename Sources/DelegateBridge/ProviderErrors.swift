@@ -1,4 +1,4 @@
-import SDKProtocol
+public import SDKProtocol
 
 /// The provider's reasons of `protocol.md`, each with a sentence that says what happened and what to do next.
 extension SDKError {
@@ -8,12 +8,6 @@ extension SDKError {
     "No token provider is configured and no delegate is attached; set provider.command or provider.unit, or log in again."
   )
 
-  /// A command in a daemon that runs none.
-  static let commandsRefused = SDKError(
-    .provider, .providerNotAllowed,
-    "A system daemon runs no commands: they would have its uid and see every instance's state. Set provider.unit, or "
-      + "same_uid = true in [bridge].")
-
   /// Everybody passed the question on.
   static let allDeferred = SDKError(
     .provider, .noProvider, "Everybody who was asked passed the question on; log in again.")
@@ -22,6 +16,12 @@ extension SDKError {
   static func denied(_ how: String) -> SDKError {
     SDKError(.provider, .providerDenied, "The token provider says no to this user (\(how)); its owner decides.")
   }
+
+  /// The daemon has a user of its own, who can read every tenant's state, and so could the program.
+  public static let commandNeedsSameUid = SDKError(
+    .provider, .providerNotAllowed,
+    "A provider.command would run with the daemon's own user; use provider.unit, or allow it with same_uid = true in [bridge].",
+    member: "provider.command")
 
   /// No run now because of earlier failures.
   static func breakerOpen(retryAfter: Duration) -> SDKError {

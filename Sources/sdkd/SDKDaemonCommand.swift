@@ -45,7 +45,7 @@ struct SDKDaemonCommand: AsyncParsableCommand {
     }
     let paths = DaemonPaths(config: config, state: state, socket: socket)
     if check {
-      throw ExitCode(ConfigurationCheck.run(paths.config))
+      throw ExitCode(ConfigurationCheck.run(paths))
     }
     Self.protectMemory()
     let status = await Daemon(paths: paths).run()

@@ -6,38 +6,9 @@ import Testing
 /// Roles, with real processes of other users. Needs root to become them.
 @Suite(.enabled(if: getuid() == 0, "needs root to start processes of other users"))
 struct AccessTests {
-  /// A call by a process with this uid; the answer's whole line.
+  /// A call by a process with this uid.
   private func call(_ desk: Desk, uid: Int, _ method: String, _ params: JSON) throws -> JSON {
-    let script = """
-      import os, socket, sys
-      os.setgroups([])
-      os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
-      s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); f = s.makefile("rwb")
-      f.write(sys.argv[3].encode() + b"\\n"); f.flush()
-      sys.stdout.write(f.readline().decode())
-      """
-    let file = try desk.write("call.py", script)
-    let request = JSONWriter.text(of: ["jsonrpc": "2.0", "id": 1, "method": .string(method), "params": params])
-    let runner = try desk.write(
-      "call", "#!/bin/sh\nexec python3 '\(file.path)' '\(desk.socket)' \(uid) \"$1\"\n", mode: 0o755)
-    let out = desk.folder.appendingPathComponent("out-\(UUID().uuidString)")
-    let program = try Program(runner.path, [request], output: out, log: desk.folder.appendingPathComponent("err"))
-    guard program.exit(within: 30) == 0 else { throw Program.Failure(description: program.logText) }
-    return try JSONParser.parse(try Data(contentsOf: out))
-  }
-
-  @Test func aHiddenInstanceAnswersAsAMissingOne() throws {
-    let desk = try Desk.open()
-    try desk.create("secret", on: try desk.connect())
-    for method in ["token.get", "instance.get", "session.open", "instance.delete", "storage.list", "token.refresh"] {
-      let hidden = try call(desk, uid: 65534, method, ["instance": "secret"])
-      let missing = try call(desk, uid: 65534, method, ["instance": "nobody"])
-      #expect(hidden["error"]?["code"] == -32002)
-      let text = JSONWriter.text(of: hidden).replacingOccurrences(of: "secret", with: "nobody")
-      #expect(text == JSONWriter.text(of: missing), "\(method)")
-    }
-    #expect(try call(desk, uid: 65534, "instance.list", [:])["result"]?["instances"] == [])
-    #expect(try call(desk, uid: 65534, "events.list", [:])["result"]?["events"] == [])
+    try Caller(uid: uid).call(desk, method, params)
   }
 
   @Test func rolesAllowWhatTheySay() throws {
@@ -97,5 +68,103 @@ struct AccessTests {
     #expect(try create(1001, "kiosk-1")["result"]?["instance"] == "kiosk-1")
     #expect(try create(1001, "kiosk-2")["error"]?["data"]?["reason"] == "tooManyInstances")
     #expect(try call(desk, uid: 1001, "instance.delete", ["instance": "kiosk-1"])["result"] == [:])
+  }
+
+  @Test func aRuleLooksAtTheKernelsCredentials() throws {
+    // Users and groups that every Debian has: daemon 1, bin 2, sys 3, games 5 and the group games 60.
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    let rules: [(id: String, rule: String)] = [
+      ("user", "user:daemon"), ("uid", "uid:2"), ("group", "group:games"), ("both", "user:bin+group:games"),
+      ("everyone", "*"), ("nobody", "user:no-such-user-here"),
+    ]
+    for (id, rule) in rules { try desk.create(id, on: line, access: ["observe": [.string(rule)]]) }
+    func seen(_ caller: Caller) throws -> [String] {
+      let answer = try caller.call(desk, "instance.list")
+      return (answer["result"]?["instances"]?.arrayValue ?? []).compactMap { $0["instance"]?.stringValue }
+    }
+    #expect(try seen(Caller(uid: 1)) == ["everyone", "user"])
+    #expect(try seen(Caller(uid: 2)) == ["everyone", "uid"])
+    #expect(try seen(Caller(uid: 2, gid: 60)) == ["both", "everyone", "group", "uid"])
+    #expect(try seen(Caller(uid: 2, groups: [3, 60])) == ["both", "everyone", "group", "uid"])
+    #expect(try seen(Caller(uid: 3, groups: [60])) == ["everyone", "group"])
+    #expect(try seen(Caller(uid: 5, gid: 5)) == ["everyone"], "the user games is not the group games")
+    #expect(try seen(Caller(uid: 0)).count == rules.count)
+  }
+
+  @Test func everyMethodTakesTheRoleThatTheContractSays() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    let roles = ["observe": 1, "use": 2, "control": 3]
+    try desk.create(
+      "desk", on: line, access: ["observe": ["uid:1"], "use": ["uid:2"], "control": ["uid:3"]])
+    let endpoint: JSON = ["address": "a", "type": "other"]
+    let more: [String: JSONObject] = [
+      "messaging.loginUser": ["jwt": "x"], "push.register": ["endpoint": endpoint], "push.unregister": ["id": "x"],
+      "storage.get": ["key": "k"], "storage.put": ["key": "k", "value": 1], "storage.delete": ["key": "k"],
+      "token.reject": ["tokenId": "x"], "instance.update": ["labels": [:]],
+    ]
+    var checked = 0
+    for method in try line.call("rpc.discover")["methods"]?.arrayValue ?? [] {
+      guard let name = method["name"]?.stringValue, let role = method["x-sdkd"]?["role"]?.stringValue,
+        (method["params"]?.arrayValue ?? []).contains(where: { $0["name"] == "instance" }),
+        name.hasPrefix("messaging.")
+          || !name.contains("at.") && !name.hasPrefix("support.")
+            && !name.hasPrefix("chatCenter."),
+        name != "instance.create"
+      else { continue }
+      let params: JSON = .object((["instance": "desk"] as JSONObject).merged(with: more[name] ?? [:]))
+      // The owner's and admin's are refused to all three.
+      let needed = roles[role] ?? 4
+      for uid in 1...3 {
+        let reason = try Caller(uid: uid).reason(desk, name, params)
+        #expect((reason == "accessDenied") == (uid < needed), "\(name) by \(uid): \(reason ?? "done")")
+        #expect(reason != "invalidParams" && reason != "instanceNotFound", "\(name)")
+      }
+      checked += 1
+    }
+    #expect(checked >= 15)
+  }
+
+  @Test func ownersAreAdminsOfTheirOwnAndNothingElse() throws {
+    let desk = try Desk.open(
+      configuration: """
+        [access]
+        admins = ["group:sys"]
+        [[access.create]]
+        who = "group:games"
+        prefix = "kiosk-"
+        max = 2
+        [network]
+        allow = ["example.com"]
+        """)
+    let settings: JSON = ["base_url": "https://desk.example.com/sc", "app_id": "a"]
+    func params(_ id: String) -> JSON {
+      ["instance": .string(id), "kind": "zendesk.messaging", "settings": settings]
+    }
+    let (one, other, stranger) = (Caller(uid: 1, groups: [60]), Caller(uid: 2, groups: [60]), Caller(uid: 1))
+    let admin = Caller(uid: 5, groups: [3])
+    #expect(try stranger.reason(desk, "instance.create", params("kiosk-1")) == "accessDenied")
+    for id in ["kiosk-1", "kiosk-2"] { #expect(try one.reason(desk, "instance.create", params(id)) == nil) }
+    #expect(try one.reason(desk, "instance.create", params("kiosk-3")) == "tooManyInstances")
+    #expect(try other.reason(desk, "instance.create", params("kiosk-3")) == nil, "the quota is each uid's own")
+    #expect(try other.reason(desk, "instance.create", params("kiosk-1")) == "instanceExists")
+    #expect(try admin.reason(desk, "instance.create", params("anything")) == nil)
+    // The owner is the uid that created it, in whatever group it is now; another creator has no role on it.
+    #expect(try stranger.reason(desk, "instance.update", ["instance": "kiosk-1", "access": ["use": ["uid:2"]]]) == nil)
+    #expect(try other.reason(desk, "instance.update", ["instance": "kiosk-1", "access": [:]]) == "accessDenied")
+    #expect(try other.reason(desk, "instance.delete", ["instance": "kiosk-2"]) == "instanceNotFound")
+    #expect(try stranger.reason(desk, "instance.get", ["instance": "anything"]) == "instanceNotFound")
+    // What takes admin takes it of owners too.
+    for change in [
+      ["provider": ["command": ["/bin/true"]]], ["settings": ["base_url": "https://evil.test/"]],
+      ["settings": ["base_url": "http://127.0.0.1:1/"]], ["settings": ["ca_file": "/etc/shadow"]],
+    ] as [JSONObject] {
+      let params: JSON = .object((["instance": "kiosk-1"] as JSONObject).merged(with: change))
+      #expect(try one.reason(desk, "instance.update", params) == "accessDenied", "\(params)")
+    }
+    #expect(try admin.reason(desk, "instance.update", ["instance": "kiosk-1", "labels": ["a": "b"]]) == nil)
+    #expect(try one.reason(desk, "instance.delete", ["instance": "kiosk-2"]) == nil)
+    #expect(try one.reason(desk, "instance.create", params("kiosk-4")) == nil, "the place is free again")
   }
 }

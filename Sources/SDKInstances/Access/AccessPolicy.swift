@@ -19,6 +19,16 @@ public struct AccessPolicy: Sendable {
     }
   }
 
+  /// Who may set a provider's `command`. It runs with the daemon's own user (`provider.md`).
+  public enum CommandSetters: Sendable, Hashable {
+    /// Every admin: the daemon is a user's own, or `[bridge] same_uid` allows it.
+    case admins
+    /// Root alone: the daemon runs as root.
+    case root
+    /// Nobody: the daemon has a user of its own, which can read every tenant's state.
+    case nobody
+  }
+
   /// Who is admin besides root.
   public var admins: [AccessRule]
   /// Who may create instances besides admins.
@@ -27,18 +37,21 @@ public struct AccessPolicy: Sendable {
   public var ownUid: UInt32?
   /// The hosts and domains that instances of others than admins may talk to; `nil`: the vendors' own.
   public var hosts: [String]?
+  /// Who may have the daemon run a provider as its own child.
+  public var commands: CommandSetters
   /// From names to numbers.
   public var names: any NameDirectory
 
   /// A policy.
   public init(
     admins: [AccessRule] = [], create: [CreateRule] = [], ownUid: UInt32? = nil,
-    hosts: [String]? = nil, names: any NameDirectory = SystemNameDirectory()
+    hosts: [String]? = nil, commands: CommandSetters = .admins, names: any NameDirectory = SystemNameDirectory()
   ) {
     self.admins = admins
     self.create = create
     self.ownUid = ownUid
     self.hosts = hosts
+    self.commands = commands
     self.names = names
   }
 

@@ -8,7 +8,12 @@ public struct SuppliedURLRule: Sendable, Hashable {
   private let ownHosts: Set<String>
 
   /// Anywhere that `URLRule` allows: an admin made the instance.
-  public static let free = SuppliedURLRule(isFree: true, domains: [], ownHosts: [])
+  public static let free = SuppliedURLRule.free(ownHosts: [])
+
+  /// Anywhere that `URLRule` allows, and at addresses of this machine for hosts that the settings name.
+  public static func free(ownHosts: Set<String>) -> SuppliedURLRule {
+    SuppliedURLRule(isFree: true, domains: [], ownHosts: ownHosts)
+  }
 
   /// Only to these domains and those below them, and to the hosts that the instance's own settings name.
   public init(domains: [String], ownHosts: Set<String>) {
@@ -19,6 +24,16 @@ public struct SuppliedURLRule: Sendable, Hashable {
     self.isFree = isFree
     self.domains = domains
     self.ownHosts = ownHosts
+  }
+
+  /// Where a connection for a URL may end once its name is resolved. Without this a name that is allowed could be made
+  /// to lead to this machine, or to the link that it is on.
+  public func addresses(for url: String) -> AddressRule {
+    guard let parts = URLRule.parts(url) else { return .outside }
+    if parts.scheme == "http" || parts.scheme == "ws" { return .loopback }
+    // Who may name this machine was asked when the URL came.
+    if URLRule.isLoopback(url) || isFree && ownHosts.contains(parts.host) { return .anywhere }
+    return .outside
   }
 
   /// Checks a URL that somebody supplied.

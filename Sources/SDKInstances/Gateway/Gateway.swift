@@ -29,6 +29,7 @@ public final class Gateway: Sendable {
   private let logger: Logger
   private let events: EventHub
   private let delegates: Delegates
+  private let registry: InstanceRegistry
 
   /// A gateway over complete routes.
   ///
@@ -36,8 +37,8 @@ public final class Gateway: Sendable {
   ///   - observers: who hears how calls end.
   ///   - clock: by which calls are timed for them.
   public init(
-    router: Router<CallContext>, methods: [any SDKMethod.Type], events: EventHub, delegates: Delegates, logger: Logger,
-    observers: [any CallObserver] = [], clock: MonotonicClock = .system
+    router: Router<CallContext>, methods: [any SDKMethod.Type], registry: InstanceRegistry, events: EventHub,
+    delegates: Delegates, logger: Logger, observers: [any CallObserver] = [], clock: MonotonicClock = .system
   ) {
     let known = methods.compactMap { method in
       router[method.name].map {
@@ -45,6 +46,7 @@ public final class Gateway: Sendable {
       }
     }
     entries = Dictionary(known, uniquingKeysWith: { first, _ in first })
+    self.registry = registry
     strangers = observers.hearer(of: nil)
     self.clock = clock
     self.events = events
@@ -80,11 +82,14 @@ public final class Gateway: Sendable {
     let (method, hearer) = (entry.method, entry.hearer)
     let start = hearer == nil ? .zero : clock.now()
     let instance = Self.instance(in: request.params)
+    var refusal: SDKError?
     var place: WriteLanes.Place?
-    var written = instance.map { [$0] } ?? []
+    var written: [InstanceID] = []
     if case .write = method.ordering {
-      if instance == nil { written = Self.instances(in: request.params) }
-      place = lanes.take(written, session: instance == nil ? session.key : nil)
+      written = instance.map { [$0] } ?? Self.instances(in: request.params)
+      // Whoever may not write waits for nobody, and nobody for them: neither the time nor the order tells what is hidden.
+      if isReady { (written, refusal) = registry.admit(written, to: method.access, for: session.link.peer) }
+      if refusal == nil { place = lanes.take(written, session: instance == nil ? session.key : nil) }
     }
     let context = CallContext(session: session, place: place)
     do throws(RPCError) {
@@ -97,10 +102,11 @@ public final class Gateway: Sendable {
             handedOut: context.notes.handedOut, duration: clock.now() - start, isImmediate: true))
         return .reply(.success(answer))
       case .deferred(let operation):
+        let refused: Router<CallContext>.Operation? = if let refusal { { throw refusal } } else { nil }
         return .run(
           PendingCall(
             gateway: self, method: method, instance: instance, written: written, context: context, hearer: hearer,
-            start: start, operation))
+            start: start, refused ?? operation))
       }
     } catch {
       place?.release()
@@ -134,7 +140,8 @@ public final class Gateway: Sendable {
   /// The instances of a write on several. More than can be named in one call are refused by their method.
   private static func instances(in params: JSON?) -> [InstanceID] {
     let named = (params?["instances"]?.arrayValue ?? []).prefix(DelegateSeats.maximumPerSession)
-    return Array(Set(named.compactMap { $0.stringValue.flatMap { InstanceID($0) } }))
+    var seen = Set<InstanceID>()
+    return named.compactMap { $0.stringValue.flatMap { InstanceID($0) } }.filter { seen.insert($0).inserted }
   }
 
   /// The connection has ended.

@@ -40,6 +40,8 @@ public struct SocketRequestParts: Sendable {
   public var pingInterval: Double
   /// Certificates to trust instead of the system's.
   public var caFile: String?
+  /// Where the connection may end; the registry sets it for every request of an adapter.
+  public var addresses = AddressRule.anywhere
 
   /// A request with these parts.
   public init(

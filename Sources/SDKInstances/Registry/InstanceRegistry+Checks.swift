@@ -10,12 +10,7 @@ extension InstanceRegistry {
   /// - Throws: `accessDenied` for what takes admin, `invalidParams` with the member.
   public func check(_ definition: Definition, replacing former: Definition?, by peer: Peer) throws {
     guard let kind = kind(definition.kind) else { return }
-    if definition.provider != former?.provider, access.isAdmin(peer),
-      let refusal = try definition.providerConfiguration().flatMap({ environment.bridge.refusal(of: $0) })
-    {
-      throw refusal
-    }
-    if access.isAdmin(peer) { return }
+    if access.isAdmin(peer) { return try checkCommand(definition, replacing: former, by: peer) }
     if definition.provider != former?.provider {
       throw SDKError.accessDenied("The provider is a program that the daemon runs; only an admin may set it.")
     }
@@ -32,6 +27,22 @@ extension InstanceRegistry {
     }
   }
 
+  /// A command is a child of the daemon: an admin who is not root gets no further by it than as an admin.
+  private func checkCommand(_ definition: Definition, replacing former: Definition?, by peer: Peer) throws(SDKError) {
+    guard let command = definition.provider?["command"], definition.provider != former?.provider, command != .null
+    else { return }
+    switch access.commands {
+    case .admins: return
+    case .root where peer.uid == 0: return
+    case .root:
+      throw SDKError(
+        .provider, .providerNotAllowed,
+        "This daemon runs as root, and so would provider.command; only root may set it, or use provider.unit.",
+        member: "provider.command")
+    case .nobody: throw .commandNeedsSameUid
+    }
+  }
+
   /// Whether `[network] allow`, or else the vendor's own domains, lists a host.
   private func lists(_ host: String, for kind: any SDKKind) -> Bool {
     (access.hosts ?? kind.vendorDomains).contains { host == $0 || host.hasSuffix(".\($0)") }
@@ -44,13 +55,20 @@ extension InstanceRegistry {
     _ url: String, what: String, on instance: HostedInstance, by peer: Peer
   ) throws(SDKError) {
     guard let kind = kind(instance.kind), !access.isAdmin(peer) else { return try URLRule.check(url, setting: what) }
-    try supplied(kind, instance.currentDefinition).check(url, what: what)
+    try listed(kind, instance.currentDefinition).check(url, what: what)
   }
 
   /// Where others than the definition may lead an instance.
   func supplied(_ kind: any SDKKind, _ definition: Definition) -> SuppliedURLRule {
-    let own = kind.urlSettings.compactMap { definition.settings[$0]?.stringValue.flatMap(URLRule.parts)?.host }
-    return SuppliedURLRule(domains: access.hosts ?? kind.vendorDomains, ownHosts: Set(own))
+    isMadeByAdmin(definition) ? .free(ownHosts: ownHosts(kind, definition)) : listed(kind, definition)
+  }
+
+  private func listed(_ kind: any SDKKind, _ definition: Definition) -> SuppliedURLRule {
+    SuppliedURLRule(domains: access.hosts ?? kind.vendorDomains, ownHosts: ownHosts(kind, definition))
+  }
+
+  private func ownHosts(_ kind: any SDKKind, _ definition: Definition) -> Set<String> {
+    Set(kind.urlSettings.compactMap { definition.settings[$0]?.stringValue.flatMap(URLRule.parts)?.host })
   }
 
   /// Whether whoever defined an instance may lead it anywhere.
@@ -63,9 +81,7 @@ extension InstanceRegistry {
   /// - Throws: `accessDenied` before existence is looked at; `tooManyInstances`.
   public func checkCreation(of id: InstanceID, by peer: Peer) throws(SDKError) {
     if access.isAdmin(peer) { return }
-    guard let rule = access.createRule(for: peer, id: id) else {
-      throw .accessDenied("No rule lets the caller create \(id); an admin can add one under [[access.create]].")
-    }
+    guard let rule = access.createRule(for: peer, id: id) else { throw Self.noRule(id) }
     for (prefix, limit) in [(rule.prefix, rule.max), ("", maximumPerUid)]
     where count(ownedBy: peer.uid, prefix: prefix) >= limit {
       throw SDKError(
@@ -75,6 +91,35 @@ extension InstanceRegistry {
 }
 
 extension InstanceRegistry {
+  /// Whether a write that arrives now takes its place in the order of each instance that it names.
+  ///
+  /// An instance that is missing may be one that the caller is just creating. What is allowed here is checked again when
+  /// the write's turn has come.
+  ///
+  /// - Returns: the instances whose order it stands in, or why it is refused at once.
+  func admit(
+    _ ids: [InstanceID], to method: MethodAccess, for peer: Peer
+  ) -> (written: [InstanceID], refusal: SDKError?) {
+    let access = access
+    if access.isAdmin(peer) { return (ids, nil) }
+    switch method {
+    case .anyone: return (ids.filter { hosted($0).map { role(of: peer, on: $0) != nil } ?? false }, nil)
+    case .creator:
+      let outside = ids.first { access.createRule(for: peer, id: $0) == nil }
+      return outside.map { ([], Self.noRule($0)) } ?? (ids, nil)
+    case .role(let needed):
+      for id in ids {
+        if !isKnown(id), access.createRule(for: peer, id: id) != nil { continue }
+        do throws(SDKError) { _ = try find(id, for: peer, atLeast: needed) } catch { return ([], error) }
+      }
+      return (ids, nil)
+    }
+  }
+
+  private static func noRule(_ id: InstanceID) -> SDKError {
+    .accessDenied("No rule lets the caller create \(id); an admin can add one under [[access.create]].")
+  }
+
   /// Whether a peer may answer an instance's questions: it has control now.
   func mayDelegate(_ peer: Peer, for instance: HostedInstance) -> Bool {
     role(of: peer, on: instance).map { $0 >= .control } ?? false

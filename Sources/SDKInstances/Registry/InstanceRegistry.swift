@@ -62,6 +62,9 @@ public final class InstanceRegistry: Sendable {
     entries.withLock { if case .hosted(let instance)? = $0[id] { instance } else { nil } }
   }
 
+  /// Whether there is something of this name, visible or not.
+  func isKnown(_ id: InstanceID) -> Bool { entries.withLock { $0[id] != nil } }
+
   /// The peer's role on an instance; `nil` when it is hidden.
   public func role(of peer: Peer, on instance: HostedInstance) -> Role? {
     let definition = instance.currentDefinition
@@ -138,13 +141,14 @@ public final class InstanceRegistry: Sendable {
   /// The SDK of a definition.
   func adapter(for definition: Definition, uuid: InstanceUUID) throws -> any SDKAdapter {
     guard let kind = kind(definition.kind) else { throw unknownKind(definition.kind) }
+    let rule = supplied(kind, definition)
     let clock = environment.vendorClocks.clock(of: uuid)
+    let network = GuardedNetwork(
+      http: DatedHTTP(base: environment.http, clock: clock), sockets: environment.sockets, rule: rule)
     return try kind.makeAdapter(
       settings: definition.settings,
       services: AdapterServices(
-        instance: uuid.description, clock: clock.wallClock, http: DatedHTTP(base: environment.http, clock: clock),
-        sockets: environment.sockets,
-        supplied: isMadeByAdmin(definition) ? .free : supplied(kind, definition)))
+        instance: uuid.description, clock: clock.wallClock, http: network, sockets: network, supplied: rule))
   }
 
   private func unknownKind(_ name: KindName) -> RPCError {

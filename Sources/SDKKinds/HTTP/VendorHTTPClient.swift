@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Glibc
 import NIOCore
 import NIOHTTP1
 public import NIOPosix
@@ -9,39 +10,64 @@ public import SDKInstances
 ///
 /// Certificates are checked, redirects are not followed (they would carry credentials elsewhere), bodies are bounded.
 public actor VendorHTTPClient: HTTPSending {
+  /// Whose connections they are, and where they lead.
+  private struct Place: Hashable {
+    var instance: String
+    var host: String
+    var rule: AddressRule
+  }
+
   private struct Lent {
     var client: HTTPClient
+    var address: NetworkAddress
     var caFile: String?
     var inUse = 0
     var order: UInt64 = 0
   }
 
   private let group: MultiThreadedEventLoopGroup
-  private var clients: [String: Lent] = [:]
+  private let names: any NameResolving
+  private var clients: [Place: Lent] = [:]
   private var uses: UInt64 = 0
 
-  /// How many instances may have open connections; the one that was used least lately gives way.
-  private static let capacity = 256
+  /// How many hosts of instances may have open connections; the one that was used least lately gives way.
+  private static let capacity = 512
   private static let maximumBodyBytes = 1 << 20
+  /// How many addresses of a host are tried.
+  private static let maximumAddresses = 3
 
   /// A client on these event loops.
-  public init(group: MultiThreadedEventLoopGroup) { self.group = group }
+  public init(group: MultiThreadedEventLoopGroup) { self.init(group: group, names: SystemNames.shared) }
+
+  init(group: MultiThreadedEventLoopGroup, names: any NameResolving) {
+    self.group = group
+    self.names = names
+  }
 
   public func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
-    let client = lend(request)
-    let result: Result<HTTPResponseParts, HTTPFailure>
-    do throws(HTTPFailure) {
-      result = .success(try await Self.exchange(request, client))
-    } catch {
-      result = .failure(error)
+    guard let host = URLRule.parts(request.url)?.host else { throw .network("the URL has no host") }
+    let timeout = TimeAmount.milliseconds(Int64(min(max(request.timeout, 0.001), 600) * 1000))
+    let deadline = NIODeadline.now() + timeout
+    let place = Place(instance: request.instance, host: host, rule: request.addresses)
+    var addresses = try await names.addresses(of: host, by: place.rule, timeout: timeout, on: group.next())
+    // A connection that is open is used again.
+    if let known = clients[place]?.address, let index = addresses.firstIndex(of: known) { addresses.swapAt(0, index) }
+    var last = HTTPFailure.network("no connection")
+    for address in addresses.prefix(Self.maximumAddresses) {
+      let client = await lend(place, address, caFile: request.caFile)
+      let outcome = await Self.exchange(request, deadline, client)
+      await giveBack(place, client)
+      switch outcome {
+      case .answered(let answer): return answer
+      case .failed(let failure): throw failure
+      case .unconnected(let failure): last = failure
+      }
     }
-    await giveBack(request.instance, client)
-    return try result.get()
+    throw last
   }
 
   public func forget(instance: String) async {
-    guard let lent = clients.removeValue(forKey: instance), lent.inUse == 0 else { return }
-    try? await lent.client.shutdown()
+    for place in clients.keys where place.instance == instance { await forget(place) }
   }
 
   /// Closes all connections.
@@ -51,34 +77,45 @@ public actor VendorHTTPClient: HTTPSending {
     for lent in all { try? await lent.client.shutdown() }
   }
 
-  private func lend(_ request: HTTPRequestParts) -> HTTPClient {
+  private func forget(_ place: Place) async {
+    // One that is in use is shut down when it is given back.
+    guard let lent = clients.removeValue(forKey: place), lent.inUse == 0 else { return }
+    try? await lent.client.shutdown()
+  }
+
+  private func lend(_ place: Place, _ address: NetworkAddress, caFile: String?) async -> HTTPClient {
     uses += 1
-    if var lent = clients[request.instance], lent.caFile == request.caFile {
+    if var lent = clients[place], lent.caFile == caFile, lent.address == address {
       lent.inUse += 1
       lent.order = uses
-      clients[request.instance] = lent
+      clients[place] = lent
       return lent.client
     }
+    let former = clients[place]
     let client = HTTPClient(
-      eventLoopGroupProvider: .shared(group), configuration: Self.configuration(caFile: request.caFile))
-    clients[request.instance] = Lent(client: client, caFile: request.caFile, inUse: 1, order: uses)
+      eventLoopGroupProvider: .shared(group),
+      configuration: Self.configuration(caFile: caFile, place.host, address, place.rule))
+    clients[place] = Lent(client: client, address: address, caFile: caFile, inUse: 1, order: uses)
+    if let former, former.inUse == 0 { try? await former.client.shutdown() }
     return client
   }
 
-  private func giveBack(_ instance: String, _ client: HTTPClient) async {
-    guard clients[instance]?.client === client else {
-      // The instance was forgotten or has other certificates by now.
+  private func giveBack(_ place: Place, _ client: HTTPClient) async {
+    guard clients[place]?.client === client else {
+      // The instance was forgotten, or has other certificates or addresses by now.
       try? await client.shutdown()
       return
     }
-    clients[instance]?.inUse -= 1
+    clients[place]?.inUse -= 1
     guard clients.count > Self.capacity,
       let idle = clients.filter({ $0.value.inUse == 0 }).min(by: { $0.value.order < $1.value.order })?.key
     else { return }
-    await forget(instance: idle)
+    await forget(idle)
   }
 
-  private static func configuration(caFile: String?) -> HTTPClient.Configuration {
+  private static func configuration(
+    caFile: String?, _ host: String, _ address: NetworkAddress, _ rule: AddressRule
+  ) -> HTTPClient.Configuration {
     var tls = TLSConfiguration.makeClientConfiguration()
     if let caFile { tls.trustRoots = .file(caFile) }
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
@@ -88,37 +125,79 @@ public actor VendorHTTPClient: HTTPSending {
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
     configuration.httpVersion = .http1Only
+    // The client does not resolve the name again: it connects to the address that was checked, and still sends the
+    // name and asks for its certificate.
+    configuration.dnsOverride = [host: address.text]
+    configuration.http1_1ConnectionDebugInitializer = { channel in checked(channel, rule) }
     return configuration
   }
 
+  /// Looks once more where a connection has ended, before anything of a request goes over it.
+  private static func checked(_ channel: any Channel, _ rule: AddressRule) -> EventLoopFuture<Void> {
+    let refusal =
+      if let address = channel.remoteAddress.flatMap({ NetworkAddress($0) }) { rule.refusal(of: address) } else {
+        "the connection is closed"
+      }
+    guard let refusal else { return channel.eventLoop.makeSucceededVoidFuture() }
+    // Not at once: the pool must hear of the failure before it hears of the end.
+    channel.eventLoop.execute { channel.close(promise: nil) }
+    return channel.eventLoop.makeFailedFuture(HTTPFailure.network(refusal))
+  }
+
+  private enum Outcome {
+    case answered(HTTPResponseParts)
+    case failed(HTTPFailure)
+    /// Nothing of the request has gone out.
+    case unconnected(HTTPFailure)
+  }
+
   private static func exchange(
-    _ parts: HTTPRequestParts, _ client: HTTPClient
-  ) async throws(HTTPFailure) -> HTTPResponseParts {
-    var request = HTTPClientRequest(url: parts.url)
+    _ parts: HTTPRequestParts, _ deadline: NIODeadline, _ client: HTTPClient
+  ) async -> Outcome {
+    var request = HTTPClientRequest(url: withLowercaseHost(parts.url))
     request.method = .init(rawValue: parts.method)
     for header in parts.headers { request.headers.add(name: header.name, value: header.value) }
     if let body = parts.body { request.body = .bytes(ByteBuffer(bytes: body)) }
     do {
-      let deadline = NIODeadline.now() + .milliseconds(Int64(min(max(parts.timeout, 0.001), 600) * 1000))
       let response = try await client.execute(request, deadline: deadline)
       let body = try await response.body.collect(upTo: maximumBodyBytes)
       var headers: [String: String] = [:]
       for field in response.headers where headers[field.name.lowercased()] == nil {
         headers[field.name.lowercased()] = field.value
       }
-      return HTTPResponseParts(status: Int(response.status.code), headers: headers, body: Array(body.readableBytesView))
-    } catch is NIOTooManyBytesError {
-      throw .tooLarge
-    } catch let error as HTTPClientError {
-      switch error {
-      case .deadlineExceeded, .connectTimeout, .readTimeout, .writeTimeout, .tlsHandshakeTimeout,
-        .getConnectionFromPoolTimeout:
-        throw .timeout
-      default: throw .network(error.shortDescription)
-      }
+      return .answered(
+        HTTPResponseParts(status: Int(response.status.code), headers: headers, body: Array(body.readableBytesView)))
     } catch {
-      // The type alone: an error's text may quote the request.
-      throw .network(String(describing: type(of: error)))
+      return outcome(of: error)
     }
+  }
+
+  private static func outcome(of error: any Error) -> Outcome {
+    switch error {
+    case let error as HTTPFailure: return .failed(error)
+    case is NIOTooManyBytesError: return .failed(.tooLarge)
+    case ChannelError.connectTimeout: return .unconnected(.timeout)
+    case let error as HTTPClientError:
+      switch error {
+      case .connectTimeout: return .unconnected(.timeout)
+      case .deadlineExceeded, .readTimeout, .writeTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
+        return .failed(.timeout)
+      default: return .failed(.network(error.shortDescription))
+      }
+    case is NIOConnectionError: return .unconnected(.network("no connection"))
+    case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
+      return .unconnected(.network("no connection, errno \(error.errnoCode)"))
+    default:
+      // The type alone: an error's text may quote the request.
+      return .failed(.network(String(describing: type(of: error))))
+    }
+  }
+
+  /// The override goes by the name as the URL spells it.
+  private static func withLowercaseHost(_ url: String) -> String {
+    guard let colon = url.firstIndex(of: ":") else { return url }
+    let start = url[colon...].firstIndex { $0 != ":" && $0 != "/" } ?? url.endIndex
+    let end = url[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? url.endIndex
+    return url[..<end].lowercased() + url[end...]
   }
 }

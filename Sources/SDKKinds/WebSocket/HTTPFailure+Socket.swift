@@ -7,6 +7,7 @@ extension HTTPFailure {
   /// What broke a WebSocket's connection, in words that quote nothing of what went over it.
   init(socket error: any Error) {
     switch error {
+    case let failure as HTTPFailure: self = failure
     case ChannelError.connectTimeout: self = .timeout
     case is NIOConnectionError: self = .network("no connection")
     case let error as IOError: self = .network("the connection broke, errno \(error.errnoCode)")

@@ -20,17 +20,16 @@ final class SocketAttempt: Sendable {
     progress = NIOLoopBoundBox.makeBoxSendingValue(Progress(), eventLoop: loop)
   }
 
-  /// Opens the socket.
+  /// Opens the socket at one of these addresses and no other.
   func open(
-    _ request: UpgradeRequest, at url: SocketURL, tls: NIOSSLContext?, timeout: TimeAmount, limits: SocketLimits
+    _ request: UpgradeRequest, at url: SocketURL, addresses: [NetworkAddress], tls: NIOSSLContext?,
+    timeout: TimeAmount, limits: SocketLimits
   ) async throws(HTTPFailure) -> LiveSocket {
     let timer = loop.scheduleTask(in: timeout) { [turn] in _ = turn.resolve(.failure(.timeout)) }
     let turn = turn
     let progress = progress
-    ClientBootstrap(group: loop)
-      .connectTimeout(timeout)
-      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .connect(host: url.host, port: url.port)
+    let patience = addresses.count > 1 ? min(timeout, .seconds(10)) : timeout
+    Self.connect(addresses[...], port: url.port, on: loop, timeout: patience)
       .whenComplete { result in
         switch result {
         case .failure(let error): turn.resolve(.failure(HTTPFailure(socket: error)))
@@ -44,6 +43,21 @@ final class SocketAttempt: Sendable {
     timer.cancel()
     if case .failure = outcome { loop.execute { Self.abandon(progress.value) } }
     return try outcome.get()
+  }
+
+  /// Tries the addresses one after the other.
+  private static func connect(
+    _ addresses: ArraySlice<NetworkAddress>, port: Int, on loop: any EventLoop, timeout: TimeAmount
+  ) -> EventLoopFuture<any Channel> {
+    guard let first = addresses.first, let address = try? SocketAddress(ipAddress: first.text, port: port) else {
+      return loop.makeFailedFuture(HTTPFailure.network("its name has no address"))
+    }
+    let attempt = ClientBootstrap(group: loop)
+      .connectTimeout(timeout)
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .connect(to: address)
+    guard addresses.count > 1 else { return attempt }
+    return attempt.flatMapError { _ in connect(addresses.dropFirst(), port: port, on: loop, timeout: timeout) }
   }
 
   private static func equip(

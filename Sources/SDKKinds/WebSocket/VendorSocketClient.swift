@@ -1,3 +1,4 @@
+import NIOCore
 public import NIOPosix
 import NIOSSL
 public import SDKInstances
@@ -9,13 +10,15 @@ public import SDKInstances
 public struct VendorSocketClient: SocketOpening {
   private let group: MultiThreadedEventLoopGroup
   private let limits: SocketLimits
+  private let names: any NameResolving
 
   /// A client on these event loops.
   public init(group: MultiThreadedEventLoopGroup) { self.init(group: group, limits: SocketLimits()) }
 
-  init(group: MultiThreadedEventLoopGroup, limits: SocketLimits) {
+  init(group: MultiThreadedEventLoopGroup, limits: SocketLimits, names: any NameResolving = SystemNames.shared) {
     self.group = group
     self.limits = limits
+    self.names = names
   }
 
   public func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket {
@@ -26,8 +29,15 @@ public struct VendorSocketClient: SocketOpening {
     let tls = url.isSecure ? try Self.tls(caFile: request.caFile) : nil
     var limits = limits
     limits.pingInterval = SocketLimits.amount(request.pingInterval, within: 0.01...3600)
-    return try await SocketAttempt(on: group.next()).open(
-      upgrade, at: url, tls: tls, timeout: SocketLimits.amount(request.timeout, within: 0.001...600), limits: limits)
+    let timeout = SocketLimits.amount(request.timeout, within: 0.001...600)
+    let loop = group.next()
+    let deadline = NIODeadline.now() + timeout
+    let addresses = try await names.addresses(
+      of: url.host.lowercased(), by: request.addresses, timeout: timeout, on: loop)
+    let left = deadline - .now()
+    guard left > .zero else { throw .timeout }
+    return try await SocketAttempt(on: loop).open(
+      upgrade, at: url, addresses: Array(addresses.prefix(3)), tls: tls, timeout: left, limits: limits)
   }
 
   /// Read anew for each connection, so that certificates that were replaced count.

@@ -38,16 +38,15 @@ struct Composition {
     let delegates = Delegates(
       grace: .seconds(configuration.delegateGrace), operations: operations, logger: logger,
       deadlines: deadlines, memory: opened.database == nil ? nil : DelegateNote(path: "\(paths.state)/delegates.json"))
-    let bridge = ProviderBridge(
-      options: configuration.bridge(isSystemUnit: paths.isSystemUnit), sources: [delegates], logger: logger
-    ) { key, isOpen in
+    let bridge = ProviderBridge(options: configuration.bridge(paths), sources: [delegates], logger: logger) {
+      key, isOpen in
       breakers.changed(key, isOpen: isOpen)
     }
     let environment = InstanceEnvironment(
       store: opened.store, bridge: bridge, operations: operations, deadlines: deadlines, events: events,
       clock: clock, http: http, sockets: VendorSocketClient(group: group), logger: logger)
     let registry = InstanceRegistry(
-      kinds: Kinds.all, access: configuration.access(ownUid: paths.isUserDaemon ? getuid() : nil),
+      kinds: Kinds.all, access: configuration.access(paths),
       environment: environment, maximumPerUid: configuration.limits.instances)
     breakers.attach(registry)
     delegates.serve(registry)
@@ -58,7 +57,8 @@ struct Composition {
       registry: registry, kinds: Kinds.all,
       facts: facts(problems: loaded.problems, failing: { failing.value }), delegates: delegates,
       isReady: { readiness.value })
-    let gateway = Gateway(router: router, methods: methods, events: events, delegates: delegates, logger: logger)
+    let gateway = Gateway(
+      router: router, methods: methods, registry: registry, events: events, delegates: delegates, logger: logger)
 
     let listening = ListenerService(
       listener: listener, group: group,

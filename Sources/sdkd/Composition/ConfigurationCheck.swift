@@ -3,9 +3,12 @@ import SDKKinds
 /// `sdkd --check`: every mistake on a line of standard error.
 enum ConfigurationCheck {
   /// - Returns: 0 without mistakes, 78 (`EX_CONFIG`) with some.
-  static func run(_ path: String) -> Int32 {
+  static func run(_ paths: DaemonPaths) -> Int32 {
+    let path = paths.config
+    // Root checks the package's configuration for a daemon that will have a user of its own.
+    let isPackaged = ["/etc/sdkd/", "/etc/sdkd-tenants/"].contains { path.hasPrefix($0) }
     let loaded = ConfigurationLoader.load(
-      path: path, kinds: Kinds.all, commandNeedsSameUid: path == DaemonPaths.packaged)
+      path: path, kinds: Kinds.all, commandNeedsSameUid: paths.isService || isPackaged)
     for mistake in loaded.mistakes { StandardError.write("\(mistake)") }
     if loaded.mistakes.isEmpty {
       print("\(path): \(loaded.instances.count) instances, no mistakes")

@@ -31,7 +31,7 @@ struct Daemon {
       return fail("The sockets that systemd passed can't be used: \(error)")
     }
     let loaded = ConfigurationLoader.load(
-      path: paths.config, kinds: Kinds.all, commandNeedsSameUid: paths.isSystemUnit)
+      path: paths.config, kinds: Kinds.all, commandNeedsSameUid: paths.isService)
     let writer: LogWriter
     do { writer = try LogSystem.bootstrap(level: loaded.configuration.logLevel, output: output) } catch {
       return fail("The log can't be set up: \(error)")
@@ -39,12 +39,16 @@ struct Daemon {
     defer { _ = writer.flush(deadline: .now + .seconds(2)) }
     let logger = Logger(label: "sdkd")
     for mistake in loaded.mistakes { logger.error("\(mistake)") }
-    if paths.isSystemUnit, loaded.configuration.sameUid {
-      logger.warning(
-        "bridge.same_uid lets token providers run with the daemon's uid: each can read the state of every instance.")
-    }
     for setting in loaded.configuration.idleSettings {
       logger.warning("The setting \(setting) has no effect in this version.")
+    }
+
+    if paths.isService, loaded.configuration.sameUid {
+      logger.warning(
+        """
+        [bridge] same_uid is on: a provider with command runs with this daemon's user, and so could read the state \
+        and secrets of every instance. A provider with unit has a user of its own.
+        """)
     }
 
     let listener: Listener

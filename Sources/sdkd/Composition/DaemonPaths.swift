@@ -10,18 +10,25 @@ struct DaemonPaths: Sendable {
   let socket: String
   /// Whether it is a user's own daemon: then its uid is admin.
   let isUserDaemon: Bool
+  /// The daemon's user.
+  let uid: UInt32
+  /// Whether it is a service with a user of its own, as the package's units run it: not root's by hand, nor a person's.
+  var isService: Bool { !isUserDaemon && uid != 0 }
 
-  /// Whether systemd runs it for all users, as the package does: then its children could read every instance's state.
-  let isSystemUnit: Bool
-
-  /// The configuration of the packaged system daemon.
-  static let packaged = "/etc/sdkd/sdkd.toml"
+  /// Paths as they are given, of a daemon of this user.
+  init(config: String, state: String, socket: String, isUserDaemon: Bool, uid: UInt32) {
+    self.config = config
+    self.state = state
+    self.socket = socket
+    self.isUserDaemon = isUserDaemon
+    self.uid = uid
+  }
 
   init(config: String?, state: String?, socket: String?) {
     let environment = Self.variable
+    uid = getuid()
     // A system daemon runs as root or as a user that owns no home; a user's daemon has a runtime directory or a home.
-    isUserDaemon = getuid() != 0 && Self.userName != "sdkd" && environment("STATE_DIRECTORY") == nil
-    isSystemUnit = !isUserDaemon && environment("STATE_DIRECTORY") != nil
+    isUserDaemon = uid != 0 && Self.userName != "sdkd" && environment("STATE_DIRECTORY") == nil
     let home = environment("HOME") ?? "/"
     if isUserDaemon {
       let configHome = environment("XDG_CONFIG_HOME") ?? "\(home)/.config"
@@ -31,7 +38,7 @@ struct DaemonPaths: Sendable {
       self.state = state ?? "\(stateHome)/sdkd"
       self.socket = socket ?? environment("SDKD_SOCKET") ?? "\(runtime)/sdkd/sdkd.sock"
     } else {
-      self.config = config ?? Self.packaged
+      self.config = config ?? "/etc/sdkd/sdkd.toml"
       self.state = state ?? environment("STATE_DIRECTORY") ?? "/var/lib/sdkd"
       self.socket = socket ?? environment("SDKD_SOCKET") ?? "/run/sdkd/sdkd.sock"
     }

@@ -46,20 +46,24 @@ struct Configuration: Sendable, Hashable {
 }
 
 extension Configuration {
-  /// Who may do what.
-  ///
-  /// - Parameter ownUid: the daemon's uid where that is admin too: in the user daemon.
-  func access(ownUid: UInt32?) -> AccessPolicy {
-    AccessPolicy(admins: admins, create: createRules, ownUid: ownUid, hosts: networkAllow)
+  /// Who may do what in the daemon of these paths.
+  func access(_ paths: DaemonPaths) -> AccessPolicy {
+    AccessPolicy(
+      admins: admins, create: createRules, ownUid: paths.isUserDaemon ? paths.uid : nil, hosts: networkAllow,
+      commands: commands(paths))
+  }
+
+  /// Who may have programs run as children of the daemon.
+  func commands(_ paths: DaemonPaths) -> AccessPolicy.CommandSetters {
+    if sameUid || paths.isUserDaemon { return .admins }
+    return paths.isService ? .nobody : .root
   }
 
   /// How providers are run.
-  ///
-  /// - Parameter isSystemUnit: whether the daemon is a system unit, whose state its children could read.
-  func bridge(isSystemUnit: Bool) -> BridgeOptions {
-    var options = BridgeOptions(allow: providerDirectories, unitSockets: providerSockets, limits: providerSlots)
-    options.refusesCommands = isSystemUnit && !sameUid
-    return options
+  func bridge(_ paths: DaemonPaths) -> BridgeOptions {
+    BridgeOptions(
+      allow: providerDirectories, commands: commands(paths) != .nobody, unitSockets: providerSockets,
+      limits: providerSlots)
   }
 
   /// How much one connection may ask for.

@@ -44,11 +44,24 @@ final class Desk: @unchecked Sendable {
 
   // MARK: The daemon
 
-  func start(environment: [String: String] = [:], waits: Bool = true) throws {
+  /// - Parameters:
+  ///   - hosts: the daemon's own `/etc/hosts`; needs root.
+  ///   - uid: the daemon's user; needs root.
+  func start(
+    environment: [String: String] = [:], waits: Bool = true, hosts: URL? = nil, uid: Int? = nil
+  ) throws {
     starts += 1
     let log = folder.appendingPathComponent("log\(starts)")
+    var words = [
+      Program.path("sdkd"), "--config", configuration.path, "--state", state.path, "--socket", socket,
+    ]
+    if let uid { words = ["/usr/bin/setpriv", "--reuid=\(uid)", "--regid=\(uid)", "--clear-groups"] + words }
+    if let hosts {
+      let script = "mount --bind '\(hosts.path)' /etc/hosts && exec \"$@\""
+      words = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", script, "sh"] + words
+    }
     let daemon = try Program(
-      "sdkd", ["--config", configuration.path, "--state", state.path, "--socket", socket], environment: environment,
+      words[0], Array(words.dropFirst()), environment: environment,
       output: folder.appendingPathComponent("out"), log: log)
     self.daemon = daemon
     guard waits else { return }

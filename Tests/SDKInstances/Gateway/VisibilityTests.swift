@@ -46,6 +46,55 @@ struct VisibilityTests {
     }
   }
 
+  @Test func `Who may not write waits for no write, and no write for them`() async throws {
+    let create = AccessPolicy.CreateRule(who: try #require(AccessRule("uid:7")), prefix: "kiosk-", max: 5)
+    let policy = AccessPolicy(create: [create], names: AccessPolicyTests.Names())
+    try await World.run(access: policy) { world in
+      let access = AccessRules(use: try rules("uid:8"), control: try rules("uid:9"))
+      let desk = try await world.instance("hidden", access: access)
+      let owner = world.session(uid: 9)
+      // It has its place and is not run: whoever comes behind it waits.
+      guard case .run(let first) = world.accept("fake.logout", ["instance": "hidden"], on: owner) else { return }
+      let attach = ["instances": ["hidden"]] as JSON
+      for (uid, method, params, expected) in [
+        (7, "fake.login", ["instance": "hidden", "token": "x"], "instanceNotFound"),
+        (8, "fake.login", ["instance": "hidden", "token": "x"], "accessDenied"),
+        (7, "instance.create", ["instance": "hidden", "kind": "fake.chat"], "accessDenied"),
+        (7, "delegate.attach", attach, "instanceNotFound"), (8, "delegate.attach", attach, "accessDenied"),
+        (7, "delegate.detach", attach, "instanceNotFound"), (7, "fake.login", ["instance": "hidden"], "invalidParams"),
+      ] as [(UInt32, String, JSON, String)] {
+        let session = world.session(uid: uid)
+        #expect(await world.call(method, params, on: session).reason == expected, "\(uid) \(method)")
+      }
+      // A stranger's call that is never run holds nobody up.
+      let strange = world.accept(
+        "storage.put", ["instance": "hidden", "key": "k", "value": 1], on: world.session(uid: 7))
+      first.abandon()
+      #expect(await world.call("storage.put", ["instance": "hidden", "key": "k", "value": 2], on: owner).value == [:])
+      _ = await World.finish(strange)
+      #expect(try await desk.storedValue("k", epoch: nil).value == 2)
+    }
+  }
+
+  @Test func `Writes on an instance that is just being created follow the creation`() async throws {
+    let create = AccessPolicy.CreateRule(who: try #require(AccessRule("uid:7")), prefix: "kiosk-", max: 5)
+    try await World.run(access: AccessPolicy(create: [create], names: AccessPolicyTests.Names())) { world in
+      let session = world.session(uid: 7)
+      let settings: JSON = ["base_url": "https://a.example"]
+      let calls = [
+        world.accept(
+          "instance.create", ["instance": "kiosk-1", "kind": "fake.chat", "settings": settings], on: session),
+        world.accept("storage.put", ["instance": "kiosk-1", "key": "k", "value": 1], on: session),
+        world.accept("storage.put", ["instance": "kiosk-1", "key": "k", "value": 2], on: session),
+      ]
+      await withTaskGroup(of: Void.self) { group in
+        for call in calls.reversed() { group.addTask { #expect(await World.finish(call).error == nil) } }
+      }
+      let desk = try #require(world.hosted("kiosk-1"))
+      #expect(try await desk.storedValue("k", epoch: nil).value == 2)
+    }
+  }
+
   @Test func `Some role but too little is accessDenied`() async throws {
     try await World.run { world in
       let observers = AccessRules(observe: try rules("uid:7"), use: try rules("uid:8"))

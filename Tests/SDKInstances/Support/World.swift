@@ -57,8 +57,8 @@ final class World: Sendable {
     let (router, methods) = Handlers.router(
       registry: registry, kinds: kinds, facts: facts, delegates: delegates, isReady: { ready.result != nil })
     gateway = Gateway(
-      router: router, methods: methods, events: hub, delegates: delegates, logger: logger, observers: [calls],
-      clock: MonotonicClock { [clock] in .seconds(clock.now - ManualClock.start) })
+      router: router, methods: methods, registry: registry, events: hub, delegates: delegates, logger: logger,
+      observers: [calls], clock: MonotonicClock { [clock] in .seconds(clock.now - ManualClock.start) })
     ready.resolve(.success(()))
   }
 

@@ -9,6 +9,22 @@ import Testing
 @testable import sdkd
 
 struct ConfigurationTests {
+  private static func paths(isUserDaemon: Bool = false, uid: UInt32) -> DaemonPaths {
+    DaemonPaths(config: "/c", state: "/s", socket: "/k", isUserDaemon: isUserDaemon, uid: uid)
+  }
+
+  @Test func `Who may set a command follows from whose daemon it is`() {
+    var configuration = Configuration()
+    #expect(configuration.commands(Self.paths(isUserDaemon: true, uid: 1000)) == .admins)
+    #expect(configuration.commands(Self.paths(uid: 0)) == .root)
+    #expect(configuration.commands(Self.paths(uid: 998)) == .nobody)
+    #expect(!configuration.bridge(Self.paths(uid: 998)).commands)
+    #expect(configuration.bridge(Self.paths(uid: 0)).commands)
+    configuration.sameUid = true
+    #expect(configuration.commands(Self.paths(uid: 998)) == .admins)
+    #expect(configuration.bridge(Self.paths(uid: 998)).commands)
+  }
+
   @Test func `Without a file everything has its default`() throws {
     let files = try TemporaryConfiguration()
     let loaded = files.load()
@@ -28,7 +44,7 @@ struct ConfigurationTests {
     #expect(read.createRules.map(\.prefix) == ["support-", ""])
     #expect(read.createRules.map(\.who.text) == ["group:support", "*"])
     #expect(read.createRules.map(\.max) == [5, 1])
-    #expect(read.bridge(isSystemUnit: false).allow == ["/usr/libexec/sdkd"])
+    #expect(read.bridge(Self.paths(uid: 0)).allow == ["/usr/libexec/sdkd"])
     #expect(read.sameUid)
     #expect(read.providerSlots == SlotLimits(concurrent: 8, running: 16))
     #expect(read.limits.maxFrameBytes == .kibibytes(2048))
@@ -51,7 +67,7 @@ struct ConfigurationTests {
     #expect(read.grace == 2.5)
     #expect(read.backup == Configuration.Backup(every: Seconds(literal: 43_200), keep: 7))
     #expect(read.logLevel == .warning)
-    #expect(read.access(ownUid: 4).ownUid == 4)
+    #expect(read.access(Self.paths(isUserDaemon: true, uid: 4)).ownUid == 4)
   }
 
   @Test func `The default text says the defaults, and names every key`() throws {

@@ -1,0 +1,87 @@
+import Foundation
+import Glibc
+import JSONRPC
+import Testing
+
+/// Rules about systemd units, with real processes in control groups as systemd makes them and libsystemd that reads them.
+@Suite(.enabled(if: ControlGroup.root != nil, "needs root and a cgroup2 hierarchy to put processes into units"))
+struct UnitAccessTests {
+  private let kiosk = "kiosk-\(UUID().uuidString.prefix(8).lowercased()).service"
+  private let system = "system.slice"
+  private func manager(_ uid: Int) -> String { "user.slice/user-\(uid).slice/user@\(uid).service/app.slice" }
+
+  /// What a process in a control group is told when it asks for an instance.
+  private func sees(_ desk: Desk, _ group: ControlGroup?, uid: Int = 65534, isOrphaned: Bool = false) throws -> Bool {
+    let caller = Caller(uid: uid, controlGroup: group?.path, isOrphaned: isOrphaned)
+    return try caller.reason(desk, "instance.get", ["instance": "desk"]) == nil
+  }
+
+  @Test func aSystemUnitIsKnownByItsNameAndNothingElsePassesForIt() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect(), access: ["use": [.string("unit:\(kiosk)")]])
+    let unit = try ControlGroup("\(system)/\(kiosk)")
+    #expect(try sees(desk, unit))
+    #expect(try sees(desk, unit, uid: 1))
+    let within = try ControlGroup("\(system)/\(kiosk)/worker")
+    #expect(try sees(desk, within), "a group that the unit made below itself is the unit's")
+    #expect(try !sees(desk, nil))
+    #expect(try !sees(desk, try ControlGroup("\(system)/other-\(kiosk)")))
+    // A user can call a unit of theirs whatever they like.
+    #expect(try !sees(desk, try ControlGroup("\(manager(1000))/\(kiosk)"), uid: 1000))
+    #expect(try !sees(desk, try ControlGroup("user.slice/user-1000.slice/user@1000.service/\(kiosk)"), uid: 1000))
+    #expect(try !sees(desk, try ControlGroup("user.slice/user-1000.slice/session-3.scope/\(kiosk)"), uid: 1000))
+  }
+
+  @Test func aUsersUnitIsKnownByItsNameAndUser() throws {
+    let desk = try Desk.open()
+    // Uid 1 is the user daemon on every Debian.
+    try desk.create("desk", on: try desk.connect(), access: ["use": [.string("user-unit:\(kiosk)@daemon")]])
+    #expect(try sees(desk, try ControlGroup("\(manager(1))/\(kiosk)"), uid: 1))
+    #expect(try !sees(desk, try ControlGroup("\(manager(2))/\(kiosk)"), uid: 2))
+    #expect(try !sees(desk, try ControlGroup("\(manager(2))/\(kiosk)"), uid: 1), "the manager's user counts")
+    #expect(try !sees(desk, try ControlGroup("\(system)/\(kiosk)"), uid: 1))
+    #expect(try !sees(desk, try ControlGroup("\(manager(1))/other.service"), uid: 1))
+    #expect(try !sees(desk, nil, uid: 1))
+  }
+
+  @Test func allConditionsOfARuleMustHold() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect(), access: ["use": [.string("unit:\(kiosk)+user:daemon+group:games")]])
+    let unit = try ControlGroup("\(system)/\(kiosk)")
+    func sees(_ caller: Caller) throws -> Bool {
+      try caller.reason(desk, "instance.get", ["instance": "desk"]) == nil
+    }
+    #expect(try sees(Caller(uid: 1, groups: [60], controlGroup: unit.path)))
+    #expect(try !sees(Caller(uid: 1, groups: [60])))
+    #expect(try !sees(Caller(uid: 1, controlGroup: unit.path)))
+    #expect(try !sees(Caller(uid: 2, groups: [60], controlGroup: unit.path)))
+  }
+
+  @Test func whoConnectedAndEndedHasNoUnit() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect(), access: ["use": [.string("unit:\(kiosk)")]])
+    let unit = try ControlGroup("\(system)/\(kiosk)")
+    #expect(try sees(desk, unit))
+    #expect(try !sees(desk, unit, isOrphaned: true), "the process that is asked is not the one that connected")
+  }
+
+  @Test func aUnitCanBeAdminAndCreate() throws {
+    let desk = try Desk.open(
+      configuration: """
+        [access]
+        admins = ["unit:\(kiosk)"]
+        [[access.create]]
+        who = "unit:other-\(kiosk)"
+        prefix = "kiosk-"
+        max = 1
+        """)
+    try desk.create("desk", on: try desk.connect())
+    let create: JSON = ["instance": "kiosk-1", "kind": "zendesk.messaging", "settings": ["app_id": "a"]]
+    #expect(try sees(desk, try ControlGroup("\(system)/\(kiosk)")))
+    let creator = try ControlGroup("\(system)/other-\(kiosk)")
+    #expect(try !sees(desk, creator))
+    #expect(try Caller(uid: 65534).reason(desk, "instance.create", create) == "accessDenied")
+    #expect(
+      try Caller(uid: 65534, controlGroup: creator.path).reason(desk, "instance.create", create) != "accessDenied")
+  }
+}

@@ -1,0 +1,23 @@
+import NIOCore
+import SDKInstances
+import Synchronization
+
+@testable import SDKKinds
+
+/// Names that lead where a test says: to the next place each time, and then to the last again.
+final class FakeNames: NameResolving {
+  private let answers: Mutex<[[String]]>
+  private let asked = Mutex<[String]>([])
+
+  init(_ answers: [String]...) { self.answers = Mutex(answers) }
+
+  var hosts: [String] { asked.withLock { $0 } }
+
+  func addresses(
+    of host: String, timeout: TimeAmount, on loop: any EventLoop
+  ) async throws(HTTPFailure) -> [NetworkAddress] {
+    asked.withLock { $0.append(host) }
+    let next = answers.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? [] }
+    return next.compactMap { NetworkAddress(literal: $0) }
+  }
+}
