@@ -1,0 +1,172 @@
+import Foundation
+import Glibc
+import JSONRPC
+import Testing
+
+/// What users other than admins may ask for: each refused call says its own reason. Needs root to become them.
+@Suite(.enabled(if: getuid() == 0, "needs root to start processes of other users"))
+struct LimitTests {
+  private func desk(_ limits: String) throws -> Desk { try Desk.open(configuration: "[limits]\n\(limits)\n") }
+
+  /// An instance that uid 1001 may use, whose provider answers in a minute at the earliest.
+  private func slowInstance(_ desk: Desk) throws {
+    let line = try desk.connect()
+    try desk.create(
+      "desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider("exec sleep 60"),
+      access: ["use": ["uid:1001", "uid:1002"]])
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice", ttl: 300))])
+  }
+
+  @Test func callsOverTheRateAreRefusedAndAdminsAreNot() throws {
+    let desk = try desk("calls_per_second = 5")
+    let said = try desk.play(
+      uid: 1001,
+      """
+      lines = [Line(), Line()]
+      for id in range(100):
+          lines[id % 2].begin(id, "daemon.info")
+      answers = [lines[id % 2].read() for id in range(100)]
+      refused = [a["error"] for a in answers if "error" in a]
+      wait = max(e["data"]["retryAfter"] for e in refused)
+      time.sleep(wait)
+      batch = Line()
+      batch.send(json.dumps([{"jsonrpc": "2.0", "id": n, "method": "daemon.info"} for n in range(60)]))
+      members = batch.read()
+      time.sleep(1)
+      say({"refused": len(refused), "codes": sorted({(e["code"], e["data"]["reason"]) for e in refused}),
+           "retryable": all(e["data"]["retryable"] for e in refused), "wait": wait,
+           "members": len(members), "membersRefused": len([m for m in members if reason(m) == "rateLimit"]),
+           "afterWaiting": "result" in batch.call("daemon.info")})
+      """)
+    let refused = try #require(said["refused"]?.intValue)
+    // Ten at once, and five more each second that the others took.
+    #expect(refused <= 90 && refused >= 20)
+    #expect(said["codes"] == [[-32050, "rateLimit"]])
+    #expect(said["retryable"] == true)
+    let wait = try #require(said["wait"]?.doubleValue)
+    #expect(wait > 0 && wait <= 0.2)
+    #expect(said["members"] == 60)
+    #expect((said["membersRefused"]?.intValue ?? 0) > 10)
+    #expect(said["afterWaiting"] == true)
+    let admin = try desk.connect()
+    for _ in 0..<200 { try admin.call("daemon.info") }
+    let limits = try admin.call("daemon.info")["limits"]
+    #expect(limits?["callsPerSecond"] == 5)
+    #expect(limits?["callBurst"] == 10)
+  }
+
+  @Test func aUserHasSoManyConnections() throws {
+    let desk = try desk("connections = 3")
+    let said = try desk.play(
+      uid: 1001,
+      """
+      lines = [Line() for _ in range(3)]
+      for line in lines: assert "result" in line.call("daemon.info")
+      extra = Line()
+      error = extra.read()
+      end = extra.read()
+      lines[0].socket.close(); lines[0].file.close()
+      deadline = time.time() + 20
+      while time.time() < deadline:
+          again = Line().call("daemon.info")
+          if again and "result" in again: break
+      say({"error": error, "end": end, "again": "result" in again})
+      """)
+    #expect(said["error"]?["id"] == .null)
+    #expect(said["error"]?["error"]?["data"]?["reason"] == "rateLimit")
+    #expect(said["error"]?["error"]?["data"]?["retryAfter"] == 1)
+    #expect(said["end"] == .null)
+    #expect(said["again"] == true)
+    let admins = try (0..<10).map { _ in try desk.connect() }
+    for line in admins { try line.call("daemon.info") }
+  }
+
+  @Test func allUsersTogetherHaveSoManyAndAdminsStillGetIn() throws {
+    let desk = try desk("connections = 2\ntotal_connections = 3")
+    let script = """
+      lines = [Line(), Line()]
+      say([line.call("daemon.info") for line in lines])
+      sys.stdin = open(path + ".go"); sys.stdin.read()
+      """
+    #expect(mkfifo(desk.socket + ".go", 0o666) == 0)
+    chmod(desk.socket + ".go", 0o666)
+    let first = try Stranger(desk, uid: 1001, script)
+    #expect(try first.word().arrayValue?.allSatisfy { $0["result"] != nil } == true)
+    let second = try Stranger(desk, uid: 1002, script)
+    let answers = try #require(try second.word().arrayValue)
+    let refusals = answers.compactMap { $0["error"] }
+    #expect(refusals.count == 1)
+    #expect(refusals.first?["data"]?["reason"] == "rateLimit")
+    #expect(refusals.first?["message"]?.stringValue?.contains("All users together") == true)
+    #expect(try desk.connect().call("daemon.health")["status"] == "ok")
+    first.kill()
+    second.kill()
+  }
+
+  @Test func requestsInProgressAreCountedByUser() throws {
+    let desk = try desk("max_in_flight = 2\nmax_in_flight_per_uid = 5")
+    try slowInstance(desk)
+    let script = """
+      lines = [Line(), Line()]
+      for id in range(6): lines[0].begin(id, "token.get", instance="desk", minTTL=600, timeout=60)
+      refused = [lines[0].read()]
+      for id in range(5): lines[1].begin(id, "token.get", instance="desk", minTTL=600, timeout=60)
+      refused += [lines[1].read() for id in range(5)]
+      say({"reasons": sorted({reason(a) for a in refused}), "words": refused[0]["error"]["message"]})
+      """
+    let said = try desk.play(uid: 1001, script)
+    #expect(said["reasons"] == ["tooManyInFlight"])
+    #expect(said["words"]?.stringValue?.contains("This user has too many requests") == true)
+    // They ended with their connections, and another user never had to do with it.
+    #expect(try desk.play(uid: 1001, script)["reasons"] == ["tooManyInFlight"])
+    #expect(try desk.play(uid: 1002, #"say(Line().call("token.get", instance="desk"))"#)["result"] != nil)
+  }
+
+  @Test func aConnectionHasSoManySubscriptions() throws {
+    let desk = try desk("subscriptions = 2")
+    let said = try desk.play(
+      uid: 1001, #"line = Line(); say([reason(line.call("events.subscribe")) for _ in range(3)])"#)
+    #expect(said == [.null, .null, "tooManySubscriptions"])
+  }
+
+  @Test func anInstanceStoresSoMuch() throws {
+    let desk = try desk("instances = 20")
+    try slowInstance(desk)
+    let said = try desk.play(
+      uid: 1001,
+      """
+      line = Line()
+      answers = [line.call("storage.put", instance="desk", key=f"k{n}", value="x" * 32000) for n in range(40)]
+      line.call("storage.delete", instance="desk", key="k1")
+      again = line.call("storage.put", instance="desk", key="again", value="x" * 30000)
+      say({"stored": len([a for a in answers if "result" in a]), "reasons": sorted({reason(a) for a in answers if "error" in a}),
+           "again": "result" in again})
+      """)
+    let stored = try #require(said["stored"]?.intValue)
+    #expect(stored * 32_000 <= 1 << 20 && stored >= 30)
+    #expect(said["reasons"] == ["storageFull"])
+    #expect(said["again"] == true)
+  }
+
+  @Test func longUnfinishedMessagesOfAUserAreBoundedTogether() throws {
+    let desk = try desk("buffered_bytes_per_uid = \"1MiB\"")
+    let said = try desk.play(
+      uid: 1001,
+      """
+      lines = [Line() for _ in range(20)]
+      for line in lines:
+          try: line.socket.sendall(b" " + b"[" * 200_000)
+          except BrokenPipeError: pass
+      time.sleep(0.5)
+      answers = []
+      for line in lines:
+          if select.select([line.socket], [], [], 0)[0]:
+              try: answers.append(reason(line.read()))
+              except ConnectionResetError: pass
+      say({"reasons": sorted(set(answers)), "count": len(answers), "short": "result" in Line().call("daemon.info")})
+      """)
+    #expect(said["reasons"] == ["rateLimit"])
+    #expect((said["count"]?.intValue ?? 0) >= 10)
+    #expect(said["short"] == true)
+  }
+}
