@@ -128,7 +128,7 @@ let package = Package(
         "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKInstances", "SDKKinds", "StateStore",
         "DelegateBridge", "Systemd", "CLinux", .toml, .lifecycle, .unixSignals, .arguments, .logging,
         .nioPosix,
-      ], executable: true, tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds"])
+      ], executable: true, tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds", "Systemd"])
     + module(
       "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", .arguments], executable: true,
       tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", .arguments])

@@ -38,6 +38,28 @@ import Testing
     writer.close()
   }
 
+  @Test func theAuditHasRoomOfItsOwnAndItsLossIsAudited() throws {
+    let sink = RecordingSink(held: true)
+    let writer = try LogWriter(sink: sink, level: .error, capacity: 10)
+    writer.write(record("held"))
+    #expect(sink.waitUntilEntered())
+    for number in 0..<25 { writer.write(record("line \(number)")) }
+    for number in 0..<13 {
+      writer.write(LogRecord(audit: "audit \(number)", messageID: "0", metadata: ["outcome": "ok"]))
+    }
+    #expect(writer.droppedCount == 18)
+    sink.release()
+    #expect(flush(writer))
+    #expect(sink.messages.filter { $0.hasPrefix("audit ") } == (0..<10).map { "audit \($0)" })
+    #expect(sink.messages.contains("15 log lines dropped"))
+    let lost = sink.all.first { $0.message.hasPrefix("3 audit records lost") }
+    #expect(lost?.isAudit == true)
+    #expect(lost?.level == .notice)
+    #expect(lost?.metadata.first { $0.key == "count" }?.value == "3")
+    #expect(lost?.metadata.first?.key == "audit")
+    writer.close()
+  }
+
   @Test func boundsTheBytes() throws {
     let sink = RecordingSink(held: true)
     let writer = try LogWriter(sink: sink, byteCapacity: 256 << 10)

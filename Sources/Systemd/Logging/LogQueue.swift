@@ -7,6 +7,8 @@ struct LogQueue {
   struct Batch {
     var records = Deque<LogRecord>()
     var dropped: UInt64 = 0
+    /// The same of the audit.
+    var droppedAudit: UInt64 = 0
   }
 
   private struct Waiter {
@@ -14,10 +16,33 @@ struct LogQueue {
     let semaphore: DispatchSemaphore
   }
 
-  private let capacity: Int
-  private let byteCapacity: Int
+  /// What may wait of one sort.
+  private struct Room {
+    let capacity: Int
+    let byteCapacity: Int
+    var count = 0
+    var bytes = 0
+
+    init(_ capacity: Int, _ byteCapacity: Int) {
+      self.capacity = max(1, capacity)
+      // Less would never take the longest record.
+      self.byteCapacity = max(byteCapacity, 256 << 10)
+    }
+
+    mutating func take(_ length: Int) -> Bool {
+      guard count < capacity, bytes + length <= byteCapacity else { return false }
+      count += 1
+      bytes += length
+      return true
+    }
+
+    mutating func clear() { (count, bytes) = (0, 0) }
+  }
+
   private var batch = Batch()
-  private var bytes = 0
+  private var room: Room
+  /// The audit's own, so that no flood of other lines costs a record.
+  private var auditRoom: Room
   private var accepted: UInt64 = 0
   private var written: UInt64 = 0
   private var waiters: [Waiter] = []
@@ -29,9 +54,8 @@ struct LogQueue {
   private(set) var lost: UInt64 = 0
 
   init(capacity: Int, byteCapacity: Int) {
-    self.capacity = max(1, capacity)
-    // Less would never take the longest record.
-    self.byteCapacity = max(byteCapacity, 256 << 10)
+    room = Room(capacity, byteCapacity)
+    auditRoom = Room(capacity, byteCapacity)
   }
 
   /// Takes or drops a record. True if the thread has to be woken.
@@ -41,13 +65,12 @@ struct LogQueue {
       return false
     }
     let length = record.byteCount
-    if batch.records.count >= capacity || bytes + length > byteCapacity {
-      lost &+= 1
-      batch.dropped &+= 1
-    } else {
+    if record.isAudit ? auditRoom.take(length) : room.take(length) {
       batch.records.append(record)
-      bytes += length
       accepted &+= 1
+    } else {
+      lost &+= 1
+      if record.isAudit { batch.droppedAudit &+= 1 } else { batch.dropped &+= 1 }
     }
     defer { isIdle = false }
     return isIdle
@@ -55,14 +78,15 @@ struct LogQueue {
 
   /// What there is to write, or nil, and then the thread counts as idle.
   mutating func take() -> Batch? {
-    if batch.records.isEmpty && batch.dropped == 0 {
+    if batch.records.isEmpty && batch.dropped == 0 && batch.droppedAudit == 0 {
       isIdle = true
       release { _ in true }
       return nil
     }
     var taken = Batch()
     swap(&taken, &batch)
-    bytes = 0
+    room.clear()
+    auditRoom.clear()
     return taken
   }
 

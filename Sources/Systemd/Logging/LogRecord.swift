@@ -6,6 +6,9 @@ public struct LogRecord: Sendable {
   /// The metadata key whose value is the identifier of a catalogued event.
   public static let messageIDKey = "messageID"
 
+  /// The metadata key that marks records of the audit. Sorted, it comes first, so that no text of a message can pass for
+  /// it.
+  static let auditKey = "audit"
   static let maximumMessageLength = 16 << 10
   static let maximumValueLength = 4 << 10
   static let maximumMetadataLength = 32 << 10
@@ -27,6 +30,8 @@ public struct LogRecord: Sendable {
   public let function: String
   /// The line of the call.
   public let line: UInt
+  /// Whether it belongs to the audit, which has room of its own in the queue and no level.
+  public let isAudit: Bool
 
   /// Takes an event and the merged metadata. Whatever is too long is cut and ends with an ellipsis.
   public init(event: LogEvent, label: String, metadata: Logger.Metadata) {
@@ -40,6 +45,29 @@ public struct LogRecord: Sendable {
     file = event.file.cut(at: Self.maximumValueLength)
     function = event.function.cut(at: Self.maximumValueLength)
     line = event.line
+    isAudit = false
+  }
+
+  /// A record of the audit, always written, with the priority of a notice.
+  ///
+  /// - Parameters:
+  ///   - messageID: the identifier of its kind in the catalog.
+  ///   - metadata: what is known; `audit` comes by itself.
+  public init(audit message: String, messageID: String, metadata: [String: String]) {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    time = (Int64(now.tv_sec), Int64(now.tv_nsec))
+    level = .notice
+    label = "sdkd.audit"
+    self.message = message.cut(at: Self.maximumMessageLength)
+    var all = metadata.mapValues { Logger.MetadataValue.string($0) }
+    all[Self.auditKey] = "1"
+    all[Self.messageIDKey] = "\(messageID)"
+    self.metadata = MetadataFlattening.flatten(all)
+    file = #fileID
+    function = #function
+    line = #line
+    isAudit = true
   }
 
   /// About what it occupies in memory.

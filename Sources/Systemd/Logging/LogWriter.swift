@@ -64,6 +64,7 @@ public final class LogWriter: Sendable {
   private func run() {
     // Lost since the last line that said so.
     var unreported: UInt64 = 0
+    var unreportedAudit: UInt64 = 0
     while true {
       let (taken, isClosed) = queue.withLock { queue in (queue.take(), queue.isClosed) }
       guard let taken else {
@@ -72,18 +73,35 @@ public final class LogWriter: Sendable {
         continue
       }
       var failed: UInt64 = 0
-      for record in taken.records where !sink.write(record) { failed &+= 1 }
-      unreported = unreported &+ taken.dropped &+ failed
+      var failedAudit: UInt64 = 0
+      for record in taken.records where !sink.write(record) {
+        failed &+= 1
+        if record.isAudit { failedAudit &+= 1 }
+      }
+      unreportedAudit = unreportedAudit &+ taken.droppedAudit &+ failedAudit
+      if unreportedAudit > 0, sink.write(Self.notice(lostAudit: unreportedAudit)) { unreportedAudit = 0 }
+      unreported = unreported &+ taken.dropped &+ (failed &- failedAudit)
       if unreported > 0, sink.write(Self.notice(dropped: unreported)) { unreported = 0 }
       let count = taken.records.count
       queue.withLock { $0.finish(count: count, failed: failed) }
     }
   }
 
+  /// The `MESSAGE_ID` of the record that says how many records of the audit were lost.
+  public static let auditLostMessageID = "e7a05b3c9f2d41d68c1b4a7f60d98e07"
+
+  private static func notice(lostAudit count: UInt64) -> LogRecord {
+    LogRecord(
+      audit: "\(count) audit records lost: the journal did not take them in time.", messageID: auditLostMessageID,
+      metadata: ["record": "lost", "outcome": "lost", "count": "\(count)"])
+  }
+
   private static func notice(dropped: UInt64) -> LogRecord {
     let event = LogEvent(
       level: .warning, message: "\(dropped) log lines dropped", metadata: nil, source: nil, file: #fileID,
       function: #function, line: #line)
-    return LogRecord(event: event, label: "sdkd.log", metadata: ["audit": "1", "dropped": "\(dropped)"])
+    return LogRecord(
+      event: event, label: "sdkd.log",
+      metadata: ["audit": "1", "record": "lost", "outcome": "lost", "dropped": "\(dropped)"])
   }
 }

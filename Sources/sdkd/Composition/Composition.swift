@@ -21,6 +21,7 @@ struct Composition {
   let opened: OpenedState
   let notifier: Notifier
   let logger: Logger
+  let audit: AuditTrail
   let saysReady: Bool
 
   /// Serves until the end is asked for.
@@ -33,15 +34,14 @@ struct Composition {
     let deadlines = Deadlines(clock: clock)
     let events = EventHub(
       store: opened.store, operations: operations, logger: logger,
-      maximumSubscriptions: configuration.limits.subscriptions)
+      maximumSubscriptions: configuration.limits.subscriptions, onEvent: { audit.heard($0) })
     let breakers = BreakerEvents(operations: operations)
     let delegates = Delegates(
       grace: .seconds(configuration.delegateGrace), operations: operations, logger: logger,
       deadlines: deadlines, memory: opened.database == nil ? nil : DelegateNote(path: "\(paths.state)/delegates.json"))
-    let bridge = ProviderBridge(options: configuration.bridge(paths), sources: [delegates], logger: logger) {
-      key, isOpen in
-      breakers.changed(key, isOpen: isOpen)
-    }
+    let bridge = ProviderBridge(
+      options: configuration.bridge(paths), sources: [delegates], logger: logger,
+      onBreakerChange: { key, isOpen in breakers.changed(key, isOpen: isOpen) }, onRun: { audit.heard($0) })
     let environment = InstanceEnvironment(
       store: opened.store, bridge: bridge, operations: operations, deadlines: deadlines, events: events,
       clock: clock, http: http, sockets: VendorSocketClient(group: group), logger: logger)
@@ -50,6 +50,7 @@ struct Composition {
       environment: environment, maximumPerUid: configuration.limits.instances)
     breakers.attach(registry)
     delegates.serve(registry)
+    audit.serve(registry)
 
     let failing = FailureCell(opened.failure ?? loaded.failure)
     let readiness = ReadinessCell()
@@ -58,7 +59,8 @@ struct Composition {
       facts: facts(problems: loaded.problems, failing: { failing.value }), delegates: delegates,
       isReady: { readiness.value })
     let gateway = Gateway(
-      router: router, methods: methods, registry: registry, events: events, delegates: delegates, logger: logger)
+      router: router, methods: methods, registry: registry, events: events, delegates: delegates, logger: logger,
+      observers: [audit])
 
     let listening = ListenerService(
       listener: listener, group: group,
@@ -73,6 +75,7 @@ struct Composition {
     var services: [any Service] = []
     if let database = opened.database { services.append(StoreService(store: database)) }
     services += [OperationsService(operations: operations), try DeadlineService(deadlines), start, listening]
+    services.append(AuditService(trail: audit, interval: .seconds(60)))
 
     var options = ServiceGroupConfiguration(
       services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
@@ -87,6 +90,7 @@ struct Composition {
     } catch {
       result = .failure(error)
     }
+    audit.flush()
     await opened.database?.close()
     await http.shutdown()
     try? await group.shutdownGracefully()

@@ -71,7 +71,7 @@ struct Daemon {
     do {
       try await Composition(
         paths: paths, loaded: loaded, listener: listener, opened: opened, notifier: notifier, logger: logger,
-        saysReady: Self.saysReady(output)
+        audit: AuditTrail { writer.write(AuditLog.logRecord($0)) }, saysReady: Self.saysReady(output)
       ).serve()
       return 0
     } catch {

@@ -1,0 +1,72 @@
+import JSONRPC
+import SDKProtocol
+
+extension AuditRecord {
+  /// Somebody called what is always written down.
+  static func call(_ call: borrowing EndedCall, kind: KindName?) -> AuditRecord {
+    let outcome = call.failure?.reason ?? succeeded
+    var record = AuditRecord(
+      .call, "\(call.caller) called \(call.what): \(outcome).", call.fields(kind: kind))
+    record.fields[.outcome] = outcome
+    return record
+  }
+
+  /// Somebody got a credential.
+  static func credential(
+    _ credential: EndedCall.HandedOut, _ call: borrowing EndedCall, kind: KindName?
+  ) -> AuditRecord {
+    var record = AuditRecord(
+      .credential, "\(call.caller) got credential \(credential.tokenId) by \(call.what).", call.fields(kind: kind))
+    record.fields[.tokenId] = credential.tokenId.description
+    record.fields[.service] = credential.service
+    record.fields[.outcome] = succeeded
+    return record
+  }
+
+  /// Somebody was refused.
+  static func refusal(_ error: RPCError, _ call: borrowing EndedCall, kind: KindName?) -> AuditRecord {
+    var record = AuditRecord(
+      .refusal, "\(call.caller) was refused \(call.what): \(error.reason).", call.fields(kind: kind))
+    record.fields[.outcome] = error.reason
+    return record
+  }
+
+  /// The same, so often since it was last written down.
+  func counted(_ count: Int) -> AuditRecord {
+    var record = self
+    record.fields[.count] = String(count)
+    record.message = message.dropLast() + ", \(count) times more."
+    return record
+  }
+
+  /// Leaves out what differs between the many refusals of a user.
+  mutating func generalize() {
+    let uid = fields[.peerUID] ?? "?"
+    let reason = fields[.outcome] ?? "?"
+    fields = fields.filter { [.peerUID, .outcome].contains($0.key) }
+    message = "uid \(uid) was refused many different calls: \(reason)."
+  }
+}
+
+extension EndedCall {
+  /// Whose call it was, in words that the caller can't choose.
+  fileprivate var caller: String { "uid \(peer.uid) (pid \(peer.pid))" }
+
+  fileprivate var what: String {
+    guard let method else { return "a connection" }
+    return instance.map { "\(method.name) of \($0)" } ?? method.name
+  }
+
+  /// Who called what. Looks at the caller's process, the first time in `/proc`.
+  fileprivate func fields(kind: KindName?) -> [AuditField: String] {
+    let process = peer.process
+    var fields: [AuditField: String] = [.peerUID: String(peer.uid), .peerPID: String(peer.pid)]
+    fields[.peerExe] = process.executable
+    fields[.peerUnit] = process.unit
+    fields[.peerUserUnit] = process.userUnit.map { "\($0.unit)@\($0.uid)" }
+    fields[.method] = method?.name
+    fields[.instance] = instance?.name
+    fields[.kind] = kind?.name
+    return fields
+  }
+}

@@ -1,0 +1,53 @@
+import DelegateBridge
+import JSONRPC
+import SDKProtocol
+import StateStore
+
+extension AuditRecord {
+  /// A change of an identity or a definition; `nil` for events that are neither.
+  init?(_ event: StoredEvent) {
+    let kind: Kind
+    switch event.type {
+    case .userLoggedIn, .userLoggedOut, .logoutFailed, .authenticationFailed, .fellBackToAnonymous, .userMerged,
+      .identityChanged, .identityWiped, .settingsUpdated:
+      kind = .identity
+    case .instanceCreated, .instanceUpdated, .instanceDeleted: kind = .definition
+    case .tokenRefreshed, .refreshFailed, .networkError, .pushRegistered, .pushUnregistered, .pushOrphaned,
+      .delegateAttached, .delegateDetached, .breakerOpened, .breakerClosed:
+      return nil
+    }
+    let reason = event.data["reason"]?.stringValue
+    var fields: [AuditField: String] = [
+      .instance: event.id.name, .kind: event.kind.name, .event: event.type.rawValue,
+      .outcome: reason ?? Self.succeeded,
+    ]
+    fields[.service] = event.service
+    fields[.operation] = event.operation
+    fields[.cause] = event.data["cause"]?.stringValue
+    // Of a user the ids alone, which events may hold: never a name or an address.
+    let user = event.data["user"]
+    fields[.user] = user?["externalId"]?.stringValue ?? user?["id"]?.stringValue
+    let why = [fields[.cause], reason].compactMap { $0 }.joined(separator: ", ")
+    self.init(kind, "\(event.id): \(event.type.rawValue)\(why.isEmpty ? "" : " (\(why))").", fields)
+  }
+
+  /// A run of a token provider.
+  init(_ run: EndedRun) {
+    let outcome = run.failure?.rawValue ?? Self.succeeded
+    var fields: [AuditField: String] = [
+      .instance: run.instance.name, .kind: run.kind.name, .question: run.question.rawValue,
+      .provider: run.isUnit ? "unit:\(run.program)" : run.program, .exit: run.exit, .outcome: outcome,
+      .duration: Self.seconds(run.duration), .ownerUID: String(run.owner),
+    ]
+    fields[.service] = run.key.service
+    self.init(
+      .provider, "The token provider of \(run.instance) was asked \(run.question.rawValue) and ended with \(run.exit).",
+      fields)
+  }
+
+  private static func seconds(_ duration: Duration) -> String {
+    let milliseconds = Int(duration / .milliseconds(1))
+    let rest = String(milliseconds % 1000)
+    return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+  }
+}

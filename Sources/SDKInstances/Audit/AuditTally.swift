@@ -1,0 +1,96 @@
+import SDKProtocol
+
+/// What happens often: written down the first time, counted from then on. A value, guarded by its owner.
+struct AuditTally {
+  /// What is counted together.
+  struct Key: Hashable {
+    var kind: AuditRecord.Kind
+    var uid: UInt32
+    /// The process; 0 where its user alone counts.
+    var pid: Int32
+    var method: String
+    var instance: String
+    /// A credential's digest, a refusal's reason.
+    var what: String
+  }
+
+  private struct Entry {
+    /// The record of the first time.
+    let record: AuditRecord
+    var count = 0
+    var lastUsed: Duration
+  }
+
+  /// How many different things are counted at a time.
+  let capacity: Int
+  /// How many different refusals of one user: the names of what is missing are the caller's to choose.
+  let refusalsPerUser: Int
+  /// After how long without use a thing is forgotten, and written down when it comes again.
+  static let lifetime = Duration.seconds(600)
+
+  private var entries: [Key: Entry] = [:]
+  private var refusals: [UInt32: Int] = [:]
+
+  init(capacity: Int = 4096, refusalsPerUser: Int = 64) {
+    self.capacity = max(4, capacity)
+    self.refusalsPerUser = max(1, refusalsPerUser)
+  }
+
+  /// How many different things are counted now.
+  var count: Int { entries.count }
+
+  /// Counts; gives what is to be written now: the first time the record itself, and the counts of what had to make room.
+  mutating func add(_ key: Key, at now: Duration, _ record: () -> AuditRecord) -> [AuditRecord] {
+    if bump(key, now) { return [] }
+    var key = key
+    var isTooMany = false
+    if key.kind == .refusal {
+      if refusals[key.uid, default: 0] >= refusalsPerUser {
+        // Of so many different ones the reason is enough.
+        isTooMany = true
+        key = Key(kind: .refusal, uid: key.uid, pid: 0, method: "", instance: "", what: key.what)
+        if bump(key, now) { return [] }
+      }
+      refusals[key.uid, default: 0] += 1
+    }
+    let room = entries.count >= capacity ? makeRoom() : []
+    var first = record()
+    if isTooMany { first.generalize() }
+    entries[key] = Entry(record: first, lastUsed: now)
+    return room + [first]
+  }
+
+  private mutating func bump(_ key: Key, _ now: Duration) -> Bool {
+    guard let index = entries.index(forKey: key) else { return false }
+    entries.values[index].count += 1
+    entries.values[index].lastUsed = now
+    return true
+  }
+
+  /// Gives the counts since the last time, and forgets what has not been used for long.
+  mutating func flush(at now: Duration) -> [AuditRecord] {
+    var counted: [(Duration, AuditRecord)] = []
+    for (key, entry) in entries {
+      if entry.count > 0 {
+        counted.append((entry.lastUsed, entry.record.counted(entry.count)))
+        entries[key]?.count = 0
+      } else if now - entry.lastUsed >= Self.lifetime {
+        remove(key)
+      }
+    }
+    return counted.sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  /// Forgets the quarter that was used least lately; no count is lost.
+  private mutating func makeRoom() -> [AuditRecord] {
+    let oldest = entries.sorted { $0.value.lastUsed < $1.value.lastUsed }.prefix(max(1, capacity / 4))
+    for (key, _) in oldest { remove(key) }
+    return oldest.filter { $0.value.count > 0 }.map { $0.value.record.counted($0.value.count) }
+  }
+
+  private mutating func remove(_ key: Key) {
+    entries[key] = nil
+    guard key.kind == .refusal, let count = refusals[key.uid] else { return }
+    refusals[key.uid] = count > 1 ? count - 1 : nil
+  }
+}

@@ -1,0 +1,93 @@
+import JSONRPC
+import SDKProtocol
+
+/// A record of the audit as it was read back.
+struct AuditEntry: Hashable {
+  /// When it was written; `nil` in text without times.
+  var time: Timestamp?
+  /// What it is about; a word that this version need not know.
+  var record: String
+  /// The sentence for people.
+  var message: String
+  /// The rest.
+  var fields: [AuditField: String]
+
+  /// An entry of `journalctl -o json`; `nil` when it is none of the audit.
+  init?(journal object: JSONObject) {
+    guard object[AuditRecord.journalSign].flatMap(Self.text) == "1" else { return nil }
+    var fields: [AuditField: String] = [:]
+    for field in AuditField.allCases { fields[field] = object[field.journalName].flatMap(Self.text) }
+    record = fields.removeValue(forKey: .record) ?? "?"
+    self.fields = fields
+    message = object["MESSAGE"].flatMap(Self.text) ?? ""
+    let microseconds = object["__REALTIME_TIMESTAMP"].flatMap(Self.text).flatMap(Double.init)
+    time = microseconds.map { Timestamp(secondsSince1970: ($0 / 1000).rounded(.down) / 1000) }
+  }
+
+  /// A line of the log on standard error; `nil` when it is none of the audit.
+  init?(line: String) {
+    guard let parsed = LogLine(line), parsed.pairs.first?.key == AuditRecord.sign, parsed.pairs.first?.value == "1"
+    else { return nil }
+    let pairs = parsed.pairs.compactMap { pair in AuditField(rawValue: pair.key).map { ($0, pair.value) } }
+    var fields = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    guard let record = fields.removeValue(forKey: .record) else { return nil }
+    self.record = record
+    self.fields = fields
+    message = parsed.message
+    time = parsed.time
+  }
+
+  /// journald gives what is no printable text as an array of bytes, and a field that came twice as an array of texts.
+  private static func text(_ value: JSON) -> String? {
+    if let text = value.stringValue { return text }
+    guard let elements = value.arrayValue else { return nil }
+    if let first = elements.first?.stringValue { return first }
+    return String(decoding: elements.compactMap { $0.intValue.flatMap(UInt8.init(exactly:)) }, as: UTF8.self)
+  }
+
+  /// The object that scripts get.
+  var json: JSON {
+    var object = JSONObject()
+    object["time"] = time.map { .string($0.description) }
+    object["record"] = .string(record)
+    var peer = JSONObject()
+    for field in AuditField.allCases {
+      guard let text = fields[field] else { continue }
+      switch field {
+      case .peerUID: peer["uid"] = Self.number(text)
+      case .peerPID: peer["pid"] = Self.number(text)
+      case .peerExe: peer["exe"] = .string(text)
+      case .peerUnit: peer["unit"] = .string(text)
+      case .peerUserUnit: peer["userUnit"] = .string(text)
+      case .count, .ownerUID, .duration: object[field.rawValue] = Self.number(text)
+      default: object[field.rawValue] = .string(text)
+      }
+    }
+    if !peer.isEmpty { object["peer"] = .object(peer) }
+    object["message"] = .string(message)
+    return .object(object)
+  }
+
+  private static func number(_ text: String) -> JSON {
+    if let whole = Int(text) { return JSON(whole) }
+    return Double(text).map { JSON($0) } ?? .string(text)
+  }
+
+  /// On one line: when, who, what, about what, how it ended.
+  var line: String {
+    let peer = fields[.peerUID].map { uid in
+      "uid \(uid)" + (fields[.peerExe].map { " \($0)" } ?? "")
+        + ((fields[.peerUnit] ?? fields[.peerUserUnit]).map { " (\($0))" } ?? "")
+    }
+    let what = fields[.method] ?? fields[.event] ?? fields[.provider] ?? "-"
+    let service = fields[.service].map { "/\($0)" } ?? ""
+    let details = [AuditField.tokenId, .cause, .user, .exit, .count].compactMap { field in
+      fields[field].map { "\(field.rawValue)=\($0)" }
+    }
+    return
+      ([
+        time?.description ?? "-", record, peer ?? "sdkd", what, (fields[.instance] ?? "-") + service,
+        fields[.outcome] ?? "-",
+      ] + (details.isEmpty ? [] : [details.joined(separator: " ")])).joined(separator: "  ")
+  }
+}

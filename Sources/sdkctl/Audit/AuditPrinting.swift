@@ -1,0 +1,36 @@
+import JSONRPC
+import SDKProtocol
+
+/// Prints records in the form that was asked for, as they come.
+struct AuditPrinting {
+  let id: InstanceID?
+  let since: Timestamp?
+  let context: CommandContext
+  /// Lines that could not be read.
+  var skipped = 0
+  /// Records that were printed.
+  private(set) var count = 0
+  private var array: [JSON] = []
+
+  init(id: InstanceID?, since: Timestamp?, context: CommandContext) {
+    self.id = id
+    self.since = since
+    self.context = context
+  }
+
+  /// Prints a record, if it is wanted.
+  mutating func add(_ entry: AuditEntry) throws {
+    if let id, entry.fields[.instance] != id.name { return }
+    if let since, let time = entry.time, time < since { return }
+    count += 1
+    if context.presenter.isForPeople { return try context.output.line(entry.line) }
+    // An array has to be complete; lines can go out one by one.
+    if context.presenter.isArray { array.append(entry.json) } else { try context.presenter.line(entry.json) }
+  }
+
+  /// Everything has come.
+  func end() throws {
+    if context.presenter.isArray { try context.presenter.indented(.array(array)) }
+    if skipped > 0 { try context.errors.line("sdkctl: \(skipped) lines could not be read and were left out") }
+  }
+}

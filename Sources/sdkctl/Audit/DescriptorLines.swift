@@ -1,0 +1,60 @@
+import Glibc
+
+/// The lines of a file or pipe, as they come. A line longer than any of the audit's is left out.
+struct DescriptorLines {
+  private static let longest = 1 << 20
+  private let descriptor: CInt
+  private let waits: Bool
+  private var buffer: [UInt8] = []
+  private var start = 0
+  private var isTooLong = false
+
+  /// - Parameter waits: whether more may come after the end, as in a log that is being written.
+  init(descriptor: CInt, waits: Bool = false) {
+    self.descriptor = descriptor
+    self.waits = waits
+  }
+
+  /// The next line, without its end; `nil` when there is none any more.
+  mutating func next() throws -> String? {
+    while true {
+      if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
+        defer { start = end + 1 }
+        if isTooLong {
+          isTooLong = false
+          continue
+        }
+        return String(decoding: buffer[start..<end], as: UTF8.self)
+      }
+      buffer.removeFirst(start)
+      start = 0
+      if buffer.count > Self.longest {
+        buffer = []
+        isTooLong = true
+      }
+      guard try read() else {
+        // The last line of a file that is not written any more need not have an end.
+        guard !buffer.isEmpty, !isTooLong else { return nil }
+        defer { buffer = [] }
+        return String(decoding: buffer, as: UTF8.self)
+      }
+    }
+  }
+
+  private mutating func read() throws -> Bool {
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count > 0 {
+        buffer += chunk[..<count]
+        return true
+      }
+      if count == 0 {
+        guard waits else { return false }
+        usleep(200_000)
+      } else if errno != EINTR {
+        throw CommandFailure.input("The records can't be read: errno \(errno).")
+      }
+    }
+  }
+}

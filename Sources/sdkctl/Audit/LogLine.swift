@@ -1,0 +1,86 @@
+import SDKProtocol
+
+/// A line that the daemon writes to standard error: a time and a level or `<n>`, `key=value` pairs, and a message.
+struct LogLine {
+  /// When; `nil` where whoever reads the lines keeps the time.
+  var time: Timestamp?
+  /// The pairs, in their order.
+  var pairs: [(key: String, value: String)] = []
+  /// What follows them.
+  var message = ""
+
+  /// `nil` for a line of another sort.
+  init?(_ line: String) {
+    var rest = Substring(line)
+    if rest.first == "<" {
+      guard let end = rest.firstIndex(of: ">") else { return nil }
+      rest = rest[rest.index(after: end)...]
+    } else {
+      let words = rest.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+      guard words.count == 3, let time = Timestamp(String(words[0])) else { return nil }
+      self.time = time
+      rest = words[2]
+    }
+    while let pair = Self.pair(&rest) { pairs.append(pair) }
+    message = Self.plain(rest)
+  }
+
+  private static func pair(_ rest: inout Substring) -> (key: String, value: String)? {
+    guard let equals = rest.firstIndex(of: "="), equals != rest.startIndex,
+      rest[..<equals].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") })
+    else { return nil }
+    let key = String(rest[..<equals])
+    var value = rest[rest.index(after: equals)...]
+    let end: Substring.Index
+    if value.first == "\"" {
+      value = value.dropFirst()
+      guard let quote = closingQuote(of: value) else { return nil }
+      end = value.index(after: quote)
+      value = value[..<quote]
+    } else {
+      end = value.firstIndex(of: " ") ?? value.endIndex
+      value = value[..<end]
+    }
+    guard end < rest.endIndex, rest[end] == " " else { return nil }
+    rest = rest[rest.index(after: end)...]
+    return (key, plain(value))
+  }
+
+  private static func closingQuote(of text: Substring) -> Substring.Index? {
+    var isEscaped = false
+    for index in text.indices {
+      if isEscaped {
+        isEscaped = false
+      } else if text[index] == "\\" {
+        isEscaped = true
+      } else if text[index] == "\"" {
+        return index
+      }
+    }
+    return nil
+  }
+
+  /// Takes the daemon's escapes back: `\n`, `\r`, `\t`, `\"`, `\\`, `\u{…}`.
+  static func plain(_ text: Substring) -> String {
+    guard text.contains("\\") else { return String(text) }
+    var plain = ""
+    var rest = text
+    while let character = rest.popFirst() {
+      guard character == "\\", let next = rest.popFirst() else {
+        plain.append(character)
+        continue
+      }
+      switch next {
+      case "n": plain.append("\n")
+      case "r": plain.append("\r")
+      case "t": plain.append("\t")
+      case "u" where rest.first == "{":
+        let digits = rest.dropFirst().prefix { $0 != "}" }
+        rest = rest.dropFirst(digits.count + 2)
+        if let scalar = UInt32(digits, radix: 16).flatMap(Unicode.Scalar.init) { plain.unicodeScalars.append(scalar) }
+      default: plain.append(next)
+      }
+    }
+    return plain
+  }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Glibc
+import JSONRPC
+import Testing
+
+/// The audit, written by the real daemon for processes of several users and read back by `sdkctl audit`.
+@Suite(.enabled(if: getuid() == 0, "needs root to start processes of other users"))
+struct AuditTests {
+  /// Kind, method or event, uid and outcome.
+  private func words(_ records: [JSON]) -> [String] {
+    records.map { record in
+      let what = (record["method"] ?? record["event"] ?? record["question"])?.stringValue ?? "-"
+      let uid = record["peer"]?["uid"]?.intValue.map(String.init) ?? "-"
+      return "\(record["record"]?.stringValue ?? "-") \(what) \(uid) \(record["outcome"]?.stringValue ?? "-")"
+    }
+  }
+
+  @Test func whoDidWhatIsWrittenWhateverTheLevelAndNoSecretWith() throws {
+    let desk = try Desk.open(configuration: "[log]\nlevel = \"error\"\n")
+    let line = try desk.connect()
+    try desk.create(
+      "desk", on: line, settings: ["refresh": ["mode": "lazy", "min_interval": 0]],
+      provider: try desk.mintingProvider(), access: ["use": ["uid:1001", "uid:1002"]])
+    let jwt = try Vendor.mint("alice")
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
+    try desk.calls(uid: 1001, "token.get", ["instance": "desk"], times: 3)
+    try desk.calls(uid: 1002, "token.get", ["instance": "desk"])
+    try desk.calls(uid: 1003, "token.get", ["instance": "desk"], times: 5)
+    try desk.calls(uid: 1001, "messaging.logoutUser", ["instance": "desk"])
+    let fresh = try desk.calls(uid: 1002, "token.refresh", ["instance": "desk"]).first?["result"]?["token"]
+    // Nobody calls for this one: the provider says no for good.
+    try desk.create(
+      "guest", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider("exit 77", name: "no"))
+    let short = try Vendor.mint("bob", ttl: 2)
+    try line.call("messaging.loginUser", ["instance": "guest", "jwt": .string(short)])
+    try eventually("the token has ended") {
+      (try? line.failure("token.get", ["instance": "guest"]))?.reason == "providerDenied"
+        || (try? line.call("instance.get", ["instance": "guest"]))?["state"] == "loggedOut"
+    }
+    #expect(desk.stop() == 0)
+
+    let all = try desk.audit(["--file", desk.firstLog])
+    #expect(all.status == 0, "\(all.error)")
+    let told = words(all.records)
+    for expected in [
+      "call instance.create 0 ok", "definition instanceCreated - ok", "call messaging.loginUser 0 ok",
+      "identity userLoggedIn - ok", "credential token.get 1001 ok", "credential token.get 1002 ok",
+      "refusal token.get 1003 instanceNotFound", "refusal messaging.logoutUser 1001 accessDenied",
+      "credential token.refresh 1002 ok", "provider getToken - ok", "provider invalidAuth - providerDenied",
+      "identity userLoggedOut - ok",
+    ] {
+      #expect(told.contains(expected), "\(expected) of \(told)")
+    }
+    let out = all.records.first { $0["event"] == "userLoggedOut" }
+    #expect(out?["cause"] == "implicit")
+    #expect(out?["user"] == "bob")
+    #expect(out?["instance"] == "guest")
+    let first = all.records.first { $0["record"] == "credential" && $0["peer"]?["uid"] == 1001 }
+    #expect(first?["peer"]?["exe"]?.stringValue?.contains("python") == true)
+    #expect(first?["tokenId"]?.stringValue?.count == 16)
+    #expect(first?["kind"] == "zendesk.messaging")
+    // The rest was counted, and written at the end.
+    let counts = all.records.filter { $0["count"] != nil }
+    #expect(counts.first { $0["peer"]?["uid"] == 1001 && $0["record"] == "credential" }?["count"] == 2)
+    #expect(counts.first { $0["peer"]?["uid"] == 1003 }?["count"] == 4)
+    let run = all.records.first { $0["record"] == "provider" && $0["exit"] == "77" }
+    #expect(run?["provider"]?.stringValue?.hasSuffix("/no") == true)
+
+    let own = try desk.audit(["guest", "--file", desk.firstLog]).records
+    #expect(!own.isEmpty && own.allSatisfy { $0["instance"] == "guest" })
+    #expect(try desk.audit(["--since", "2100-01-01T00:00:00Z", "--file", desk.firstLog]).records.isEmpty)
+    for secret in [jwt, short, fresh?.stringValue ?? jwt] {
+      #expect(!desk.logs.contains(secret))
+      #expect(!desk.logs.contains(secret.split(separator: ".").last.map(String.init) ?? secret))
+    }
+  }
+
+  @Test func tenThousandReadsAreOneRecordAndACount() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, access: ["use": ["uid:1001"]])
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
+    var count = 0
+    let ids = (0..<10_000).map { _ in line.begin("token.get", ["instance": "desk"]) }
+    for id in ids where try line.answer(id)["result"] != nil { count += 1 }
+    #expect(count == 10_000)
+    #expect(desk.stop() == 0)
+    let records = try desk.audit(["--file", desk.firstLog]).records.filter { $0["record"] == "credential" }
+    #expect(records.map { $0["count"] } == [nil, 9999])
+  }
+
+  @Test func whatTheJournalDoesNotTakeIsCountedAndAudited() throws {
+    let desk = try Desk()
+    let path = desk.folder.appendingPathComponent("journal").path
+    let journal = try Datagrams(path)
+    try desk.start(environment: ["SDKD_JOURNAL_SOCKET": path], waits: false)
+    try eventually("the daemon answers", within: 60) { (try? desk.connect()) != nil }
+    let line = try desk.connect()
+    // Nobody reads the journal meanwhile.
+    let total = 30_000
+    var sent = 0
+    while sent < total {
+      let ids = (0..<100).map { _ in line.begin("delegate.detach") }
+      for id in ids { _ = try line.answer(id) }
+      sent += ids.count
+    }
+    var written = 0
+    var lost = 0
+    var seen = 0
+    try eventually("every record is there or counted", within: 60) {
+      let all = journal.received
+      for entry in all[seen...] {
+        if entry.contains("SDKD_METHOD=delegate.detach\n"), entry.contains("SDKD_AUDIT=1\n") { written += 1 }
+        guard entry.contains("audit records lost") else { continue }
+        #expect(entry.contains("SDKD_AUDIT=1\n") && entry.contains("SDKD_RECORD=lost\n"))
+        let count = entry.split(separator: "\n").first { $0.hasPrefix("SDKD_COUNT=") }?.dropFirst(11)
+        lost += count.flatMap { Int($0) } ?? 0
+      }
+      seen = all.count
+      return written + lost >= total
+    }
+    #expect(written + lost == total)
+    #expect(lost > 0)
+    #expect(try line.call("daemon.info")["name"] == "sdkd")
+  }
+
+  @Test(
+    .enabled(
+      if: access("/lib/systemd/systemd-journald", X_OK) == 0 && access("/usr/bin/journalctl", X_OK) == 0,
+      "needs systemd-journald"))
+  func aRealJournalIsReadAndForgeriesAreNot() throws {
+    let desk = try Desk()
+    // A journald of the test's own, where nothing but it is mounted.
+    let script = """
+      #!/bin/sh
+      mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/journal /run/log/journal
+      chgrp systemd-journal /run/log/journal; chmod 2755 /run/log/journal
+      exec /lib/systemd/systemd-journald
+      """
+    let starter = try desk.write("journald", script, mode: 0o755)
+    let journald = try Program(
+      "/usr/bin/unshare", ["-m", starter.path], output: desk.folder.appendingPathComponent("journald.out"),
+      log: desk.folder.appendingPathComponent("journald.err"))
+    let root = "/proc/\(journald.pid)/root/run"
+    let socket = "\(root)/systemd/journal/socket"
+    try eventually("journald listens", within: 30) { FileManager.default.fileExists(atPath: socket) }
+    try desk.start(environment: ["SDKD_JOURNAL_SOCKET": socket], waits: false)
+    try eventually("the daemon answers", within: 60) { (try? desk.connect()) != nil }
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
+    try desk.calls(uid: 1003, "token.get", ["instance": "desk"])
+    // Anybody may write any field but those of the journal's own.
+    let forgery = try desk.write(
+      "forge",
+      "#!/bin/sh\npython3 -c \"import socket,sys; s=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM); s.connect(sys.argv[1]); "
+        + "s.send(b'MESSAGE=x\\nSDKD_AUDIT=1\\nSDKD_RECORD=call\\nSDKD_INSTANCE=forged\\n')\" \"$1\"\n", mode: 0o755)
+    let forger = try Program(
+      forgery.path, [socket], output: desk.folder.appendingPathComponent("forge.out"),
+      log: desk.folder.appendingPathComponent("forge.err"))
+    #expect(forger.exit(within: 30) == 0, "\(forger.logText)")
+    let daemon = URL(fileURLWithPath: Program.path("sdkd")).resolvingSymlinksInPath().path
+    let place = ["--directory", "\(root)/log/journal"]
+    let mine = place + ["--match", "_EXE=\(daemon)"]
+    var told: [String] = []
+    try eventually("the refusal is in the journal", within: 30) {
+      told = words(try desk.audit(mine).records)
+      return told.contains("refusal token.get 1003 instanceNotFound")
+    }
+    #expect(told.contains("call messaging.loginUser 0 ok"))
+    #expect(told.contains("identity userLoggedIn - ok"))
+    #expect(try desk.audit(mine).records.allSatisfy { $0["instance"] != "forged" && $0["time"]?.stringValue != nil })
+    // Without the daemon's own mark the forgery is seen: it is there.
+    let any = try desk.audit(place + ["--match", "_TRANSPORT=journal"]).records
+    #expect(any.contains { $0["instance"] == "forged" })
+    #expect(try desk.audit(["forged"] + mine).records.isEmpty)
+    // A user who may not read it is told what to do.
+    let denied = try deniedAudit(desk, inside: journald)
+    #expect(denied.contains("systemd-journal"), "\(denied)")
+    desk.stop()
+  }
+
+  @Test func withoutAJournalThatIsSaid() throws {
+    let desk = try Desk()
+    let missing = try desk.audit([], environment: ["PATH": "/nonexistent"])
+    #expect(missing.status == 1)
+    #expect(missing.error.contains("journalctl can't be run"))
+    let failing = try desk.audit(["--directory", "/nonexistent"])
+    #expect(failing.status == 1)
+    #expect(failing.error.contains("No such file"))
+    #expect(try desk.audit(["--file", "/nonexistent"]).error.contains("can't be read"))
+    #expect(try desk.audit(["--since", "yesterday"]).status == 2)
+  }
+
+  /// What `sdkctl audit` says to a user who may not read the journal.
+  private func deniedAudit(_ desk: Desk, inside journald: Program) throws -> String {
+    let program = try Program(
+      "/usr/bin/nsenter",
+      [
+        "-t", "\(journald.pid)", "-m", "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+        Program.path("sdkctl"), "audit", "--directory", "/run/log/journal",
+      ], output: desk.folder.appendingPathComponent("denied.out"), log: desk.folder.appendingPathComponent("denied.err")
+    )
+    #expect(program.exit(within: 30) == 4)
+    return program.logText
+  }
+}

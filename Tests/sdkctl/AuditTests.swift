@@ -1,0 +1,74 @@
+import ArgumentParser
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import sdkctl
+
+struct AuditTests {
+  @Test func `A line of standard error is read back`() throws {
+    let line =
+      #"2026-11-21T11:00:00.250Z notice audit=1 instance=desk kind=zendesk.messaging method=token.get outcome=ok "#
+      + #"peerExe="/opt/a b\"c\\d\ne" peerPID=12 peerUID=1000 record=credential tokenId=abc uid=3 got a=b."#
+    let entry = try #require(AuditEntry(line: line))
+    #expect(entry.time == Timestamp("2026-11-21T11:00:00.250Z"))
+    #expect(entry.record == "credential")
+    #expect(entry.fields[.peerExe] == "/opt/a b\"c\\d\ne")
+    #expect(entry.fields[.tokenId] == "abc")
+    #expect(entry.json["peer"]?["uid"] == 1000)
+    #expect(AuditEntry(line: "<5>audit=1 record=lost count=3 3 audit records lost.")?.fields[.count] == "3")
+  }
+
+  @Test(arguments: [
+    "", "audit=1 record=call x", "2026-11-21T11:00:00.250Z notice instance=desk audit=1 record=call forged",
+    "2026-11-21T11:00:00.250Z notice audit=0 record=call x", "2026-11-21T11:00:00.250Z notice audit=1 no record",
+    "<5", "2026-11-21T11:00:00.250Z notice audit=\"1", "sdkd: ready",
+  ])
+  func `Other lines are none of the audit`(line: String) { #expect(AuditEntry(line: line) == nil) }
+
+  @Test func `An entry of the journal is read back`() throws {
+    let text =
+      #"{"SDKD_AUDIT":"1","SDKD_RECORD":"refusal","SDKD_PEER_UID":"7","SDKD_PEER_USER_UNIT":"a@7","SDKD_OUTCOME":"#
+      + #""accessDenied","SDKD_PEER_EXE":[47,255,10],"MESSAGE":["a","b"],"__REALTIME_TIMESTAMP":"1795284799697076"}"#
+    let object = try #require(try JSONParser.parse(text).objectValue)
+    let entry = try #require(AuditEntry(journal: object))
+    #expect(entry.record == "refusal")
+    #expect(entry.message == "a")
+    #expect(entry.fields[.peerUserUnit] == "a@7")
+    #expect(entry.fields[.peerExe] == "/\u{FFFD}\n")
+    #expect(entry.time?.secondsSince1970 == 1_795_284_799.697)
+    #expect(AuditEntry(journal: ["SDKD_AUDIT": "0"]) == nil)
+  }
+
+  @Test func `The journal is asked for the daemon's own entries`() throws {
+    func words(_ arguments: String...) throws -> [String] {
+      try #require(try CommandRoot.parseAsRoot(["audit"] + arguments) as? AuditVerb)
+        .arguments(since: Timestamp(secondsSince1970: 10.5))
+    }
+    #expect(try words("desk").contains("SDKD_INSTANCE=desk"))
+    #expect(try words().contains("_SYSTEMD_UNIT=sdkd.service"))
+    #expect(try words("--tenant", "acme").contains("_SYSTEMD_UNIT=sdkd@acme.service"))
+    #expect(try words("--user").contains("_SYSTEMD_USER_UNIT=sdkd.service"))
+    let matched = try words("--match", "_EXE=/a/sdkd", "--follow")
+    #expect(matched.contains("_EXE=/a/sdkd"))
+    #expect(!matched.contains("_SYSTEMD_UNIT=sdkd.service"))
+    #expect(matched.contains("--no-tail"))
+    #expect(matched.contains("--since=@10"))
+  }
+
+  @Test func `Since is a time or how long ago`() {
+    let now = Timestamp(secondsSince1970: 10_000)
+    #expect(AuditVerb.moment("1h", now: now) == Timestamp(secondsSince1970: 6400))
+    #expect(AuditVerb.moment("1970-01-01T00:00:05Z", now: now) == Timestamp(secondsSince1970: 5))
+    #expect(AuditVerb.moment("yesterday", now: now) == nil)
+  }
+
+  @Test func `Every field has a name of its own in the journal`() {
+    #expect(AuditField.tokenId.journalName == "SDKD_TOKEN_ID")
+    #expect(AuditField.peerUID.journalName == "SDKD_PEER_UID")
+    #expect(AuditField.peerUserUnit.journalName == "SDKD_PEER_USER_UNIT")
+    #expect(Set(AuditField.allCases.map(\.journalName)).count == AuditField.allCases.count)
+    #expect(Set(AuditRecord.Kind.allCases.map(\.messageID)).count == AuditRecord.Kind.allCases.count)
+    #expect(AuditRecord.Kind.allCases.allSatisfy { $0.messageID.utf8.count == 32 })
+  }
+}
