@@ -29,6 +29,7 @@ extension Target.Dependency {
   static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
   static let jwt = product(name: "JWTKit", package: "jwt-kit")
   static let toml = product(name: "TOMLKit", package: "TOMLKit")
+  static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
   static let subprocess = product(name: "Subprocess", package: "swift-subprocess")
   static let system = product(name: "SystemPackage", package: "swift-system")
   static let flyingFox = product(name: "FlyingFox", package: "FlyingFox")
@@ -67,6 +68,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
@@ -85,6 +87,7 @@ let package = Package(
   ]
     + module("Systemd", ["CSystemd", "CLinux", .logging, .deque], tests: ["CLinux", .logging])
     + module("JSONRPC", [], tests: [])
+    + module("OpenMetrics", [.coreMetrics], tests: [.coreMetrics])
     + module(
       "JSONRPCTransport", ["JSONRPC", "CLinux", .nioCore, .nioPosix, .deque],
       tests: ["JSONRPC", "CLinux", .nioCore, .nioPosix, .nioEmbedded, .nioTestUtils])
@@ -126,19 +129,22 @@ let package = Package(
       "sdkd",
       [
         "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKInstances", "SDKKinds", "StateStore",
-        "DelegateBridge", "Systemd", "CLinux", .toml, .lifecycle, .unixSignals, .arguments, .logging,
-        .nioPosix,
-      ], executable: true, tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds", "Systemd"])
+        "DelegateBridge", "Systemd", "CLinux", "OpenMetrics", .coreMetrics, .toml, .lifecycle, .unixSignals,
+        .arguments, .logging, .nioCore, .nioHTTP1, .nioPosix,
+      ], executable: true,
+      tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds", "Systemd", "OpenMetrics", "DelegateBridge"])
     + module(
-      "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", .arguments], executable: true,
-      tests: ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", .arguments])
+      "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", "OpenMetrics", .arguments], executable: true,
+      tests: [
+        "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", "OpenMetrics", .arguments,
+      ])
     + module(
       "fleet-simulation", ["SDKInstances", "DelegateBridge", "SDKProtocol", .heap, .arguments], executable: true,
       tests: [])
     + [
       .testTarget(
         name: "IntegrationTests",
-        dependencies: ["JSONRPC", "SandboxServer", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
+        dependencies: ["JSONRPC", "OpenMetrics", "SandboxServer", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
         path: "Tests/Integration", swiftSettings: settings)
     ],
   swiftLanguageModes: [.v6]

@@ -18,8 +18,8 @@ public final class ProviderBridge: AnsweringBridge {
   private let sources: [any AnswerSource]
   private let runner: any ProviderRunning
   private let time: BridgeTime
-  private let breakers: BreakerTable
-  private let slots: ProviderSlots
+  let breakers: BreakerTable
+  let slots: ProviderSlots
   private let onRun: RunObserver
   private let runTime = Mutex(TypicalTime())
   /// The keys whose last answer was a delegate's.

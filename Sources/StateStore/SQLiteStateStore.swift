@@ -29,18 +29,20 @@ public final class SQLiteStateStore: StateStore {
   ///   - rootKey: The key of the state, `root.key` in the directory unless the caller has it.
   ///   - clock: The time that events get.
   ///   - retention: How long events are kept.
+  ///   - observer: Hears of every transaction that made changes.
   public static func open(
     directory: String, rootKey: RootKeySource = .file, clock: @escaping @Sendable () -> Timestamp = { .now },
-    retention: EventRetention = EventRetention(), logger: Logger
+    retention: EventRetention = EventRetention(), logger: Logger, observer: @escaping TransactionObserver = { _ in }
   ) async throws(StoreOpenError) -> SQLiteStateStore {
     try await open(
       directory: directory, rootKey: rootKey, clock: clock, retention: retention, logger: logger,
-      tuning: StoreTuning())
+      tuning: StoreTuning(), observer: observer)
   }
 
   static func open(
     directory: String, rootKey: RootKeySource = .file, clock: @escaping @Sendable () -> Timestamp = { .now },
-    retention: EventRetention = EventRetention(), logger: Logger, tuning: StoreTuning
+    retention: EventRetention = EventRetention(), logger: Logger, tuning: StoreTuning,
+    observer: @escaping TransactionObserver = { _ in }
   ) async throws(StoreOpenError) -> SQLiteStateStore {
     let result: Result<SQLiteStateStore, StoreOpenError> = await withCheckedContinuation { continuation in
       DispatchQueue(label: "sdkd.store.opening").async {
@@ -48,7 +50,7 @@ public final class SQLiteStateStore: StateStore {
           returning: Result { () throws(StoreOpenError) in
             try SQLiteStateStore(
               StateOpening(directory: directory, rootKey: rootKey), clock: clock, retention: retention,
-              logger: logger, tuning: tuning)
+              logger: logger, tuning: tuning, observer: observer)
           })
       }
     }
@@ -57,7 +59,7 @@ public final class SQLiteStateStore: StateStore {
 
   private init(
     _ opened: StateOpening, clock: @escaping @Sendable () -> Timestamp, retention: EventRetention, logger: Logger,
-    tuning: StoreTuning
+    tuning: StoreTuning, observer: @escaping TransactionObserver
   ) throws(StoreOpenError) {
     directory = opened.directory
     vault = opened.vault
@@ -75,7 +77,7 @@ public final class SQLiteStateStore: StateStore {
     writer = StoreWriter(
       session: WriterSession(
         database: database, vault: opened.vault, status: status, clock: clock, retention: retention, tuning: tuning,
-        logger: logger), queueLimit: tuning.queueLimit)
+        logger: logger), queueLimit: tuning.queueLimit, observer: observer)
     writer.beginSweeps()
     if !opened.vault.isLocked {
       logger.warning("Keys could be swapped to disk: RLIMIT_MEMLOCK is too low; raise it or disable swap.")

@@ -36,7 +36,11 @@ struct SDKDaemonCommand: AsyncParsableCommand {
   @Flag(help: "Print the OpenRPC document of the control protocol and exit.")
   var openrpc = false
 
+  @Flag(help: .hidden)
+  var metricsTable = false
+
   func run() async throws {
+    if metricsTable { return print(MetricsTable.markdown, terminator: "") }
     if openrpc {
       let methods = CommonMethods.all + Kinds.all.flatMap { $0.methods }
       let document = OpenRPCDocument.make(methods: methods, notifications: CommonMethods.notifications)

@@ -104,13 +104,23 @@ final class BreakerTable: Sendable {
     guard let entry = state.withLock({ $0.entries[key] }) else { return Instance.Bridge(state: .closed) }
     let now = time.uptime()
     let next = entry.breaker.nextAttempt.map { time.now() + ($0 - now) / .seconds(1) }
-    let state: Instance.Bridge.BreakerState =
-      switch entry.breaker.state {
-      case .closed: .closed
-      case .open(let until): until > now ? .open : .halfOpen
-      case .halfOpen: .halfOpen
-      }
-    return Instance.Bridge(state: state, nextAttemptAt: next, lastExit: entry.lastExit)
+    return Instance.Bridge(state: Self.shown(entry.breaker, at: now), nextAttemptAt: next, lastExit: entry.lastExit)
+  }
+
+  /// How many breakers stand how.
+  var counts: [Instance.Bridge.BreakerState: Int] {
+    let now = time.uptime()
+    return state.withLock { state in
+      state.entries.values.reduce(into: [:]) { $0[Self.shown($1.breaker, at: now), default: 0] += 1 }
+    }
+  }
+
+  private static func shown(_ breaker: Breaker, at now: Duration) -> Instance.Bridge.BreakerState {
+    switch breaker.state {
+    case .closed: .closed
+    case .open(let until): until > now ? .open : .halfOpen
+    case .halfOpen: .halfOpen
+    }
   }
 
   private func change(_ key: BridgeKey, _ body: (inout Entry) -> Breaker.Change?) {

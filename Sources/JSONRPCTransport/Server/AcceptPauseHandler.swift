@@ -1,11 +1,11 @@
-internal import NIOCore
+public import NIOCore
 
 /// Stops accepting for a moment when the process can't take a connection, for want of descriptors or memory.
 ///
 /// NIO's `AcceptBackoffHandler` withholds the next read only: when the failed one got no connection at all, the
 /// channel stays registered for it, and the event loop spins. Switching `autoRead` off takes it out of epoll.
-final class AcceptPauseHandler: ChannelInboundHandler {
-  typealias InboundIn = Channel
+public final class AcceptPauseHandler: ChannelInboundHandler {
+  public typealias InboundIn = Channel
 
   private let mayGoOn: @Sendable () -> Bool
   private var isPausing = false
@@ -14,10 +14,10 @@ final class AcceptPauseHandler: ChannelInboundHandler {
   static let pause = TimeAmount.milliseconds(100)
 
   /// - Parameter mayGoOn: asked at the end of a pause; false when accepting was stopped for good.
-  init(mayGoOn: @escaping @Sendable () -> Bool) { self.mayGoOn = mayGoOn }
+  public init(mayGoOn: @escaping @Sendable () -> Bool) { self.mayGoOn = mayGoOn }
 
   /// Errors end here: one of a connection that did not come about is no reason to close the listening socket.
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+  public func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard error is IOError, !isPausing else { return }
     isPausing = true
     setReading(false, context)

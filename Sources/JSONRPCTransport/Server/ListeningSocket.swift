@@ -2,21 +2,21 @@ internal import CLinux
 internal import Glibc
 
 /// Makes a listening socket at a path, without harming a living one.
-struct ListeningSocket {
+public struct ListeningSocket {
   /// Connections that may wait to be accepted.
   static let backlog: CInt = 4096
 
   /// The socket; whoever has this value closes it.
-  let descriptor: CInt
+  public let descriptor: CInt
   /// The file that was made for it.
-  let file: SocketFile
+  public let file: SocketFile
 
   /// Binds and listens.
   ///
   /// The file has no rights for others at any moment before `mode` is set: Linux takes those of the socket, so
   /// that the process's umask stays as it is. A lock on the directory keeps two daemons that start at the same
   /// time from taking each other's fresh socket for a stale one.
-  static func bind(path: String, mode: UInt32) throws(ListenerError) -> ListeningSocket {
+  public static func bind(path: String, mode: UInt32) throws(ListenerError) -> ListeningSocket {
     guard let address = UnixAddress(path: path) else {
       throw .pathTooLong(path: path, limit: UnixAddress.maximumLength)
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A socket's file in the file system, known by its inode and not by its name alone.
-struct SocketFile: Sendable {
+public struct SocketFile: Sendable {
   private let path: String
   private let device: UInt
   private let inode: UInt
@@ -16,7 +16,7 @@ struct SocketFile: Sendable {
   }
 
   /// Removes the file, unless somebody has put another one in its place.
-  func remove() {
+  public func remove() {
     guard let now = SocketFile(path: path), now.device == device, now.inode == inode else { return }
     unlink(path)
   }

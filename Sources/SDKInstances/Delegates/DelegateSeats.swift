@@ -128,6 +128,9 @@ struct DelegateSeats {
   /// How many answer for an instance.
   func count(of uuid: String) -> Int { seats[uuid]?.attachments.count { !$0.session.link.isClosed } ?? 0 }
 
+  /// How many answer for all instances together; one that answers for two counts twice.
+  var count: Int { seats.values.reduce(0) { $0 + $1.attachments.count } }
+
   /// How long a delegate that was lost is still expected back, and who tells that one came; `nil` while one is there
   /// or none is expected.
   func expected(

@@ -103,6 +103,9 @@ public final class Delegates: AnswerSource {
   /// The daemon stops: nobody is expected back any more.
   public func close() { state.withLock { $0.seats.close() } }
 
+  /// How many attachments there are, over all instances.
+  public var count: Int { state.withLock { $0.seats.count } }
+
   /// Everybody who is attached.
   public var links: [(session: ObjectIdentifier, link: any ClientLink)] {
     state.withLock { $0.seats.sessions }.map { ($0.key, $0.link) }

@@ -163,7 +163,9 @@ public final class Gateway: Sendable {
     }
   }
 
-  private static let needsNoState: Set<String> = [RPCDiscover.name, DaemonInfo.name, DaemonHealth.name]
+  private static let needsNoState: Set<String> = [
+    RPCDiscover.name, DaemonInfo.name, DaemonHealth.name, DaemonMetrics.name,
+  ]
 
   private func answer(for error: any Error, method: String) -> RPCError {
     if let known = error as? any RPCErrorConvertible { return known.rpcError }

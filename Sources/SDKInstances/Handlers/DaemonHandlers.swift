@@ -16,11 +16,14 @@ public struct DaemonFacts: Sendable {
   public var problems: @Sendable () -> [DaemonHealth.Check]
   /// Why calls can't be served at all.
   public var failing: @Sendable () -> SDKError?
+  /// What was counted.
+  public var metrics: @Sendable () async -> DaemonMetrics.Result
 
   /// Facts.
   public init(
     pid: Int, startedAt: Timestamp, restartCount: Int, limits: [String: Double],
-    problems: @escaping @Sendable () -> [DaemonHealth.Check], failing: @escaping @Sendable () -> SDKError?
+    problems: @escaping @Sendable () -> [DaemonHealth.Check], failing: @escaping @Sendable () -> SDKError?,
+    metrics: @escaping @Sendable () async -> DaemonMetrics.Result
   ) {
     self.pid = pid
     self.startedAt = startedAt
@@ -28,6 +31,7 @@ public struct DaemonFacts: Sendable {
     self.limits = limits
     self.problems = problems
     self.failing = failing
+    self.metrics = metrics
   }
 }
 
@@ -44,6 +48,12 @@ enum DaemonHandlers {
         startedAt: facts.startedAt, kinds: registry.kindNames, limits: facts.limits, restartCount: facts.restartCount)
     }
     router.register(DaemonHealth.self) { _, context in health(registry, facts, context) }
+    router.register(DaemonMetrics.self) { _, context in
+      guard registry.access.isAdmin(context.peer) else {
+        throw SDKError.accessDenied("Only an admin may read the metrics; ask one, or see daemon.health.")
+      }
+      return await facts.metrics()
+    }
   }
 
   private static func health(

@@ -38,7 +38,7 @@ extension HostedInstance {
       logger.error("A renewed token could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
       lane.identity = draft.record
     }
-    rememberRecovery(next, actions, on: lane)
+    rememberRecovery(next, actions, on: lane, after: input)
     if next.epoch != lane.machine.epoch { lane.endNeed() }
     lane.machine = next
     if actions.contains(.supersede) { former?.outcome.resolve(.failure(superseded)) }
@@ -64,8 +64,16 @@ extension HostedInstance {
     if let connection = result.connection { keep(connection, for: lane) }
   }
 
-  private func rememberRecovery(_ next: AuthenticationMachine, _ actions: [Action], on lane: Lane) {
+  private func rememberRecovery(
+    _ next: AuthenticationMachine, _ actions: [Action], on lane: Lane, after input: Input
+  ) {
+    if !lane.machine.isRecovering, next.isRecovering {
+      lane.recovery.trigger = EndedRenewal.Trigger(input) ?? lane.recovery.trigger ?? .call
+    }
     guard lane.machine.isRecovering, !next.isRecovering else { return }
+    environment.onRenewal(
+      EndedRenewal(kind: kind, trigger: lane.recovery.trigger ?? .call, outcome: EndedRenewal.Outcome(actions)))
+    lane.recovery.trigger = nil
     var failure: SDKError?
     for case .announce(.refreshFailed(let error)) in actions { failure = error }
     for case .finish(.failed(let error)) in actions { failure = error }

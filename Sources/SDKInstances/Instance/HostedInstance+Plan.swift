@@ -32,6 +32,7 @@ extension HostedInstance {
     }
     for lane in lanes where lane.isInterrupted && lane.machine.activity == .idle {
       // One attempt with the old token tells whether it was spent.
+      lane.recovery.trigger = .restart
       await take(.renew(means(lane)), on: lane)
     }
     publish()
@@ -120,6 +121,7 @@ extension HostedInstance {
         if let next, next > now, let place = lane.place, waitsPastTheEnd(place, on: lane) { continue }
         await take(.expired(means: means), on: lane)
       } else if let next, next <= now, !means.isNone {
+        lane.recovery.trigger = .plan
         await take(.renew(means), on: lane)
       }
     }

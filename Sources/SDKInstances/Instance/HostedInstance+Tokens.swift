@@ -68,6 +68,7 @@ extension HostedInstance {
       if let failure = lane.recovery.failure { throw failure.about(id) }
       if livingToken(service, stale: false) != nil { return .done }
     }
+    lane.recovery.trigger = .refresh
     await take(.renew(means), on: lane)
     guard let progress = lane.progress, lane.machine.isRecovering else { throw noToken(lane) }
     return progress
@@ -140,6 +141,7 @@ extension HostedInstance {
       means = .bridge
     }
     guard lane.machine.activity == .idle, lane.machine.phase != .locked, !means.isNone else { throw noToken(lane) }
+    lane.recovery.trigger = .call
     await take(.renew(means), on: lane)
     guard let progress = lane.progress else { throw noToken(lane) }
     return .wait(progress)

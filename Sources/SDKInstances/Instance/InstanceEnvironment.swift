@@ -26,12 +26,14 @@ public struct InstanceEnvironment: Sendable {
   public let sockets: any SocketOpening
   /// The journal.
   public let logger: Logger
+  /// Hears of renewals as they end.
+  let onRenewal: RenewalObserver
 
   /// An environment of these parts.
   public init(
     store: any StateStore, bridge: any AnsweringBridge, operations: Operations, deadlines: Deadlines,
     events: EventHub, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
-    logger: Logger
+    logger: Logger, onRenewal: @escaping RenewalObserver = { _ in }
   ) {
     self.store = store
     self.bridge = bridge
@@ -44,5 +46,6 @@ public struct InstanceEnvironment: Sendable {
     self.http = http
     self.sockets = sockets
     self.logger = logger
+    self.onRenewal = onRenewal
   }
 }

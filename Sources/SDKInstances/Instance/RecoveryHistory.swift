@@ -13,6 +13,8 @@ struct RecoveryHistory: Sendable {
   var since: Timestamp?
   /// Whether it signed a user in: what is said of that credential afterwards is news.
   var wasLogin = false
+  /// What begins the next one, if not what happens to the instance says so.
+  var trigger: EndedRenewal.Trigger?
   /// When it began.
   var beganAt: Timestamp?
   /// When the vendor was last asked about a credential that an app reported.

@@ -19,10 +19,12 @@ final class StoreWriter: Sendable {
   private let commits: CommitQueue
   private let session: ConfinedSession
   private let finish = Mutex(Finish())
+  private let observer: TransactionObserver
 
-  init(session: WriterSession, queueLimit: Int) {
+  init(session: WriterSession, queueLimit: Int, observer: @escaping TransactionObserver = { _ in }) {
     commits = CommitQueue(limit: queueLimit)
     self.session = ConfinedSession(session)
+    self.observer = observer
   }
 
   /// A change on disk, or why it isn't there.
@@ -44,7 +46,9 @@ final class StoreWriter: Sendable {
     while true {
       let batch = commits.take(atMost: session.value.tuning.batchLimit)
       if batch.isEmpty { break }
+      let start = ContinuousClock.now
       let results = session.value.perform(batch.map(\.change))
+      observer(EndedTransaction(results, duration: start.duration(to: .now)))
       for (pending, result) in zip(batch, results) { pending.answer.resume(returning: result) }
       session.value.prune()
     }
@@ -114,4 +118,18 @@ private struct ConfinedSession: @unchecked Sendable {
   let value: WriterSession
 
   init(_ value: WriterSession) { self.value = value }
+}
+
+extension EndedTransaction {
+  fileprivate init(_ results: [Result<CommitResult, SDKError>], duration: Duration) {
+    var failed = 0
+    var events: [EventType] = []
+    for result in results {
+      switch result {
+      case .success(let done): events += done.events.map(\.type)
+      case .failure: failed += 1
+      }
+    }
+    self.init(changes: results.count, failed: failed, events: events, duration: duration)
+  }
 }

@@ -19,6 +19,6 @@ struct CommandRoot: ParsableCommand {
       CreateVerb.self, UpdateVerb.self, DeleteVerb.self,
       LoginVerb.self, LogoutVerb.self, IdentityVerb.self,
       TokenVerb.self, RefreshVerb.self, OpenVerb.self, ExecVerb.self,
-      EventsVerb.self, AuditVerb.self, StorageVerb.self, PushVerb.self, CallVerb.self, LintJWTVerb.self,
+      EventsVerb.self, AuditVerb.self, TopVerb.self, StorageVerb.self, PushVerb.self, CallVerb.self, LintJWTVerb.self,
     ])
 }

@@ -22,6 +22,7 @@ struct Composition {
   let notifier: Notifier
   let logger: Logger
   let audit: AuditTrail
+  let meters: Meters
   let saysReady: Bool
 
   /// Serves until the end is asked for.
@@ -41,33 +42,42 @@ struct Composition {
       deadlines: deadlines, memory: opened.database == nil ? nil : DelegateNote(path: "\(paths.state)/delegates.json"))
     let bridge = ProviderBridge(
       options: configuration.bridge(paths), sources: [delegates], logger: logger,
-      onBreakerChange: { key, isOpen in breakers.changed(key, isOpen: isOpen) }, onRun: { audit.heard($0) })
+      onBreakerChange: { breakers.changed($0, isOpen: $1) },
+      onRun: { [audit, meters] run in
+        audit.heard(run)
+        meters.providers.count(run)
+      })
     let environment = InstanceEnvironment(
       store: opened.store, bridge: bridge, operations: operations, deadlines: deadlines, events: events,
-      clock: clock, http: http, sockets: VendorSocketClient(group: group), logger: logger)
+      clock: clock, http: MeasuredHTTP(http, registry: meters.registry), sockets: VendorSocketClient(group: group),
+      logger: logger, onRenewal: { [meters] in meters.renewals.count($0) })
     let registry = InstanceRegistry(
       kinds: Kinds.all, access: configuration.access(paths),
       environment: environment, maximumPerUid: configuration.limits.instances)
     breakers.attach(registry)
     delegates.serve(registry)
     audit.serve(registry)
+    meters.collect(
+      from: DomainReading(
+        registry: registry, bridge: bridge, delegates: delegates, events: events, database: opened.database))
 
     let failing = FailureCell(opened.failure ?? loaded.failure)
     let readiness = ReadinessCell()
+    let metrics = await openMetrics(on: group, operations: operations)
     let (router, methods) = Handlers.router(
       registry: registry, kinds: Kinds.all,
-      facts: facts(problems: loaded.problems, failing: { failing.value }), delegates: delegates,
+      facts: facts(problems: loaded.problems + metrics.problems, failing: { failing.value }), delegates: delegates,
       isReady: { readiness.value })
     let gateway = Gateway(
       router: router, methods: methods, registry: registry, events: events, delegates: delegates, logger: logger,
-      observers: [audit])
+      observers: [audit, meters.calls])
 
     let listening = ListenerService(
       listener: listener, group: group,
       settings: ConnectionSettings(
         limits: configuration.transport, takesLargeFrames: { gateway.takesLargeFrames($0) }),
       gateway: gateway, operations: operations, events: events, delegates: delegates, access: { registry.access },
-      allowances: UserAllowances(configuration.connections), grace: configuration.grace,
+      allowances: UserAllowances(configuration.connections), meter: meters.connections, grace: configuration.grace,
       notifier: notifier)
     let start = StartService(
       registry: registry, gateway: gateway, loaded: loaded, failure: failing.value, readiness: readiness,
@@ -76,6 +86,7 @@ struct Composition {
     if let database = opened.database { services.append(StoreService(store: database)) }
     services += [OperationsService(operations: operations), try DeadlineService(deadlines), start, listening]
     services.append(AuditService(trail: audit, interval: .seconds(60)))
+    if let listener = metrics.listener { services.append(MetricsService(listener: listener)) }
 
     var options = ServiceGroupConfiguration(
       services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
@@ -103,7 +114,28 @@ struct Composition {
     let limits = loaded.configuration.limits
     return DaemonFacts(
       pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
-      limits: limits.published, problems: { problems }, failing: failing)
+      limits: limits.published, problems: { problems }, failing: failing,
+      metrics: { [meters] in await meters.text() })
+  }
+
+  /// Serves the metrics where the configuration wants them. The daemon does without, if it can't, and says so.
+  private func openMetrics(
+    on group: MultiThreadedEventLoopGroup, operations: Operations
+  ) async -> (listener: MetricsListener?, problems: [DaemonHealth.Check]) {
+    guard let address = loaded.configuration.metricsListen else { return (nil, []) }
+    do throws(MetricsListener.Failure) {
+      let listener = try await MetricsListener.open(address, on: group) { [meters] deliver in
+        operations.start {
+          let metrics = await meters.text()
+          deliver(metrics.contentType, metrics.text)
+        }
+      }
+      logger.info("Metrics are served at \(address).")
+      return (listener, [.init(name: "metrics", status: .ok)])
+    } catch {
+      logger.error("\(error)")
+      return (nil, [.init(name: "metrics", status: .degraded, detail: "\(error)")])
+    }
   }
 
   /// The group's own lines tell of services starting and stopping: of no use to operators.

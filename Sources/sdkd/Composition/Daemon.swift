@@ -38,6 +38,8 @@ struct Daemon {
     }
     defer { _ = writer.flush(deadline: .now + .seconds(2)) }
     let logger = Logger(label: "sdkd")
+    let meters = Meters()
+    meters.collect(from: writer)
     for mistake in loaded.mistakes { logger.error("\(mistake)") }
     for setting in loaded.configuration.idleSettings {
       logger.warning("The setting \(setting) has no effect in this version.")
@@ -63,7 +65,9 @@ struct Daemon {
       return fail("\(error)")
     }
     let opened: OpenedState
-    do { opened = try await OpenedState.open(paths, loaded.configuration, logger) } catch {
+    do {
+      opened = try await OpenedState.open(paths, loaded.configuration, logger) { meters.store.count($0) }
+    } catch {
       return fail(
         "The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.",
         taken: true)
@@ -71,7 +75,7 @@ struct Daemon {
     do {
       try await Composition(
         paths: paths, loaded: loaded, listener: listener, opened: opened, notifier: notifier, logger: logger,
-        audit: AuditTrail { writer.write(AuditLog.logRecord($0)) }, saysReady: Self.saysReady(output)
+        audit: AuditTrail { writer.write(AuditLog.logRecord($0)) }, meters: meters, saysReady: Self.saysReady(output)
       ).serve()
       return 0
     } catch {

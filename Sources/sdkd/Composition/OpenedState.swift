@@ -16,12 +16,12 @@ struct OpenedState {
   ///
   /// - Throws: when another daemon has it.
   static func open(
-    _ paths: DaemonPaths, _ configuration: Configuration, _ logger: Logger
+    _ paths: DaemonPaths, _ configuration: Configuration, _ logger: Logger, observer: @escaping TransactionObserver
   ) async throws(StoreOpenError) -> OpenedState {
     Directories.make(Directories.parent(of: paths.state), mode: paths.isUserDaemon ? 0o700 : 0o755)
     do throws(StoreOpenError) {
       let database = try await SQLiteStateStore.open(
-        directory: paths.state, retention: configuration.retention, logger: logger)
+        directory: paths.state, retention: configuration.retention, logger: logger, observer: observer)
       return OpenedState(store: database, database: database, failure: nil)
     } catch {
       if case .stateInUse = error { throw error }

@@ -63,10 +63,8 @@ extension Configuration {
       HostPattern.isValid($0)
         ? nil : "This must be a host or domain such as example.com, without scheme, port and path."
     }
-    metricsListen = reader.value(String.self, at: "metrics.listen") {
-      ListenAddress.isValid($0)
-        ? nil : "This must be HOST:PORT, such as 127.0.0.1:9464, or the absolute path of a socket."
-    }
+    metricsListen = reader.value(String.self, at: "metrics.listen", check: Self.metricsMistake)
+      .flatMap { try? ListenAddress($0) }
     grace = reader.duration(at: "shutdown.grace", from: 0, to: 600, "at most 10m")?.value ?? grace
     backup.every =
       reader.value(Seconds.self, at: "backup.every") {
@@ -74,6 +72,21 @@ extension Configuration {
       } ?? backup.every
     backup.keep = reader.integer(at: "backup.keep", 1...1000) ?? backup.keep
     logLevel = reader.json(at: "log.level")?.stringValue.flatMap(Logger.Level.init(rawValue:)) ?? logLevel
+  }
+}
+
+extension Configuration {
+  private static func metricsMistake(_ text: String) -> String? {
+    do throws(ListenAddress.Mistake) {
+      _ = try ListenAddress(text)
+      return nil
+    } catch {
+      switch error {
+      case .malformed: return "This must be HOST:PORT, such as 127.0.0.1:9464, or the absolute path of a socket."
+      case .notLoopback:
+        return "Metrics are served to this machine only: write 127.0.0.1:PORT, [::1]:PORT or the path of a socket."
+      }
+    }
   }
 }
 

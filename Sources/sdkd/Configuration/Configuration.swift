@@ -35,8 +35,8 @@ struct Configuration: Sendable, Hashable {
   var retention = EventRetention()
   /// `[network] allow`: the hosts and domains that instances may talk to; `nil`: the vendors' own.
   var networkAllow: [String]?
-  /// `[metrics] listen`: where metrics are served, `HOST:PORT` or the path of a socket; `nil`: nowhere.
-  var metricsListen: String?
+  /// `[metrics] listen`: where metrics are served; `nil`: nowhere but through the control socket.
+  var metricsListen: ListenAddress?
   /// `[shutdown] grace`: seconds that requests in progress get at the end.
   var grace = 10.0
   /// `[backup]`.
@@ -90,7 +90,6 @@ extension Configuration {
   var idleSettings: [String] {
     let defaults = Configuration()
     var idle: [String] = []
-    if metricsListen != nil { idle.append("metrics.listen") }
     if backup != defaults.backup { idle.append("backup") }
     return idle
   }

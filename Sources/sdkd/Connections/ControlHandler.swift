@@ -7,12 +7,15 @@ final class ControlHandler: ConnectionHandler {
   private let gateway: Gateway
   private let operations: Operations
   private let session: ClientSession
+  private let meter: ConnectionMeter
   private let onClose: @Sendable () -> Void
 
   init(
-    _ connection: Connection, gateway: Gateway, operations: Operations, onClose: @escaping @Sendable () -> Void
+    _ connection: Connection, gateway: Gateway, operations: Operations, meter: ConnectionMeter,
+    onClose: @escaping @Sendable () -> Void
   ) {
     self.gateway = gateway
+    self.meter = meter
     self.operations = operations
     self.onClose = onClose
     session = ClientSession(link: ConnectionLink(connection))
@@ -21,7 +24,7 @@ final class ControlHandler: ConnectionHandler {
   func accept(_ request: RPCRequest) -> Acceptance {
     switch gateway.accept(request, session: session) {
     case .reply(let result): .reply(result)
-    case .run(let call): .run(Call(call: call, operations: operations))
+    case .run(let call): .run(Call(call, operations, meter))
     }
   }
 
@@ -39,9 +42,25 @@ final class ControlHandler: ConnectionHandler {
   private struct Call: AcceptedCall {
     let call: PendingCall
     let operations: Operations
+    let meter: ConnectionMeter
 
-    func run() async -> Result<[UInt8], RPCError> { await call.run() }
-    func abandon() { call.abandon() }
+    init(_ call: PendingCall, _ operations: Operations, _ meter: ConnectionMeter) {
+      self.call = call
+      self.operations = operations
+      self.meter = meter
+      meter.callBegan()
+    }
+
+    func run() async -> Result<[UInt8], RPCError> {
+      defer { meter.callEnded() }
+      return await call.run()
+    }
+
+    func abandon() {
+      meter.callEnded()
+      call.abandon()
+    }
+
     func answered() { operations.start { await call.answered() } }
   }
 }

@@ -18,6 +18,7 @@ struct ListenerService: Service {
   let delegates: Delegates
   let access: @Sendable () -> AccessPolicy
   let allowances: UserAllowances
+  let meter: ConnectionMeter
   let grace: Double
   let notifier: Notifier
 
@@ -26,8 +27,10 @@ struct ListenerService: Service {
       try await listener.run(on: group, settings: settings, admit: admit) { connection in
         let uid = connection.peer.uid
         let isCounted = connection.allowance != nil
-        return ControlHandler(connection, gateway: gateway, operations: operations) {
+        meter.began(isAdmin: !isCounted)
+        return ControlHandler(connection, gateway: gateway, operations: operations, meter: meter) {
           if isCounted { allowances.end(uid) }
+          meter.ended(isAdmin: !isCounted)
         }
       }
     } onGracefulShutdown: {

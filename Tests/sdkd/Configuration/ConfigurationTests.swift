@@ -63,7 +63,7 @@ struct ConfigurationTests {
     #expect([read.limits.connections, read.limits.subscriptions, read.limits.instances] == [7, 0, 3])
     #expect(read.retention == EventRetention(maxAge: 2 * 86_400, maxCountPerInstance: 10))
     #expect(read.networkAllow == ["zendesk.com", "10.1.2.3"])
-    #expect(read.metricsListen == "[::1]:9464")
+    #expect(read.metricsListen == .loopback(address: "::1", port: 9464))
     #expect(read.grace == 2.5)
     #expect(read.backup == Configuration.Backup(every: Seconds(literal: 43_200), keep: 7))
     #expect(read.logLevel == .warning)

@@ -12,19 +12,3 @@ enum HostPattern {
     (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
   }
 }
-
-/// Where something listens: `HOST:PORT`, `[ADDRESS]:PORT` or the path of a socket.
-enum ListenAddress {
-  static func isValid(_ text: String) -> Bool {
-    // A socket's path has to fit into 108 bytes with its NUL.
-    if text.hasPrefix("/") { return text.utf8.count < 108 && text.count > 1 }
-    guard let colon = text.lastIndex(of: ":") else { return false }
-    let host = text[..<colon]
-    let port = text[text.index(after: colon)...]
-    guard port.allSatisfy(\.isNumber), let number = UInt16(port), number > 0 else { return false }
-    if host.hasPrefix("["), host.hasSuffix("]") {
-      return host.count > 4 && host.dropFirst().dropLast().allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
-    }
-    return HostPattern.isValid(String(host))
-  }
-}

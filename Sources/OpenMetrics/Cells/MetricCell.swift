@@ -1,0 +1,28 @@
+/// The numbers of one combination of labels.
+enum MetricCell: Sendable {
+  case counter(CounterCell)
+  case gauge(GaugeCell)
+  case histogram(HistogramCell)
+
+  /// What was counted, as a counter tells it.
+  var reading: MetricReading {
+    switch self {
+    case .counter(let cell): .number(Double(cell.value))
+    case .gauge(let cell): .number(cell.value)
+    case .histogram(let cell): .histogram(cell.reading)
+    }
+  }
+}
+
+/// What a cell held when it was read.
+enum MetricReading: Sendable, Hashable {
+  case number(Double)
+  case histogram(HistogramCell.Reading)
+
+  var isUnused: Bool {
+    switch self {
+    case .number(let value): value == 0
+    case .histogram(let reading): reading.count == 0
+    }
+  }
+}

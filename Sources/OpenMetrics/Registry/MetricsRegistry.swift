@@ -1,0 +1,87 @@
+public import CoreMetrics
+import Synchronization
+
+/// The metrics of a process: a factory for swift-metrics that writes OpenMetrics text.
+///
+/// Families are declared before they are used. What is asked for under another name, as another kind or with other
+/// labels than declared is not counted, and neither is a combination of labels past a bound: so nothing that a program
+/// puts into a label makes memory grow. `rejected` tells of both.
+public final class MetricsRegistry: MetricsFactory {
+  /// Reads numbers when somebody asks for the text.
+  public typealias Collector = @Sendable () async -> [MetricSample]
+
+  struct Key: Hashable {
+    var family: String
+    var labels: [String]
+  }
+
+  private struct State {
+    var cells: [Key: MetricCell] = [:]
+    var collectors: [Collector] = []
+    var rejected = 0
+  }
+
+  /// The declared families, by name.
+  public let families: [MetricFamily]
+  private let byName: [String: MetricFamily]
+  private let maximumSeries: Int
+  private let state = Mutex(State())
+
+  /// A registry of these families.
+  ///
+  /// - Parameter maximumSeries: how many combinations of labels are kept in all.
+  public init(_ families: [MetricFamily], maximumSeries: Int = 8192) {
+    self.families = families.sorted { $0.name < $1.name }
+    byName = Dictionary(families.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    self.maximumSeries = maximumSeries
+  }
+
+  /// Adds a source of numbers that are read when somebody asks for the text.
+  public func collect(_ collector: @escaping Collector) { state.withLock { $0.collectors.append(collector) } }
+
+  /// How often something undeclared or past the bound was asked for, or collected.
+  public var rejected: Int { state.withLock { $0.rejected } }
+
+  /// All that is known now, as OpenMetrics text.
+  public func text() async -> String {
+    let (cells, collectors) = state.withLock { ($0.cells, $0.collectors) }
+    var series: [String: [OpenMetricsText.Series]] = [:]
+    for (key, cell) in cells {
+      series[key.family, default: []].append(.init(labels: key.labels, reading: cell.reading))
+    }
+    for collector in collectors {
+      for sample in await collector() {
+        guard let family = byName[sample.family], sample.labels.count == family.labels.count,
+          family.kind != .histogram
+        else {
+          reject()
+          continue
+        }
+        series[sample.family, default: []].append(.init(labels: sample.labels, reading: .number(sample.value)))
+      }
+    }
+    return OpenMetricsText.write(families.map { ($0, series[$0.name] ?? []) })
+  }
+
+  func reject() { state.withLock { $0.rejected += 1 } }
+
+  /// The cell of these labels, made if it is not there.
+  func cell(
+    _ label: String, _ dimensions: [(String, String)], make: (MetricFamily) -> MetricCell?
+  ) -> MetricCell? {
+    guard let family = byName[label], family.labels == dimensions.map(\.0) else {
+      reject()
+      return nil
+    }
+    let key = Key(family: label, labels: dimensions.map(\.1))
+    return state.withLock { state in
+      if let cell = state.cells[key] { return cell }
+      guard state.cells.count < maximumSeries, let cell = make(family) else {
+        state.rejected += 1
+        return nil
+      }
+      state.cells[key] = cell
+      return cell
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/// Writes the text of OpenMetrics 1.0.
+public enum OpenMetricsText {
+  /// What the text is, for whoever serves it.
+  public static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+  /// The numbers of one combination of labels.
+  struct Series {
+    var labels: [String]
+    var reading: MetricReading
+  }
+
+  /// The whole text. Families without numbers are left out.
+  static func write(_ families: [(family: MetricFamily, series: [Series])]) -> String {
+    var text = ""
+    for (family, series) in families {
+      let used = series.filter { !family.hidesUnused || !$0.reading.isUnused }
+      guard !used.isEmpty else { continue }
+      writeHead(of: family, into: &text)
+      for one in used.sorted(by: { $0.labels.lexicographicallyPrecedes($1.labels) }) {
+        write(one, of: family, into: &text)
+      }
+    }
+    return text + "# EOF\n"
+  }
+
+  private static func writeHead(of family: MetricFamily, into text: inout String) {
+    text += "# TYPE \(family.name) \(family.kind.rawValue)\n"
+    if let unit = family.unit { text += "# UNIT \(family.name) \(unit)\n" }
+    text += "# HELP \(family.name) \(escaped(family.help))\n"
+  }
+
+  private static func write(_ series: Series, of family: MetricFamily, into text: inout String) {
+    let pairs = zip(family.labels, series.labels).map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",")
+    func line(_ suffix: String, _ value: String, bound: String? = nil) {
+      let bounded = bound.map { pairs.isEmpty ? "le=\"\($0)\"" : "\(pairs),le=\"\($0)\"" } ?? pairs
+      text += bounded.isEmpty ? "\(family.name)\(suffix) \(value)\n" : "\(family.name)\(suffix){\(bounded)} \(value)\n"
+    }
+    switch series.reading {
+    case .number(let value):
+      switch family.kind {
+      case .counter: line("_total", number(value))
+      case .info: line("_info", number(value))
+      case .gauge, .histogram: line("", number(value))
+      }
+    case .histogram(let reading):
+      let bounds = family.bounds.prefix(HistogramCell.maximumBounds).map { "\($0)" } + ["+Inf"]
+      for (bound, count) in zip(bounds, reading.cumulative) { line("_bucket", "\(count)", bound: bound) }
+      line("_sum", number(reading.sum))
+      line("_count", "\(reading.count)")
+    }
+  }
+
+  /// A number: whole ones without a point.
+  private static func number(_ value: Double) -> String {
+    if value.isNaN { return "NaN" }
+    if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+    return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+  }
+
+  private static func escaped(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return text }
+    var result = ""
+    for character in text.unicodeScalars {
+      switch character {
+      case "\\": result += "\\\\"
+      case "\"": result += "\\\""
+      case "\n": result += "\\n"
+      default: result.unicodeScalars.append(character)
+      }
+    }
+    return result
+  }
+}

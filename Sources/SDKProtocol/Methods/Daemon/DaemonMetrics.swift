@@ -1,0 +1,34 @@
+public import JSONRPC
+
+/// `daemon.metrics`: what this daemon has counted.
+public enum DaemonMetrics: SDKMethod {
+  public static let name = "daemon.metrics"
+  public static let summary = "What this daemon has counted and how it stands, as OpenMetrics text."
+  public static let documentation = """
+    The whole text of OpenMetrics 1.0, which ends with "# EOF". Counters begin at zero with the process. It holds no
+    ids of instances, users or peers and no secret. The reply may be larger than 60 KiB.
+    """
+  public static let access = MethodAccess.role(.admin)
+  public static let ordering = MethodOrdering.free
+
+  public typealias Params = Empty
+
+  /// What the caller gets.
+  public struct Result: RPCValue {
+    /// The media type of the text.
+    public var contentType: String
+    /// The text.
+    public var text: String
+
+    /// Each member by name.
+    public init(contentType: String, text: String) {
+      self.contentType = contentType
+      self.text = text
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("contentType", .string(), "the media type of the text"),
+      .required("text", .string(), "the text"),
+    ])
+  }
+}

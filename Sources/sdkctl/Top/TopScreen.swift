@@ -1,0 +1,62 @@
+import Glibc
+import Synchronization
+
+/// The terminal while `sdkctl top` has it: another screen, no echo, keys one by one. It is put right at the end, also when
+/// a signal ends the program.
+final class TopScreen {
+  /// What the signal handler needs; set once, before the handlers are.
+  private nonisolated(unsafe) static var before: termios?
+  private static let leave: [UInt8] = Array("\u{1B}[?25h\u{1B}[?1049l".utf8)
+
+  private let output: Output
+
+  /// Takes the terminal.
+  init(_ output: Output) throws {
+    self.output = output
+    var settings = termios()
+    if isatty(STDIN_FILENO) == 1, tcgetattr(STDIN_FILENO, &settings) == 0 {
+      Self.before = settings
+      settings.c_lflag &= ~tcflag_t(ECHO | ICANON)
+      // A stopped program would leave the other screen behind.
+      withUnsafeMutableBytes(of: &settings.c_cc) { $0[Int(VSUSP)] = 0 }
+      tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+    }
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      signal(number) { number in
+        TopScreen.restore()
+        _exit(number == SIGINT ? 0 : 128 + number)
+      }
+    }
+    try output.text("\u{1B}[?1049h\u{1B}[?25l")
+  }
+
+  deinit { Self.restore() }
+
+  /// Shows a text instead of the one before.
+  func show(_ text: String) throws {
+    var size = winsize()
+    let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
+    try output.text(
+      ScreenText.fitted(text, columns: isKnown ? Int(size.ws_col) : 80, rows: isKnown ? Int(size.ws_row) : 24))
+  }
+
+  /// Waits for the next frame's time; `false` when the user wants to leave.
+  func wait(until end: ContinuousClock.Instant) -> Bool {
+    let hasKeys = Self.before != nil
+    while true {
+      let left = Int32(clamping: Int64((end - .now) / .milliseconds(1)))
+      if left <= 0 { return true }
+      var keyboard = pollfd(fd: hasKeys ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0)
+      guard poll(&keyboard, 1, left) > 0 else { continue }
+      var key: UInt8 = 0
+      guard read(STDIN_FILENO, &key, 1) == 1 else { return false }
+      if key == UInt8(ascii: "q") || key == UInt8(ascii: "Q") { return false }
+    }
+  }
+
+  /// Only calls that a signal handler may make.
+  private static func restore() {
+    _ = leave.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+    if var before { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
+  }
+}

@@ -1,0 +1,56 @@
+/// Where metrics are served: a port of the loopback interface or a Unix socket.
+enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
+  /// A numeric loopback address and a port.
+  case loopback(address: String, port: UInt16)
+  /// The absolute path of a socket.
+  case path(String)
+
+  /// Why a text is no such address.
+  enum Mistake: Error, Hashable {
+    /// It has another form.
+    case malformed
+    /// Others than this machine could connect to it.
+    case notLoopback
+  }
+
+  /// Reads `HOST:PORT`, `[ADDRESS]:PORT` or a path.
+  init(_ text: String) throws(Mistake) {
+    if text.hasPrefix("/") {
+      // A socket's path has to fit into 108 bytes with its NUL.
+      guard text.utf8.count < 108, text.count > 1 else { throw .malformed }
+      self = .path(text)
+      return
+    }
+    guard let colon = text.lastIndex(of: ":") else { throw .malformed }
+    let host = String(text[..<colon])
+    guard let port = Self.port(text[text.index(after: colon)...]) else { throw .malformed }
+    guard HostPattern.isValid(host) || Self.isBracketed(host) else { throw .malformed }
+    guard let address = Self.loopbackAddress(host) else { throw .notLoopback }
+    self = .loopback(address: address, port: port)
+  }
+
+  var description: String {
+    switch self {
+    case .loopback(let address, let port): address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+    case .path(let path): path
+    }
+  }
+
+  private static func port(_ text: Substring) -> UInt16? {
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(text), port > 0 else { return nil }
+    return port
+  }
+
+  private static func isBracketed(_ host: String) -> Bool {
+    guard host.hasPrefix("["), host.hasSuffix("]"), host.count >= 4 else { return false }
+    return host.dropFirst().dropLast().allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+  }
+
+  /// No name but `localhost` is looked up: what it means could change.
+  private static func loopbackAddress(_ host: String) -> String? {
+    if host == "localhost" { return "127.0.0.1" }
+    if host == "[::1]" { return "::1" }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+    return parts.count == 4 && parts[0] == 127 && !parts.contains(nil) ? host : nil
+  }
+}

@@ -1,0 +1,58 @@
+import CoreMetrics
+import JSONRPC
+import OpenMetrics
+import SDKInstances
+import SDKProtocol
+
+/// Counts calls and how long they take.
+struct CallMeter: CallObserver {
+  let registry: MetricsRegistry
+
+  func hearer(of method: (any SDKMethod.Type)?) -> CallHearer? {
+    guard let method else { return strangers }
+    let name = method.name
+    let ok = Counter(label: MetricFamily.calls.name, dimensions: labels(name, "ok"), factory: registry)
+    let failures = LazyCounters(.calls, in: registry) { labels(name, $0) }
+    let timer = Timer(label: MetricFamily.callDuration.name, dimensions: [("method", name)], factory: registry)
+    return { call in
+      if let failure = call.failure {
+        failures.increment(Self.outcome(failure))
+        // Refused before it was accepted: that says nothing about how long the method takes.
+        if call.duration == .zero { return }
+      } else {
+        ok.increment()
+      }
+      timer.recordNanoseconds(call.duration.nanoseconds)
+    }
+  }
+
+  /// Calls of methods that there are not, whose names may be anything, and connections that were refused.
+  private var strangers: CallHearer {
+    let unknown = LazyCounters(.calls, in: registry) { labels("", $0) }
+    let refused = LazyCounters(.connectionsRefused, in: registry) { [("reason", $0)] }
+    return { call in
+      guard let failure = call.failure else { return }
+      if failure.reason == "methodNotFound" {
+        unknown.increment(Self.outcome(failure))
+      } else {
+        refused.increment(Self.outcome(failure))
+      }
+    }
+  }
+
+  private func labels(_ method: String, _ outcome: String) -> [(String, String)] {
+    [("method", method), ("outcome", outcome)]
+  }
+
+  /// The reason, if it is one of the contract's.
+  private static func outcome(_ error: RPCError) -> String {
+    outcomes.contains(error.reason) ? error.reason : "other"
+  }
+
+  private static let outcomes = Set(
+    Reason.allCases.map(\.rawValue)
+      + [
+        "parseError", "invalidRequest", "frameTooLarge", "methodNotFound", "invalidParams", "internalError",
+        "cancelled",
+      ])
+}

@@ -1,0 +1,53 @@
+import DelegateBridge
+import OpenMetrics
+import SDKInstances
+import SDKProtocol
+import StateStore
+
+/// How the domain stands when somebody asks for the metrics.
+struct DomainReading: Sendable {
+  let registry: InstanceRegistry
+  let bridge: ProviderBridge
+  let delegates: Delegates
+  let events: EventHub
+  let database: SQLiteStateStore?
+
+  var samples: [MetricSample] {
+    get async { instances + providers + store + [MetricSample(.subscriptions, is: await events.count)] }
+  }
+
+  private var instances: [MetricSample] {
+    struct Key: Hashable {
+      let kind: String
+      let state: InstanceState
+    }
+    var counts: [Key: Int] = [:]
+    for kind in registry.kindNames {
+      for state in InstanceState.allCases { counts[Key(kind: kind, state: state)] = 0 }
+    }
+    for instance in registry.instances {
+      counts[Key(kind: instance.kind.name, state: instance.state), default: 0] += 1
+    }
+    return counts.map { MetricSample(.instances, [$0.key.kind, $0.key.state.rawValue], is: $0.value) } + [
+      MetricSample(.quarantined, is: registry.quarantined.count),
+      MetricSample(.delegates, is: delegates.count),
+    ]
+  }
+
+  private var providers: [MetricSample] {
+    let standing = bridge.standing
+    let states: [MetricSample] = [
+      MetricSample(.providers, ["running"], is: standing.running),
+      MetricSample(.providers, ["long"], is: standing.long),
+      MetricSample(.providers, ["waiting"], is: standing.waiting),
+    ]
+    return states
+      + Instance.Bridge.BreakerState.allCases.map {
+        MetricSample(.breakers, [$0.rawValue], is: standing.breakers[$0] ?? 0)
+      }
+  }
+
+  private var store: [MetricSample] {
+    database.map { [MetricSample(.changesWaiting, is: $0.waitingCount)] } ?? []
+  }
+}

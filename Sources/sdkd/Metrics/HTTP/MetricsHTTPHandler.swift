@@ -1,0 +1,74 @@
+import NIOCore
+import NIOHTTP1
+
+/// Answers the first request of a connection and closes it.
+final class MetricsHTTPHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let source: MetricsListener.Source
+  private var head: HTTPRequestHead?
+  private var isAnswered = false
+  private var body = 0
+
+  /// A request has no use for a body; what is longer than this is not read to its end.
+  private static let maximumBody = 16 << 10
+
+  init(source: @escaping MetricsListener.Source) { self.source = source }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isAnswered else { return }
+    switch Self.unwrapInboundIn(data) {
+    case .head(let head): self.head = head
+    case .body(let bytes):
+      body += bytes.readableBytes
+      if body > Self.maximumBody { context.close(promise: nil) }
+    case .end:
+      guard let head else { return context.close(promise: nil) }
+      isAnswered = true
+      answer(head, context)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    let status = Self.status(method: head.method, uri: head.uri)
+    guard status == .ok else {
+      let text = status == .notFound ? "The metrics are at /metrics.\n" : "Only GET and HEAD.\n"
+      return write(status, "text/plain; charset=utf-8", text, to: head, context)
+    }
+    let home = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    let eventLoop = context.eventLoop
+    source { contentType, text in
+      eventLoop.execute {
+        let (handler, context) = home.value
+        guard context.channel.isActive else { return }
+        handler.write(.ok, contentType, text, to: head, context)
+      }
+    }
+  }
+
+  private func write(
+    _ status: HTTPResponseStatus, _ contentType: String, _ text: String, to request: HTTPRequestHead,
+    _ context: ChannelHandlerContext
+  ) {
+    let body = ByteBuffer(string: text)
+    var headers = HTTPHeaders([
+      ("connection", "close"), ("cache-control", "no-store"), ("content-type", contentType),
+      ("content-length", "\(body.readableBytes)"),
+    ])
+    if status == .methodNotAllowed { headers.add(name: "allow", value: "GET, HEAD") }
+    let head = HTTPResponseHead(version: request.version, status: status, headers: headers)
+    context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
+    if request.method != .HEAD { context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
+    let home = NIOLoopBound(context, eventLoop: context.eventLoop)
+    context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in home.value.close(promise: nil) }
+  }
+
+  /// What a request gets.
+  static func status(method: HTTPMethod, uri: String) -> HTTPResponseStatus {
+    guard uri.prefix(while: { $0 != "?" }) == "/metrics" else { return .notFound }
+    return method == .GET || method == .HEAD ? .ok : .methodNotAllowed
+  }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import JSONRPCTransport
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Serves the metrics over HTTP to this machine: a socket that listens, and the connections that came through it.
+///
+/// Each connection gets one answer within a deadline. Of too many at a time the oldest gives way.
+final class MetricsListener: Sendable {
+  /// Makes the text and passes it on, on any thread.
+  typealias Source = @Sendable (_ deliver: @escaping @Sendable (_ contentType: String, _ text: String) -> Void) -> Void
+
+  /// Why there is no listener.
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// Connections at a time.
+  static let capacity = 16
+  /// How long a connection may last.
+  private static let patience = TimeAmount.seconds(10)
+
+  private let server: any Channel
+  private let file: SocketFile?
+  private let limit: ConnectionLimit
+
+  private init(server: any Channel, file: SocketFile?, limit: ConnectionLimit) {
+    self.server = server
+    self.file = file
+    self.limit = limit
+  }
+
+  /// Listens and serves until `close`.
+  static func open(
+    _ address: ListenAddress, on group: MultiThreadedEventLoopGroup, source: @escaping Source
+  ) async throws(Failure) -> MetricsListener {
+    let limit = ConnectionLimit(capacity)
+    let bootstrap = bootstrap(group, limit, source)
+    do {
+      switch address {
+      case .loopback(let host, let port):
+        let address = try SocketAddress(ipAddress: host, port: Int(port))
+        return MetricsListener(server: try await bootstrap.bind(to: address).get(), file: nil, limit: limit)
+      case .path(let path):
+        let socket = try ListeningSocket.bind(path: path, mode: 0o660)
+        do {
+          let server = try await bootstrap.withBoundSocket(socket.descriptor).get()
+          return MetricsListener(server: server, file: socket.file, limit: limit)
+        } catch {
+          socket.file.remove()
+          throw error
+        }
+      }
+    } catch let error as IOError {
+      throw Failure(description: words(for: error, address))
+    } catch {
+      throw Failure(description: "Metrics can't be served at \(address): \(error)")
+    }
+  }
+
+  private static func words(for error: IOError, _ address: ListenAddress) -> String {
+    let why =
+      switch error.errnoCode {
+      case EADDRINUSE: "another program has this port; stop it, or choose another one"
+      case EACCES: "that takes more rights; choose a port from 1024 on"
+      case EADDRNOTAVAIL: "this machine has no such address"
+      case let code: "errno \(code)"
+      }
+    return "Metrics can't be served at \(address): \(why) ([metrics] listen)."
+  }
+
+  private static func bootstrap(
+    _ group: MultiThreadedEventLoopGroup, _ limit: ConnectionLimit, _ source: @escaping Source
+  ) -> ServerBootstrap {
+    ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 64)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptPauseHandler { true })
+        }
+      }
+      .childChannelInitializer { channel in
+        limit.admit(channel)
+        // What takes longer than an answer should is cut off, whatever the peer does.
+        let end = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in end.cancel() }
+        return channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
+          try channel.pipeline.syncOperations.addHandler(MetricsHTTPHandler(source: source))
+        }
+      }
+  }
+
+  /// Stops listening and ends all connections.
+  func close() async {
+    file?.remove()
+    try? await server.close()
+    limit.closeAll()
+  }
+}

@@ -1,0 +1,69 @@
+import Glibc
+import OpenMetrics
+
+/// What the kernel knows of this process. What can't be read is left out.
+enum ProcessReading {
+  static var samples: [MetricSample] {
+    var samples: [MetricSample] = []
+    func add(_ family: MetricFamily, _ value: Double?) {
+      if let value { samples.append(MetricSample(family, is: value)) }
+    }
+    add(.cpu, processorTime)
+    add(.resident, residentBytes)
+    add(.startTime, startTime)
+    add(.openFiles, openFiles)
+    add(.mostFiles, mostFiles)
+    return samples
+  }
+
+  private static var processorTime: Double? {
+    var usage = rusage()
+    guard getrusage(RUSAGE_SELF.rawValue, &usage) == 0 else { return nil }
+    func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+  }
+
+  /// The second number of `/proc/self/statm`, in pages.
+  private static var residentBytes: Double? {
+    guard let text = text(of: "/proc/self/statm"),
+      let pages = Double(text.split(separator: " ").dropFirst().first ?? "")
+    else { return nil }
+    return pages * Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
+  }
+
+  /// The 22nd field of `/proc/self/stat`, counted behind the name in parentheses, is in ticks since the machine started.
+  private static let startTime: Double? = {
+    guard let text = text(of: "/proc/self/stat"), let end = text.lastIndex(of: ")"),
+      let ticks = Double(text[end...].split(separator: " ").dropFirst(20).first ?? "")
+    else { return nil }
+    let boottime: clockid_t = 7
+    var (wall, boot) = (timespec(), timespec())
+    guard clock_gettime(CLOCK_REALTIME, &wall) == 0, clock_gettime(boottime, &boot) == 0 else { return nil }
+    func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 }
+    return seconds(wall) - seconds(boot) + ticks / Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
+  }()
+
+  private static var openFiles: Double? {
+    guard let directory = opendir("/proc/self/fd") else { return nil }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    // "." and ".." are none, and the one that reads the directory is ours.
+    return Double(max(0, count - 3))
+  }
+
+  private static var mostFiles: Double? {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+    return limit.rlim_cur == rlim_t.max ? .infinity : Double(limit.rlim_cur)
+  }
+
+  private static func text(of path: String) -> String? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 2048)
+    let count = read(file, &bytes, bytes.count)
+    return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+  }
+}
