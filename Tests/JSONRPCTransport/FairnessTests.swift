@@ -11,10 +11,19 @@ struct FairnessTests {
     typealias OutboundIn = ByteBuffer
     var reads = 0
     var holds = false
+    /// As when the peer is gone already.
+    var fails = false
     var held: [EventLoopPromise<Void>?] = []
     func read(context: ChannelHandlerContext) { reads += 1 }
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-      if holds { held.append(promise) } else { promise?.succeed(()) }
+      if fails {
+        promise?.fail(ChannelError.ioOnClosedChannel)
+        context.close(promise: nil)
+      } else if holds {
+        held.append(promise)
+      } else {
+        promise?.succeed(())
+      }
     }
     func release() {
       holds = false
@@ -75,6 +84,17 @@ struct FairnessTests {
     pass(.seconds(1))
     #expect(accepted == 40)
     #expect(program.seen.closed == 1)
+  }
+
+  @Test(arguments: ["{", "{\n", "x", "[]\n[]", ""]) func anAnswerThatFindsNobodyEndsTheConnection(text: String) throws {
+    let allowance = Allowance()
+    try open(allowance)
+    wire.fails = true
+    if !text.isEmpty { try send(text) }
+    channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+    pass(.milliseconds(1))
+    #expect(program.seen.closed == 1)
+    #expect(allowance.usage == (0, 0))
   }
 
   @Test func whatAFloodHasLeftBehindIsDropped() throws {

@@ -102,6 +102,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     isPumping = true
     defer {
       isPumping = false
+      // The peer may have gone in the middle of it, found by an answer that could not be written.
+      if isGone, !isResting { core.lost() }
       core.keep(pending: framer.pendingBytes)
     }
     var seen = 0
