@@ -17,12 +17,19 @@ public actor VendorHTTPClient: HTTPSending {
     var rule: AddressRule
   }
 
-  private struct Lent {
-    var client: HTTPClient
-    var address: NetworkAddress
-    var caFile: String?
+  /// A client and how many requests are under way on it: it is shut down when the last has ended.
+  private final class Lent {
+    let client: HTTPClient
+    let address: NetworkAddress
+    let caFile: String?
     var inUse = 0
     var order: UInt64 = 0
+
+    init(_ client: HTTPClient, _ address: NetworkAddress, caFile: String?) {
+      self.client = client
+      self.address = address
+      self.caFile = caFile
+    }
   }
 
   private let group: MultiThreadedEventLoopGroup
@@ -54,9 +61,9 @@ public actor VendorHTTPClient: HTTPSending {
     if let known = clients[place]?.address, let index = addresses.firstIndex(of: known) { addresses.swapAt(0, index) }
     var last = HTTPFailure.network("no connection")
     for address in addresses.prefix(Self.maximumAddresses) {
-      let client = await lend(place, address, caFile: request.caFile)
-      let outcome = await Self.exchange(request, deadline, client)
-      await giveBack(place, client)
+      let lent = await lend(place, address, caFile: request.caFile)
+      let outcome = await Self.exchange(request, deadline, lent.client)
+      await giveBack(place, lent)
       switch outcome {
       case .answered(let answer): return answer
       case .failed(let failure): throw failure
@@ -83,30 +90,33 @@ public actor VendorHTTPClient: HTTPSending {
     try? await lent.client.shutdown()
   }
 
-  private func lend(_ place: Place, _ address: NetworkAddress, caFile: String?) async -> HTTPClient {
+  private func lend(_ place: Place, _ address: NetworkAddress, caFile: String?) async -> Lent {
     uses += 1
-    if var lent = clients[place], lent.caFile == caFile, lent.address == address {
-      lent.inUse += 1
-      lent.order = uses
-      clients[place] = lent
-      return lent.client
-    }
     let former = clients[place]
-    let client = HTTPClient(
-      eventLoopGroupProvider: .shared(group),
-      configuration: Self.configuration(caFile: caFile, place.host, address, place.rule))
-    clients[place] = Lent(client: client, address: address, caFile: caFile, inUse: 1, order: uses)
+    if let former, former.caFile == caFile, former.address == address {
+      former.inUse += 1
+      former.order = uses
+      return former
+    }
+    let lent = Lent(
+      HTTPClient(
+        eventLoopGroupProvider: .shared(group),
+        configuration: Self.configuration(caFile: caFile, place.host, address, place.rule)),
+      address, caFile: caFile)
+    lent.inUse = 1
+    lent.order = uses
+    clients[place] = lent
     if let former, former.inUse == 0 { try? await former.client.shutdown() }
-    return client
+    return lent
   }
 
-  private func giveBack(_ place: Place, _ client: HTTPClient) async {
-    guard clients[place]?.client === client else {
+  private func giveBack(_ place: Place, _ lent: Lent) async {
+    lent.inUse -= 1
+    guard clients[place] === lent else {
       // The instance was forgotten, or has other certificates or addresses by now.
-      try? await client.shutdown()
+      if lent.inUse == 0 { try? await lent.client.shutdown() }
       return
     }
-    clients[place]?.inUse -= 1
     guard clients.count > Self.capacity,
       let idle = clients.filter({ $0.value.inUse == 0 }).min(by: { $0.value.order < $1.value.order })?.key
     else { return }
