@@ -142,15 +142,4 @@ import Testing
     try desk.use(["command": "echo token", "shell": true])
     #expect(try desk.line.failure("token.refresh", ["instance": "desk"]).reason == "providerNotAllowed")
   }
-
-  @Test func aSystemDaemonRunsNoCommandUnlessItIsAllowed() throws {
-    let environment = ["STATE_DIRECTORY": "/nonexistent"]
-    let error = #expect(throws: RPCError.self) { try BridgeDesk("true", environment: environment) }
-    #expect(error?.reason == "providerNotAllowed")
-    #expect(error?.message.contains("provider.unit") == true)
-    let allowed = try BridgeDesk(
-      "exec \(BridgeDesk.mint)", configuration: "[bridge]\nsame_uid = true\n", environment: environment)
-    #expect(try allowed.line.call("token.refresh", ["instance": "desk"])["fromCache"] == false)
-    #expect(allowed.desk.logs.contains("bridge.same_uid lets token providers run with the daemon's uid"))
-  }
 }

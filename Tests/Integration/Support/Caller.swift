@@ -53,7 +53,7 @@ struct Caller {
       "/bin/sh",
       [
         "-c",
-        "\(move)exec setpriv --reuid=\(uid) --regid=\(group) \(member) python3 '\(script.path)' '\(desk.socket)' "
+        "\(move)exec setpriv --reuid=\(uid) --regid=\(group) \(member) /usr/bin/python3 '\(script.path)' '\(desk.socket)' "
           + "'\(requests.path)' \(isOrphaned ? "orphaned" : "own")",
       ], output: out, log: desk.folder.appendingPathComponent("err-\(id)"))
     guard program.exit(within: 60) == 0 else { throw Program.Failure(description: program.logText) }

@@ -17,7 +17,7 @@ extension Desk {
     let request = JSONWriter.text(of: ["jsonrpc": "2.0", "id": 1, "method": .string(method), "params": params])
     let out = folder.appendingPathComponent("out-\(id)")
     let program = try Program(
-      "/usr/bin/env", ["python3", file.path, socket, String(uid), request], output: out,
+      "/usr/bin/python3", [file.path, socket, String(uid), request], output: out,
       log: folder.appendingPathComponent("err-\(id)"))
     guard program.exit(within: 30) == 0 else { throw Program.Failure(description: program.logText) }
     return try JSONParser.parse(try Data(contentsOf: out))

@@ -51,12 +51,22 @@ final class Program: @unchecked Sendable {
     var variables = ProcessInfo.processInfo.environment
     for name in ["SDKD_SOCKET", "NOTIFY_SOCKET", "JOURNAL_STREAM", "LISTEN_FDS"] { variables[name] = nil }
     variables.merge(environment) { _, new in new }
+    // A test's thread holds signals back, and what it starts would too.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    sigfillset(&signals)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     let argv = ([Program.path(name)] + arguments).map { strdup($0) } + [nil]
     let envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for text in argv + envp { free(text) } }
     var pid: pid_t = 0
     let error = Program.noFileIsBeingWritten.withLock {
-      posix_spawn(&pid, Program.path(name), &actions, nil, argv, envp)
+      posix_spawn(&pid, Program.path(name), &actions, &attributes, argv, envp)
     }
     guard error == 0 else {
       throw Failure(description: "\(name) can't be started: \(String(cString: strerror(error)))")

@@ -31,7 +31,7 @@ final class StrangeLine {
     input = ends[1]
     let out = desk.folder.appendingPathComponent("line-\(UUID().uuidString)")
     program = try Program(
-      "/usr/bin/env", ["python3", file.path, desk.socket, "\(uid)"], output: out,
+      "/usr/bin/python3", [file.path, desk.socket, "\(uid)"], output: out,
       log: desk.folder.appendingPathComponent("line.err"),
       input: ends[0])
     try eventually("its output is there") { FileManager.default.fileExists(atPath: out.path) }
