@@ -91,11 +91,11 @@ import Testing
     let before = try desk.vitals
     // Room for a few more, from now on.
     let pid = try #require(desk.daemon?.pid)
-    let most = before.descriptors + 12
+    let most = before.descriptors + 24
     _ = try desk.play("resource.prlimit(\(pid), resource.RLIMIT_NOFILE, (\(most), \(most)))")
-    var lines = try (0..<60).map { _ in try desk.connect() }
+    var lines = try (0..<80).map { _ in try desk.connect() }
     let ids = lines.map { $0.begin("daemon.info") }
-    try eventually("there is none left") { try desk.vitals.descriptors >= before.descriptors + 10 }
+    try eventually("there is none left") { try desk.vitals.descriptors >= before.descriptors + 22 }
     // Whoever is connected is served from memory; a provider or a vendor can't be reached, and that is said.
     for _ in 0..<50 { #expect(try line.call("token.get", ["instance": "desk"])["fromCache"] == true) }
     let refresh = try line.failure("token.refresh", ["instance": "desk"], within: 60)

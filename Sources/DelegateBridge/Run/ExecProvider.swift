@@ -46,7 +46,7 @@ struct ExecProvider: ProviderRunning {
   private func spawn(
     _ program: String, _ invocation: ProviderInvocation, _ deadline: ContinuousClock.Instant, unlessBusy: Bool
   ) async -> ProviderRun? {
-    guard let (pipes, ends) = ProviderPipes.make() else {
+    guard DescriptorRoom.isThere(), let (pipes, ends) = ProviderPipes.make() else {
       return ProviderRun(ending: .notStarted("The daemon has too many open files to run the token provider."))
     }
     let numbers = ends.map { FileDescriptor(rawValue: $0.raw) }
