@@ -129,6 +129,22 @@ struct LimitTests {
     #expect(said == [.null, .null, "tooManySubscriptions"])
   }
 
+  @Test func aUserHasSoManySubscriptionsOnAllConnections() throws {
+    let desk = try desk("subscriptions = 2\nsubscriptions_per_uid = 3")
+    let script = """
+      lines = [Line() for _ in range(3)]
+      said = [reason(line.call("events.subscribe")) for line in lines for _ in range(2)]
+      lines[0].socket.close(); lines[0].file.close()
+      import time
+      end = time.monotonic() + 20
+      while (last := reason(lines[2].call("events.subscribe"))) and time.monotonic() < end: time.sleep(0.05)
+      say(said + [last])
+      """
+    let most: JSON = "tooManySubscriptions"
+    #expect(try desk.play(uid: 1001, script) == [.null, .null, .null, most, most, most, .null])
+    #expect(try desk.play(uid: 1002, #"say(reason(Line().call("events.subscribe")))"#) == .null)
+  }
+
   @Test func anInstanceStoresSoMuch() throws {
     let desk = try desk("instances = 20")
     try slowInstance(desk)

@@ -31,7 +31,7 @@ import Testing
     let seen = try Vendor.output("/usr/bin/python3", [script.path, text.path]).split(separator: "\n").map(String.init)
     for expected in [
       "sdkd_calls counter  0", "sdkd_instances gauge  0", "sdkd_build info  0", "process_cpu_seconds counter seconds 0",
-      "sdkd_connections gauge  0", "sdkd_events counter  0",
+      "sdkd_connections gauge  0", "sdkd_events counter  0", "sdkd_event_lag gauge  0", "sdkd_event_gaps counter  0",
     ] { #expect(seen.contains(expected), "\(expected): \(seen)") }
     let transactions = seen.first { $0.hasPrefix("sdkd_store_transaction_duration_seconds histogram seconds ") }
     #expect(transactions.map { !$0.hasSuffix(" 0") } == true)

@@ -24,8 +24,10 @@ public actor EventHub {
   private(set) var recent = Deque<EventText>()
 
   private let onEvent: @Sendable (StoredEvent) -> Void
-  /// How many subscriptions a connection may have, unless it is an admin's.
+  /// How many subscriptions a connection and all of a user's connections may have, unless they are an admin's.
   private let maximumSubscriptions: Int
+  private let maximumPerUser: Int
+  private var gaps = 0
   private static let recentCapacity = 512
   /// How much may wait for a subscriber's connection.
   static let maximumUnsentBytes = 512 << 10
@@ -41,11 +43,12 @@ public actor EventHub {
   ///   - onEvent: hears of each event once it is durable, in no certain order; must be quick.
   public init(
     store: any StateStore, operations: Operations, logger: Logger, maximumSubscriptions: Int = 16,
-    patience: Duration = .seconds(5), inboxCapacity: Int = 4096,
+    maximumPerUser: Int = 256, patience: Duration = .seconds(5), inboxCapacity: Int = 4096,
     onEvent: @escaping @Sendable (StoredEvent) -> Void = { _ in }
   ) {
     self.onEvent = onEvent
     self.maximumSubscriptions = maximumSubscriptions
+    self.maximumPerUser = maximumPerUser
     self.store = store
     self.operations = operations
     self.logger = logger
@@ -87,6 +90,11 @@ public actor EventHub {
       throw SDKError(
         .limit, .tooManySubscriptions,
         "A connection has at most \(maximumSubscriptions) subscriptions; end one with events.unsubscribe.")
+    }
+    if !isAdmin, table.count(ofUser: link.peer.uid) >= maximumPerUser {
+      throw SDKError(
+        .limit, .tooManySubscriptions,
+        "All connections of a user have at most \(maximumPerUser) subscriptions; end one with events.unsubscribe.")
     }
     let place: EventPlace? =
       switch since {
@@ -149,8 +157,26 @@ public actor EventHub {
     for subscription in table.all where told.insert(subscription.session).inserted { subscription.link.send(line) }
   }
 
-  /// How many subscriptions there are.
-  public var count: Int { table.count }
+  /// How the subscriptions stand.
+  public struct Standing: Sendable, Hashable {
+    /// How many there are.
+    public var subscriptions: Int
+    /// How many of these wait for `events.resume` after a gap.
+    public var paused: Int
+    /// How many events the slowest of the others has still to be told or to pass over.
+    public var lag: UInt64
+    /// How many gaps were told since the start.
+    public var gaps: Int
+  }
+
+  /// How the subscriptions stand now.
+  public var standing: Standing {
+    let waiting = inbox.newest - min(told, inbox.newest)
+    let behind = table.all.lazy.filter { $0.phase == .replaying }.map { [told] in told - min(told, $0.place.position) }
+    return Standing(
+      subscriptions: table.count, paused: table.all.count { $0.phase == .paused },
+      lag: waiting + (behind.max() ?? 0), gaps: gaps)
+  }
 
   // MARK: Delivery
 
@@ -193,6 +219,7 @@ public actor EventHub {
   /// Tells of a gap after what was delivered; going on at its `resume` loses nothing that is still kept.
   func pause(_ subscription: Subscription) {
     table.setPhase(.paused, of: subscription)
+    gaps += 1
     let gap = EventsGap.Params(
       subscription: subscription.name, from: subscription.isForeign ? nil : subscription.lastCursor,
       resume: cursors.encode(subscription.place))

@@ -9,6 +9,7 @@ struct SubscriptionTable {
 
   private var byID: [UInt64: Subscription] = [:]
   private var sessions: [ObjectIdentifier: Session] = [:]
+  private var byUser: [UInt32: Int] = [:]
   private var lastID: UInt64 = 0
   /// Those that are told as it happens: of some instances, or of all.
   private var watchers: [InstanceID: [UInt64: Subscription]] = [:]
@@ -19,6 +20,7 @@ struct SubscriptionTable {
   subscript(id: UInt64) -> Subscription? { byID[id] }
 
   func count(of session: ObjectIdentifier) -> Int { sessions[session]?.byName.count ?? 0 }
+  func count(ofUser uid: UInt32) -> Int { byUser[uid] ?? 0 }
 
   func find(_ name: String, of session: ObjectIdentifier) -> Subscription? { sessions[session]?.byName[name] }
 
@@ -30,13 +32,16 @@ struct SubscriptionTable {
     sessions[session, default: Session()].made += 1
     let made = make(lastID, "s\(sessions[session]?.made ?? 0)")
     byID[made.id] = made
+    byUser[made.link.peer.uid, default: 0] += 1
     sessions[session]?.byName[made.name] = made
     return made
   }
 
   mutating func remove(_ subscription: Subscription) {
+    guard byID.removeValue(forKey: subscription.id) != nil else { return }
     setPhase(.paused, of: subscription)
-    byID[subscription.id] = nil
+    let (uid, left) = (subscription.link.peer.uid, count(ofUser: subscription.link.peer.uid) - 1)
+    byUser[uid] = left > 0 ? left : nil
     sessions[subscription.session]?.byName[subscription.name] = nil
   }
 

@@ -35,7 +35,8 @@ struct Composition {
     let deadlines = Deadlines(clock: clock)
     let events = EventHub(
       store: opened.store, operations: operations, logger: logger,
-      maximumSubscriptions: configuration.limits.subscriptions, onEvent: { audit.heard($0) })
+      maximumSubscriptions: configuration.limits.subscriptions,
+      maximumPerUser: configuration.limits.subscriptionsPerUid, onEvent: { audit.heard($0) })
     let breakers = BreakerEvents(operations: operations)
     let delegates = Delegates(
       grace: .seconds(configuration.delegateGrace), operations: operations, logger: logger,

@@ -25,6 +25,8 @@ extension Configuration {
     var totalConnections = 2048
     /// Subscriptions of one connection.
     var subscriptions = 16
+    /// Subscriptions of all connections of one uid.
+    var subscriptionsPerUid = 256
     /// Calls of one uid in a second.
     var callsPerSecond = 500
     /// Instances that one uid may have.
@@ -44,7 +46,8 @@ extension Configuration.Limits {
       "callBurst": Double(AllowanceLimits(callsPerSecond: callsPerSecond).callBurst),
       "maxOutboundBytes": Double(maxOutboundBytes.bytes),
       "writeTimeout": writeTimeout.value, "connections": Double(connections),
-      "subscriptions": Double(subscriptions), "callsPerSecond": Double(callsPerSecond),
+      "subscriptions": Double(subscriptions), "subscriptionsPerUid": Double(subscriptionsPerUid),
+      "callsPerSecond": Double(callsPerSecond),
       "instances": Double(instances),
     ]
   }

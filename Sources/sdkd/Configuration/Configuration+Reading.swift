@@ -111,6 +111,7 @@ extension Configuration.Limits {
     connections = reader.integer(at: "limits.connections", 1...65_536) ?? connections
     totalConnections = reader.integer(at: "limits.total_connections", 1...65_536) ?? totalConnections
     subscriptions = reader.integer(at: "limits.subscriptions", 0...65_536) ?? subscriptions
+    subscriptionsPerUid = reader.integer(at: "limits.subscriptions_per_uid", 0...1_000_000) ?? subscriptionsPerUid
     callsPerSecond = reader.integer(at: "limits.calls_per_second", 1...1_000_000) ?? callsPerSecond
     instances = reader.integer(at: "limits.instances", 0...1_000_000) ?? instances
     check(reader)
@@ -124,6 +125,7 @@ extension Configuration.Limits {
       reader.log.add("limits.\(key)", "\(whole.key) must be at least \(part.key): it counts those too.")
     }
     check(("max_in_flight", maxInFlight), ("max_in_flight_per_uid", maxInFlightPerUid))
+    check(("subscriptions", subscriptions), ("subscriptions_per_uid", subscriptionsPerUid))
     check(("connections", connections), ("total_connections", totalConnections))
   }
 }

@@ -112,6 +112,9 @@ extension Configuration {
       "Connections of all uids together, at most half of the descriptors that the daemon may open."),
     .key("subscriptions", .integer(minimum: 0, maximum: 65_536), default: "16", "Subscriptions of one connection."),
     .key(
+      "subscriptions_per_uid", .integer(minimum: 0, maximum: 1_000_000), default: "256",
+      "Subscriptions of all connections of one uid."),
+    .key(
       "calls_per_second", .integer(minimum: 1, maximum: 1_000_000), default: "500",
       "Calls of one uid in a second; after a rest twice as many at once."),
     .key("instances", .integer(minimum: 0, maximum: 1_000_000), default: "20", "Instances that one uid may have."),

@@ -13,7 +13,7 @@ struct DomainReading: Sendable {
   let database: SQLiteStateStore?
 
   var samples: [MetricSample] {
-    get async { instances + providers + store + [MetricSample(.subscriptions, is: await events.count)] }
+    get async { await instances + providers + store + subscriptions }
   }
 
   private var instances: [MetricSample] {
@@ -45,6 +45,18 @@ struct DomainReading: Sendable {
       + Instance.Bridge.BreakerState.allCases.map {
         MetricSample(.breakers, [$0.rawValue], is: standing.breakers[$0] ?? 0)
       }
+  }
+
+  private var subscriptions: [MetricSample] {
+    get async {
+      let standing = await events.standing
+      return [
+        MetricSample(.subscriptions, is: standing.subscriptions),
+        MetricSample(.pausedSubscriptions, is: standing.paused),
+        MetricSample(.eventLag, is: Int(clamping: standing.lag)),
+        MetricSample(.eventGaps, is: standing.gaps),
+      ]
+    }
   }
 
   private var store: [MetricSample] {

@@ -36,11 +36,16 @@ extension MetricFamily {
     "How long HTTP requests to vendors took.")
 
   static let subscriptions = MetricFamily("sdkd_subscriptions", .gauge, "Subscriptions to events.")
+  static let pausedSubscriptions = MetricFamily(
+    "sdkd_subscriptions_paused", .gauge, "Subscriptions that were told of a gap and have not gone on yet.")
+  static let eventLag = MetricFamily(
+    "sdkd_event_lag", .gauge, "Events that the slowest subscriber who is being served has still to be told.")
+  static let eventGaps = MetricFamily("sdkd_event_gaps", .counter, "Gaps that subscribers were told of.")
   static let events = MetricFamily(
     "sdkd_events", .counter, labels: ["type"], "Events that were recorded, by type.")
 
   static let aboutInstances = [
     instances, quarantined, refreshes, providerRuns, providerDuration, providers, breakers, delegates, vendorRequests,
-    vendorDuration, subscriptions, events,
+    vendorDuration, subscriptions, pausedSubscriptions, eventLag, eventGaps, events,
   ]
 }

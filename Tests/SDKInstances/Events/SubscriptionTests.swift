@@ -46,7 +46,7 @@ struct SubscriptionTests {
       let link = try link(session)
       link.close()
       world.hub.append([event(desk, 2)])
-      try await eventually("it is forgotten") { await world.hub.count == 0 }
+      try await eventually("it is forgotten") { await world.hub.standing.subscriptions == 0 }
       #expect(link.eventTypes.isEmpty)
     }
   }
@@ -161,6 +161,8 @@ struct SubscriptionTests {
       try await eventually("the quick one is told all") { quickLink.eventTypes.count == 5 }
       #expect(slowLink.eventTypes.count == 1)
       #expect(slowLink.notifications("events.gap").count == 1)
+      let standing = await world.hub.standing
+      #expect(standing.gaps == 1 && standing.paused == 1 && standing.lag == 0)
       slowLink.clog(0)
       let gap = try #require(slowLink.notifications("events.gap").first)
       #expect(gap["from"] == slowLink.notifications("events.event").last?["event"]?["cursor"])
@@ -228,7 +230,7 @@ struct SubscriptionTests {
       #expect(await world.call("events.unsubscribe", params, on: session).value == [:])
       _ = try await subscribe(world, session)
       await world.gateway.ended(session)
-      #expect(await world.hub.count == 0)
+      #expect(await world.hub.standing.subscriptions == 0)
     }
   }
 
