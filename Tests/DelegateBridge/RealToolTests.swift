@@ -6,9 +6,8 @@ import Testing
 
 /// Tools that make credentials, run as they are, and what they wrote when they were.
 @Suite struct RealToolTests {
-  private static let aws = ["/usr/bin/aws", "/usr/local/bin/aws", "/root/.pyenv/shims/aws"].first {
-    FileManager.default.isExecutableFile(atPath: $0)
-  }
+  private static let aws = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/aws" }
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
 
   /// The AWS CLI signs the token itself, without a network.
   @Test(.enabled(if: aws != nil, "needs the AWS CLI")) func awsEKSGetToken() async throws {
@@ -16,8 +15,7 @@ import Testing
     let provider = ProviderConfiguration(
       command: [program, "eks", "get-token", "--cluster-name", "desk", "--region", "eu-central-1"],
       format: .execCredential, timeout: Seconds(literal: 120),
-      environment: ["AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG"],
-      passEnvironment: ["PYENV_ROOT", "PYENV_VERSION"])
+      environment: ["AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG"])
     let answer = try await ProviderBridge(logger: LogCapture().logger).ask(
       .sample(within: 120), of: BridgeKey(instance: "uuid"), provider: provider, owner: 1)
     #expect(answer.token?.reveal().hasPrefix("k8s-aws-v1.") == true)
