@@ -34,16 +34,15 @@ public actor SandboxServer {
             throw error
           }
         }
+        group.addTask {
+          try await http.waitUntilListening()
+          event.yield(nil)
+        }
         for await job in jobs.all { group.addTask { await job() } }
         group.cancelAll()
       }
     }
     self.running = running
-    let watch = Task { [http] in
-      try await http.waitUntilListening()
-      event.yield(nil)
-    }
-    defer { watch.cancel() }
     for await failure in events {
       if let failure { throw failure }
       break

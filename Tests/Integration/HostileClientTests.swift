@@ -50,7 +50,7 @@ struct HostileClientTests {
               try:
                   if event & (select.POLLHUP | select.POLLERR): raise BrokenPipeError
                   line.socket.send(request * 20)
-              except BlockingIOError: time.sleep(0.001)
+              except BlockingIOError: pass
               except OSError:
                   closed.add(fd); poller.unregister(fd)
       say(len(closed))
@@ -167,9 +167,9 @@ struct HostileClientTests {
       soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
       resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
       lines = [Line() for _ in range(1000)]
-      time.sleep(2)
-      say(len([line for line in lines[::50] if "result" in line.call("daemon.info")]))
+      # All stay while one after the other is asked, twice.
+      say([len([line for line in lines if "result" in line.call("daemon.info")]) for _ in range(2)])
       """)
-    #expect(said == [20])
+    #expect(said == [[1000, 1000]])
   }
 }

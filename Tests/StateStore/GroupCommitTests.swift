@@ -31,15 +31,16 @@ import Testing
 
   /// Commits from tasks of their own while the writer is held in its first transaction, then lets it go.
   private func commit(
-    _ changes: [InstanceChange], _ store: SQLiteStateStore, _ gate: DispatchSemaphore, _ sizes: Seen<[Int]>,
-    limit: Int = .max
+    _ changes: [InstanceChange], _ store: SQLiteStateStore, _ gate: DispatchSemaphore, _ sizes: Seen<[Int]>
   ) async throws -> [Result<CommitResult, SDKError>] {
     let opener = try Sample("opener")
     async let first = store.commit(opener.create)
     while sizes.value.isEmpty { await Task.yield() }
+    let refused = Seen(0)
     let results = await withTaskGroup(of: (Int, Result<CommitResult, SDKError>).self) { group in
       for (index, change) in changes.enumerated() {
         let waiting = store.waitingCount
+        let refusedBefore = refused.value
         group.addTask {
           // Apart from the tuple: in release builds Swift 6.3 loses the index in `(index, .success(try await …))`.
           let result: Result<CommitResult, SDKError>
@@ -47,11 +48,12 @@ import Testing
             result = .success(try await store.commit(change))
           } catch {
             result = .failure(error)
+            refused.update { $0 += 1 }
           }
           return (index, result)
         }
-        // In order: the next is offered when this one waits.
-        while store.waitingCount == waiting, waiting < limit { await Task.yield() }
+        // In order: the next is offered when this one waits or was refused.
+        while store.waitingCount == waiting, refused.value == refusedBefore { await Task.yield() }
       }
       gate.signal()
       var results = [Result<CommitResult, SDKError>?](repeating: nil, count: changes.count)
@@ -122,7 +124,7 @@ import Testing
     tuning.queueLimit = 10
     try await gated(tuning) { store, gate, sizes in
       let samples = try (0..<12).map { try Sample("instance-\($0)") }
-      let results = try await commit(samples.map(\.create), store, gate, sizes, limit: 10)
+      let results = try await commit(samples.map(\.create), store, gate, sizes)
       let refused = results.filter {
         if case .failure(let error) = $0 { error.reason == .storeUnavailable } else { false }
       }
