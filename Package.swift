@@ -145,7 +145,10 @@ let package = Package(
       .testTarget(
         name: "IntegrationTests",
         dependencies: ["JSONRPC", "OpenMetrics", "SandboxServer", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
-        path: "Tests/Integration", swiftSettings: settings)
+        path: "Tests/Integration", swiftSettings: settings),
+      .testTarget(
+        name: "SystemTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdkd-provider", .subprocess, .system],
+        path: "Tests/System", swiftSettings: settings),
     ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,144 @@
+import Foundation
+import Subprocess
+import SystemPackage
+
+/// A Debian booted with systemd in a container, with the package installed, for one test alone.
+///
+/// Its files are an overlay in memory over a root that no test changes (`Packaging/system-root` makes it), and its
+/// network is a loopback of its own. The programs that the tests were built with are in `/opt/sdkd-debug`, for what is
+/// compiled for tests only.
+struct Machine: Sendable {
+  /// Something that did not go as it had to.
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// A command that has ended.
+  struct Ended: Sendable {
+    /// The exit status, or 128 + the signal.
+    let status: Int32
+    /// What it printed.
+    let output: String
+    /// What it complained about.
+    let error: String
+  }
+
+  /// Its first process, as seen from outside.
+  let leader: Int32
+
+  /// Boots a machine, lends it, and ends it.
+  ///
+  /// - Parameter options: more arguments of `systemd-nspawn(1)`, such as `--set-credential=`.
+  static func with<Result: Sendable>(
+    options: [String] = [], _ body: @escaping @Sendable (Machine) async throws -> Result
+  ) async throws -> Result {
+    await MachineGate.shared.enter()
+    do {
+      let result = try await booted(options, body)
+      await MachineGate.shared.leave()
+      return result
+    } catch {
+      await MachineGate.shared.leave()
+      throw error
+    }
+  }
+
+  private static func booted<Result: Sendable>(
+    _ options: [String], _ body: @escaping @Sendable (Machine) async throws -> Result
+  ) async throws -> Result {
+    let root = MachineRoot.path
+    guard FileManager.default.fileExists(atPath: root + "/usr/bin/sdkd") else {
+      throw Failure(description: "There is no root with the package in \(root); Packaging/system-root makes it.")
+    }
+    let name = "sdkd-" + UUID().uuidString.prefix(8).lowercased()
+    let console = FileManager.default.temporaryDirectory.appendingPathComponent("\(name).log").path
+    defer { unlink(console) }
+    let log = try FileDescriptor.open(
+      FilePath(console), .writeOnly, options: [.create, .append], permissions: [.ownerReadWrite])
+    defer { try? log.close() }
+    let arguments =
+      [
+        "--directory=\(root)", "--volatile=overlay", "--register=no", "--keep-unit", "--private-network",
+        "--console=pipe", "--machine=\(name)", "--bind-ro=\(MachineRoot.programs):/opt/sdkd-debug",
+      ] + (MachineRoot.swiftRuntime.map { ["--bind-ro=\($0)"] } ?? []) + options + ["--boot"]
+    let ended = try await Subprocess.run(
+      .path("/usr/bin/systemd-nspawn"), arguments: Arguments(arguments), input: .none,
+      output: .fileDescriptor(log, closeAfterSpawningProcess: false),
+      error: .fileDescriptor(log, closeAfterSpawningProcess: false)
+    ) { container in
+      let nspawn = container.processIdentifier.value
+      // Whatever happens, the container ends, and with it everything in it.
+      defer { if let leader = child(of: nspawn) { kill(leader, SIGKILL) } else { kill(nspawn, SIGTERM) } }
+      let machine = try await started(nspawn, console)
+      return try await body(machine)
+    }
+    return ended.closureResult
+  }
+
+  private static func started(_ nspawn: Int32, _ console: String) async throws -> Machine {
+    let end = ContinuousClock.now + .seconds(90)
+    while ContinuousClock.now < end {
+      if let leader = child(of: nspawn) {
+        let machine = Machine(leader: leader)
+        let state = try? await machine.run(["systemctl", "is-system-running", "--wait"], within: 60)
+        if let state, ["running\n", "degraded\n"].contains(state.output) { return machine }
+      }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    let said = (try? String(contentsOfFile: console, encoding: .utf8)) ?? ""
+    throw Failure(description: "The machine does not boot:\n\(said.suffix(4000))")
+  }
+
+  private static func child(of pid: Int32) -> Int32? {
+    guard let text = try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8) else {
+      return nil
+    }
+    return text.split(separator: " ").first.flatMap { Int32($0) }
+  }
+
+  /// Runs a program as root; it belongs to no unit. What wants one is started by `systemd-run`.
+  ///
+  /// - Parameter seconds: after this it is killed, and its status is 124 or 137.
+  func run(_ command: [String], input: String = "", within seconds: Int = 120) async throws -> Ended {
+    let limit = 16 << 20
+    let record = try await Subprocess.run(
+      .path("/usr/bin/timeout"),
+      arguments: Arguments(
+        ["--kill-after=5", String(seconds), "/usr/bin/nsenter", "--target", String(leader), "--all", "--"] + command),
+      environment: .custom([
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": "/root",
+      ]),
+      input: .string(input), output: .string(limit: limit), error: .string(limit: limit))
+    let status: Int32 =
+      switch record.terminationStatus {
+      case .exited(let code): code
+      case .signaled(let signal): 128 + signal
+      }
+    return Ended(status: status, output: record.standardOutput, error: record.standardError)
+  }
+
+  /// Runs a shell script as root, with `set -eu`.
+  ///
+  /// - Throws: when it doesn't end with 0.
+  @discardableResult func sh(_ script: String, input: String = "", within seconds: Int = 120) async throws -> Ended {
+    let ended = try await run(["bash", "-euo", "pipefail", "-c", script], input: input, within: seconds)
+    guard ended.status == 0 else {
+      throw Failure(
+        description: "\(script)\nended with \(ended.status):\n\(ended.output.suffix(4000))\(ended.error.suffix(4000))")
+    }
+    return ended
+  }
+
+  /// Runs a shell script again and again until it succeeds.
+  func eventually(_ what: String, within seconds: Int = 30, _ script: String) async throws {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while true {
+      let ended = try await run(["bash", "-euo", "pipefail", "-c", script])
+      if ended.status == 0 { return }
+      guard ContinuousClock.now < end else {
+        throw Failure(description: "gave up waiting until \(what): \(ended.output.suffix(2000))\(ended.error)")
+      }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+}
