@@ -39,11 +39,17 @@ struct SDKDaemonCommand: AsyncParsableCommand {
   @Flag(help: .hidden)
   var metricsTable = false
 
+  @Flag(help: .hidden)
+  var settingsTable = false
+
   func run() async throws {
     if metricsTable { return print(MetricsTable.markdown, terminator: "") }
+    if settingsTable { return print(OpenRPCDocument.text(of: SettingsDocument.json), terminator: "") }
     if openrpc {
       let methods = CommonMethods.all + Kinds.all.flatMap { $0.methods }
-      let document = OpenRPCDocument.make(methods: methods, notifications: CommonMethods.notifications)
+      let document = OpenRPCDocument.make(
+        methods: methods, notifications: CommonMethods.notifications,
+        kinds: Kinds.all.map { ($0.name, $0.settingsSchema) })
       print(OpenRPCDocument.text(of: document), terminator: "")
       return
     }

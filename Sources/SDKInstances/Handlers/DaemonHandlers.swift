@@ -103,7 +103,8 @@ public enum Handlers {
     isReady: @escaping @Sendable () -> Bool
   ) -> (router: Router<CallContext>, methods: [any SDKMethod.Type]) {
     let methods = CommonMethods.all + kinds.flatMap { $0.methods }
-    let document = OpenRPCDocument.make(methods: methods, notifications: CommonMethods.notifications)
+    let document = OpenRPCDocument.make(
+      methods: methods, notifications: CommonMethods.notifications, kinds: kinds.map { ($0.name, $0.settingsSchema) })
     var router = Router<CallContext>()
     DaemonHandlers.register(in: &router, registry: registry, facts: facts, document: document)
     InstanceHandlers.register(in: &router, registry: registry)

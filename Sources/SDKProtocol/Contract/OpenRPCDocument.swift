@@ -2,18 +2,19 @@ public import JSONRPC
 
 /// The contract as an OpenRPC 1.3 document, made from the types.
 public enum OpenRPCDocument {
-  /// The document for these methods, notifications and requests of the daemon's own.
+  /// The document for these methods, notifications, requests of the daemon's own, and kinds with their settings.
   ///
   /// What JSON-RPC has no words for stands under `x-sdkd`: the role that a method takes, its order, its kind and the
   /// verbs of `sdkctl` that call it.
   public static func make(
     methods: [any SDKMethod.Type], notifications: [any RPCNotification.Type],
-    requests: [any RPCMethod.Type] = CommonMethods.requests
+    requests: [any RPCMethod.Type] = CommonMethods.requests, kinds: [(name: KindName, settings: JSONSchema)] = []
   ) -> JSON {
     let sorted = methods.sorted { $0.name < $1.name }
     var named: [String: JSONSchema] = [:]
     let shapes =
       sorted.flatMap { $0.schemas } + notifications.map { $0.paramsSchema } + requests.flatMap { $0.schemas }
+      + kinds.map(\.settings)
     for schema in shapes {
       named.merge(schema.namedSchemas) { first, _ in first }
     }
@@ -37,6 +38,10 @@ public enum OpenRPCDocument {
             "name": .string($0.name), "summary": .string($0.summary), "description": .string($0.documentation),
             "params": $0.paramsShape.document, "result": $0.resultShape.document,
           ]
+        }),
+      "x-kinds": .array(
+        kinds.sorted { $0.name.name < $1.name.name }.map {
+          ["name": .string($0.name.name), "settings": $0.settings.document]
         }),
       "components": ["schemas": .object(schemas)],
     ]

@@ -5,6 +5,7 @@ public import SDKProtocol
 
 extension InstanceID: ExpressibleByArgument {
   public init?(argument: String) { self.init(argument) }
+  public static var defaultCompletionKind: CompletionKind { CompletionSource.instances }
 }
 
 extension Seconds: ExpressibleByArgument {
@@ -17,6 +18,7 @@ extension AccessRule: ExpressibleByArgument {
 
 extension KindName: ExpressibleByArgument {
   public init?(argument: String) { self.init(argument) }
+  public static var defaultCompletionKind: CompletionKind { CompletionSource.kinds }
 }
 
 extension InstanceState: ExpressibleByArgument {}

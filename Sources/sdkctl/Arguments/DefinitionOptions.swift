@@ -6,11 +6,12 @@ import SDKProtocol
 struct DefinitionOptions: ParsableArguments {
   @Option(
     name: .customLong("setting"),
-    help: ArgumentHelp("A setting; a value that reads as JSON is taken so. Secrets go into the file.", valueName: "k=v")
-  )
+    help: ArgumentHelp(
+      "A setting; a value that reads as JSON is taken so. Secrets go into the file.", valueName: "k=v"),
+    completion: CompletionSource.settings)
   var settings: [Assignment] = []
 
-  @Option(help: ArgumentHelp("Settings as a JSON object; - is standard input.", valueName: "file"))
+  @Option(help: ArgumentHelp("Settings as a JSON object; - is standard input.", valueName: "file"), completion: .file())
   var settingsFile: String?
 
   @Option(
@@ -26,7 +27,9 @@ struct DefinitionOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Who logs in and out.", valueName: "rule"))
   var accessControl: [AccessRule] = []
 
-  @Option(help: ArgumentHelp("The token provider as a JSON object; - is standard input.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The token provider as a JSON object; - is standard input.", valueName: "file"),
+    completion: .file())
   var providerFile: String?
 
   @Option(

@@ -3,7 +3,7 @@ import SDKClient
 
 /// The options that all verbs have.
 struct GlobalOptions: ParsableArguments {
-  @Option(help: "The path of the daemon's socket.")
+  @Option(help: "The path of the daemon's socket.", completion: .file())
   var socket: String?
 
   @Flag(help: "The daemon of the user.")

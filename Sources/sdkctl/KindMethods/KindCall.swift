@@ -8,7 +8,7 @@ struct KindCallOptions: ParsableArguments {
   @Argument(help: "The instance.")
   var id: InstanceID
 
-  @Option(help: "The service, for kinds that have several.")
+  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
   var service: String?
 
   @Option(

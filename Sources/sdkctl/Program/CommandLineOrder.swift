@@ -3,7 +3,8 @@ import ArgumentParser
 /// Reads command lines as far as it must be known before they are parsed.
 enum CommandLineOrder {
   private static let flags: Set<String> = ["--user", "--system"]
-  private static let options: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template"]
+  /// Those that take a value.
+  static let options: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template"]
 
   /// Puts options that all verbs have behind the verb, so that they can stand before it too.
   static func normalized(_ arguments: [String]) -> [String] {

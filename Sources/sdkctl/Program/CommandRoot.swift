@@ -2,7 +2,7 @@ import ArgumentParser
 import SDKProtocol
 
 /// `sdkctl` itself: the list of its verbs.
-struct CommandRoot: ParsableCommand {
+struct CommandRoot: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sdkctl",
     abstract: "Commands a running sdkd.",
@@ -20,5 +20,6 @@ struct CommandRoot: ParsableCommand {
       LoginVerb.self, LogoutVerb.self, IdentityVerb.self,
       TokenVerb.self, RefreshVerb.self, OpenVerb.self, ExecVerb.self,
       EventsVerb.self, AuditVerb.self, TopVerb.self, StorageVerb.self, PushVerb.self, CallVerb.self, LintJWTVerb.self,
+      CompletionVerb.self,
     ])
 }

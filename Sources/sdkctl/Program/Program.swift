@@ -21,7 +21,7 @@ enum Program {
   ) async -> Int32 {
     let arguments = CommandLineOrder.normalized(arguments)
     do {
-      let command = try CommandRoot.parseAsRoot(arguments)
+      let command = try await CommandRoot.asyncParseAsRoot(arguments)
       guard let verb = command as? any Verb else {
         // `help` and what else the parser brings along; it throws what there is to say.
         var command = command

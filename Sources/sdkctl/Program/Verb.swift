@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// One verb of `sdkctl`: its arguments and what it does.
-protocol Verb: ParsableCommand {
+protocol Verb: AsyncParsableCommand {
   /// The options that all verbs have.
   var global: GlobalOptions { get }
   /// Does it.

@@ -23,10 +23,11 @@ struct AuditVerb: Verb {
   @Option(help: ArgumentHelp("Only since then: a time in RFC 3339, or how long ago, such as 2h.", valueName: "time"))
   var since: String?
 
-  @Option(help: ArgumentHelp("Read the standard error of a daemon from this file.", valueName: "path"))
+  @Option(
+    help: ArgumentHelp("Read the standard error of a daemon from this file.", valueName: "path"), completion: .file())
   var file: String?
 
-  @Option(help: ArgumentHelp("Read the journal files in this directory.", valueName: "path"))
+  @Option(help: ArgumentHelp("Read the journal files in this directory.", valueName: "path"), completion: .directory)
   var directory: String?
 
   @Option(

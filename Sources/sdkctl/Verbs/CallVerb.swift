@@ -9,7 +9,7 @@ struct CallVerb: Verb {
     commandName: "call", abstract: "Call a method by its name and print its result.",
     discussion: "sdkctl call rpc.discover lists the methods. Params that hold secrets are read from standard input: -.")
 
-  @Argument(help: "The method.")
+  @Argument(help: "The method.", completion: CompletionSource.methods)
   var method: String
 
   @Argument(help: "Its params, a JSON object; - reads them from standard input.")

@@ -10,7 +10,7 @@ struct CreateVerb: Verb {
       stands behind --provider-command, to the end of the line.
       """)
 
-  @Argument(help: "The new instance's id.")
+  @Argument(help: "The new instance's id.", completion: .list([]))
   var id: InstanceID
 
   @Option(help: "Its kind; sdkctl status -o json lists the kinds.")

@@ -19,7 +19,7 @@ struct ExecVerb: Verb {
   @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "command"))
   var command: [String] = []
 
-  @Option(help: "The service, for kinds that have several.")
+  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
   var service: String?
 
   @Option(name: .customLong("min-ttl"), help: "How long the token must live at least, such as 10s or 5m.")

@@ -11,7 +11,7 @@ struct LintJWTVerb: Verb {
       signature is not checked: that takes the secret. Exit status 1 when the JWT would be refused.
       """)
 
-  @Argument(help: "The file; standard input unless given.")
+  @Argument(help: "The file; standard input unless given.", completion: .file())
   var file: String?
 
   @OptionGroup(title: "Global options") var global: GlobalOptions

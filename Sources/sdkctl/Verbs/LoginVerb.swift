@@ -11,7 +11,7 @@ struct LoginVerb: Verb {
 
   @OptionGroup var options: KindCallOptions
 
-  @Option(help: "Read from this file instead of standard input.")
+  @Option(help: "Read from this file instead of standard input.", completion: .file())
   var file: String?
 
   @OptionGroup(title: "Global options") var global: GlobalOptions

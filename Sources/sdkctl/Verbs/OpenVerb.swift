@@ -10,7 +10,7 @@ struct OpenVerb: Verb {
   @Argument(help: "The instance.")
   var id: InstanceID
 
-  @Option(help: "The service, for kinds that have several.")
+  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
   var service: String?
 
   @Option(name: .customLong("min-ttl"), help: "How long the token must live at least, such as 10s or 5m.")

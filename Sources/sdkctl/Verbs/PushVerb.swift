@@ -22,7 +22,7 @@ struct PushVerb: Verb {
   @Argument(help: "list, register or unregister.")
   var action: Action
 
-  @Argument(help: "The registration's id; only for unregister.")
+  @Argument(help: "The registration's id; only for unregister.", completion: CompletionSource.registrations)
   var registration: String?
 
   @Option(help: "Whose push service it is: apns, fcm or other; only for register.")
@@ -31,10 +31,10 @@ struct PushVerb: Verb {
   @Option(help: "The device's language, such as de-DE.")
   var locale: String?
 
-  @Option(help: "The service, for kinds that have several.")
+  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
   var service: String?
 
-  @Option(help: "Read the address from this file instead of standard input.")
+  @Option(help: "Read the address from this file instead of standard input.", completion: .file())
   var file: String?
 
   @OptionGroup(title: "Global options") var global: GlobalOptions

@@ -10,7 +10,7 @@ struct RefreshVerb: Verb {
   @Argument(help: "The instance.")
   var id: InstanceID
 
-  @Option(help: "The service, for kinds that have several.")
+  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
   var service: String?
 
   @Option(help: "How long to wait for it.")

@@ -19,10 +19,10 @@ struct StorageVerb: Verb {
   @Argument(help: "list, get, put or delete.")
   var action: Action
 
-  @Argument(help: "The key; not for list.")
+  @Argument(help: "The key; not for list.", completion: CompletionSource.storageKeys)
   var key: String?
 
-  @Option(help: "Read the value from this file instead of standard input.")
+  @Option(help: "Read the value from this file instead of standard input.", completion: .file())
   var file: String?
 
   @Flag(help: "The value is text, not JSON.")

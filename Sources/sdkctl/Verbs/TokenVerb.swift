@@ -13,7 +13,7 @@ struct TokenVerb: Verb {
   @Argument(help: "The instance.")
   var id: InstanceID
 
-  @Option(help: "The service, for kinds that have several.")
+  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
   var service: String?
 
   @Option(name: .customLong("min-ttl"), help: "How long it must live at least, such as 10s or 5m.")

@@ -1,0 +1,28 @@
+"""The keys of the configuration as Markdown, from what sdkd tells of itself."""
+import json
+
+import methods
+
+
+def markdown(settings, openrpc):
+    """The tables of sdkd.toml, the keys of an instance's file, and the settings of each kind."""
+    document = json.loads(settings)
+    shapes = document["components"]["schemas"]
+    parts = ["# TABLES OF sdkd.toml"]
+    for table in document["tables"]:
+        parts += [f"## \\[{table['name']}\\]", methods.plain(table["summary"])]
+        parts += [one_key(key) for key in table["keys"]]
+    parts += ["# KEYS OF AN INSTANCE'S FILE", methods.members(document["instance"])]
+    for name, table in (("Provider", "provider"), ("Access", "access")):
+        parts += [f"## \\[{table}\\]", methods.members(shapes[name])]
+    parts += ["# SETTINGS OF THE KINDS", "What `[settings]` of an instance's file, and `settings` in the protocol, hold."]
+    discovered = json.loads(openrpc)
+    for kind in discovered["x-kinds"]:
+        parts += [f"## {kind['name']}", methods.members(kind["settings"])]
+    return "\n\n".join(parts)
+
+
+def one_key(key):
+    sample = " ".join(key.get("default", key.get("example", "")).split("\n"))
+    said = f"Unless given: `{sample}`." if "default" in key else f"For example: `{sample}`."
+    return f"`{key['name']}` ({methods.shape(key['schema'])})\n\n: {methods.plain(key['summary'])} {said}"

@@ -1,0 +1,123 @@
+import ArgumentParser
+import JSONRPC
+import SDKClient
+import SDKProtocol
+
+/// What the shells complete words with: what the daemon says, asked for a moment only, and nothing when there is none.
+enum CompletionSource {
+  /// The shell waits for the answer while a person is typing.
+  private static let patience = Duration.milliseconds(800)
+
+  /// Completes with what `find` gets from the daemon that the words name.
+  static func asking(_ find: @escaping @Sendable (CompletionSource.Line) async throws -> [String]) -> CompletionKind {
+    .custom { words, index, _ async in
+      let line = Line(words: words, index: index)
+      return (try? await find(line)) ?? []
+    }
+  }
+
+  /// Ids of instances.
+  static let instances = asking { line in
+    var params = InstanceList.Params()
+    var found: [String] = []
+    while true {
+      let page = try await line.ask(InstanceList.self, params)
+      let ids = (page["instances"]?.arrayValue ?? []).compactMap { $0["instance"]?.stringValue }
+      found += ids
+      guard let next = page["next"]?.stringValue.flatMap({ InstanceID($0) }), next != params.after else { return found }
+      params.after = next
+    }
+  }
+
+  /// Kinds that the daemon hosts.
+  static let kinds = asking { line in
+    (try await line.ask(DaemonInfo.self, Empty())["kinds"]?.arrayValue ?? []).compactMap(\.stringValue)
+  }
+
+  /// Methods.
+  static let methods = asking { line in
+    (try await line.ask(RPCDiscover.self, Empty())["methods"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
+  }
+
+  /// Keys of the settings of the kind that `--kind` or the instance says, each with its `=`.
+  static let settings = asking { line in
+    guard let kind = try await line.kind() else { return [] }
+    let kinds = try await line.ask(RPCDiscover.self, Empty())["x-kinds"]?.arrayValue ?? []
+    let schema = kinds.first { $0["name"]?.stringValue == kind }?["settings"]
+    return (schema?["properties"]?.objectValue?.keys ?? []).map { "\($0)=" }
+  }
+
+  /// Services of the instance.
+  static let services = asking { line in
+    guard let id = line.instance else { return [] }
+    return try await line.ask(InstanceGet.self, .init(instance: id))["services"]?.objectValue?.keys ?? []
+  }
+
+  /// Keys of the values that an app keeps with the instance; none where a new one is written.
+  static let storageKeys = asking { line in
+    guard let id = line.instance, !line.words.contains("list") else { return [] }
+    let keys = try await line.ask(StorageList.self, .init(instance: id))["keys"]?.arrayValue ?? []
+    return keys.compactMap { $0["key"]?.stringValue }
+  }
+
+  /// Registrations of the instance.
+  static let registrations = asking { line in
+    guard let id = line.instance else { return [] }
+    let pushes = try await line.ask(PushList.self, .init(instance: id))["pushes"]?.arrayValue ?? []
+    return pushes.compactMap { $0["id"]?.stringValue }
+  }
+
+  /// The line that is being typed.
+  struct Line: Sendable {
+    /// Its words, the program's name first.
+    let words: [String]
+    /// Which of them is being typed.
+    let index: Int
+
+    /// Asks the daemon that the line's options name.
+    fileprivate func ask<M: SDKMethod>(_ method: M.Type, _ params: M.Params) async throws -> JSON {
+      let options = ClientOptions(
+        readRetry: RetrySchedule(limit: .zero), callTimeout: patience, callsBlock: true)
+      let client = SDKClient(socket: location, options: options)
+      return try await client.call(M.name, try JSONValueEncoder.encode(params), ordering: M.ordering)
+    }
+
+    /// Where the daemon is; a line that can't be parsed yet says it all the same.
+    var location: SocketLocation {
+      if let path = value(of: "--socket") { return .path(path) }
+      if let tenant = value(of: "--tenant") { return .tenant(tenant) }
+      return words.contains("--user") ? .user : words.contains("--system") ? .system : .automatic
+    }
+
+    /// The instance: the first word behind the verb that belongs to no option.
+    var instance: InstanceID? {
+      let options = CommandLineOrder.options
+      var rest = words.dropFirst().prefix(max(0, index - 1))
+      var hasVerb = false
+      while let word = rest.popFirst() {
+        if options.contains(word) {
+          _ = rest.popFirst()
+        } else if !word.hasPrefix("-") {
+          if hasVerb { return InstanceID(word) }
+          hasVerb = true
+        }
+      }
+      return nil
+    }
+
+    /// The kind that is meant.
+    fileprivate func kind() async throws -> String? {
+      if let kind = value(of: "--kind") { return kind }
+      guard let instance else { return nil }
+      return try await ask(InstanceGet.self, .init(instance: instance))["kind"]?.stringValue
+    }
+
+    private func value(of option: String) -> String? {
+      for (position, word) in words.enumerated() where position != index {
+        if word.hasPrefix("\(option)=") { return String(word.dropFirst(option.count + 1)) }
+        if word == option, position + 1 < words.count, position + 1 != index { return words[position + 1] }
+      }
+      return nil
+    }
+  }
+}

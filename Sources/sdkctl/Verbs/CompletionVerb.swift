@@ -1,0 +1,49 @@
+import ArgumentParser
+
+/// `sdkctl completion bash|zsh|fish`: the script by which a shell completes the words of `sdkctl`.
+struct CompletionVerb: Verb {
+  /// The shells.
+  enum Shell: String, ExpressibleByArgument, CaseIterable {
+    case bash, zsh, fish
+
+    fileprivate var script: CompletionShell {
+      switch self {
+      case .bash: .bash
+      case .zsh: .zsh
+      case .fish: .fish
+      }
+    }
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "completion", abstract: "Print the script by which a shell completes sdkctl's words.",
+    discussion: """
+      The package installs it for all three shells. By hand, in bash: source <(sdkctl completion bash). Instances, kinds, \
+      settings, methods and the like are asked of the daemon; without one there are just verbs and options.
+      """)
+
+  @Argument(help: "The shell.")
+  var shell: Shell
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    try context.output.text(CommandRoot.completionScript(for: shell.script) + "\n")
+    if shell == .bash { try context.output.text(Self.bashEnding) }
+  }
+
+  /// bash takes all words for names of files: it would write `key\= ` where a value is to follow.
+  private static let bashEnding = """
+    __sdkctl_without_escapes() {
+        _sdkctl "$@"
+        local word
+        for word in "${COMPREPLY[@]}"; do
+            [[ "${word}" == *= ]] || return 0
+        done
+        [[ "${#COMPREPLY[@]}" -eq 0 ]] || compopt +o filenames -o nospace
+    }
+
+    complete -o filenames -F __sdkctl_without_escapes sdkctl
+
+    """
+}
