@@ -36,6 +36,9 @@ struct SDKDaemonCommand: AsyncParsableCommand {
   @Flag(help: "Print the OpenRPC document of the control protocol and exit.")
   var openrpc = false
 
+  @Flag(help: "Print a configuration with every setting, its default and what it means, and exit.")
+  var defaultConfig = false
+
   @Flag(help: .hidden)
   var metricsTable = false
 
@@ -45,6 +48,7 @@ struct SDKDaemonCommand: AsyncParsableCommand {
   func run() async throws {
     if metricsTable { return print(MetricsTable.markdown, terminator: "") }
     if settingsTable { return print(OpenRPCDocument.text(of: SettingsDocument.json), terminator: "") }
+    if defaultConfig { return print(Configuration.defaultText, terminator: "") }
     if openrpc {
       let methods = CommonMethods.all + Kinds.all.flatMap { $0.methods }
       let document = OpenRPCDocument.make(

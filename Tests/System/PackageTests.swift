@@ -1,7 +1,19 @@
+import Foundation
+import Subprocess
+import SystemPackage
 import Testing
 
-/// The package as it is installed on a booted Debian.
+/// The packages as they are installed on a booted Debian.
 @Suite struct PackageTests {
+  /// Packages like these but with a lower version, as a former release would be.
+  private static let former = """
+    mkdir /tmp/former
+    dpkg-deb --raw-extract /opt/packages/sdkd_*.deb /tmp/former/sdkd
+    sed -i 's/^Version: .*/Version: 0.0.9/' /tmp/former/sdkd/DEBIAN/control
+    dpkg-deb --build /tmp/former/sdkd /tmp/former/sdkd.deb >/dev/null
+
+    """
+
   @Test func socketAndServiceAreEnabledAndRun() async throws {
     try await Machine.with { machine in
       let states = try await machine.sh(
@@ -9,6 +21,117 @@ import Testing
       #expect(states.output == "enabled\nenabled\nactive\n")
       let list = try await machine.sh("sdkctl list -o json")
       #expect(list.output == "[]\n")
+      let failed = try await machine.sh("systemctl list-units --failed --no-legend --plain")
+      #expect(failed.output == "")
     }
+  }
+
+  @Test func everythingIsInItsPlace() async throws {
+    try await Machine.with { machine in
+      let rights = try await machine.sh(
+        "stat -c '%U:%G %a %n' /etc/sdkd /etc/sdkd/sdkd.toml /etc/sdkd/instances.d /var/lib/sdkd /run/sdkd/sdkd.sock")
+      #expect(
+        rights.output == """
+          root:sdkd 750 /etc/sdkd
+          root:sdkd 640 /etc/sdkd/sdkd.toml
+          root:sdkd 750 /etc/sdkd/instances.d
+          sdkd:sdkd 700 /var/lib/sdkd
+          root:root 666 /run/sdkd/sdkd.sock
+
+          """)
+      // The daemon takes the package's own configuration without a word.
+      let checked = try await machine.run(["sdkd", "--check"])
+      #expect(checked.status == 0 && checked.error == "")
+      try await machine.sh(
+        """
+        test "$(sdkd --openrpc | sha256sum)" = "$(sha256sum </usr/share/sdkd/openrpc.json)"
+        man -w 8 sdkd; man -w 1 sdkctl; man -w 5 sdkd.toml; man -w 7 sdkd-provider; man -w 7 sdkd-protocol; man -w 1 sdk-sandbox
+        test -s /usr/share/bash-completion/completions/sdkctl
+        test -s /usr/share/zsh/vendor-completions/_sdkctl
+        test -s /usr/share/fish/vendor_completions.d/sdkctl.fish
+        journalctl --list-catalog | grep -q sdkd
+        test -x /usr/libexec/sdkd-provider
+        """)
+    }
+  }
+
+  @Test func onlyLibrariesOfDebianAreLinked() async throws {
+    try await Machine.with { machine in
+      let linked = try await machine.sh(
+        "for p in sdkd sdkctl; do ldd /usr/bin/$p; done | awk '{ print $1 }' | sed 's|.*/||; s|\\.so.*||' | sort -u")
+      let expected: Set = [
+        "linux-vdso", "ld-linux-x86-64", "ld-linux-aarch64", "libc", "libm", "libgcc_s", "libstdc++", "libsystemd",
+        "libsqlite3", "libz",
+      ]
+      // What libsystemd brings along itself.
+      let ofSystemd: Set = ["libcap", "libgcrypt", "libgpg-error", "liblz4", "liblzma", "libzstd"]
+      let names = Set(linked.output.split(separator: "\n").map(String.init))
+      #expect(names.subtracting(expected).subtracting(ofSystemd) == [])
+    }
+  }
+
+  /// From a former release, with somebody who asks all the while: state and sign-ins are kept, nobody is turned away.
+  @Test func anUpgradeKeepsStateAndTurnsNobodyAway() async throws {
+    try await Machine.with { machine in
+      try await machine.sh(
+        Self.former + """
+          dpkg --install /tmp/former/sdkd.deb >/dev/null
+          dpkg-query -W -f '${Version}' sdkd | grep -qx 0.0.9
+          systemd-run --quiet -u sandbox sdk-sandbox --port 8787
+          sdkctl create desk --kind zendesk.messaging --setting base_url=http://127.0.0.1:8787/zm \
+            --setting app_id=5f0000000000000000000001
+          """)
+      try await machine.eventually(
+        "the sandbox lets alice in",
+        """
+        sdk-sandbox mint --external-id alice --ttl 3600 | sdkctl login desk
+        """)
+      let before = try await machine.sh("sdkctl token desk; systemctl show -P MainPID sdkd.service")
+      try await machine.sh(
+        """
+        systemd-run --quiet -u asker bash -c \
+          'while [ ! -e /tmp/enough ]; do sdkctl token desk >/dev/null || touch /tmp/refused; done'
+        dpkg --install /opt/packages/sdkd_*.deb >/tmp/upgrade.log 2>&1
+        sdkctl token desk >/dev/null
+        touch /tmp/enough
+        """)
+      let after = try await machine.sh("sdkctl token desk; systemctl show -P MainPID sdkd.service")
+      let (old, new) = (before.output.split(separator: "\n"), after.output.split(separator: "\n"))
+      #expect(old[0] == new[0], "the token is the same")
+      #expect(old[1] != new[1], "the service is another process")
+      let refused = try await machine.run(["test", "-e", "/tmp/refused"])
+      #expect(refused.status == 1, "nobody was turned away")
+    }
+  }
+
+  @Test func removedItLeavesStateAndPurgedNothing() async throws {
+    try await Machine.with { machine in
+      try await machine.sh(
+        """
+        sdkctl create desk --kind zendesk.messaging --setting channel_key=eyJzZXR0aW5nc191cmwiOiJodHRwczovL2FjbWUuemVuZGVzay5jb20vbW9iaWxlX3Nka19hcGkvc2V0dGluZ3MvMDEuanNvbiJ9 || true
+        dpkg --remove sdkd sdk-sandbox >/dev/null
+        test -s /var/lib/sdkd/state.db
+        test -e /etc/sdkd/sdkd.toml
+        """)
+      let units = try await machine.sh("systemctl list-units --all --no-legend --plain 'sdkd*'")
+      #expect(units.output == "")
+      try await machine.sh("dpkg --purge sdkd sdk-sandbox >/dev/null")
+      let left = try await machine.sh(
+        "find / -xdev \\( -path /opt -o -path /proc -o -path /sys \\) -prune -o -name '*sdk-sandbox*' -print -o -name '*sdkd*' -print"
+      )
+      #expect(left.output == "")
+    }
+  }
+
+  @Test func lintianHasNothingToSay() async throws {
+    let packages = URL(fileURLWithPath: MachineRoot.path).deletingLastPathComponent()
+      .appendingPathComponent("deb/packages").path
+    let files = try FileManager.default.contentsOfDirectory(atPath: packages).filter { $0.hasSuffix(".deb") }
+    #expect(files.count == 2)
+    let record = try await Subprocess.run(
+      .path("/usr/bin/lintian"),
+      arguments: Arguments(["--allow-root", "--fail-on", "error,warning"] + files.map { "\(packages)/\($0)" }),
+      input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+    #expect(record.terminationStatus.isSuccess, "\(record.standardOutput)\(record.standardError)")
   }
 }
