@@ -61,8 +61,10 @@ struct Machine: Sendable {
         "--directory=\(root)", "--volatile=overlay", "--register=no", "--keep-unit", "--private-network",
         "--console=pipe", "--machine=\(name)", "--bind-ro=\(MachineRoot.programs):/opt/sdkd-debug",
       ] + (MachineRoot.swiftRuntime.map { ["--bind-ro=\($0)"] } ?? []) + options + ["--boot"]
+    let groups = MachineGroups(name: name)
+    defer { groups.remove() }
     let ended = try await Subprocess.run(
-      .path("/usr/bin/systemd-nspawn"), arguments: Arguments(arguments), input: .none,
+      .path("/bin/sh"), arguments: Arguments(groups.entering(["/usr/bin/systemd-nspawn"] + arguments)), input: .none,
       output: .fileDescriptor(log, closeAfterSpawningProcess: false),
       error: .fileDescriptor(log, closeAfterSpawningProcess: false)
     ) { container in

@@ -1,0 +1,31 @@
+import Foundation
+
+/// Control groups of a machine's own. Without them all machines that run at a time would share theirs, and the unit of one
+/// be entered, emptied and removed by the other's manager.
+struct MachineGroups: Sendable {
+  private let folders: [String]
+
+  /// - Parameter name: the machine's.
+  init(name: String) {
+    // One hierarchy, or those that stand beside the old ones.
+    folders = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/systemd"]
+      .filter { FileManager.default.fileExists(atPath: "\($0)/cgroup.procs") }.map { "\($0)/\(name)" }
+  }
+
+  /// The arguments of a shell that enters the groups and becomes the command.
+  func entering(_ command: [String]) -> [String] {
+    let enter = folders.map { "mkdir '\($0)'; echo $$ > '\($0)/cgroup.procs'" }
+    return ["-euc", (enter + ["exec \"$@\""]).joined(separator: "; "), "sh"] + command
+  }
+
+  /// Removes them, when the machine has ended; the deepest first.
+  func remove() {
+    for folder in folders {
+      let inner =
+        FileManager.default.enumerator(at: URL(fileURLWithPath: folder), includingPropertiesForKeys: [.isDirectoryKey])?
+        .compactMap { $0 as? URL }.filter(\.hasDirectoryPath) ?? []
+      for directory in inner.reversed() { rmdir(directory.path) }
+      rmdir(folder)
+    }
+  }
+}
