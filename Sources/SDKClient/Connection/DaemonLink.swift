@@ -110,7 +110,7 @@ final class DaemonLink: Sendable {
 
   /// The server of a new connection is trusted, and the daemon at `path` is ours from now on.
   private func accept(uid: UInt32, _ path: String) throws(SDKClientError) {
-    guard options.trust.includes(uid: uid) else { throw .untrustedServer(uid: uid) }
+    guard options.trust.includes(uid: uid, path: path) else { throw .untrustedServer(uid: uid) }
     state.withLock { $0.path = path }
   }
 

@@ -40,7 +40,7 @@ public enum SocketLocation: Sendable, Hashable {
       guard !name.isEmpty, name != ".", name != "..", !name.contains(where: { $0 == "/" || $0 == "\0" }) else {
         throw .badLocation("\(name.debugDescription) can't be the name of a tenant.")
       }
-      return "/run/sdkd-tenants/\(name).sock"
+      return TenantSockets.system.path(of: name)
     }
   }
 

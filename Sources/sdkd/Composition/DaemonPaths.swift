@@ -39,7 +39,8 @@ struct DaemonPaths: Sendable {
       self.socket = socket ?? environment("SDKD_SOCKET") ?? "\(runtime)/sdkd/sdkd.sock"
     } else {
       self.config = config ?? "/etc/sdkd/sdkd.toml"
-      self.state = state ?? environment("STATE_DIRECTORY") ?? "/var/lib/sdkd"
+      // With DynamicUser= systemd gives a link to the directory, and a link is never taken for the state.
+      self.state = state ?? environment("STATE_DIRECTORY").map(Self.resolved) ?? "/var/lib/sdkd"
       self.socket = socket ?? environment("SDKD_SOCKET") ?? "/run/sdkd/sdkd.sock"
     }
   }
@@ -48,6 +49,12 @@ struct DaemonPaths: Sendable {
     guard let value = getenv(name) else { return nil }
     let text = String(cString: value)
     return text.isEmpty ? nil : text
+  }
+
+  private static func resolved(_ path: String) -> String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
   }
 
   private static var userName: String? {

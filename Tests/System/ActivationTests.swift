@@ -1,0 +1,71 @@
+import Testing
+
+/// The socket is systemd's, and the daemon comes when somebody connects.
+@Suite struct ActivationTests {
+  @Test func theFirstCallStartsTheDaemonAndIsAnswered() async throws {
+    try await Machine.with { machine in
+      try await machine.sh("systemctl stop sdkd.service; systemctl start sdkd.socket")
+      #expect(try await machine.run(["systemctl", "is-active", "sdkd.service"]).output == "inactive\n")
+      #expect(try await machine.sh("sdkctl list -o json").output == "[]\n")
+      #expect(try await machine.sh("systemctl is-active sdkd.service").output == "active\n")
+    }
+  }
+
+  @Test func manyFirstCallsAreAllAnsweredByOneStart() async throws {
+    try await Machine.with { machine in
+      let answers = try await machine.sh(
+        """
+        systemctl stop sdkd.service; systemctl start sdkd.socket
+        for i in $(seq 40); do sdkctl list -o json & done; wait
+        """)
+      #expect(answers.output == String(repeating: "[]\n", count: 40))
+      #expect(try await machine.sh("journalctl -u sdkd -o cat | grep -c 'Started sdkd.service'").output == "2\n")
+    }
+  }
+
+  @Test func modeAndGroupAreAsConfiguredFromTheFirstMoment() async throws {
+    try await Machine.with { machine in
+      try await machine.sh(
+        """
+        groupadd desks; useradd -G desks member; useradd stranger
+        systemctl stop sdkd.service sdkd.socket
+        mkdir -p /etc/systemd/system/sdkd.socket.d
+        printf '[Socket]\\nSocketMode=0660\\nSocketGroup=desks\\n' > /etc/systemd/system/sdkd.socket.d/access.conf
+        systemctl daemon-reload
+        systemctl start sdkd.socket
+        """)
+      func owner() async throws -> String { try await machine.sh("stat -c '%a %U %G' /run/sdkd/sdkd.sock").output }
+      func status(_ user: String) async throws -> Int32 {
+        try await machine.run(["runuser", "-u", user, "--", "sdkctl", "list"]).status
+      }
+      #expect(try await owner() == "660 root desks\n")
+      #expect(try await status("stranger") == 4)
+      #expect(try await machine.run(["systemctl", "is-active", "sdkd.service"]).output == "inactive\n")
+      #expect(try await status("member") == 0)
+      try await machine.sh("systemctl restart sdkd.service")
+      #expect(try await owner() == "660 root desks\n")
+      #expect(try await status("stranger") == 4)
+      #expect(try await status("member") == 0)
+    }
+  }
+
+  @Test func byHandAStaleSocketIsReplacedAndALivingOneIsNot() async throws {
+    try await Machine.with { machine in
+      try await machine.sh("useradd --create-home alice")
+      let run = "systemd-run --quiet --uid=alice -p Type=notify"
+      let daemon = "/usr/bin/sdkd --config /home/alice/c --socket /home/alice/s --state /home/alice"
+      let ask = "runuser -u alice -- sdkctl --socket /home/alice/s list -o json"
+      try await machine.sh("\(run) --unit=first \(daemon)/one; \(ask)")
+      let second = try await machine.run(["bash", "-c", "\(run) --wait --unit=second \(daemon)/two"])
+      #expect(second.status != 0)
+      #expect(
+        try await machine.sh("journalctl -u second -o cat").output.contains("Another daemon answers on /home/alice/s"))
+      #expect(try await machine.sh("systemctl show second -P ExecMainStatus").output == "75\n")
+      #expect(try await machine.sh(ask).output == "[]\n")
+      // Killed, it leaves its socket behind.
+      try await machine.sh("systemctl kill --signal=KILL first; systemctl reset-failed first; test -S /home/alice/s")
+      try await machine.sh("\(run) --unit=third \(daemon)/one")
+      #expect(try await machine.sh(ask).output == "[]\n")
+    }
+  }
+}

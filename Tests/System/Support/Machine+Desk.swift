@@ -1,0 +1,36 @@
+/// A desk inside a machine: the sandbox that plays the vendor, and instances at it.
+extension Machine {
+  /// The settings of an instance at the sandbox, as arguments of `sdkctl create`.
+  static let settings =
+    "--kind zendesk.messaging --setting base_url=http://127.0.0.1:8787/zm"
+    + " --setting app_id=5f0000000000000000000001 --setting refresh.min_interval=0"
+
+  /// Starts the sandbox as a unit of its own.
+  func startSandbox() async throws {
+    try await sh("systemd-run --quiet --unit=sandbox /usr/bin/sdk-sandbox --port 8787")
+    try await eventually("the sandbox listens", "exec 3<>/dev/tcp/127.0.0.1/8787")
+  }
+
+  /// Makes an instance at the sandbox and signs somebody in.
+  ///
+  /// - Parameters:
+  ///   - options: of `sdkctl create`.
+  ///   - sdkctl: the command, with the options that say which daemon.
+  func signIn(_ user: String, at instance: String, _ options: String = "", sdkctl: String = "sdkctl") async throws {
+    try await sh(
+      """
+      \(sdkctl) create \(instance) \(Self.settings) \(options) > /dev/null
+      sdk-sandbox mint --external-id \(user) | \(sdkctl) login \(instance) > /dev/null
+      """)
+  }
+
+  /// Makes a user whose own manager runs, and gives what has to stand before a command of theirs.
+  func user(_ name: String) async throws -> String {
+    let uid =
+      try await sh("useradd --create-home \(name); loginctl enable-linger \(name); id -u \(name)").output
+      .split(separator: "\n").last ?? ""
+    try await eventually("the user's manager runs", "test -S /run/user/\(uid)/bus")
+    let directory = "/run/user/\(uid)"
+    return "runuser -u \(name) -- env XDG_RUNTIME_DIR=\(directory) DBUS_SESSION_BUS_ADDRESS=unix:path=\(directory)/bus"
+  }
+}

@@ -1,0 +1,105 @@
+import Testing
+
+/// Tenants that have a daemon each: systemd keeps them apart.
+@Suite struct TenantTests {
+  /// Two tenants, acme with an administrator of its own.
+  private func start(_ machine: Machine) async throws {
+    try await machine.sh(
+      """
+      useradd agent
+      for tenant in acme beta; do
+        install -d -m 750 -g sdkd-tenants /etc/sdkd-tenants/$tenant /etc/sdkd-tenants/$tenant/instances.d
+      done
+      printf '[access]\\nadmins = ["user:agent"]\\n' > /etc/sdkd-tenants/acme/sdkd.toml
+      chgrp sdkd-tenants /etc/sdkd-tenants/acme/sdkd.toml; chmod 640 /etc/sdkd-tenants/acme/sdkd.toml
+      systemctl start sdkd@acme.socket sdkd@beta.socket
+      """)
+  }
+
+  private func daemon(_ machine: Machine, _ tenant: String) async throws -> (pid: String, uid: String) {
+    try await machine.sh("sdkctl --tenant \(tenant) status")
+    let pid = try await machine.sh("systemctl show sdkd@\(tenant) -P MainPID").output.dropLast()
+    return (String(pid), String(try await machine.sh("stat -c %u /proc/\(pid)").output.dropLast()))
+  }
+
+  @Test func eachHasADaemonAUserAndAStateOfItsOwn() async throws {
+    try await Machine.with { machine in
+      try await start(machine)
+      let (acme, beta) = (try await daemon(machine, "acme"), try await daemon(machine, "beta"))
+      let system = try await machine.sh("id -u sdkd").output.dropLast()
+      #expect(Set([acme.uid, beta.uid, String(system), "0"]).count == 4)
+      let state = "/var/lib/private/sdkd-tenants"
+      #expect(
+        try await machine.sh("stat -c '%a %u' \(state)/acme \(state)/beta").output
+          == "700 \(acme.uid)\n700 \(beta.uid)\n")
+
+      // As the daemon's user, with the groups that it has, and from inside of what it sees: nothing of the other.
+      let group = try await machine.sh("getent group sdkd-tenants | cut -d: -f3").output.dropLast()
+      for (tenant, name, other) in [(acme, "beta", beta), (beta, "acme", acme)] {
+        let asUser = "setpriv --reuid=\(tenant.uid) --regid=\(group) --clear-groups --no-new-privs"
+        let theirs = ["\(state)/\(name)", "\(state)/\(name)/state.db", "/proc/\(other.pid)/environ", "/var/lib/sdkd"]
+        for path in theirs {
+          let ended = try await machine.run(["bash", "-c", "test -e \(path) && ! \(asUser) grep -r . \(path)"])
+          #expect(ended.status == 0 && ended.output == "", "\(path): \(ended)")
+        }
+        let inside = "nsenter --target \(tenant.pid) --mount --setuid=\(tenant.uid) --setgid=\(group)"
+        let hidden = ["/etc/sdkd-tenants/\(name)", "/etc/sdkd/instances.d", "\(state)/\(name)", "/run/sdkd/sdkd.sock"]
+        for path in hidden {
+          let ended = try await machine.run(["bash", "-c", "test -e \(path) && ! \(inside) stat \(path)"])
+          #expect(ended.status == 0 && ended.output == "", "\(path): \(ended)")
+        }
+      }
+    }
+  }
+
+  @Test func whoIsAllowedIsServedAndChecksWhoServes() async throws {
+    try await Machine.with { machine in
+      try await start(machine)
+      try await machine.startSandbox()
+      let agent = "runuser -u agent -- sdkctl"
+      try await machine.signIn("alice", at: "desk", sdkctl: "\(agent) --tenant acme")
+      #expect(try await machine.sh("\(agent) --tenant acme token desk").output.hasPrefix("ey"))
+      let path = "SDKD_SOCKET=/run/sdkd-tenants/acme.sock"
+      #expect(try await machine.sh("\(path) \(agent) list --template '{instance}'").output == "desk\n")
+      #expect(
+        try await machine.sh("\(agent) --tenant beta list -o json; \(agent) --system list -o json").output == "[]\n[]\n"
+      )
+      #expect(try await machine.run(["bash", "-c", "\(agent) --tenant beta create x \(Machine.settings)"]).status == 4)
+
+      // The state outlives the daemon, whoever the daemon is then.
+      try await machine.sh("systemctl restart sdkd@acme.service")
+      #expect(try await machine.sh("\(agent) --tenant acme token desk").output.hasPrefix("ey"))
+
+      // A socket that was not put there by root is answered by nobody we trust.
+      try await machine.sh(
+        """
+        useradd mallory; chmod 777 /run/sdkd-tenants
+        systemd-run --quiet --unit=trap --uid=mallory -p UMask=0 /usr/bin/node -e \
+          'require("net").createServer().listen("/run/sdkd-tenants/trap.sock")'
+        """)
+      try await machine.eventually("the trap is set", "test -S /run/sdkd-tenants/trap.sock")
+      let trapped = try await machine.run(["bash", "-c", "\(agent) --tenant trap status"])
+      #expect(trapped.status == 4)
+      #expect(trapped.error.contains("(untrustedServer)"), "\(trapped.error)")
+    }
+  }
+
+  @Test func itsProvidersAreItsOwn() async throws {
+    try await Machine.with { machine in
+      try await start(machine)
+      try await machine.startSandbox()
+      try await machine.installProviders()
+      try await machine.sh("install -d -m 755 /run/sdkd-providers/acme; echo '{\"unit\": \"desk\"}' > /root/provider")
+      try await machine.enableProvider(
+        "acme-desk", program: "/usr/local/libexec/shell-token", socket: "/run/sdkd-providers/acme/desk.sock",
+        "SocketUser=root\\nSocketGroup=sdkd-tenants\\nSocketMode=0660")
+      for tenant in ["acme", "beta"] {
+        try await machine.signIn(
+          "alice", at: "desk", "--provider-file /root/provider", sdkctl: "sdkctl --tenant \(tenant)")
+      }
+      try await machine.sh("sdkctl --tenant acme refresh desk")
+      #expect(
+        try await machine.run(["sdkctl", "--tenant", "beta", "refresh", "desk"]).error.contains("(providerFailed)"))
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Testing
+
+/// The daemon of a user: activated by the user's manager, with providers that are its children.
+@Suite struct UserDaemonTests {
+  @Test func itServesItsUserWithProvidersAsChildren() async throws {
+    try await Machine.with { machine in
+      let alice = try await machine.user("alice")
+      try await machine.startSandbox()
+      try await machine.installProviders()
+      try await machine.sh("\(alice) systemctl --user enable --now sdkd.socket")
+      #expect(
+        try await machine.run(["bash", "-c", "\(alice) systemctl --user is-active sdkd.service"]).output == "inactive\n"
+      )
+      for language in Machine.languages {
+        let sdkctl = "\(alice) sdkctl"
+        try await machine.sh(
+          """
+          \(sdkctl) create \(language) \(Machine.settings) --provider-command /usr/local/libexec/\(language)-token > /dev/null
+          sdk-sandbox mint --external-id \(language) | \(sdkctl) login \(language) > /dev/null
+          """)
+        let first = try await machine.sh("\(sdkctl) token \(language)").output
+        try await machine.sh("\(sdkctl) refresh \(language)")
+        #expect(try await machine.sh("\(sdkctl) token \(language)").output != first, "\(language)")
+      }
+      // Its own files, which nobody else reads, and a restart that loses nothing.
+      let modes = try await machine.sh(
+        "stat -c '%a %U' /run/user/$(id -u alice)/sdkd/sdkd.sock /home/alice/.local/state/sdkd"
+      ).output
+      #expect(modes == "600 alice\n700 alice\n")
+      try await machine.sh("\(alice) systemctl --user restart sdkd.service")
+      let list = try await machine.sh("\(alice) sdkctl list --template '{instance} {state}'").output
+      #expect(list == "node authenticated\npython authenticated\nshell authenticated\n")
+      // The system's daemon knows nothing of it.
+      #expect(try await machine.sh("\(alice) sdkctl --system list -o json").output == "[]\n")
+    }
+  }
+}
