@@ -4,6 +4,8 @@ public enum ActivationError: Error, Hashable, CustomStringConvertible {
   case unreadable(SystemCallError)
   /// The descriptor is no listening unix stream socket.
   case wrongSocket(fileDescriptor: Int32, name: String)
+  /// More sockets than the daemon serves: who connects to the others would wait for ever.
+  case tooMany(count: Int)
 
   /// What is wrong and what to change in the socket unit.
   public var description: String {
@@ -13,6 +15,9 @@ public enum ActivationError: Error, Hashable, CustomStringConvertible {
     case .wrongSocket(let fileDescriptor, let name):
       "descriptor \(fileDescriptor) (\(name)) passed by the service manager is no listening unix stream socket: "
         + "its unit needs ListenStream= with a path, and Accept=no"
+    case .tooMany(let count):
+      "the service manager passed \(count) sockets, and one is served: a drop-in that moves the socket needs an empty "
+        + "ListenStream= before its own"
     }
   }
 }

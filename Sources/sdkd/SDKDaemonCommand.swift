@@ -16,8 +16,8 @@ struct SDKDaemonCommand: AsyncParsableCommand {
     abstract: "Hosts instances of customer-support chat SDKs behind a Unix socket.",
     discussion: """
       Runs in the foreground and is ready when it prints "sdkd: ready", or tells systemd so. Stops on SIGTERM and
-      SIGINT after the requests in progress. Exits with 64 for wrong usage and 75 when another daemon has the socket or
-      the state.
+      SIGINT after the requests in progress. Exits with 64 for wrong usage, 75 when another daemon has the socket or
+      the state, and 77 when the socket's path is another user's.
       """,
     version: SDKVersion.program)
 

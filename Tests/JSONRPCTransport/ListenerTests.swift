@@ -56,6 +56,17 @@ struct ListenerTests {
     #expect(inode(path) == before)
   }
 
+  @Test(.enabled(if: getuid() == 0, "needs root, to have another user's socket"))
+  func leavesAStaleSocketOfAnotherUserAlone() throws {
+    close(try rawListener())
+    #expect(chown(path, 1, 1) == 0)
+    let before = inode(path)
+    let error = ListenerError.foreignSocket(path: path, owner: 1)
+    #expect(throws: error) { try Listener.bind(path: path, mode: 0o600) }
+    #expect(inode(path) == before)
+    #expect("\(error)".contains("uid 1"))
+  }
+
   @Test func leavesAFileAlone() throws {
     close(open(path, O_CREAT | O_WRONLY, 0o600))
     #expect(throws: ListenerError.notASocket(path: path)) { try Listener.bind(path: path, mode: 0o600) }

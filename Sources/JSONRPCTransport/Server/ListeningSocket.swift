@@ -69,9 +69,12 @@ public struct ListeningSocket {
     let probe = UnixAddress.makeSocket()
     guard probe >= 0 else { throw .system(call: "socket", errno: errno, path: path) }
     defer { close(probe) }
-    // Only this error says for certain that nobody listens; EAGAIN, say, is a living one with a full backlog.
-    let isDead = address.withPointer { connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
-    guard isDead else { throw .inUse(path: path) }
+    let answer = address.withPointer { connect(probe, $0, $1) } == 0 ? 0 : errno
+    // Only this error says for certain that nobody listens; EAGAIN, say, is a living one with a full backlog. Who may
+    // not ask is told whose it is.
+    guard [ECONNREFUSED, EACCES, EPERM].contains(answer) else { throw .inUse(path: path) }
+    guard status.st_uid == geteuid() else { throw .foreignSocket(path: path, owner: status.st_uid) }
+    guard answer == ECONNREFUSED else { throw .inUse(path: path) }
     guard unlink(path) == 0 || errno == ENOENT else { throw .system(call: "unlink", errno: errno, path: path) }
   }
 }

@@ -16,8 +16,12 @@ import Systemd
 struct Daemon {
   let paths: DaemonPaths
 
+  /// `EX_USAGE`: systemd passed what can't be served.
+  private static let exitUsage: Int32 = 64
   /// `EX_TEMPFAIL`: another daemon has the socket or the state.
   private static let exitTaken: Int32 = 75
+  /// `EX_NOPERM`: the socket is another user's.
+  private static let exitForeign: Int32 = 77
   private static let exitFailed: Int32 = 1
 
   /// Runs until a signal asks for the end.
@@ -27,8 +31,11 @@ struct Daemon {
     let notifier = Notifier()
     let output = LogOutput.detect()
     let activated: [ActivatedSocket]
-    do { activated = try ActivatedSockets.take() } catch {
-      return fail("The sockets that systemd passed can't be used: \(error)")
+    do {
+      activated = try ActivatedSockets.take()
+      if activated.count > 1 { throw ActivationError.tooMany(count: activated.count) }
+    } catch {
+      return fail("The sockets that systemd passed can't be used: \(error)", status: Self.exitUsage)
     }
     let loaded = ConfigurationLoader.load(
       path: paths.config, kinds: Kinds.all, commandNeedsSameUid: paths.isService)
@@ -61,8 +68,13 @@ struct Daemon {
         listener = try bind()
       }
     } catch {
-      if case .inUse = error { return fail("\(error)", taken: true) }
-      return fail("\(error)")
+      let status =
+        switch error {
+        case .inUse: Self.exitTaken
+        case .foreignSocket: Self.exitForeign
+        default: Self.exitFailed
+        }
+      return fail("\(error)", status: status)
     }
     let opened: OpenedState
     do {
@@ -70,7 +82,7 @@ struct Daemon {
     } catch {
       return fail(
         "The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.",
-        taken: true)
+        status: Self.exitTaken)
     }
     do {
       try await Composition(
@@ -95,8 +107,10 @@ struct Daemon {
     return try Listener.bind(path: paths.socket, mode: 0o666)
   }
 
-  private func fail(_ message: String, taken: Bool = false) -> Int32 {
+  /// Says it where the journal and where `systemctl status` have it.
+  private func fail(_ message: String, status: Int32 = exitFailed) -> Int32 {
     StandardError.write("sdkd: \(message)")
-    return taken ? Self.exitTaken : Self.exitFailed
+    Notifier().status(message)
+    return status
   }
 }

@@ -25,6 +25,13 @@ final class ConnectionMeter: Sendable {
     ]
   }
 
+  /// Connections that are open, and calls that they have in progress.
+  var counts: (connections: Int, calls: Int) {
+    (
+      openAdmins.load(ordering: .relaxed) + openOthers.load(ordering: .relaxed), running.load(ordering: .relaxed)
+    )
+  }
+
   func began(isAdmin: Bool) {
     (isAdmin ? opened.admin : opened.other).increment()
     change(isAdmin: isAdmin, by: 1)

@@ -34,8 +34,11 @@ struct ListenerService: Service {
         }
       }
     } onGracefulShutdown: {
-      notifier.stopping(status: "finishing requests in progress")
-      notifier.extendTimeout(microseconds: UInt64((grace + 5) * 1_000_000))
+      let counts = meter.counts
+      notifier.stopping(
+        status: "stopping: finishing \(counts.calls) calls of \(counts.connections) connections, at most \(grace) s")
+      // What is cancelled after the grace and the last commits take their time too.
+      notifier.extendTimeout(microseconds: UInt64((grace + 15) * 1_000_000))
       operations.start { await drain() }
     }
   }

@@ -1,0 +1,117 @@
+import Testing
+
+/// A unit that finds its surroundings in disorder: what is wrong and what to do is in the journal and in the status.
+@Suite struct BadStartTests {
+  @Test func missingDirectoriesAreMadeAgain() async throws {
+    try await Machine.with { machine in
+      try await machine.sh(
+        """
+        systemctl stop sdkd.service sdkd.socket
+        rm -r /var/lib/sdkd /run/sdkd /etc/sdkd
+        systemctl start sdkd.socket
+        """)
+      #expect(try await machine.sh("sdkctl list -o json").output == "[]\n")
+      #expect(try await machine.sh("stat -c '%a %U' /var/lib/sdkd /run/sdkd").output == "700 sdkd\n755 root\n")
+    }
+  }
+
+  @Test func aFileInTheStatesPlaceFailsTheUnitOnceAndIsNamed() async throws {
+    try await Machine.with { machine in
+      try await machine.sh("systemctl stop sdkd.service; rm -r /var/lib/sdkd; echo mine > /var/lib/sdkd")
+      #expect(try await machine.run(["systemctl", "start", "sdkd.service"]).status != 0)
+      let status = try await machine.run(["systemctl", "status", "--no-pager", "--full", "sdkd.service"]).output
+      #expect(status.contains("status=238/STATE_DIRECTORY"))
+      #expect(status.contains("/var/lib/sdkd") || status.contains("Not a directory"), "\(status)")
+      #expect(try await machine.sh("systemctl show sdkd -P NRestarts; cat /var/lib/sdkd").output == "0\nmine\n")
+      try await machine.sh("rm /var/lib/sdkd; systemctl reset-failed; systemctl start sdkd.socket sdkd.service")
+      #expect(try await machine.sh("sdkctl list -o json").output == "[]\n")
+    }
+  }
+
+  @Test func aStateThatItMayNotReadDegradesIt() async throws {
+    try await Machine.with { machine in
+      try await machine.sh(
+        "systemctl stop sdkd.service; chown root: /var/lib/sdkd/state.db; chmod 600 /var/lib/sdkd/state.db*")
+      let before = try await machine.sh("sha256sum /var/lib/sdkd/state.db").output
+      try await machine.sh("systemctl start sdkd.service")
+      let status = try await machine.sh("systemctl show sdkd -P StatusText").output
+      #expect(status.contains("degraded: ") && status.contains("/var/lib/sdkd"), "\(status)")
+      #expect(try await machine.run(["sdkctl", "list"]).error.contains("(storeUnavailable)"))
+      #expect(try await machine.sh("sha256sum /var/lib/sdkd/state.db").output == before)
+      try await machine.sh("chown sdkd: /var/lib/sdkd/state.db; systemctl restart sdkd.service")
+      #expect(try await machine.sh("sdkctl list -o json").output == "[]\n")
+    }
+  }
+
+  /// What becomes of a daemon that runs as `sdkd` under systemd and has to make its own socket.
+  private func ending(
+    _ machine: Machine, socket: String, state: String = "/var/tmp/other", _ options: String = ""
+  ) async throws -> (status: String, text: String, journal: String) {
+    _ = try await machine.run([
+      "bash", "-c",
+      """
+      systemctl reset-failed bad 2>/dev/null
+      systemd-run --quiet --unit=bad -p Type=notify -p User=sdkd -p NotifyAccess=main -p Restart=on-failure \\
+        -p RestartPreventExitStatus='64 75 77' \(options) /usr/bin/sdkd --socket \(socket) --state \(state)
+      """,
+    ])
+    func show(_ name: String) async throws -> String { try await machine.sh("systemctl show bad -P \(name)").output }
+    let values = (try await show("ExecMainStatus"), try await show("StatusText"))
+    let journal = try await machine.sh("journalctl -u bad -o cat").output
+    return (values.0, values.1, journal)
+  }
+
+  @Test func aForeignSocketIsLeftAloneAndNamed() async throws {
+    try await Machine.with { machine in
+      // In a directory where the daemon could remove it.
+      try await machine.sh(
+        """
+        useradd alice; install -d -m 777 /srv/desk
+        systemd-run --quiet --unit=owner --uid=alice systemd-socket-activate -l /srv/desk/s /bin/true
+        """)
+      try await machine.eventually("the socket is there", "test -S /srv/desk/s")
+      let owner = try await machine.sh("id -u alice").output.dropLast()
+      try await machine.sh("systemctl stop owner; ! sdkctl --socket /srv/desk/s status")
+      let end = try await ending(machine, socket: "/srv/desk/s")
+      let message = "The socket /srv/desk/s belongs to another user (uid \(owner))."
+      #expect(end.status == "77\n")
+      #expect(end.text.contains(message), "\(end.text)")
+      #expect(end.journal.contains(message), "\(end.journal)")
+      #expect(!end.journal.contains("Scheduled restart"))
+      #expect(try await machine.sh("stat -c %U /srv/desk/s").output == "alice\n")
+    }
+  }
+
+  @Test func aSecondDaemonOnTheStateSaysSo() async throws {
+    try await Machine.with { machine in
+      let end = try await ending(machine, socket: "/var/tmp/s", state: "/var/lib/sdkd")
+      #expect(end.status == "75\n")
+      #expect(end.text.contains("The state in /var/lib/sdkd is in use"), "\(end.text)")
+      #expect(end.journal.contains("The state in /var/lib/sdkd is in use"), "\(end.journal)")
+      #expect(try await machine.sh("sdkctl list -o json").output == "[]\n")
+    }
+  }
+
+  @Test func aSocketTooManyIsWrongUsage() async throws {
+    try await Machine.with { machine in
+      try await machine.sh(
+        """
+        systemctl stop sdkd.service sdkd.socket
+        mkdir -p /etc/systemd/system/sdkd.socket.d
+        printf '[Socket]\\nListenStream=/run/desk.sock\\n' > /etc/systemd/system/sdkd.socket.d/path.conf
+        systemctl daemon-reload
+        systemctl start sdkd.socket
+        ! systemctl start sdkd.service
+        """)
+      #expect(try await machine.sh("systemctl show sdkd -P ExecMainStatus").output == "64\n")
+      #expect(try await machine.sh("systemctl show sdkd -P StatusText").output.contains("an empty ListenStream="))
+      try await machine.sh(
+        """
+        printf '[Socket]\\nListenStream=\\nListenStream=/run/desk.sock\\n' > /etc/systemd/system/sdkd.socket.d/path.conf
+        systemctl daemon-reload; systemctl stop sdkd.socket; systemctl reset-failed
+        systemctl start sdkd.socket
+        """)
+      #expect(try await machine.sh("sdkctl --socket /run/desk.sock list -o json").output == "[]\n")
+    }
+  }
+}

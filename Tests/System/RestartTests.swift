@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+/// Restarts under load, which nobody notices but by the clock.
+@Suite struct RestartTests {
+  private static let clients = 20
+  private static let restarts = 20
+
+  @Test func nobodyNoticesARestart() async throws {
+    try await Machine.with { machine in
+      try await machine.sh("useradd kiosk; install -d -o kiosk /srv/load")
+      try await machine.startSandbox()
+      try await machine.signIn("alice", at: "desk", "--access-use user:kiosk")
+      let cursor = try await machine.sh(
+        "sdkctl events -o jsonl | tail -n 1 | grep -o '\"cursor\":\"[^\"]*' | cut -d'\"' -f4"
+      ).output
+        .dropLast()
+      try await machine.sh(
+        #"""
+        cat > /srv/load/tokens <<'END'
+        #!/bin/bash
+        # Calls again and again; a line for each: microseconds, exit status, what was wrong.
+        while [ ! -e /srv/load/end ]; do
+          begin=${EPOCHREALTIME/./}
+          wrong=$(sdkctl token desk 2>&1 >/dev/null); status=$?
+          echo "$((${EPOCHREALTIME/./} - begin)) $status $wrong"
+        done
+        END
+        cat > /srv/load/changes <<'END'
+        #!/bin/bash
+        # Makes events until the end; writes must be run once, and never fail.
+        for ((n = 1;; n++)); do
+          [ -e /srv/load/end ] && break
+          sdkctl update desk --label n=$n > /dev/null || echo "change $n ended with $?"
+        done
+        echo "$((n - 1)) changes"
+        END
+        chmod 755 /srv/load/tokens /srv/load/changes
+        """#)
+      try await machine.sh(
+        """
+        cd /srv/load
+        for i in $(seq \(Self.clients)); do
+          systemd-run --quiet --unit=tokens$i --uid=kiosk -p StandardOutput=file:/srv/load/tokens.$i ./tokens
+          systemd-run --quiet --unit=events$i --uid=kiosk -p StandardOutput=file:/srv/load/events.$i \\
+            -p StandardError=file:/srv/load/trouble.$i sdkctl events --follow -o jsonl --since \(cursor)
+        done
+        systemd-run --quiet --unit=changes -p StandardOutput=file:/srv/load/changed -p StandardError=file:/srv/load/changed \\
+          /srv/load/changes
+        """)
+      // A subscriber that listens itself hears that the daemon closes, before it does.
+      let closing =
+        #"{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{}}"#
+      try await machine.sh(
+        """
+        systemd-run --quiet --unit=listener -p StandardOutput=file:/srv/load/heard /usr/bin/bash -c \\
+          "exec node -e 'const c = require(\\"net\\").connect(\\"/run/sdkd/sdkd.sock\\"); c.write(process.argv[1] + \\"\\\\n\\"); \\
+          c.on(\\"data\\", d => process.stdout.write(d)); c.on(\\"close\\", () => console.log(\\"closed\\"))' \\"\\$0\\"" '\(closing)'
+        """)
+      try await machine.eventually(
+        "all have begun", within: 60,
+        "cd /srv/load; grep -q subscription heard; for i in $(seq \(Self.clients)); do test -s tokens.$i; test -s events.$i; done"
+      )
+      let durations = try await machine.sh(
+        """
+        for i in $(seq \(Self.restarts)); do
+          calls=$(cat /srv/load/tokens.* | wc -l)
+          begin=${EPOCHREALTIME/./}; systemctl restart sdkd.service; echo $((${EPOCHREALTIME/./} - begin))
+          # The next when calls are answered again.
+          until [ $(cat /srv/load/tokens.* | wc -l) -gt $((calls + \(Self.clients))) ]; do sleep 0.02; done
+        done
+        """, within: 300)
+      try await machine.sh("touch /srv/load/end")
+      try await machine.eventually(
+        "the loops have ended", within: 60, "! systemctl --quiet is-active changes 'tokens*'")
+      let truth = try await machine.sh("sdkctl events -o jsonl --since \(cursor)").output
+      let events = truth.split(separator: "\n").count
+      try await machine.eventually(
+        "all events have come", within: 60, "test $(cat /srv/load/events.* | wc -l) -ge \(events * Self.clients)")
+
+      let calls = try await machine.sh("cat /srv/load/tokens.*").output.split(separator: "\n").map {
+        $0.split(separator: " ", maxSplits: 2)
+      }
+      let failed = calls.filter { $0.count != 2 || $0[1] != "0" }
+      #expect(failed.isEmpty, "\(failed.prefix(5))")
+      #expect(calls.count > 20 * Self.clients)
+      let changed = try await machine.sh("cat /srv/load/changed").output
+      #expect(changed == "\(events) changes\n")
+      #expect(events > 20)
+      for number in 1...Self.clients {
+        #expect(try await machine.sh("cat /srv/load/events.\(number)").output == truth, "subscriber \(number)")
+        #expect(try await machine.sh("cat /srv/load/trouble.\(number)").output == "")
+      }
+      let heard = try await machine.sh("cat /srv/load/heard").output.split(separator: "\n")
+      #expect(heard.suffix(2).first?.contains(#""method":"daemon.closing""#) == true, "\(heard.suffix(2))")
+      #expect(heard.last == "closed")
+      #expect(
+        try await machine.sh("sdkctl show desk --template '{state} {user.externalId}'").output
+          == "authenticated alice\n")
+      #expect(try await machine.sh("systemctl show sdkd -P NRestarts").output == "0\n")
+
+      report(calls.compactMap { Int($0[0]) }, durations.output.split(separator: "\n").compactMap { Int($0) }, events)
+    }
+  }
+
+  /// The gap, as those see it who call.
+  private func report(_ calls: [Int], _ restarts: [Int], _ events: Int) {
+    func milliseconds(_ values: [Int], _ share: Double) -> Int {
+      let sorted = values.sorted()
+      return (sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1000
+    }
+    print(
+      """
+      \(calls.count) calls and \(events) events over \(restarts.count) restarts. A call: median \(milliseconds(calls, 0.5)) ms, \
+      longest \(milliseconds(calls, 1)) ms. systemctl restart: median \(milliseconds(restarts, 0.5)) ms, longest \
+      \(milliseconds(restarts, 1)) ms.
+      """)
+  }
+}
