@@ -14,9 +14,15 @@ public final class ProviderBridge: AnsweringBridge {
   /// A run is not begun when the question leaves it less time than this.
   private static let shortestRun = Duration.milliseconds(500)
 
-  private let options: BridgeOptions
+  /// How providers are run, and by whom.
+  private struct Setup: Sendable {
+    var options: BridgeOptions
+    var runner: any ProviderRunning
+  }
+
+  private let setup: Mutex<Setup>
+  private let makeRunner: @Sendable (BridgeOptions) -> any ProviderRunning
   private let sources: [any AnswerSource]
-  private let runner: any ProviderRunning
   private let time: BridgeTime
   let breakers: BreakerTable
   let slots: ProviderSlots
@@ -36,26 +42,40 @@ public final class ProviderBridge: AnsweringBridge {
     onBreakerChange: @escaping BreakerObserver = { _, _ in }, onRun: @escaping RunObserver = { _ in }
   ) {
     self.init(
-      options: options, sources: sources,
-      runner: ProviderRunner(
+      options: options, sources: sources, time: BridgeTime(), onBreakerChange: onBreakerChange, onRun: onRun
+    ) { options in
+      ProviderRunner(
         commands: ExecProvider(check: ProgramCheck(allowed: options.allow), logger: logger),
-        units: UnitProvider(sockets: options.unitSockets)),
-      time: BridgeTime(),
-      onBreakerChange: onBreakerChange, onRun: onRun)
+        units: UnitProvider(sockets: options.unitSockets))
+    }
     if options.sweeps { SubreaperSweep.adoptOrphans() }
   }
 
   init(
-    options: BridgeOptions, sources: [any AnswerSource] = [], runner: any ProviderRunning, time: BridgeTime,
-    onBreakerChange: @escaping BreakerObserver = { _, _ in }, onRun: @escaping RunObserver = { _ in }
+    options: BridgeOptions, sources: [any AnswerSource] = [], time: BridgeTime,
+    onBreakerChange: @escaping BreakerObserver = { _, _ in }, onRun: @escaping RunObserver = { _ in },
+    makeRunner: @escaping @Sendable (BridgeOptions) -> any ProviderRunning
   ) {
     self.onRun = onRun
-    self.options = options
+    self.makeRunner = makeRunner
+    setup = Mutex(Setup(options: options, runner: makeRunner(options)))
     self.sources = sources
-    self.runner = runner
     self.time = time
     breakers = BreakerTable(time: time, onChange: onBreakerChange)
     slots = ProviderSlots(limits: options.limits, clock: time.clock)
+  }
+
+  /// Other settings, for runs from now on; those that run go on as they began. The environment and whether leftovers
+  /// are swept stay as they were.
+  public func use(_ options: BridgeOptions) {
+    setup.withLock { setup in
+      setup.options.allow = options.allow
+      setup.options.commands = options.commands
+      setup.options.unitSockets = options.unitSockets
+      setup.options.limits = options.limits
+      setup.runner = makeRunner(setup.options)
+    }
+    slots.use(options.limits)
   }
 
   public func ask(
@@ -98,6 +118,7 @@ public final class ProviderBridge: AnsweringBridge {
   private func run(
     _ provider: ProviderConfiguration, _ question: BridgeQuestion, _ key: BridgeKey, _ owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer {
+    let (options, runner) = setup.withLock { ($0.options, $0.runner) }
     if provider.unit == nil, !options.commands { throw .commandNeedsSameUid }
     let admission = try breakers.admit(key)
     let slot: Int
@@ -151,7 +172,7 @@ public final class ProviderBridge: AnsweringBridge {
   }
 
   public var pace: BridgePace {
-    let limits = options.limits
+    let limits = setup.withLock { $0.options.limits }
     return BridgePace(
       slots: min(limits.concurrent, limits.running), slotsPerOwner: limits.runningPerOwner,
       seconds: runTime.withLock { $0.seconds })

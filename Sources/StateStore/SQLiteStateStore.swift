@@ -169,6 +169,9 @@ public final class SQLiteStateStore: StateStore {
   /// How many changes wait for the next transaction.
   public var waitingCount: Int { writer.waitingCount }
 
+  /// Keeps events as long as this from now on; what is too much goes with the next sweep.
+  public func use(_ retention: EventRetention) async { await writer.between { $0.use(retention) } }
+
   /// Drops the events that retention does not keep; done now and then by itself.
   func applyRetention() async {
     await writer.between { session in while session.sweepPiece() {} }

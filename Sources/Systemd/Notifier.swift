@@ -6,8 +6,8 @@ import Glibc
 /// Without `NOTIFY_SOCKET`, that is, started by hand, every call does nothing and answers false. The variable is
 /// left in the environment, so that calls go on working. A call sends one datagram and keeps no state.
 public struct Notifier: Sendable {
-  /// A status line is cut at this many bytes, since `systemctl status` shows one line of it.
-  static let maximumStatusLength = 1024
+  /// A status line is cut at this many bytes, since the manager takes 4096 of a whole message.
+  static let maximumStatusLength = 3584
 
   private let transmit: @Sendable (String) -> Int32
 

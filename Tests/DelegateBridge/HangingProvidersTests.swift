@@ -8,7 +8,8 @@ import Testing
   private func bridge(_ provider: FakeProvider) -> ProviderBridge {
     ProviderBridge(
       options: BridgeOptions(limits: SlotLimits(slow: .milliseconds(20)), environment: [:], sweeps: false),
-      runner: provider, time: BridgeTime())
+      time: BridgeTime()
+    ) { _ in provider }
   }
 
   @Test(arguments: [1, 10, 30]) func otherOwnersAreServed(owners: Int) async throws {

@@ -18,12 +18,13 @@ import Testing
       time.uptime = { self.uptime.withLock { $0 } }
       time.chance = { 1 }
       return ProviderBridge(
-        options: BridgeOptions(limits: limits, environment: [:], sweeps: false), sources: sources, runner: provider,
+        options: BridgeOptions(limits: limits, environment: [:], sweeps: false), sources: sources,
         time: time,
         onBreakerChange: { key, opened in
           self.changes.withLock { $0.append("\(key) \(opened ? "opened" : "closed")") }
         },
-        onRun: { run in self.runs.withLock { $0.append(run) } })
+        onRun: { run in self.runs.withLock { $0.append(run) } }
+      ) { [provider] _ in provider }
     }
 
     func pass(_ seconds: Double) { uptime.withLock { $0 += .seconds(seconds) } }

@@ -59,6 +59,9 @@ final class ProviderSlots: Sendable {
     }
   }
 
+  /// Other limits: what waits may begin or be refused; what runs goes on.
+  func use(_ limits: SlotLimits) { settle { $0.use(limits) } }
+
   /// The run lasts: it gives its slot to another.
   func markLong(_ id: Int) { settle { $0.markLong(id) } }
 

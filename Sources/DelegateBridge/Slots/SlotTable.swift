@@ -17,7 +17,7 @@ struct SlotTable: Sendable {
     var isLong = false
   }
 
-  private let limits: SlotLimits
+  private var limits: SlotLimits
   private var runs: [Int: Run] = [:]
   private var queues: [String: Deque<SlotRequest>] = [:]
   /// The instances that have waiting runs, next turn first.
@@ -36,6 +36,12 @@ struct SlotTable: Sendable {
   var slotCount: Int { runs.count - longCount }
   /// Runs that wait.
   var waitingCount: Int { queues.values.reduce(0) { $0 + $1.count } }
+
+  /// Puts other limits in force.
+  mutating func use(_ limits: SlotLimits) -> Changes {
+    self.limits = limits
+    return advance()
+  }
 
   /// Begins a run, lets it wait, or refuses it.
   mutating func request(_ request: SlotRequest) -> Changes {

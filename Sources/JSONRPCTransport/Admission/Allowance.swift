@@ -6,13 +6,23 @@ internal import Synchronization
 /// It can be used from any thread. Times are nanoseconds on one clock that does not go back.
 public final class Allowance: Sendable {
   private struct Buckets {
+    var limits: AllowanceLimits
     var calls: TokenBucket
     var messages: TokenBucket
     var connections: TokenBucket
+
+    init(_ limits: AllowanceLimits) {
+      self.limits = limits
+      calls = TokenBucket(perSecond: limits.callsPerSecond, burst: limits.callBurst)
+      messages = TokenBucket(perSecond: limits.messagesPerSecond, burst: limits.messageBurst)
+      connections = calls
+    }
   }
 
   /// How much that is.
-  public let limits: AllowanceLimits
+  public var limits: AllowanceLimits { buckets.withLock { $0.limits } }
+  private let maxInFlight: Atomic<Int>
+  private let maxBufferedBytes: Atomic<Int>
   private let buckets: Mutex<Buckets>
   private let inFlight = Atomic<Int>(0)
   private let buffered = Atomic<Int>(0)
@@ -22,12 +32,22 @@ public final class Allowance: Sendable {
 
   /// An allowance of which nothing is used.
   public init(limits: AllowanceLimits = AllowanceLimits()) {
-    self.limits = limits
-    buckets = Mutex(
-      Buckets(
-        calls: TokenBucket(perSecond: limits.callsPerSecond, burst: limits.callBurst),
-        messages: TokenBucket(perSecond: limits.messagesPerSecond, burst: limits.messageBurst),
-        connections: TokenBucket(perSecond: limits.callsPerSecond, burst: limits.callBurst)))
+    maxInFlight = Atomic(limits.maxInFlight)
+    maxBufferedBytes = Atomic(limits.maxBufferedBytes)
+    buckets = Mutex(Buckets(limits))
+  }
+
+  /// Other limits from now on. With other rates what was used lately is forgotten.
+  public func use(_ limits: AllowanceLimits) {
+    maxInFlight.store(limits.maxInFlight, ordering: .relaxed)
+    maxBufferedBytes.store(limits.maxBufferedBytes, ordering: .relaxed)
+    buckets.withLock { buckets in
+      if buckets.limits.callsPerSecond == limits.callsPerSecond {
+        buckets.limits = limits
+      } else {
+        buckets = Buckets(limits)
+      }
+    }
   }
 
   /// Counts a call, or says why it is not run.
@@ -59,13 +79,13 @@ public final class Allowance: Sendable {
   }
 
   /// Whether as many requests run or wait as may.
-  var isFull: Bool { inFlight.load(ordering: .relaxed) >= limits.maxInFlight }
+  var isFull: Bool { inFlight.load(ordering: .relaxed) >= maxInFlight.load(ordering: .relaxed) }
 
   /// Counts requests that begin, or by a negative number end.
   func count(requests: Int) { inFlight.add(requests, ordering: .relaxed) }
 
   /// Whether so much is kept for this user that each connection gets along with little.
-  var isCrowded: Bool { buffered.load(ordering: .relaxed) > limits.maxBufferedBytes }
+  var isCrowded: Bool { buffered.load(ordering: .relaxed) > maxBufferedBytes.load(ordering: .relaxed) }
 
   /// Counts bytes that are kept, or by a negative number given back.
   func count(buffered bytes: Int) { buffered.add(bytes, ordering: .relaxed) }

@@ -45,7 +45,8 @@ public struct ConnectionState<Call> {
     var isRunning: Bool
   }
 
-  private let limits: TransportLimits
+  /// How much it may ask for; lower ones don't touch what was accepted.
+  public var limits: TransportLimits
   private var entries: [Ticket: Entry] = [:]
   private var tickets: [RPCID: Ticket] = [:]
   private var order: Deque<Ticket> = []

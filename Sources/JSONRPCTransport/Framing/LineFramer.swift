@@ -13,7 +13,7 @@ public struct LineFramer: Sendable {
   }
 
   /// The longest line, without its end.
-  public let limit: Int
+  public private(set) var limit: Int
 
   private var buffer: [UInt8] = []
   /// Where the line begins that is cut next.
@@ -28,6 +28,9 @@ public struct LineFramer: Sendable {
 
   /// A framer for lines of up to `limit` bytes.
   public init(limit: Int) { self.limit = min(limit, .max - 1) }
+
+  /// Another limit, also for the line that has begun.
+  public mutating func use(limit: Int) { self.limit = min(limit, .max - 1) }
 
   /// Bytes that have arrived and belong to no line that was given out: whole lines and an unfinished one.
   public var pendingBytes: Int { buffer.count - start }

@@ -97,6 +97,11 @@ public final class Connection: Sendable {
   /// Waits until the connection has ended and its last call has returned.
   public func closed() async { try? await ended.futureResult.get() }
 
+  /// Puts other limits in force, for what comes from now on.
+  func use(_ limits: TransportLimits) {
+    if !isClosed { onLoop { $0?.use(limits) } }
+  }
+
   /// Answers new requests with `shuttingDown` and ends when nothing is in progress.
   func drain() {
     if !isClosed { onLoop { $0?.drain() } }

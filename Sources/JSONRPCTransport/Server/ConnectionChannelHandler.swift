@@ -9,7 +9,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   typealias OutboundOut = ByteBuffer
 
   private let core: ConnectionCore
-  private let limits: TransportLimits
+  private var limits: TransportLimits { core.settings.limits }
   private var framer: LineFramer
   private var context: ChannelHandlerContext?
   /// A read that waits for the peer to take its answers.
@@ -44,9 +44,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   init(core: ConnectionCore) {
     self.core = core
-    limits = core.settings.limits
-    framer = LineFramer(limit: limits.maxFrameBytes)
-    discardable = limits.maxFrameBytes
+    framer = LineFramer(limit: core.settings.limits.maxFrameBytes)
+    discardable = core.settings.limits.maxFrameBytes
   }
 
   // MARK: Input
@@ -72,6 +71,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
       if discardable < 0 { context.close(promise: nil) }
       return
     }
+    if framer.limit > 0 { framer.use(limit: limits.maxFrameBytes) }
     framer.append(bytes.readableBytesView)
     pump()
   }

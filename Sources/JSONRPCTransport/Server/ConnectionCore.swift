@@ -7,7 +7,7 @@ internal import NIOCore
 /// bytes come and go is the wire's business.
 final class ConnectionCore {
   let eventLoop: any EventLoop
-  let settings: ConnectionSettings
+  private(set) var settings: ConnectionSettings
   let outbox: Outbox
   let allowance: Allowance?
   var state: ConnectionState<any AcceptedCall>
@@ -43,6 +43,12 @@ final class ConnectionCore {
     self.allowance = allowance
     self.ended = ended
     state = ConnectionState(limits: settings.limits)
+  }
+
+  /// Puts other limits in force, for what comes from now on.
+  func use(_ limits: TransportLimits) {
+    settings.limits = limits
+    state.limits = limits
   }
 
   /// Sets both ends: what carries the bytes and the program.

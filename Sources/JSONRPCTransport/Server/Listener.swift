@@ -81,6 +81,11 @@ public final class Listener: Sendable {
     }
   }
 
+  /// Other limits for the connections that are there and those that come; nothing before `run`.
+  public func use(_ limits: TransportLimits) {
+    if case .running(let run) = phase.withLock({ $0 }) { run.use(limits) }
+  }
+
   /// Stops. New connections are left in the backlog; requests that arrive are answered `shuttingDown`; idle
   /// connections are closed at once, the others when they become idle, and all of them after `grace`. `run`
   /// returns when all have ended. A second call can shorten the grace.

@@ -7,6 +7,7 @@ internal import Synchronization
 /// One run of a listener: accepts connections and owns the tasks that wait for their ends.
 final class ServerRun: Sendable {
   private struct State {
+    var settings: ConnectionSettings
     var connections: [UInt64: Connection] = [:]
     var channel: (any Channel)?
     var graces: [Scheduled<Void>] = []
@@ -15,10 +16,9 @@ final class ServerRun: Sendable {
   }
 
   private let group: MultiThreadedEventLoopGroup
-  private let settings: ConnectionSettings
   private let admit: Listener.Admission
   private let makeHandler: Listener.MakeHandler
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let refused = RefusalHandler.Count()
   private let accepted: AsyncStream<Connection>
   private let acceptedContinuation: AsyncStream<Connection>.Continuation
@@ -30,7 +30,7 @@ final class ServerRun: Sendable {
     makeHandler: @escaping Listener.MakeHandler
   ) {
     self.group = group
-    self.settings = settings
+    state = Mutex(State(settings: settings))
     self.admit = admit
     self.makeHandler = makeHandler
     (accepted, acceptedContinuation) = AsyncStream.makeStream()
@@ -59,6 +59,15 @@ final class ServerRun: Sendable {
     }
     let graces = state.withLock { $0.graces }
     for grace in graces { grace.cancel() }
+  }
+
+  /// Other limits for the connections that are there and those that come.
+  func use(_ limits: TransportLimits) {
+    let connections = state.withLock { state in
+      state.settings.limits = limits
+      return Array(state.connections.values)
+    }
+    for connection in connections { connection.use(limits) }
   }
 
   func drain(grace: Duration) {
@@ -123,11 +132,13 @@ final class ServerRun: Sendable {
     case .admitted(let given): allowance = given
     }
     let connection = Connection(peer: peer, allowance: allowance, eventLoop: channel.eventLoop)
-    let core = connection.makeCore(settings)
+    let core = connection.makeCore(state.withLock { $0.settings })
     let handler = ConnectionChannelHandler(core: core)
     core.start(wire: handler, handler: makeHandler(connection))
     let (isDraining, isCutOff) = state.withLock { state in
       state.connections[connection.id] = connection
+      // They may have changed since it was made.
+      core.use(state.settings.limits)
       return (state.isDraining, state.isCutOff)
     }
     acceptedContinuation.yield(connection)

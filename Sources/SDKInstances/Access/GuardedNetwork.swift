@@ -2,11 +2,11 @@
 struct GuardedNetwork: HTTPSending, SocketOpening {
   let http: any HTTPSending
   let sockets: any SocketOpening
-  let rule: SuppliedURLRule
+  let rule: @Sendable () -> SuppliedURLRule
 
   func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
     var request = request
-    request.addresses = rule.addresses(for: request.url)
+    request.addresses = rule().addresses(for: request.url)
     return try await http.send(request)
   }
 
@@ -14,7 +14,7 @@ struct GuardedNetwork: HTTPSending, SocketOpening {
 
   func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket {
     var request = request
-    request.addresses = rule.addresses(for: request.url)
+    request.addresses = rule().addresses(for: request.url)
     return try await sockets.open(request)
   }
 }

@@ -10,6 +10,9 @@ public struct SuppliedURLRule: Sendable, Hashable {
   /// Anywhere that `URLRule` allows: an admin made the instance.
   public static let free = SuppliedURLRule.free(ownHosts: [])
 
+  /// To no host at all.
+  static let nowhere = SuppliedURLRule(domains: [], ownHosts: [])
+
   /// Anywhere that `URLRule` allows, and at addresses of this machine for hosts that the settings name.
   public static func free(ownHosts: Set<String>) -> SuppliedURLRule {
     SuppliedURLRule(isFree: true, domains: [], ownHosts: ownHosts)

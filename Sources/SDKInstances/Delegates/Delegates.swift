@@ -19,7 +19,7 @@ public final class Delegates: AnswerSource {
   let logger: Logger
   let clock: WallClock
   /// How long one that was lost is expected back.
-  let grace: Duration
+  private let graceNow: Mutex<Duration>
   private let memory: (any DelegateMemory)?
   private let deadlines: Deadlines?
   /// What the memory holds.
@@ -35,7 +35,7 @@ public final class Delegates: AnswerSource {
     grace: Duration = .seconds(30), clock: WallClock = .system, operations: Operations, logger: Logger,
     deadlines: Deadlines? = nil, memory: (any DelegateMemory)? = nil
   ) {
-    self.grace = grace
+    graceNow = Mutex(grace)
     self.clock = clock
     self.operations = operations
     self.logger = logger
@@ -46,6 +46,15 @@ public final class Delegates: AnswerSource {
     let now = ContinuousClock.now
     state.withLock { state in for uuid in expected { state.seats.expect(uuid, lostAt: now) } }
     if !expected.isEmpty { rememberAfterGrace() }
+  }
+
+  /// How long one that was lost is expected back.
+  var grace: Duration { graceNow.withLock { $0 } }
+
+  /// Another grace, also for those that are lost already.
+  public func use(grace: Duration) {
+    graceNow.withLock { $0 = grace }
+    rememberAfterGrace()
   }
 
   /// Whose instances these are, and who has which role on them. Before, nobody is asked.

@@ -25,8 +25,8 @@ public actor EventHub {
 
   private let onEvent: @Sendable (StoredEvent) -> Void
   /// How many subscriptions a connection and all of a user's connections may have, unless they are an admin's.
-  private let maximumSubscriptions: Int
-  private let maximumPerUser: Int
+  private var maximumSubscriptions: Int
+  private var maximumPerUser: Int
   private var gaps = 0
   private static let recentCapacity = 512
   /// How much may wait for a subscriber's connection.
@@ -61,6 +61,12 @@ public actor EventHub {
     self.directory = directory
     told = try await store.eventBounds().newest
     inbox.begin(after: told)
+  }
+
+  /// Other bounds, for subscriptions from now on; those that are there stay.
+  public func use(maximumSubscriptions: Int, maximumPerUser: Int) {
+    self.maximumSubscriptions = maximumSubscriptions
+    self.maximumPerUser = maximumPerUser
   }
 
   /// Takes committed events, of which subscribers are told in their turn; waits for none of them.

@@ -63,6 +63,9 @@ public final class Gateway: Sendable {
     open()
   }
 
+  /// Serves calls after all: what was in the way is mended.
+  public func heal() { failure.withLock { $0 = nil } }
+
   /// Why calls can't be served, if they can't.
   public var failing: SDKError? { failure.withLock { $0 } }
 
@@ -164,7 +167,7 @@ public final class Gateway: Sendable {
   }
 
   private static let needsNoState: Set<String> = [
-    RPCDiscover.name, DaemonInfo.name, DaemonHealth.name, DaemonMetrics.name,
+    RPCDiscover.name, DaemonInfo.name, DaemonHealth.name, DaemonMetrics.name, DaemonReload.name,
   ]
 
   private func answer(for error: any Error, method: String) -> RPCError {

@@ -11,19 +11,22 @@ public struct DaemonFacts: Sendable {
   /// How often it was started on this state before.
   public var restartCount: Int
   /// The limits for callers other than admins.
-  public var limits: [String: Double]
+  public var limits: @Sendable () -> [String: Double]
   /// What is wrong besides the state, such as a configuration that can't be read; for admins.
   public var problems: @Sendable () -> [DaemonHealth.Check]
   /// Why calls can't be served at all.
   public var failing: @Sendable () -> SDKError?
   /// What was counted.
   public var metrics: @Sendable () async -> DaemonMetrics.Result
+  /// Puts the configuration in force that is on disk now.
+  public var reload: @Sendable () async throws -> DaemonReload.Result
 
   /// Facts.
   public init(
-    pid: Int, startedAt: Timestamp, restartCount: Int, limits: [String: Double],
+    pid: Int, startedAt: Timestamp, restartCount: Int, limits: @escaping @Sendable () -> [String: Double],
     problems: @escaping @Sendable () -> [DaemonHealth.Check], failing: @escaping @Sendable () -> SDKError?,
-    metrics: @escaping @Sendable () async -> DaemonMetrics.Result
+    metrics: @escaping @Sendable () async -> DaemonMetrics.Result,
+    reload: @escaping @Sendable () async throws -> DaemonReload.Result
   ) {
     self.pid = pid
     self.startedAt = startedAt
@@ -32,6 +35,7 @@ public struct DaemonFacts: Sendable {
     self.problems = problems
     self.failing = failing
     self.metrics = metrics
+    self.reload = reload
   }
 }
 
@@ -45,7 +49,7 @@ enum DaemonHandlers {
     router.register(DaemonInfo.self) { _, _ in
       DaemonInfo.Result(
         name: "sdkd", version: SDKVersion.program, apiVersion: SDKVersion.api, pid: facts.pid,
-        startedAt: facts.startedAt, kinds: registry.kindNames, limits: facts.limits, restartCount: facts.restartCount)
+        startedAt: facts.startedAt, kinds: registry.kindNames, limits: facts.limits(), restartCount: facts.restartCount)
     }
     router.register(DaemonHealth.self) { _, context in health(registry, facts, context) }
     router.register(DaemonMetrics.self) { _, context in
@@ -53,6 +57,12 @@ enum DaemonHandlers {
         throw SDKError.accessDenied("Only an admin may read the metrics; ask one, or see daemon.health.")
       }
       return await facts.metrics()
+    }
+    router.register(DaemonReload.self) { _, context in
+      guard registry.access.isAdmin(context.peer) else {
+        throw SDKError.accessDenied("Only an admin may have the configuration read again; ask one.")
+      }
+      return try await facts.reload()
     }
   }
 

@@ -4,6 +4,14 @@ public import SDKProtocol
 
 /// What an instance is, as it was asked for: kind, settings, provider, access. A wipe leaves it.
 public struct Definition: Sendable, Hashable, Codable {
+  /// What becomes of the vendor's session when the file of an instance is gone.
+  public enum OnRemove: String, Sendable, Codable, CaseIterable {
+    /// The instance is deleted here; the vendor's session runs out.
+    case delete
+    /// The vendor's session is ended first.
+    case logout
+  }
+
   /// The SDK.
   public var kind: KindName
   /// Whether a file or a call made it.
@@ -18,11 +26,13 @@ public struct Definition: Sendable, Hashable, Codable {
   public var access: AccessRules
   /// The operator's labels.
   public var labels: [String: String]
+  /// What becomes of the vendor's session when its file is gone; `nil` is `delete`.
+  public var onRemove: OnRemove?
 
   /// A definition with these parts.
   public init(
     kind: KindName, source: Instance.Source, owner: UInt32, settings: JSONObject, provider: JSONObject? = nil,
-    access: AccessRules = AccessRules(), labels: [String: String] = [:]
+    access: AccessRules = AccessRules(), labels: [String: String] = [:], onRemove: OnRemove? = nil
   ) {
     self.kind = kind
     self.source = source
@@ -31,6 +41,7 @@ public struct Definition: Sendable, Hashable, Codable {
     self.provider = provider
     self.access = access
     self.labels = labels
+    self.onRemove = onRemove
   }
 
   /// The uid whose share of the running providers is used; `nil` for an instance of a file, which counts for itself.

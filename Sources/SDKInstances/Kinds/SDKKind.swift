@@ -48,17 +48,18 @@ public struct AdapterServices: Sendable {
   /// Where WebSockets are opened.
   public let sockets: any SocketOpening
   /// Where URLs that others than the settings supply may lead.
-  public let supplied: SuppliedURLRule
+  public var supplied: SuppliedURLRule { suppliedNow() }
+  private let suppliedNow: @Sendable () -> SuppliedURLRule
 
-  /// Services for an instance.
+  /// Services for an instance; `supplied` is looked at each time, since the configuration may change it.
   public init(
     instance: String, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
-    supplied: SuppliedURLRule = .free
+    supplied: @autoclosure @escaping @Sendable () -> SuppliedURLRule = .free
   ) {
     self.instance = instance
     self.clock = clock
     self.http = http
     self.sockets = sockets
-    self.supplied = supplied
+    suppliedNow = supplied
   }
 }

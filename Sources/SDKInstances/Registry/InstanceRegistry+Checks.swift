@@ -130,31 +130,4 @@ extension InstanceRegistry {
     guard kind(instance.kind)?.concealsExternalId == true else { return false }
     return (role(of: peer, on: instance) ?? .observe) < .use
   }
-
-  /// Makes or changes an instance so that it is what its file says.
-  ///
-  /// - Throws: `instanceExists` when the id was made by a call.
-  public func reconcile(_ id: InstanceID, _ definition: Definition) async throws {
-    guard let present = hosted(id) else {
-      _ = try await create(id, definition)
-      return
-    }
-    guard present.currentDefinition.source == .file else {
-      throw SDKError(
-        .existing, .instanceExists, "\(id) was made by a call; delete it there or choose another id here.",
-        instance: id)
-    }
-    if present.kind != definition.kind {
-      try await delete(present)
-      _ = try await create(id, definition)
-      return
-    }
-    let backend = kind(definition.kind)?.backendSettings ?? []
-    try await present.redefine { current in
-      (
-        definition, try adapter(for: definition, uuid: present.uuid), try definition.providerConfiguration(),
-        isOtherBackend: backend.contains { definition.settings[$0] != current.settings[$0] }
-      )
-    }
-  }
 }

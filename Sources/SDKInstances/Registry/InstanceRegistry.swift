@@ -16,18 +16,15 @@ public final class InstanceRegistry: Sendable {
   private let entries = Mutex<[InstanceID: Entry]>([:])
   let departed = Mutex(DepartedInstances())
   private let kindsByName: [KindName: any SDKKind]
-  private let accessPolicy: Mutex<AccessPolicy>
+  private let rules: Mutex<(access: AccessPolicy, maximumPerUid: Int)>
   /// What all instances share.
   public let environment: InstanceEnvironment
-  /// How many instances a uid other than an admin's may own, whatever its create rules say.
-  public let maximumPerUid: Int
 
   /// A registry without instances.
   public init(kinds: [any SDKKind], access: AccessPolicy, environment: InstanceEnvironment, maximumPerUid: Int = 20) {
     kindsByName = Dictionary(kinds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    accessPolicy = Mutex(access)
+    rules = Mutex((access, maximumPerUid))
     self.environment = environment
-    self.maximumPerUid = maximumPerUid
     environment.renewals.attach { [weak self] in self?.replan() }
   }
 
@@ -38,7 +35,15 @@ public final class InstanceRegistry: Sendable {
   public func kind(_ name: KindName) -> (any SDKKind)? { kindsByName[name] }
 
   /// Who may do what.
-  public var access: AccessPolicy { accessPolicy.withLock { $0 } }
+  public var access: AccessPolicy { rules.withLock { $0.access } }
+
+  /// How many instances a uid other than an admin's may own, whatever its create rules say.
+  public var maximumPerUid: Int { rules.withLock { $0.maximumPerUid } }
+
+  /// Puts other rules in force, for what is asked from now on.
+  public func use(access: AccessPolicy, maximumPerUid: Int) {
+    rules.withLock { $0 = (access, maximumPerUid) }
+  }
 
   // MARK: Finding
 
@@ -141,14 +146,15 @@ public final class InstanceRegistry: Sendable {
   /// The SDK of a definition.
   func adapter(for definition: Definition, uuid: InstanceUUID) throws -> any SDKAdapter {
     guard let kind = kind(definition.kind) else { throw unknownKind(definition.kind) }
-    let rule = supplied(kind, definition)
+    // Looked up each time, since `[network] allow` and the admins can change while the adapter lives.
+    let rule: @Sendable () -> SuppliedURLRule = { [weak self] in self?.supplied(kind, definition) ?? .nowhere }
     let clock = environment.vendorClocks.clock(of: uuid)
     let network = GuardedNetwork(
       http: DatedHTTP(base: environment.http, clock: clock), sockets: environment.sockets, rule: rule)
     return try kind.makeAdapter(
       settings: definition.settings,
       services: AdapterServices(
-        instance: uuid.description, clock: clock.wallClock, http: network, sockets: network, supplied: rule))
+        instance: uuid.description, clock: clock.wallClock, http: network, sockets: network, supplied: rule()))
   }
 
   private func unknownKind(_ name: KindName) -> RPCError {

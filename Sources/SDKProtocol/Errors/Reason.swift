@@ -14,7 +14,7 @@ public enum Reason: String, Sendable, Codable, CaseIterable {
   case providerTokenForOtherUser, providerDenied, providerBackoff
   case rateLimit, tooManyInFlight, replyTooLarge, tooManyInstances, tooManySubscriptions, storageFull
   case shuttingDown
-  case storeUnavailable, keyMissing, instanceQuarantined
+  case storeUnavailable, keyMissing, instanceQuarantined, invalidConfiguration
 
   /// Whether the same call may succeed later without anything being changed.
   public var isRetryable: Bool {

@@ -4,7 +4,7 @@ import SDKProtocol
 /// Keeps the log within its retention, in pieces of a bounded size: an instance that writes too much loses its oldest
 /// events soon after, and a sweep walks through the whole log now and then.
 struct EventPruner {
-  private let retention: EventRetention
+  var retention: EventRetention
   /// How many events each instance has that has written lately.
   private var counts: [InstanceUUID: Int] = [:]
   private var written: [InstanceUUID: Int] = [:]

@@ -184,6 +184,9 @@ final class WriterSession {
     }
   }
 
+  /// Another retention, from the next sweep on.
+  func use(_ retention: EventRetention) { pruner.retention = retention }
+
   func close() { database.close() }
 }
 

@@ -13,4 +13,5 @@ final class FailureCell: Sendable {
   private let state: Mutex<SDKError?>
   init(_ error: SDKError?) { state = Mutex(error) }
   var value: SDKError? { state.withLock { $0 } }
+  func set(_ error: SDKError?) { state.withLock { $0 = error } }
 }

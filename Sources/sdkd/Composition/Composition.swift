@@ -23,6 +23,7 @@ struct Composition {
   let logger: Logger
   let audit: AuditTrail
   let meters: Meters
+  let log: LogWriter
   let saysReady: Bool
 
   /// Serves until the end is asked for.
@@ -62,39 +63,50 @@ struct Composition {
       from: DomainReading(
         registry: registry, bridge: bridge, delegates: delegates, events: events, database: opened.database))
 
+    let live = LiveConfiguration(configuration)
     let failing = FailureCell(opened.failure ?? loaded.failure)
     let readiness = ReadinessCell()
-    let metrics = await openMetrics(on: group, operations: operations)
+    let metrics = MetricsService(group: group, operations: operations, meters: meters, logger: logger)
+    _ = await metrics.use(configuration.metricsListen)
+    let report = ReloadReport(registry: registry, notifier: notifier, logger: logger, saysReady: saysReady)
+    let reloading = ReloadEntrance(operations: operations)
     let (router, methods) = Handlers.router(
       registry: registry, kinds: Kinds.all,
-      facts: facts(problems: loaded.problems + metrics.problems, failing: { failing.value }), delegates: delegates,
-      isReady: { readiness.value })
+      facts: DaemonFacts(
+        pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
+        limits: { live.current.limits.published }, problems: { [report.health] + metrics.checks },
+        failing: { failing.value }, metrics: { [meters] in await meters.text() },
+        reload: { try await reloading.reload() }), delegates: delegates, isReady: { readiness.value })
     let gateway = Gateway(
       router: router, methods: methods, registry: registry, events: events, delegates: delegates, logger: logger,
       observers: [audit, meters.calls])
 
+    let allowances = UserAllowances(configuration.connections)
+    let reloader = Reloader(
+      load: { [paths] in paths.load() },
+      parts: ConfiguredParts(
+        paths: paths, live: live, registry: registry, events: events, delegates: delegates, bridge: bridge,
+        database: opened.database, listener: listener, allowances: allowances, metrics: metrics, log: log),
+      files: FileInstances(registry: registry, logger: logger),
+      start: InstanceStart(registry: registry, gateway: gateway, failing: failing, readiness: readiness),
+      operations: operations, deadlines: deadlines, report: report, stateFailure: opened.failure)
+    reloading.serve(reloader)
     let listening = ListenerService(
-      listener: listener, group: group,
-      settings: ConnectionSettings(
-        limits: configuration.transport, takesLargeFrames: { gateway.takesLargeFrames($0) }),
-      gateway: gateway, operations: operations, events: events, delegates: delegates, access: { registry.access },
-      allowances: UserAllowances(configuration.connections), meter: meters.connections, grace: configuration.grace,
+      listener: listener, group: group, live: live, gateway: gateway, operations: operations, events: events,
+      delegates: delegates, access: { registry.access }, allowances: allowances, meter: meters.connections,
       notifier: notifier)
-    let start = StartService(
-      registry: registry, gateway: gateway, loaded: loaded, failure: failing.value, readiness: readiness,
-      notifier: notifier, logger: logger, saysReady: saysReady)
     var services: [any Service] = []
     if let database = opened.database { services.append(StoreService(store: database)) }
-    services += [OperationsService(operations: operations), try DeadlineService(deadlines), start, listening]
-    services.append(AuditService(trail: audit, interval: .seconds(60)))
-    if let listener = metrics.listener { services.append(MetricsService(listener: listener)) }
+    services += [OperationsService(operations: operations, patience: .seconds(10)), try DeadlineService(deadlines)]
+    services += [StartService(reloader: reloader, loaded: loaded), listening]
+    services += [AuditService(trail: audit, interval: .seconds(60)), metrics]
+    services.append(HangupService(reloader: reloader, operations: operations))
 
     var options = ServiceGroupConfiguration(
       services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
       gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
-    // Past the grace what still runs is cancelled; acknowledged changes are durable long before.
-    options.maximumGracefulShutdownDuration = .seconds(configuration.grace + 10)
-    signal(SIGHUP, SIG_IGN)
+    // Each service bounds its own end; the grace can be changed while the daemon runs.
+    options.maximumGracefulShutdownDuration = .seconds(660)
     let result: Result<Void, any Error>
     do {
       try await ServiceGroup(configuration: options).run()
@@ -107,36 +119,6 @@ struct Composition {
     await http.shutdown()
     try? await group.shutdownGracefully()
     try result.get()
-  }
-
-  private func facts(
-    problems: [DaemonHealth.Check], failing: @escaping @Sendable () -> SDKError?
-  ) -> DaemonFacts {
-    let limits = loaded.configuration.limits
-    return DaemonFacts(
-      pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
-      limits: limits.published, problems: { problems }, failing: failing,
-      metrics: { [meters] in await meters.text() })
-  }
-
-  /// Serves the metrics where the configuration wants them. The daemon does without, if it can't, and says so.
-  private func openMetrics(
-    on group: MultiThreadedEventLoopGroup, operations: Operations
-  ) async -> (listener: MetricsListener?, problems: [DaemonHealth.Check]) {
-    guard let address = loaded.configuration.metricsListen else { return (nil, []) }
-    do throws(MetricsListener.Failure) {
-      let listener = try await MetricsListener.open(address, on: group) { [meters] deliver in
-        operations.start {
-          let metrics = await meters.text()
-          deliver(metrics.contentType, metrics.text)
-        }
-      }
-      logger.info("Metrics are served at \(address).")
-      return (listener, [.init(name: "metrics", status: .ok)])
-    } catch {
-      logger.error("\(error)")
-      return (nil, [.init(name: "metrics", status: .degraded, detail: "\(error)")])
-    }
   }
 
   /// The group's own lines tell of services starting and stopping: of no use to operators.

@@ -28,6 +28,8 @@ struct Daemon {
   ///
   /// - Returns: the exit status.
   func run() async -> Int32 {
+    // Until somebody listens for it: a reload that comes too early must not end the daemon.
+    signal(SIGHUP, SIG_IGN)
     let notifier = Notifier()
     let output = LogOutput.detect()
     let activated: [ActivatedSocket]
@@ -37,8 +39,7 @@ struct Daemon {
     } catch {
       return fail("The sockets that systemd passed can't be used: \(error)", status: Self.exitUsage)
     }
-    let loaded = ConfigurationLoader.load(
-      path: paths.config, kinds: Kinds.all, commandNeedsSameUid: paths.isService)
+    let loaded = paths.load()
     let writer: LogWriter
     do { writer = try LogSystem.bootstrap(level: loaded.configuration.logLevel, output: output) } catch {
       return fail("The log can't be set up: \(error)")
@@ -47,7 +48,6 @@ struct Daemon {
     let logger = Logger(label: "sdkd")
     let meters = Meters()
     meters.collect(from: writer)
-    for mistake in loaded.mistakes { logger.error("\(mistake)") }
     for setting in loaded.configuration.idleSettings {
       logger.warning("The setting \(setting) has no effect in this version.")
     }
@@ -87,7 +87,8 @@ struct Daemon {
     do {
       try await Composition(
         paths: paths, loaded: loaded, listener: listener, opened: opened, notifier: notifier, logger: logger,
-        audit: AuditTrail { writer.write(AuditLog.logRecord($0)) }, meters: meters, saysReady: Self.saysReady(output)
+        audit: AuditTrail { writer.write(AuditLog.logRecord($0)) }, meters: meters, log: writer,
+        saysReady: Self.saysReady(output)
       ).serve()
       return 0
     } catch {

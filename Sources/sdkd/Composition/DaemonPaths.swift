@@ -1,4 +1,5 @@
 import Glibc
+import SDKKinds
 
 /// Where a daemon's files are: as given, else the defaults of its mode (`operations.md`, "Files").
 struct DaemonPaths: Sendable {
@@ -43,6 +44,11 @@ struct DaemonPaths: Sendable {
       self.state = state ?? environment("STATE_DIRECTORY").map(Self.resolved) ?? "/var/lib/sdkd"
       self.socket = socket ?? environment("SDKD_SOCKET") ?? "/run/sdkd/sdkd.sock"
     }
+  }
+
+  /// Reads the configuration that is on disk now.
+  func load() -> ConfigurationLoader.Loaded {
+    ConfigurationLoader.load(path: config, kinds: Kinds.all, commandNeedsSameUid: isService)
   }
 
   private static func variable(_ name: String) -> String? {

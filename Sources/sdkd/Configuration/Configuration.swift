@@ -46,6 +46,12 @@ struct Configuration: Sendable, Hashable {
 }
 
 extension Configuration {
+  /// Drops nothing of what is stored: how long it is to be kept may be among what could not be read.
+  mutating func keepEverything() {
+    retention = EventRetention(maxAge: 1e10, maxCountPerInstance: 1_000_000_000)
+    backup.every = Seconds(literal: 0)
+  }
+
   /// Who may do what in the daemon of these paths.
   func access(_ paths: DaemonPaths) -> AccessPolicy {
     AccessPolicy(

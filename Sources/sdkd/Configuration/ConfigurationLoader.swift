@@ -56,6 +56,7 @@ enum ConfigurationLoader {
       }
       if let instance = reader.read(), log.isEmpty { loaded.instances.append(instance) }
     }
+    if !loaded.mistakes.isEmpty { loaded.configuration.keepEverything() }
     return loaded
   }
 
@@ -64,13 +65,6 @@ enum ConfigurationLoader {
 }
 
 extension ConfigurationLoader.Loaded {
-  /// For `daemon.health`: nothing without mistakes.
-  var problems: [DaemonHealth.Check] {
-    guard let first = mistakes.first else { return [] }
-    let more = mistakes.count > 1 ? " (and \(mistakes.count - 1) more; sdkd --check lists them)" : ""
-    return [.init(name: "configuration", status: .failing, detail: "\(first)\(more)")]
-  }
-
   /// What callers are told while the configuration can't be used. It names no file: callers are anyone.
   var failure: SDKError? {
     guard !mistakes.isEmpty else { return nil }

@@ -14,23 +14,33 @@ final class UserAllowances: Sendable {
   }
 
   private struct State {
+    var limits: ConnectionLimits
     var users: [UInt32: User] = [:]
     var connections = 0
   }
 
-  private let limits: ConnectionLimits
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// Uids that may be remembered before those at rest are looked for.
   private static let roomForResting = 64
 
-  init(_ limits: ConnectionLimits) { self.limits = limits }
+  init(_ limits: ConnectionLimits) { state = Mutex(State(limits: limits)) }
+
+  /// Puts other limits in force, for the connections that are there too; none is closed for them.
+  func use(_ limits: ConnectionLimits) {
+    let users = state.withLock { state in
+      state.limits = limits
+      return state.users.values.map(\.allowance)
+    }
+    for allowance in users { allowance.use(limits.user) }
+  }
 
   /// Counts a connection, or says why it is refused.
   ///
   /// - Parameter now: nanoseconds on the clock of the event loops.
   func admit(_ uid: UInt32, at now: UInt64) -> ConnectionAdmission {
     state.withLock { state in
+      let limits = state.limits
       if state.users.count >= state.connections + Self.roomForResting, state.users[uid] == nil {
         state.users = state.users.filter { $0.value.connections > 0 || !$0.value.allowance.isUnused(at: now) }
       }

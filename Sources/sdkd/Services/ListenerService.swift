@@ -11,7 +11,7 @@ import Systemd
 struct ListenerService: Service {
   let listener: Listener
   let group: MultiThreadedEventLoopGroup
-  let settings: ConnectionSettings
+  let live: LiveConfiguration
   let gateway: Gateway
   let operations: Operations
   let events: EventHub
@@ -19,8 +19,13 @@ struct ListenerService: Service {
   let access: @Sendable () -> AccessPolicy
   let allowances: UserAllowances
   let meter: ConnectionMeter
-  let grace: Double
   let notifier: Notifier
+
+  private var grace: Double { live.current.grace }
+
+  private var settings: ConnectionSettings {
+    ConnectionSettings(limits: live.current.transport, takesLargeFrames: { gateway.takesLargeFrames($0) })
+  }
 
   func run() async throws {
     try await withGracefulShutdownHandler {

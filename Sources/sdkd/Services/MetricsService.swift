@@ -1,11 +1,68 @@
+import Logging
+import NIOPosix
+import SDKInstances
+import SDKProtocol
 import ServiceLifecycle
+import Synchronization
 
-/// Ends the serving of metrics over HTTP when the daemon stops.
-struct MetricsService: Service {
-  let listener: MetricsListener
+/// Serves the metrics over HTTP where the configuration wants them. The daemon does without, if it can't, and says so.
+final class MetricsService: Service {
+  private struct State {
+    var address: ListenAddress?
+    var listener: MetricsListener?
+    var problem: String?
+  }
+
+  private let state = Mutex(State())
+  private let group: MultiThreadedEventLoopGroup
+  private let source: MetricsListener.Source
+  private let logger: Logger
+
+  init(group: MultiThreadedEventLoopGroup, operations: Operations, meters: Meters, logger: Logger) {
+    self.group = group
+    self.logger = logger
+    source = { deliver in
+      operations.start {
+        let metrics = await meters.text()
+        deliver(metrics.contentType, metrics.text)
+      }
+    }
+  }
+
+  /// Serves them there from now on, and nowhere else. Where that can't be, it goes on as before. One call at a time.
+  ///
+  /// - Returns: why it can't be.
+  func use(_ address: ListenAddress?) async -> String? {
+    let former = state.withLock { ($0.address, $0.listener) }
+    if former.0 == address {
+      state.withLock { $0.problem = nil }
+      return nil
+    }
+    var listener: MetricsListener?
+    if let address {
+      do throws(MetricsListener.Failure) {
+        listener = try await MetricsListener.open(address, on: group, source: source)
+      } catch {
+        logger.error("\(error)")
+        state.withLock { $0.problem = "\(error)" }
+        return "\(error)"
+      }
+      logger.info("Metrics are served at \(address).")
+    }
+    state.withLock { $0 = State(address: address, listener: listener) }
+    await former.1?.close()
+    return nil
+  }
+
+  /// For `daemon.health`; nothing where no metrics are wanted.
+  var checks: [DaemonHealth.Check] {
+    let state = state.withLock { $0 }
+    if let problem = state.problem { return [.init(name: "metrics", status: .degraded, detail: problem)] }
+    return state.listener == nil ? [] : [.init(name: "metrics", status: .ok)]
+  }
 
   func run() async {
     try? await gracefulShutdown()
-    await listener.close()
+    await state.withLock { $0.listener }?.close()
   }
 }

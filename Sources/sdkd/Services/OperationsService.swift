@@ -1,15 +1,27 @@
 import SDKInstances
 import ServiceLifecycle
 
-/// Runs shared work; on shutdown takes no more and lets what runs end.
+/// Runs shared work; on shutdown takes no more and lets what runs end, for a bounded time.
 struct OperationsService: Service {
   let operations: Operations
+  /// How long what still runs at the end gets, before it is cancelled; acknowledged changes are durable long before.
+  let patience: Duration
 
   func run() async {
-    await withGracefulShutdownHandler {
-      await operations.run()
-    } onGracefulShutdown: {
-      operations.finish()
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        await withGracefulShutdownHandler {
+          await operations.run()
+        } onGracefulShutdown: {
+          operations.finish()
+        }
+      }
+      group.addTask {
+        try? await gracefulShutdown()
+        try? await Task.sleep(for: patience)
+      }
+      await group.next()
+      group.cancelAll()
     }
   }
 }

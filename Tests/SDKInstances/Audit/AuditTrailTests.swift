@@ -80,6 +80,8 @@ struct AuditTrailTests {
   @Test func `Every method that changes an identity, a definition or who answers is of those always written`() {
     let each = CommonMethods.all.filter { AuditRule($0) == .each }.map { $0.name }.sorted()
     #expect(
-      each == ["delegate.attach", "delegate.detach", "instance.create", "instance.delete", "instance.update"])
+      each == [
+        "daemon.reload", "delegate.attach", "delegate.detach", "instance.create", "instance.delete", "instance.update",
+      ])
   }
 }

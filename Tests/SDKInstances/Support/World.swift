@@ -50,8 +50,9 @@ final class World: Sendable {
     ]
     registry = InstanceRegistry(kinds: kinds, access: access, environment: environment)
     let facts = DaemonFacts(
-      pid: 1, startedAt: ManualClock.start, restartCount: 0, limits: [:], problems: { [] }, failing: { nil },
-      metrics: { DaemonMetrics.Result(contentType: "text/plain", text: "# EOF\n") })
+      pid: 1, startedAt: ManualClock.start, restartCount: 0, limits: { [:] }, problems: { [] }, failing: { nil },
+      metrics: { DaemonMetrics.Result(contentType: "text/plain", text: "# EOF\n") },
+      reload: { DaemonReload.Result(added: [], changed: [], removed: [], unchanged: [], problems: []) })
     let ready = SharedOutcome<Void>()
     delegates = Delegates(grace: grace, clock: clock.wall, operations: operations, logger: logger)
     delegates.serve(registry)

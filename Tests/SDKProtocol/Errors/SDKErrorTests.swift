@@ -56,7 +56,7 @@ struct SDKErrorTests {
         "shuttingDown",
       ]
     ),
-    (.store, -32060, ["storeUnavailable", "keyMissing", "instanceQuarantined"]),
+    (.store, -32060, ["storeUnavailable", "keyMissing", "instanceQuarantined", "invalidConfiguration"]),
   ]
 
   @Test func `Every reason is in the table, and the table has no other`() {

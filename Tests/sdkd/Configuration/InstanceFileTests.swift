@@ -34,7 +34,7 @@ struct InstanceFileTests {
     let instance = try #require(loaded.instances.first)
     #expect(instance.file == files.instance("front-desk"))
     #expect(instance.id.name == "front-desk")
-    #expect(instance.onRemove == .delete)
+    #expect(instance.definition.onRemove == nil)
     #expect(
       instance.definition
         == Definition(

@@ -13,7 +13,7 @@ extension InstanceFile {
     .optional("provider", ProviderConfiguration.jsonSchema, "its token provider"),
     .optional("access", AccessRules.jsonSchema, "who may do what"),
     .optional(
-      "on_remove", .enumeration(OnRemove.allCases.map(\.rawValue)),
+      "on_remove", .enumeration(Definition.OnRemove.allCases.map(\.rawValue)),
       "what happens when the file is gone: delete, or logout at the vendor first; delete"),
   ])
 }

@@ -28,14 +28,13 @@ struct InstanceFileReader {
     let access = AccessRules(
       observe: values.elements(at: "access.observe"), use: values.elements(at: "access.use"),
       control: values.elements(at: "access.control"))
-    let onRemove = values.json(at: "on_remove")?.stringValue.flatMap(InstanceFile.OnRemove.init) ?? .delete
+    let onRemove = values.json(at: "on_remove")?.stringValue.flatMap(Definition.OnRemove.init)
     guard let id, let kind else { return nil }
     return InstanceFile(
-      file: log.file, id: id,
+      file: log.file, idLine: log.lines.line(of: "id"), id: id,
       definition: Definition(
         kind: kind.name, source: .file, owner: 0, settings: settings, provider: provider, access: access,
-        labels: values.value([String: String].self, at: "labels") ?? [:]),
-      onRemove: onRemove)
+        labels: values.value([String: String].self, at: "labels") ?? [:], onRemove: onRemove))
   }
 
   private func kind() -> (any SDKKind)? {

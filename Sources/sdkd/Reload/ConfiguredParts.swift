@@ -1,0 +1,43 @@
+import DelegateBridge
+import JSONRPCTransport
+import Logging
+import SDKInstances
+import SDKProtocol
+import StateStore
+import Systemd
+
+/// All that the configuration shapes, so that another one can be put in force while the daemon runs.
+///
+/// What is not here looks at `LiveConfiguration` each time: the grace of a shutdown, the copies of the state.
+struct ConfiguredParts: Sendable {
+  let paths: DaemonPaths
+  let live: LiveConfiguration
+  let registry: InstanceRegistry
+  let events: EventHub
+  let delegates: Delegates
+  let bridge: ProviderBridge
+  let database: SQLiteStateStore?
+  let listener: Listener
+  let allowances: UserAllowances
+  let metrics: MetricsService
+  let log: LogWriter
+
+  /// Puts a configuration in force, in connections and instances that are there too.
+  ///
+  /// - Returns: what could not be.
+  func use(_ configuration: Configuration) async -> [DaemonReload.Problem] {
+    log.setLevel(configuration.logLevel)
+    registry.use(access: configuration.access(paths), maximumPerUid: configuration.limits.instances)
+    listener.use(configuration.transport)
+    allowances.use(configuration.connections)
+    bridge.use(configuration.bridge(paths))
+    delegates.use(grace: .seconds(configuration.delegateGrace))
+    await events.use(
+      maximumSubscriptions: configuration.limits.subscriptions,
+      maximumPerUser: configuration.limits.subscriptionsPerUid)
+    await database?.use(configuration.retention)
+    live.use(configuration)
+    guard let problem = await metrics.use(configuration.metricsListen) else { return [] }
+    return [DaemonReload.Problem(key: "metrics.listen", message: problem)]
+  }
+}

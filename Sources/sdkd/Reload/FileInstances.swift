@@ -1,0 +1,126 @@
+import Logging
+import SDKInstances
+import SDKProtocol
+
+/// Brings the instances that come from files in line with the files.
+struct FileInstances: Sendable {
+  /// What became of the instances of files.
+  struct Outcome: Sendable {
+    var added: [InstanceID] = []
+    var changed: [InstanceID] = []
+    var removed: [InstanceID] = []
+    var unchanged: [InstanceID] = []
+    var problems: [DaemonReload.Problem] = []
+    /// Whether the logout of an instance is still to be done before it can be deleted.
+    var isRemovalPending = false
+  }
+
+  private enum Step: Sendable {
+    case added, changed, removed, unchanged
+    case pending(String?)
+    case failed(String)
+  }
+
+  let registry: InstanceRegistry
+  let logger: Logger
+
+  /// So many are changed at a time: they share transactions, and a vendor that does not answer holds up few.
+  private static let width = 16
+
+  /// The mistakes that only the instances tell: names that are taken by instances which calls made.
+  func mistakes(in files: [InstanceFile]) -> [ConfigurationMistake] {
+    files.filter { registry.standing(of: $0.id) == .api }.map {
+      ConfigurationMistake(
+        file: $0.file, line: $0.idLine, key: "id",
+        message: "An instance \($0.id) was made by a call; delete it there or choose another id here.")
+    }
+  }
+
+  /// Makes new instances, changes changed ones, and removes those whose file is gone.
+  ///
+  /// - Parameter logsOut: whether those that want it are logged out now; else they are left for `removeMissing`.
+  func apply(_ files: [InstanceFile], logsOut: Bool) async -> Outcome {
+    var outcome = Outcome()
+    await each(files) { file in
+      (file.id, await define(file))
+    } note: {
+      add($0, $1, to: &outcome)
+    }
+    await removeMissing(keeping: Set(files.map(\.id)), logsOut: logsOut, &outcome)
+    return outcome
+  }
+
+  /// Removes the instances whose file is gone.
+  func removeMissing(keeping kept: Set<InstanceID>, logsOut: Bool, _ outcome: inout Outcome) async {
+    let gone = registry.instances.filter { $0.currentDefinition.source == .file && !kept.contains($0.id) }
+    await each(gone) { instance in
+      (instance.id, await remove(instance, logsOut: logsOut))
+    } note: {
+      add($0, $1, to: &outcome)
+    }
+  }
+
+  private func define(_ file: InstanceFile) async -> Step {
+    do {
+      switch try await registry.reconcile(file.id, file.definition) {
+      case .added: return .added
+      case .changed: return .changed
+      case .unchanged: return .unchanged
+      }
+    } catch {
+      return .failed("\(file.file): \(Self.words(error))")
+    }
+  }
+
+  private func remove(_ instance: HostedInstance, logsOut: Bool) async -> Step {
+    let wantsLogout = instance.currentDefinition.onRemove == .logout
+    if wantsLogout, !logsOut { return .pending(nil) }
+    do {
+      try await registry.remove(instance)
+      return .removed
+    } catch {
+      let why = "Its file is gone, but it could not be removed: \(Self.words(error))"
+      return wantsLogout ? .pending("\(why) It is kept, and tried again every minute.") : .failed(why)
+    }
+  }
+
+  private func add(_ id: InstanceID, _ step: Step, to outcome: inout Outcome) {
+    switch step {
+    case .added: outcome.added.append(id)
+    case .changed: outcome.changed.append(id)
+    case .unchanged: outcome.unchanged.append(id)
+    case .removed:
+      outcome.removed.append(id)
+      logger.notice("The file of this instance is gone; it is deleted.", metadata: ["instance": "\(id)"])
+    case .pending(let message):
+      outcome.isRemovalPending = true
+      if let message { problem(id, message, &outcome) }
+    case .failed(let message): problem(id, message, &outcome)
+    }
+  }
+
+  private func problem(_ id: InstanceID, _ message: String, _ outcome: inout Outcome) {
+    outcome.problems.append(.init(instance: id, message: message))
+    logger.error("\(message)", metadata: ["instance": "\(id)"])
+  }
+
+  private static func words(_ error: any Error) -> String {
+    (error as? SDKError)?.message ?? "its definition can't be put in force."
+  }
+
+  /// Works on several at a time; notes what became of them in their order.
+  private func each<Item: Sendable>(
+    _ items: [Item], _ work: @escaping @Sendable (Item) async -> (InstanceID, Step),
+    note: (InstanceID, Step) -> Void
+  ) async {
+    var steps = [(InstanceID, Step)?](repeating: nil, count: items.count)
+    await withTaskGroup(of: (Int, (InstanceID, Step)).self) { group in
+      for (index, item) in items.enumerated() {
+        if index >= Self.width, let done = await group.next() { steps[done.0] = done.1 }
+        group.addTask { (index, await work(item)) }
+      }
+      for await done in group { steps[done.0] = done.1 }
+    }
+    for case .some(let step) in steps { note(step.0, step.1) }
+  }
+}

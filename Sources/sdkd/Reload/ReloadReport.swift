@@ -1,0 +1,130 @@
+import Logging
+import SDKInstances
+import SDKProtocol
+import Synchronization
+import Systemd
+
+/// Says how the configuration is: to the journal, to `systemctl status` and to `daemon.health`.
+final class ReloadReport: Sendable {
+  private let registry: InstanceRegistry
+  private let notifier: Notifier
+  private let logger: Logger
+  private let saysReady: Bool
+  private let check = Mutex(DaemonHealth.Check(name: "configuration", status: .ok))
+
+  init(registry: InstanceRegistry, notifier: Notifier, logger: Logger, saysReady: Bool) {
+    self.registry = registry
+    self.notifier = notifier
+    self.logger = logger
+    self.saysReady = saysReady
+  }
+
+  /// How the configuration is.
+  var health: DaemonHealth.Check { check.withLock { $0 } }
+
+  /// Serves after the start.
+  func ready(_ outcome: FileInstances.Outcome) {
+    note(outcome.problems)
+    let status = standing(outcome.problems)
+    logger.info(
+      "sdkd \(SDKVersion.program) is ready: \(status)", metadata: ["messageID": "\(JournalMessage.ready.id)"])
+    announce(status)
+  }
+
+  /// Runs, and answers every call with an error.
+  func degraded(_ failure: SDKError, _ mistakes: [ConfigurationMistake]) {
+    if !mistakes.isEmpty {
+      let words = Self.words(mistakes)
+      check.withLock { $0 = .init(name: "configuration", status: .failing, detail: words) }
+    }
+    let status = mistakes.isEmpty ? "degraded: \(failure.message)" : "degraded: \(Self.all(mistakes))"
+    logger.critical(
+      "sdkd \(SDKVersion.program) runs, but serves nobody: \(failure.message)",
+      metadata: ["messageID": "\(JournalMessage.degraded.id)", "reason": "\(failure.reason)"])
+    log(mistakes)
+    announce(status)
+  }
+
+  /// A reload was refused; the former configuration is in force, or still none.
+  func refused(_ mistakes: [ConfigurationMistake], isServing: Bool) {
+    let words = Self.words(mistakes)
+    let what =
+      isServing ? "the last good configuration stays in force" : "the configuration still can't be used"
+    check.withLock {
+      $0 = .init(
+        name: "configuration", status: isServing ? .degraded : .failing, detail: isServing ? "\(what): \(words)" : words
+      )
+    }
+    logger.error(
+      "The reload was refused and nothing was changed: \(Self.count(mistakes)).",
+      metadata: ["messageID": "\(JournalMessage.reloadRefused.id)"])
+    log(mistakes)
+    notifier.status("\(isServing ? counts : "degraded"); \(what): \(Self.all(mistakes))")
+  }
+
+  /// A reload was put in force.
+  func reloaded(_ outcome: FileInstances.Outcome) {
+    note(outcome.problems)
+    logger.notice(
+      """
+      The configuration was put in force: \(outcome.added.count) instances added, \(outcome.changed.count) changed, \
+      \(outcome.removed.count) removed, \(outcome.unchanged.count) unchanged, \(outcome.problems.count) problems.
+      """, metadata: ["messageID": "\(JournalMessage.reloaded.id)"])
+    for problem in outcome.problems where problem.instance == nil { logger.error("\(problem.message)") }
+    notifier.status("reloaded; \(standing(outcome.problems))")
+  }
+
+  /// Removals that had waited were tried again.
+  func removalsTried(_ outcome: FileInstances.Outcome) {
+    if outcome.problems.isEmpty, !outcome.isRemovalPending { note([]) }
+    notifier.status(standing(outcome.problems))
+  }
+
+  // MARK: Words
+
+  private func note(_ problems: [DaemonReload.Problem]) {
+    let words = Self.words(problems)
+    check.withLock { $0 = .init(name: "configuration", status: words == nil ? .ok : .degraded, detail: words) }
+  }
+
+  private func log(_ mistakes: [ConfigurationMistake]) {
+    for mistake in mistakes {
+      logger.error("\(mistake)", metadata: ["messageID": "\(JournalMessage.configurationMistake.id)"])
+    }
+  }
+
+  private func announce(_ status: String) {
+    notifier.ready(status: status)
+    if saysReady { StandardError.write("sdkd: ready") }
+  }
+
+  private func standing(_ problems: [DaemonReload.Problem]) -> String {
+    Self.words(problems).map { "\(counts); \($0)" } ?? counts
+  }
+
+  /// How many instances there are and how they stand.
+  private var counts: String {
+    let instances = registry.instances
+    let waiting = instances.count { $0.state == .reauthNeeded || $0.state == .locked }
+    return "\(instances.count) instances, \(waiting) waiting for a credential, \(registry.quarantined.count) set aside"
+  }
+
+  private static func words(_ problems: [DaemonReload.Problem]) -> String? {
+    guard let first = problems.first else { return nil }
+    let place = first.instance.map { "\($0): " } ?? ""
+    return "\(place)\(first.message)\(problems.count > 1 ? " (and \(problems.count - 1) more in the journal)" : "")"
+  }
+
+  private static func words(_ mistakes: [ConfigurationMistake]) -> String {
+    guard let first = mistakes.first else { return "no mistakes" }
+    return mistakes.count == 1 ? "\(first)" : "\(first) (and \(mistakes.count - 1) more; sdkd --check lists them)"
+  }
+
+  private static func all(_ mistakes: [ConfigurationMistake]) -> String {
+    "\(count(mistakes)): \(mistakes.map(\.description).joined(separator: " | "))"
+  }
+
+  private static func count(_ mistakes: [ConfigurationMistake]) -> String {
+    mistakes.count == 1 ? "a mistake in the configuration" : "\(mistakes.count) mistakes in the configuration"
+  }
+}

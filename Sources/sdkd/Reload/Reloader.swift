@@ -1,0 +1,137 @@
+import JSONRPC
+import Logging
+import SDKInstances
+import SDKProtocol
+import Synchronization
+import Systemd
+
+/// Puts the configuration in force: at the start, and again when somebody asks for it (`operations.md`, "Files").
+///
+/// One reload after another; one with a mistake changes nothing.
+actor Reloader {
+  private let load: @Sendable () -> ConfigurationLoader.Loaded
+  private let parts: ConfiguredParts
+  private let files: FileInstances
+  private let start: InstanceStart
+  private let operations: Operations
+  private let deadlines: Deadlines
+  private let report: ReloadReport
+  /// Why the state can't be used, whatever the configuration says.
+  private let stateFailure: SDKError?
+
+  private var isRestored = false
+  /// The instances that files define in the configuration in force.
+  private var defined: Set<InstanceID> = []
+  private var isEntered = false
+  private var entrants: [CheckedContinuation<Void, Never>] = []
+  private nonisolated let begun = SharedOutcome<Void>()
+
+  /// How long until a logout that failed is tried again, in seconds.
+  private static let removalPause = 60.0
+
+  init(
+    load: @escaping @Sendable () -> ConfigurationLoader.Loaded, parts: ConfiguredParts, files: FileInstances,
+    start: InstanceStart, operations: Operations, deadlines: Deadlines, report: ReloadReport, stateFailure: SDKError?
+  ) {
+    self.load = load
+    self.parts = parts
+    self.files = files
+    self.start = start
+    self.operations = operations
+    self.deadlines = deadlines
+    self.report = report
+    self.stateFailure = stateFailure
+  }
+
+  /// Puts what was read at the start in force. With a mistake, or without a state, every call is answered with that.
+  func begin(with loaded: ConfigurationLoader.Loaded) async {
+    await enter()
+    defer {
+      leave()
+      begun.resolve(.success(()))
+    }
+    if let failure = stateFailure ?? loaded.failure {
+      start.fail(failure)
+      report.degraded(failure, loaded.mistakes)
+      return
+    }
+    do throws(SDKError) {
+      try await start.restore()
+    } catch {
+      start.fail(error)
+      report.degraded(error, [])
+      return
+    }
+    let outcome = await apply(loaded, [])
+    start.open()
+    report.ready(outcome)
+  }
+
+  /// Reads the configuration and puts it in force.
+  ///
+  /// - Throws: `invalidConfiguration` with every mistake, and then nothing was changed; why the state can't be used.
+  func reload() async throws -> DaemonReload.Result {
+    try await begun.valueIgnoringCancellation()
+    await enter()
+    defer { leave() }
+    var loaded = load()
+    if isRestored { loaded.mistakes += files.mistakes(in: loaded.instances) }
+    guard loaded.mistakes.isEmpty else {
+      report.refused(loaded.mistakes, isServing: isRestored)
+      throw ConfigurationMistake.refusal(loaded.mistakes)
+    }
+    if let stateFailure { throw stateFailure }
+    if !isRestored { try await start.restore() }
+    let problems = await parts.use(loaded.configuration)
+    let outcome = await apply(loaded, problems)
+    start.open()
+    report.reloaded(outcome)
+    return DaemonReload.Result(
+      added: outcome.added, changed: outcome.changed, removed: outcome.removed, unchanged: outcome.unchanged,
+      problems: outcome.problems)
+  }
+
+  private func apply(
+    _ loaded: ConfigurationLoader.Loaded, _ problems: [DaemonReload.Problem]
+  ) async -> FileInstances.Outcome {
+    // The first time clients wait for their answers: a vendor that does not answer must not hold them up.
+    var outcome = await files.apply(loaded.instances, logsOut: isRestored)
+    outcome.problems = problems + outcome.problems
+    defined = Set(loaded.instances.map(\.id))
+    planRemovals(after: outcome, pause: isRestored ? Self.removalPause : 0)
+    isRestored = true
+    return outcome
+  }
+
+  // MARK: Removals that wait for a logout
+
+  private func planRemovals(after outcome: FileInstances.Outcome, pause: Double) {
+    let time = outcome.isRemovalPending ? Timestamp.now + pause : nil
+    deadlines.set("removals", at: time) { [weak self, operations] in
+      operations.start { [weak self] in await self?.retryRemovals() }
+    }
+  }
+
+  private func retryRemovals() async {
+    await enter()
+    defer { leave() }
+    var outcome = FileInstances.Outcome()
+    await files.removeMissing(keeping: defined, logsOut: true, &outcome)
+    planRemovals(after: outcome, pause: Self.removalPause)
+    report.removalsTried(outcome)
+  }
+
+  // MARK: One at a time
+
+  private func enter() async {
+    if isEntered {
+      await withCheckedContinuation { entrants.append($0) }
+    } else {
+      isEntered = true
+    }
+  }
+
+  private func leave() {
+    if entrants.isEmpty { isEntered = false } else { entrants.removeFirst().resume() }
+  }
+}
