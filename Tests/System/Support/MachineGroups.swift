@@ -18,14 +18,18 @@ struct MachineGroups: Sendable {
     return ["-euc", (enter + ["exec \"$@\""]).joined(separator: "; "), "sh"] + command
   }
 
-  /// Removes them, when the machine has ended; the deepest first.
+  /// Removes them when the machine has ended; its processes may take a moment to be gone.
   func remove() {
     for folder in folders {
-      let inner =
-        FileManager.default.enumerator(at: URL(fileURLWithPath: folder), includingPropertiesForKeys: [.isDirectoryKey])?
-        .compactMap { $0 as? URL }.filter(\.hasDirectoryPath) ?? []
-      for directory in inner.reversed() { rmdir(directory.path) }
-      rmdir(folder)
+      for _ in 0..<200 where !Self.isRemoved(folder) { usleep(10_000) }
     }
+  }
+
+  private static func isRemoved(_ folder: String) -> Bool {
+    let inner = (FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? [])
+      .filter { $0.hasSuffix("/cgroup.procs") }
+    // The deepest first.
+    for file in inner.sorted(by: { $0.utf8.count > $1.utf8.count }) { rmdir("\(folder)/\(file.dropLast(13))") }
+    return rmdir(folder) == 0 || errno == ENOENT
   }
 }
