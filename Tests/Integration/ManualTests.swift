@@ -9,10 +9,10 @@ import Testing
 
   /// What a program printed, and complained about, when it has ended well.
   private func told(_ desk: Desk, _ path: String, _ arguments: [String]) throws -> (output: String, error: String) {
-    let output = desk.folder.appendingPathComponent("out")
+    let output = desk.folder.appendingPathComponent("out-\(UUID().uuidString)")
     let program = try Program(
       path, arguments, environment: ["LC_ALL": "C.UTF-8", "MANWIDTH": "80", "PATH": "/usr/bin:/bin"], output: output,
-      log: desk.folder.appendingPathComponent("err"))
+      log: desk.folder.appendingPathComponent("err-\(UUID().uuidString)"))
     let status = program.exit(within: 120)
     #expect(status == 0, "\(path) \(arguments): \(program.logText)")
     return ((try? String(contentsOf: output, encoding: .utf8)) ?? "", program.logText)
@@ -29,7 +29,7 @@ import Testing
     for name in names {
       let page = folder.appendingPathComponent(name).path
       // As lintian looks at it.
-      let shown = try told(desk, "/usr/bin/man", ["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-P", "cat", page])
+      let shown = try told(desk, "/usr/bin/man", ["--warnings", "-E", "UTF-8", "-l", page])
       #expect(shown.error.isEmpty, "\(name): \(shown.error)")
       pages[name] = shown.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
       #expect(try told(desk, "/usr/bin/mandoc", ["-Tlint", "-Wwarning", page]).output.isEmpty, "\(name)")

@@ -33,6 +33,7 @@ struct ArgumentTests {
   @Test(arguments: [
     (["--user", "list"], ["list", "--user"]),
     (["-o", "json", "--socket=/x", "show", "a"], ["show", "-o", "json", "--socket=/x", "a"]),
+    (["--system", "config", "check", "x"], ["config", "check", "--system", "x"]),
     (["list", "--user"], ["list", "--user"]), (["--user"], ["--user"]), (["--socket", "/x"], ["--socket", "/x"]),
     (["--user", "--help"], ["--user", "--help"]), ([], []),
   ])
@@ -49,7 +50,10 @@ struct ArgumentTests {
   }
 
   @Test func everyVerbHasItsOptionsAndAName() {
-    for verb in CommandRoot.configuration.subcommands {
+    let verbs = CommandRoot.configuration.subcommands.flatMap { verb in
+      verb.configuration.subcommands.isEmpty ? [verb] : verb.configuration.subcommands
+    }
+    for verb in verbs {
       #expect(verb is any Verb.Type)
       #expect(verb.configuration.commandName != nil)
     }

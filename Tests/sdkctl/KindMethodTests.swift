@@ -26,6 +26,20 @@ struct KindMethodTests {
     #expect(run.calls.last == .init(method: "test.signOut", params: ["instance": "kiosk", "localOnly": true]))
   }
 
+  @Test func waitingIsAskedOfKindsThatAnswerBefore() async {
+    _ = await run.status("logout", "kiosk", "--wait", answer: answer)
+    #expect(run.calls.last?.params == ["instance": "kiosk"])
+    let slow: JSON = [
+      "methods": [
+        Samples.method("test.out", kind: "test.kind", verb: "logout", input: "none", params: ["instance", "wait"])
+      ]
+    ]
+    _ = await run.status("logout", "kiosk", "--wait") { method, params in
+      method == "rpc.discover" ? slow : answer(method, params)
+    }
+    #expect(run.calls.last?.params == ["instance": "kiosk", "wait": true])
+  }
+
   @Test func jsonGoesWhereTheDocumentSays() async {
     _ = await run.status(
       "identity", "kiosk", "--param", "onChange=refuse", input: #"{"type":"jwt"}"#, answer: answer)

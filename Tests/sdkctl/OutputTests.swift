@@ -14,6 +14,20 @@ struct OutputTests {
     #expect(table.text(hasColour: true) == "\u{1B}[1mA\u{1B}[0m  \u{1B}[1mB\u{1B}[0m\n\u{1B}[32mx\u{1B}[0m  y\n")
   }
 
+  @Test func longTextGoesOnBelowItselfWhereThereIsAWidth() {
+    let table = Table(header: [], rows: [["name", "one two three four five six seven"], ["n", "short"]])
+    #expect(
+      table.text(hasColour: false, width: 30) == """
+        name  one two three four five
+              six seven
+        n     short
+
+        """)
+    #expect(table.text(hasColour: false) == "name  one two three four five six seven\nn     short\n")
+    // Where words would stand one below the other, the terminal may break the line itself.
+    #expect(table.text(hasColour: false, width: 20).split(separator: "\n").count == 2)
+  }
+
   @Test func anEmptyTable() {
     #expect(Table(header: [], rows: []).text(hasColour: true).isEmpty)
   }

@@ -20,17 +20,25 @@ struct KindCallOptions: ParsableArguments {
 extension CommandContext {
   /// Calls the method that `verb` means for the instance's kind: which one, and what it reads, the daemon says, so
   /// that a new kind changes nothing here.
-  func call(verb: String, _ options: KindCallOptions, file: String? = nil, extra: JSONObject = [:]) async throws {
+  ///
+  /// - Parameter waits: whether the vendor's word is waited for; kinds that always do are not asked to.
+  func call(
+    verb: String, _ options: KindCallOptions, file: String? = nil, extra: JSONObject = [:], waits: Bool = false
+  ) async throws {
     let instance = try await ask(InstanceGet.self, .init(instance: options.id))
     let kind = instance["kind"]?.stringValue ?? ""
     let method = try KindMethod.find(verb: verb, kind: kind, in: try await ask(RPCDiscover.self, Empty()))
     var extra = extra
     if let service = options.service { extra["service"] = .string(service) }
+    if waits, method.params.contains("wait") { extra["wait"] = true }
     for param in options.params { extra[param.key] = param.value }
     let read =
       method.input == .none
       ? nil : try input.secret(from: file, prompt: "\(method.member ?? "JSON") for \(options.id) (not shown): ")
     let params = try method.params(instance: options.id, read: read, extra: extra)
-    try presenter.show(try await client.call(method.name, .object(params)))
+    let result = try await Progress(errors).during("\(verb) \(options.id)") {
+      try await client.call(method.name, .object(params))
+    }
+    try presenter.show(result)
   }
 }

@@ -9,12 +9,17 @@ struct Output {
   let isTerminal: Bool
   /// Whether colours are wanted.
   let hasColour: Bool
+  /// How many characters a line may have; `nil` where nobody would see where it ends.
+  let width: Int?
   private let write: ([UInt8]) throws -> Void
 
   /// An output that gives its bytes to `write`.
-  init(isTerminal: Bool = false, hasColour: Bool = false, write: @escaping ([UInt8]) throws -> Void) {
+  init(
+    isTerminal: Bool = false, hasColour: Bool = false, width: Int? = nil, write: @escaping ([UInt8]) throws -> Void
+  ) {
     self.isTerminal = isTerminal
     self.hasColour = hasColour
+    self.width = width
     self.write = write
   }
 
@@ -26,8 +31,15 @@ struct Output {
     func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
     self.init(
       isTerminal: isTerminal,
-      hasColour: isTerminal && variable("NO_COLOR").isEmpty && variable("TERM") != "dumb"
+      hasColour: isTerminal && variable("NO_COLOR").isEmpty && variable("TERM") != "dumb",
+      width: isTerminal ? Int(variable("COLUMNS")).flatMap { $0 > 0 ? $0 : nil } ?? Self.columns(descriptor) : nil
     ) { try Self.write($0, to: descriptor) }
+  }
+
+  private static func columns(_ descriptor: CInt) -> Int? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
   }
 
   /// Text that was made here and may hold newlines and colours.

@@ -14,7 +14,7 @@ struct Presenter {
   func show(_ json: JSON, table: () -> Table) throws {
     if let template { return try output.text(template.text(of: json) + "\n") }
     switch format {
-    case .table: try output.text(table().text(hasColour: output.hasColour))
+    case .table: try output.text(table().text(hasColour: output.hasColour, width: output.width))
     case .json: try indented(json)
     case .jsonl: try output.line(JSONWriter.text(of: json))
     }

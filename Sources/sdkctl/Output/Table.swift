@@ -27,12 +27,16 @@ struct Table {
   /// The rows, each with a cell for every column.
   var rows: [[Cell]]
 
-  /// The lines, each with its newline.
-  func text(hasColour: Bool) -> String {
+  /// Less than this is no room for words.
+  private static let narrowest = 20
+
+  /// The lines, each with its newline; with a width the last column goes on in lines of its own.
+  func text(hasColour: Bool, width: Int? = nil) -> String {
     let all = (header.isEmpty ? [] : [header.map { Cell($0, .bold) }]) + rows
     let columns = all.map(\.count).max() ?? 0
     let widths = (0..<columns).map { column in all.map { $0.count > column ? $0[column].text.count : 0 }.max() ?? 0 }
-    return all.map { row in
+    let room = width.map { $0 - widths.dropLast().reduce(0) { $0 + $1 + 2 } }
+    return all.flatMap { Self.wrapped($0, to: columns > 1 ? room : nil, column: columns - 1) }.map { row in
       row.enumerated().map { column, cell in
         let isLast = column == row.count - 1
         let gap = isLast ? "" : String(repeating: " ", count: widths[column] - cell.text.count + 2)
@@ -40,5 +44,23 @@ struct Table {
         return (isPlain ? cell.text : cell.style.rawValue + cell.text + "\u{1B}[0m") + gap
       }.joined() + "\n"
     }.joined()
+  }
+
+  /// A row as several, of which all but the first have nothing but the rest of the last cell.
+  private static func wrapped(_ row: [Cell], to room: Int?, column: Int) -> [[Cell]] {
+    guard let room, room >= narrowest, row.count == column + 1, let last = row.last, last.text.count > room else {
+      return [row]
+    }
+    var lines: [String] = []
+    for word in last.text.split(separator: " ", omittingEmptySubsequences: false) {
+      if let line = lines.last, line.count + 1 + word.count <= room {
+        lines[lines.count - 1] = line + " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines.enumerated().map { index, line in
+      (index == 0 ? Array(row.dropLast()) : row.dropLast().map { _ in Cell("") }) + [Cell(line, last.style)]
+    }
   }
 }

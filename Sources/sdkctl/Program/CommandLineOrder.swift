@@ -6,6 +6,12 @@ enum CommandLineOrder {
   /// Those that take a value.
   static let options: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template"]
 
+  /// Verbs that are two words.
+  private static var groups: [String] {
+    CommandRoot.configuration.subcommands.filter { !$0.configuration.subcommands.isEmpty }
+      .compactMap { $0.configuration.commandName }
+  }
+
   /// Puts options that all verbs have behind the verb, so that they can stand before it too.
   static func normalized(_ arguments: [String]) -> [String] {
     var moved = 0
@@ -20,7 +26,9 @@ enum CommandLineOrder {
       }
     }
     guard moved > 0, moved < arguments.count, !arguments[moved].hasPrefix("-") else { return arguments }
-    return [arguments[moved]] + arguments[..<moved] + arguments[(moved + 1)...]
+    let verb = moved + (groups.contains(arguments[moved]) ? 2 : 1)
+    return Array(arguments[moved..<min(verb, arguments.count)]) + arguments[..<moved]
+      + arguments[min(verb, arguments.count)...]
   }
 
   /// Whether errors are to be JSON, also those of a command line that can't be parsed.

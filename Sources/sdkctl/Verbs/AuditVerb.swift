@@ -86,7 +86,7 @@ struct AuditVerb: Verb {
       if let entry = AuditEntry(journal: object) { try printing.add(entry) }
     }
     let end = journal.end()
-    let isBlind = end.complaint.contains("insufficient permissions") || end.complaint.contains("not seeing messages")
+    let isBlind = JournalReader.isBlind(end.complaint)
     guard end.failed || isBlind && !global.user && printing.count == 0 else { return }
     if isBlind {
       throw CommandFailure(

@@ -16,6 +16,9 @@ struct DeleteVerb: Verb {
 
   func run(in context: CommandContext) async throws {
     let params = InstanceDelete.Params(instance: id, logout: logout ? true : nil)
-    try context.presenter.show(try await context.ask(InstanceDelete.self, params))
+    let result = try await Progress(context.errors).during("delete \(id)") {
+      try await context.ask(InstanceDelete.self, params)
+    }
+    try context.presenter.show(result)
   }
 }

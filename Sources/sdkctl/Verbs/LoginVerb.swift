@@ -14,9 +14,12 @@ struct LoginVerb: Verb {
   @Option(help: "Read from this file instead of standard input.", completion: .file())
   var file: String?
 
+  @Flag(help: "Wait until the vendor has accepted the user, for kinds that answer before.")
+  var wait = false
+
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    try await context.call(verb: "login", options, file: file)
+    try await context.call(verb: "login", options, file: file, waits: wait)
   }
 }

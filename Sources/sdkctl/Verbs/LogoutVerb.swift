@@ -10,9 +10,12 @@ struct LogoutVerb: Verb {
   @Flag(help: "Forget the user here even if the vendor can't be told.")
   var localOnly = false
 
+  @Flag(help: "Wait until the vendor has ended the session, for kinds that answer before.")
+  var wait = false
+
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    try await context.call(verb: "logout", options, extra: localOnly ? ["localOnly": true] : [:])
+    try await context.call(verb: "logout", options, extra: localOnly ? ["localOnly": true] : [:], waits: wait)
   }
 }

@@ -1,0 +1,36 @@
+import Glibc
+import SDKProtocol
+
+/// Who runs this program, as the kernel will tell the daemon.
+struct Caller {
+  let uid: UInt32
+  /// All groups, the primary one first.
+  let groups: [UInt32]
+
+  /// The process itself.
+  static var process: Caller {
+    var groups = [gid_t](repeating: 0, count: max(0, Int(getgroups(0, nil))))
+    let count = getgroups(Int32(groups.count), &groups)
+    return Caller(uid: geteuid(), groups: [getegid()] + groups.prefix(max(0, Int(count))))
+  }
+
+  /// The user's name, or its number.
+  var name: String { getpwuid(uid).map { String(cString: $0.pointee.pw_name) } ?? "uid \(uid)" }
+
+  /// The strongest role that rules give; units are not looked at, since a shell has none.
+  func role(by rules: AccessRules) -> Role? {
+    rules.byRole.first { $0.rules.contains(where: satisfies) }?.role
+  }
+
+  private func satisfies(_ rule: AccessRule) -> Bool {
+    rule.conditions.allSatisfy { condition in
+      switch condition {
+      case .everyone: true
+      case .user(let name): getpwnam(name).map { $0.pointee.pw_uid == uid } ?? false
+      case .uid(let number): number == uid
+      case .group(let name): getgrnam(name).map { groups.contains($0.pointee.gr_gid) } ?? false
+      case .unit, .userUnit: false
+      }
+    }
+  }
+}

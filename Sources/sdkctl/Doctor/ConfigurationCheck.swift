@@ -1,0 +1,40 @@
+import Glibc
+
+/// The configuration's files, as `sdkd --check` judges them.
+struct ConfigurationCheck {
+  let place: DaemonPlace
+
+  var finding: Finding {
+    guard let file = place.configuration else {
+      return Finding(.skipped, "configuration", "Which files it reads, only who started the daemon knows.")
+    }
+    guard let ended = try? Self.run(file) else {
+      return Finding(.skipped, "configuration", "sdkd can't be run.")
+    }
+    let mistakes = ended.errors.split(separator: "\n").count
+    switch ended.status {
+    case 0: return Finding(.ok, "configuration", "\(ended.output.split(separator: "\n").first ?? "No mistakes").")
+    case 78 where mistakes > 0 && access(file, R_OK) != 0 && errno == EACCES:
+      return Finding(
+        .skipped, "configuration", "\(file) can't be read by this user.", advice: "run sdkctl doctor as root")
+    case 78:
+      return Finding(
+        .failing, "configuration",
+        "\(file) and instances.d have \(mistakes == 1 ? "1 mistake" : "\(mistakes) mistakes").",
+        advice: "sdkctl config check")
+    default: return Finding(.failing, "configuration", "sdkd --check ended with \(ended.status).")
+    }
+  }
+
+  /// Runs `sdkd --check`: the one beside this program, else the one on the PATH.
+  static func run(_ file: String) throws(ChildProcess.Failure) -> ChildProcess.Ended {
+    var program = "sdkd"
+    if let own = realpath("/proc/self/exe", nil) {
+      defer { free(own) }
+      let path = String(cString: own)
+      let beside = path.lastIndex(of: "/").map { String(path[...$0]) + "sdkd" } ?? ""
+      if access(beside, X_OK) == 0 { program = beside }
+    }
+    return try ChildProcess.run([program, "--check", "--config", file])
+  }
+}

@@ -1,0 +1,114 @@
+import JSONRPC
+import SDKClient
+import SDKProtocol
+
+/// Looks at a daemon from where the caller stands: from the socket inwards, then what lies round it.
+struct Doctor {
+  let context: CommandContext
+  let place: DaemonPlace
+  /// Who looks.
+  let caller: Caller
+
+  /// All findings, in the order in which one would look.
+  func findings(_ progress: Progress) async -> [Finding] {
+    var found: [Finding] = []
+    func add(_ more: [Finding], next: String) {
+      found += more
+      progress.show("Looking at \(next) …")
+    }
+    add([], next: "the socket")
+    add([SocketCheck(place: place, caller: caller).finding], next: "the daemon")
+    let daemon = await reach()
+    add(daemon.findings, next: "the rights of \(caller.name)")
+    guard let info = daemon.info else { return found + around() }
+    let isAdmin = await self.isAdmin()
+    let instances = (try? await context.instances(InstanceList.Params())) ?? []
+    let rights = RightsCheck(caller: caller, context: context)
+    add(await rights.findings(instances, isAdmin: isAdmin), next: "the instances")
+    add(instances.flatMap(Self.state), next: "the token providers")
+    let uid = info["pid"]?.intValue.flatMap(ProcStatus.uid)
+    add(instances.flatMap { ProviderCheck(instance: $0, daemon: uid).findings }, next: "the vendors")
+    let document = (try? await context.ask(RPCDiscover.self, Empty())) ?? [:]
+    let vendors = VendorCheck(origins: VendorCheck.origins(of: instances, document))
+    add(vendors.findings(), next: "configuration, key, disk, clock and journal")
+    return found + around()
+  }
+
+  /// What can be looked at without the daemon.
+  private func around() -> [Finding] {
+    [
+      ConfigurationCheck(place: place).finding, KeyCheck(place: place, caller: caller).finding,
+      DiskCheck(place: place).finding, ClockCheck.finding, JournalCheck(place: place, caller: caller).finding,
+    ]
+  }
+
+  private func reach() async -> (info: JSON?, findings: [Finding]) {
+    let start = ContinuousClock.now
+    do {
+      let info = try await context.ask(DaemonInfo.self, Empty())
+      let took = start.duration(to: .now) / .milliseconds(1)
+      return (info, [Self.daemon(info, milliseconds: took)] + (await health()))
+    } catch {
+      let failure = CommandFailure(error)
+      let message = failure?.message ?? "The daemon can't be asked."
+      return (
+        nil,
+        [
+          Finding(
+            .failing, "daemon", message,
+            advice: place.systemctl("status", "service", byHand: "start it: sdkd --socket \(place.socket)"))
+        ]
+      )
+    }
+  }
+
+  private static func daemon(_ info: JSON, milliseconds: Double) -> Finding {
+    func word(_ name: String) -> String { info[name].map(MemberTable.word) ?? "?" }
+    let started = info["startedAt"]?.stringValue.flatMap(Timestamp.init)
+    let uptime = started.map { ", up \(Elapsed.text(seconds: .now - $0))" } ?? ""
+    let text =
+      "\(word("name")) \(word("version")), pid \(word("pid"))\(uptime), answers in \(Figure.number(milliseconds)) ms."
+    guard word("version") == SDKVersion.program else {
+      return Finding(
+        .warning, "daemon", text + " This sdkctl is \(SDKVersion.program).",
+        advice: "restart the daemon after an upgrade: systemctl restart sdkd.service")
+    }
+    return Finding(.ok, "daemon", text)
+  }
+
+  private func health() async -> [Finding] {
+    guard let health = try? await context.ask(DaemonHealth.self, Empty()) else {
+      return [Finding(.failing, "health", "The daemon does not say how it is.")]
+    }
+    let bad = (health["checks"]?.arrayValue ?? []).filter { $0["status"]?.stringValue != "ok" }
+    guard !bad.isEmpty else { return [Finding(.ok, "health", "The daemon finds nothing wrong with itself.")] }
+    return bad.map { check in
+      let name = check["name"]?.stringValue ?? "?"
+      let isFailing = check["status"]?.stringValue == "failing"
+      let detail = check["detail"]?.stringValue ?? "Only an admin is told why."
+      return Finding(
+        isFailing ? .failing : .warning, "health", "\(name): \(detail)",
+        advice: place.unit.map { "journalctl \(place.mode == .user ? "--user " : "")-x -p warning -u \($0).service" }
+          ?? "read what it wrote to standard error")
+    }
+  }
+
+  private func isAdmin() async -> Bool { (try? await context.ask(DaemonMetrics.self, Empty())) != nil }
+
+  /// An instance that needs somebody.
+  private static func state(of instance: JSON) -> [Finding] {
+    let id = instance["instance"]?.stringValue ?? "?"
+    let last = instance["lastError"]?["message"]?.stringValue.map { ": \($0)" } ?? "."
+    switch instance["state"]?.stringValue {
+    case "reauthNeeded":
+      return [
+        Finding(.warning, "instance", "\(id) needs a new credential\(last)", advice: "sdkctl login \(id)")
+      ]
+    case "locked":
+      return [
+        Finding(.warning, "instance", "\(id) is locked by its vendor\(last)", advice: "sdkctl show \(id)")
+      ]
+    default: return []
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Glibc
+
+/// Room for the state.
+struct DiskCheck {
+  private static let enough: UInt64 = 512 << 20
+  private static let needed: UInt64 = 64 << 20
+
+  let place: DaemonPlace
+
+  var finding: Finding {
+    guard let state = place.state else {
+      return Finding(.skipped, "disk", "Where the state is, only who started the daemon knows.")
+    }
+    var system = statvfs()
+    guard statvfs(state, &system) == 0 else {
+      let why = String(cString: strerror(errno))
+      return errno == EACCES
+        ? Finding(.skipped, "disk", "\(state) can't be looked at: \(why).", advice: "run sdkctl doctor as root")
+        : Finding(
+          .failing, "disk", "\(state) can't be looked at: \(why).",
+          advice: place.systemctl("restart", "service", byHand: "start the daemon, which makes it"))
+    }
+    let free = UInt64(system.f_bavail) * UInt64(system.f_frsize)
+    let text = "\(Figure.bytes(Double(free))) are free for \(state)."
+    if system.f_files > 0, system.f_favail < 100 {
+      return Finding(.failing, "disk", "There are no inodes left for \(state).", advice: "df -i \(state)")
+    }
+    if free >= Self.enough { return Finding(.ok, "disk", text) }
+    return Finding(
+      free < Self.needed ? .failing : .warning, "disk", text, advice: "make room: du -xh --max-depth=2 /var | sort -h")
+  }
+}
+
+/// The machine's clock.
+enum ClockCheck {
+  static var finding: Finding {
+    let words = ["timedatectl", "show", "--property=NTPSynchronized", "--value"]
+    guard let ended = try? ChildProcess.run(words), ended.status == 0 else {
+      return Finding(.skipped, "clock", "timedatectl does not say whether the clock is kept right.")
+    }
+    guard !ended.output.hasPrefix("yes") else { return Finding(.ok, "clock", "The clock is kept right.") }
+    return Finding(
+      .warning, "clock", "Nothing keeps the clock right; tokens end by it.", advice: "timedatectl set-ntp true")
+  }
+}
+
+/// The key that the state is sealed with.
+struct KeyCheck {
+  private static let credential = "/etc/credstore.encrypted/sdkd.key"
+
+  let place: DaemonPlace
+  let caller: Caller
+
+  var finding: Finding {
+    guard let state = place.state, place.mode == .user || caller.uid == 0 else {
+      return Finding(.skipped, "key", "Only root can look at the key.", advice: "run sdkctl doctor as root")
+    }
+    if place.mode == .system, access(Self.credential, F_OK) == 0 {
+      return Finding(.ok, "key", "The state is sealed under the credential \(Self.credential).")
+    }
+    let file = "\(state)/root.key"
+    var status = stat()
+    guard lstat(file, &status) == 0 else {
+      return Finding(.skipped, "key", "There is no \(file), and no credential that this command knows of.")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      return Finding(.failing, "key", "\(file) can be read by others.", advice: "chmod 600 \(file)")
+    }
+    guard place.mode == .system else { return Finding(.ok, "key", "The state is sealed with \(file), mode 600.") }
+    return Finding(
+      .warning, "key", "The key lies beside what it seals, in \(file).",
+      advice: "sdkctl key init, which makes it a credential of the unit")
+  }
+}
+
+/// Whether the caller can read what the daemon writes down.
+struct JournalCheck {
+  let place: DaemonPlace
+  let caller: Caller
+
+  var finding: Finding {
+    guard let unit = place.unit else {
+      return Finding(.skipped, "journal", "The daemon has no unit; what it says is where it was started.")
+    }
+    let manager = place.mode == .user ? ["--user"] : []
+    let words = ["journalctl"] + manager + ["--no-pager", "-n", "1", "-o", "cat", "-u", "\(unit).service"]
+    guard let ended = try? ChildProcess.run(words) else {
+      return Finding(.skipped, "journal", "journalctl can't be run.")
+    }
+    if JournalReader.isBlind(ended.errors) {
+      return Finding(
+        .warning, "journal", "\(caller.name) can't read the journal of \(unit).service.",
+        advice: "usermod -aG systemd-journal \(caller.name), and log in again")
+    }
+    guard ended.status == 0, !ended.output.isEmpty, !ended.output.hasPrefix("-- No entries") else {
+      return Finding(
+        .warning, "journal", "The journal has nothing of \(unit).service.",
+        advice: place.systemctl("status", "service", byHand: ""))
+    }
+    return Finding(.ok, "journal", "\(caller.name) can read the journal of \(unit).service.")
+  }
+}

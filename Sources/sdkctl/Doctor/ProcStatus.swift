@@ -1,0 +1,17 @@
+import Glibc
+
+/// What the kernel tells of a process.
+enum ProcStatus {
+  /// The effective user; `nil` when the process is gone or hidden.
+  static func uid(ofProcess pid: Int) -> UInt32? {
+    let descriptor = open("/proc/\(pid)/status", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = read(descriptor, &buffer, buffer.count)
+    guard count > 0 else { return nil }
+    let lines = String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n")
+    let numbers = lines.first { $0.hasPrefix("Uid:") }?.split(whereSeparator: \.isWhitespace)
+    return numbers.flatMap { $0.count > 2 ? UInt32($0[2]) : nil }
+  }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import JSONRPC
+import SDKProtocol
+
+/// An instance's token provider: whether its program may be run, and how the last run ended.
+struct ProviderCheck {
+  let instance: JSON
+  /// The daemon's user; `nil` when it can't be seen.
+  let daemon: UInt32?
+
+  var findings: [Finding] {
+    let id = instance["instance"]?.stringValue ?? "?"
+    let provider = instance["provider"]?.objectValue
+    let found = [program(id, provider), breaker(id)].compactMap(\.self)
+    guard found.isEmpty, provider != nil else { return found }
+    return [Finding(.ok, "provider", "\(id): \(Self.name(provider)) can be asked.")]
+  }
+
+  private static func name(_ provider: JSONObject?) -> String {
+    if let unit = provider?["unit"]?.stringValue { return "the unit \(unit)" }
+    return provider?["command"]?.arrayValue?.first?.stringValue ?? "the command"
+  }
+
+  private func program(_ id: String, _ provider: JSONObject?) -> Finding? {
+    if let unit = provider?["unit"]?.stringValue {
+      // The daemon's own setting may name another folder: what it found itself counts then.
+      let socket = "/run/sdkd-providers/\(unit).sock"
+      guard access(socket, F_OK) != 0, errno == ENOENT, instance["bridge"]?["lastExit"]?.stringValue != "0" else {
+        return nil
+      }
+      return Finding(
+        .warning, "provider", "\(id): there is no socket at \(socket).",
+        advice: "systemctl enable --now sdkd-provider-\(unit).socket")
+    }
+    guard provider?["shell"]?.boolValue != true, let path = provider?["command"]?.arrayValue?.first?.stringValue else {
+      return nil
+    }
+    return ProgramPath(path: path, daemon: daemon).problem.map { problem in
+      Finding(.failing, "provider", "\(id): \(problem.message)", advice: problem.advice)
+    }
+  }
+
+  private func breaker(_ id: String) -> Finding? {
+    guard let bridge = instance["bridge"]?.objectValue, bridge["state"]?.stringValue != "closed" else { return nil }
+    let words = BridgeWords.readable(instance, now: .now)["bridge"]
+    let state = words?["state"]?.stringValue ?? "?"
+    let last = words?["lastRun"]?.stringValue.map { "its provider \($0); " } ?? ""
+    return Finding(
+      .warning, "provider", "\(id): \(last)\(state).",
+      advice: "read why: journalctl -u sdkd.service SDKD_INSTANCE=\(id); then sdkctl refresh \(id)")
+  }
+}

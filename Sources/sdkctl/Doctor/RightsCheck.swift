@@ -1,0 +1,42 @@
+import JSONRPC
+import SDKClient
+import SDKProtocol
+
+/// What the caller may do, on which instances.
+struct RightsCheck {
+  let caller: Caller
+  let context: CommandContext
+
+  /// One finding, and for a caller without any role what to do about it.
+  func findings(_ instances: [JSON], isAdmin: Bool) async -> [Finding] {
+    if isAdmin {
+      return [Finding(.ok, "rights", "\(caller.name) is admin: everything, on \(Self.count(instances.count)).")]
+    }
+    guard !instances.isEmpty else {
+      return [
+        Finding(
+          .warning, "rights", "\(caller.name) sees no instance.",
+          advice: "have an admin run: sdkctl update INSTANCE --access-use user:\(caller.name)")
+      ]
+    }
+    var byRole: [String: [String]] = [:]
+    for instance in instances {
+      let id = instance["instance"]?.stringValue ?? "?"
+      byRole[await role(on: instance, id), default: []].append(id)
+    }
+    let words = ["control", "use", "observe"].compactMap { role in
+      byRole[role].map { "\(role) on \($0.prefix(10).joined(separator: ", "))\($0.count > 10 ? ", …" : "")" }
+    }
+    return [Finding(.ok, "rights", "\(caller.name) has \(words.joined(separator: "; ")).")]
+  }
+
+  private static func count(_ number: Int) -> String { number == 1 ? "1 instance" : "\(number) instances" }
+
+  /// The role by the rules; an owner's stands in none, so whoever seems to have less is asked for.
+  private func role(on instance: JSON, _ id: String) async -> String {
+    let rules = instance["access"].flatMap { try? JSONValueDecoder.decode(AccessRules.self, from: $0) }
+    let found = rules.flatMap { caller.role(by: $0) } ?? .observe
+    guard found < .use, let id = InstanceID(id) else { return found.name }
+    return (try? await context.ask(StorageList.self, .init(instance: id))) == nil ? Role.observe.name : Role.use.name
+  }
+}

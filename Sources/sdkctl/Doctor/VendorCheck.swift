@@ -1,0 +1,87 @@
+import JSONRPC
+import SDKProtocol
+
+/// The vendors' servers: whether they answer this machine, and how far its clock is from theirs.
+struct VendorCheck {
+  /// A server, and whose it is.
+  struct Origin: Hashable {
+    /// Such as `https://acme.zendesk.com`.
+    var url: String
+    /// The instances that it serves.
+    var instances: [String]
+  }
+
+  /// A token's end is compared with the vendor's clock: further apart, and tokens are refused or kept too long.
+  private static let worrying = 5.0
+  private static let harmful = 60.0
+
+  let origins: [Origin]
+
+  /// The servers that instances' settings name: those settings that their kind says are URLs.
+  static func origins(of instances: [JSON], _ document: JSON) -> [Origin] {
+    var urls: [String: [String]] = [:]
+    for kind in document["x-kinds"]?.arrayValue ?? [] {
+      let properties = kind["settings"]?["properties"]?.objectValue?.members ?? []
+      urls[kind["name"]?.stringValue ?? ""] = properties.filter { $0.value["format"] == "URL" }.map(\.key)
+    }
+    var found: [Origin] = []
+    for instance in instances {
+      let id = instance["instance"]?.stringValue ?? "?"
+      for key in urls[instance["kind"]?.stringValue ?? ""] ?? [] {
+        guard let origin = instance["settings"]?[key]?.stringValue.flatMap(origin) else { continue }
+        if let index = found.firstIndex(where: { $0.url == origin }) {
+          if !found[index].instances.contains(id) { found[index].instances.append(id) }
+        } else {
+          found.append(Origin(url: origin, instances: [id]))
+        }
+      }
+    }
+    return found
+  }
+
+  /// Scheme, host and port of a URL of HTTP.
+  static func origin(_ url: String) -> String? {
+    guard let scheme = ["https://", "http://"].first(where: url.hasPrefix) else { return nil }
+    let rest = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    return rest.isEmpty || rest.contains("@") ? nil : scheme + rest
+  }
+
+  /// A finding for each server.
+  func findings() -> [Finding] {
+    origins.prefix(20).map { origin in
+      let names = origin.instances.prefix(5).joined(separator: ", ") + (origin.instances.count > 5 ? ", …" : "")
+      return Self.look(at: origin.url, names)
+    }
+  }
+
+  private static func look(at url: String, _ names: String) -> Finding {
+    let before = Timestamp.now
+    let ended: ChildProcess.Ended
+    do {
+      ended = try ChildProcess.run([
+        "curl", "--silent", "--show-error", "--head", "--max-time", "5", "--output", "/dev/null", "--dump-header", "-",
+        "--", url + "/",
+      ])
+    } catch {
+      return Finding(
+        .skipped, "vendor", "\(url) (\(names)) was not looked at: curl can't be run.", advice: "apt install curl")
+    }
+    guard ended.status == 0 else {
+      let why = ended.errors.split(separator: "\n").first.map(String.init) ?? "curl ended with \(ended.status)"
+      return Finding(
+        .failing, "vendor", "\(url) (\(names)) can't be reached: \(why).",
+        advice: ended.status == 60
+          ? "look at the clock and at the package ca-certificates" : "look at network, DNS and proxy")
+    }
+    let after = Timestamp.now
+    guard let date = HTTPDate.time(inHeaders: ended.output) else {
+      return Finding(.ok, "vendor", "\(url) (\(names)) answers.")
+    }
+    // Its seconds are whole ones.
+    let skew = max(0, max(date - after, before - (date + 1)))
+    let apart =
+      "\(url) (\(names)) answers; its clock is \(Elapsed.text(seconds: skew)) \(date > after ? "ahead" : "behind")."
+    if skew < worrying { return Finding(.ok, "vendor", "\(url) (\(names)) answers; its clock is this machine's.") }
+    return Finding(skew < harmful ? .warning : .failing, "vendor", apart, advice: "timedatectl set-ntp true")
+  }
+}

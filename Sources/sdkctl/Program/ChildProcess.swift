@@ -1,0 +1,98 @@
+import Glibc
+
+/// A program that runs beside this one: its output and its complaints come through pipes.
+final class ChildProcess {
+  /// Why there is none.
+  struct Failure: Error {
+    /// The number of the error.
+    let code: Int32
+    /// What the system says.
+    var description: String { String(cString: strerror(code)) }
+  }
+
+  /// What one that was run to its end said.
+  struct Ended {
+    /// The exit status, or 128 + the signal.
+    var status: Int32
+    /// Its standard output.
+    var output: String
+    /// Its standard error.
+    var errors: String
+  }
+
+  /// More is not kept of what one is run to its end for.
+  private static let limit = 4 << 20
+
+  /// Where its output comes from.
+  let output: CInt
+  private let errors: CInt
+  private let pid: pid_t
+
+  /// Starts it; the first word is looked for on the PATH. Its standard input is empty.
+  init(_ words: [String]) throws(Failure) {
+    var (out, err): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
+    guard Self.makePipe(&out), Self.makePipe(&err) else { throw Failure(code: errno) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, out[1], 1)
+    posix_spawn_file_actions_adddup2(&actions, err[1], 2)
+    let argv = words.map { strdup($0) } + [nil]
+    defer { for word in argv { free(word) } }
+    var pid: pid_t = 0
+    let status = posix_spawnp(&pid, words.first ?? "", &actions, nil, argv, environ)
+    close(out[1])
+    close(err[1])
+    guard status == 0 else {
+      close(out[0])
+      close(err[0])
+      throw Failure(code: status)
+    }
+    output = out[0]
+    errors = err[0]
+    self.pid = pid
+  }
+
+  private static func makePipe(_ ends: inout [CInt]) -> Bool {
+    guard pipe(&ends) == 0 else { return false }
+    return ends.allSatisfy { fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
+  }
+
+  deinit {
+    kill(pid, SIGTERM)
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    close(output)
+    close(errors)
+  }
+
+  /// Runs one to its end.
+  static func run(_ words: [String]) throws(Failure) -> Ended { try ChildProcess(words).end() }
+
+  /// Reads what it still says, on both sides as it comes, and waits for its end.
+  func end() -> Ended {
+    var said: [CInt: [UInt8]] = [output: [], errors: []]
+    var open = [output, errors]
+    var chunk = [UInt8](repeating: 0, count: 16 << 10)
+    while !open.isEmpty {
+      var waiting = open.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      guard poll(&waiting, nfds_t(waiting.count), -1) > 0 else { continue }
+      for descriptor in waiting.filter({ $0.revents != 0 }).map(\.fd) {
+        let count = read(descriptor, &chunk, chunk.count)
+        if count > 0 {
+          if said[descriptor, default: []].count < Self.limit { said[descriptor, default: []] += chunk[..<count] }
+        } else if count == 0 || errno != EINTR {
+          open.removeAll { $0 == descriptor }
+        }
+      }
+    }
+    var info = siginfo_t()
+    // Left to be reaped by `deinit`, so that the number stays its own.
+    while waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    let code = info._sifields._sigchld.si_status
+    func text(_ descriptor: CInt) -> String { String(decoding: said[descriptor] ?? [], as: UTF8.self) }
+    return Ended(
+      status: info.si_code == CLD_EXITED ? code : 128 + code, output: text(output), errors: text(errors))
+  }
+}

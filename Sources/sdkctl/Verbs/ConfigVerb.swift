@@ -1,0 +1,65 @@
+import ArgumentParser
+import JSONRPC
+
+/// `sdkctl config`: what there is to do about the configuration's files.
+struct ConfigVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "config", abstract: "Look at the daemon's configuration.", subcommands: [ConfigCheckVerb.self])
+}
+
+/// `sdkctl config check [FILE]`: every mistake in the configuration.
+struct ConfigCheckVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Say every mistake in the configuration's files.",
+    discussion: """
+      Checks the file of the daemon that is meant, or FILE, with the instances in the directory instances.d beside it, \
+      by sdkd --check. The daemon need not run, and nothing is put in force: that is sdkctl reload. Exit status 78 when \
+      there are mistakes.
+      """)
+
+  @Argument(help: "The configuration file, if not that of the daemon.", completion: .file(extensions: ["toml"]))
+  var file: String?
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    guard let path = try file ?? DaemonPlace(global.location).configuration else {
+      throw CommandFailure.usage("Say which file: a daemon with a socket of its own can have any.")
+    }
+    let ended: ChildProcess.Ended
+    do {
+      ended = try ConfigurationCheck.run(path)
+    } catch {
+      throw CommandFailure(message: "sdkd can't be run: \(error.description).", reason: "noProgram", status: 1)
+    }
+    let lines = ended.errors.split(separator: "\n").map(String.init)
+    let report: JSON = [
+      "file": .string(path), "valid": .bool(ended.status == 0), "mistakes": .array(lines.map(Self.mistake)),
+    ]
+    if context.presenter.isForPeople {
+      for line in lines + ended.output.split(separator: "\n").map(String.init) { try context.output.line(line) }
+    } else {
+      try context.presenter.show(report)
+    }
+    guard ended.status != 0 else { return }
+    guard ended.status == 78 else {
+      throw CommandFailure(message: "sdkd --check ended with \(ended.status).", reason: "failed", status: 1)
+    }
+    throw CommandFailure(
+      message: "\(lines.count == 1 ? "1 mistake" : "\(lines.count) mistakes") in the configuration.",
+      reason: "configuration", status: 78)
+  }
+
+  /// A line `FILE:LINE: MESSAGE` for programs.
+  static func mistake(_ line: String) -> JSON {
+    var parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count > 1 else { return ["message": .string(line)] }
+    var object: JSONObject = ["file": .string(String(parts.removeFirst()))]
+    if parts.count == 2, let number = Int(parts[0]) {
+      object["line"] = JSON(number)
+      parts.removeFirst()
+    }
+    object["message"] = .string(String(parts.joined(separator: ":").drop { $0 == " " }))
+    return .object(object)
+  }
+}

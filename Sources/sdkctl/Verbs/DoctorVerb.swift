@@ -1,0 +1,30 @@
+import ArgumentParser
+import JSONRPC
+import SDKClient
+
+/// `sdkctl doctor`: what may be wrong, and what to do about it.
+struct DoctorVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor", abstract: "Look for what may be wrong, and say what to do about it.",
+    discussion: """
+      Looks, with the rights of whoever runs it, at the socket, the daemon and its health, your rights, the \
+      configuration, instances that need a credential, token providers, the vendors' servers and their clocks, the key, \
+      the disk, the clock and the journal. What it can't look at it says. Exit status 1 when something is failing; \
+      warnings are no failure. The vendors are asked by curl, for the head of their first page.
+      """)
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    let progress = Progress(context.errors)
+    let doctor = Doctor(context: context, place: try DaemonPlace(global.location), caller: .process)
+    let findings = await doctor.findings(progress)
+    progress.end()
+    try context.presenter.list(findings.map(\.json)) { Finding.table(findings) }
+    let failing = findings.count { $0.status == .failing }
+    guard failing > 0 else { return }
+    throw CommandFailure(
+      message: "\(failing) of \(findings.count) checks \(failing == 1 ? "is" : "are") failing.", reason: "failing",
+      status: 1)
+  }
+}

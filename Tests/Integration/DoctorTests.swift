@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import JSONRPC
+import Testing
+
+/// `sdkctl doctor` and `config check` with the real daemon, vendor and files.
+@Suite struct DoctorTests {
+  private func run(_ desk: Desk, _ arguments: [String]) throws -> (status: Int32?, output: String, error: String) {
+    let output = desk.folder.appendingPathComponent("out-\(UUID().uuidString)")
+    let log = desk.folder.appendingPathComponent("err-\(UUID().uuidString)")
+    let program = try Program(
+      "sdkctl", arguments, environment: ["SDKD_SOCKET": desk.socket], output: output, log: log)
+    let status = program.exit(within: 60)
+    return (status, (try? String(contentsOf: output, encoding: .utf8)) ?? "", program.logText)
+  }
+
+  /// Status and message of each finding, by what was looked at.
+  private func findings(_ text: String) throws -> [String: [String]] {
+    var found: [String: [String]] = [:]
+    for finding in try JSONParser.parse(text).arrayValue ?? [] {
+      found[finding["check"]?.stringValue ?? "?", default: []].append(
+        "\(finding["status"]?.stringValue ?? "?") \(finding["message"]?.stringValue ?? "?")")
+    }
+    return found
+  }
+
+  @Test func aHealthyDaemonAndItsVendor() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect(), provider: try desk.mintingProvider())
+    let run = try run(desk, ["doctor", "-o", "json"])
+    #expect(run.status == 0, "\(run.output)\(run.error)")
+    let found = try findings(run.output)
+    for check in ["socket", "daemon", "health", "rights", "vendor", "provider"] {
+      #expect(found[check]?.count == 1 && found[check]?.first?.hasPrefix("ok ") == true, "\(check): \(found)")
+    }
+    #expect(found["vendor"]?.first?.hasSuffix("(desk) answers; its clock is this machine's.") == true)
+  }
+
+  @Test func whatIsBrokenIsFound() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    let provider = try desk.provider("exit 1")
+    try desk.create("desk", on: line, settings: ["base_url": "http://127.0.0.1:9/zm"], provider: provider)
+    let path = provider["command"]?.arrayValue?.first?.stringValue ?? "?"
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
+    let run = try run(desk, ["doctor", "-o", "json"])
+    #expect(run.status == 1)
+    let found = try findings(run.output)
+    #expect(found["vendor"]?.first?.hasPrefix("failing http://127.0.0.1:9 (desk) can't be reached") == true, "\(found)")
+    #expect(found["provider"] == ["failing desk: \(path) can be written by others."])
+    desk.stop()
+    let stopped = try self.run(desk, ["doctor"])
+    #expect(stopped.status == 1)
+    #expect(stopped.output.contains("failing  socket") && stopped.output.contains("sdkd --socket \(desk.socket)"))
+  }
+
+  @Test func theConfigurationIsCheckedByTheDaemonsOwnProgram() throws {
+    let desk = try Desk()
+    let file = try desk.write("sdkd.toml", "[bridge]\nalow = 1\n[limits]\nconnections = 0\n")
+    let bad = try run(desk, ["config", "check", file.path, "-o", "json"])
+    #expect(bad.status == 78)
+    let mistakes = try JSONParser.parse(bad.output)["mistakes"]?.arrayValue ?? []
+    #expect(mistakes.map { $0["line"] } == [2, 4])
+    #expect(mistakes.first?["message"]?.stringValue?.contains("did you mean allow?") == true)
+    #expect(try run(desk, ["config", "check"]).status == 2)
+    _ = try desk.write("sdkd.toml", "[limits]\nconnections = 5\n")
+    let good = try run(desk, ["config", "check", file.path])
+    #expect(good.status == 0 && good.output.contains("no mistakes") && good.error.isEmpty)
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import sdkctl
+
+/// What `sdkctl doctor` makes of what it finds.
+@Suite struct DoctorTests {
+  private static let document: JSON = [
+    "x-kinds": [
+      [
+        "name": "test.kind",
+        "settings": [
+          "properties": [
+            "base_url": ["type": "string", "format": "URL"], "realtime_url": ["type": "string", "format": "URL"],
+            "app_id": ["type": "string"],
+          ]
+        ],
+      ]
+    ]
+  ]
+
+  private func instance(_ id: String, _ settings: JSONObject) -> JSON {
+    var object = Samples.instance(id).objectValue ?? [:]
+    object["settings"] = .object(settings)
+    return .object(object)
+  }
+
+  @Test func aServerOfSeveralInstancesIsLookedAtOnce() {
+    let origins = VendorCheck.origins(
+      of: [
+        instance(
+          "a", ["base_url": "https://acme.example/x", "realtime_url": "wss://acme.example", "app_id": "https://no"]),
+        instance("b", ["base_url": "https://acme.example", "realtime_url": "http://other.example:81/y?z"]),
+        instance("c", ["base_url": "https://user:secret@acme.example/"]),
+      ], Self.document)
+    #expect(
+      origins == [
+        .init(url: "https://acme.example", instances: ["a", "b"]),
+        .init(url: "http://other.example:81", instances: ["b"]),
+      ])
+  }
+
+  @Test func theVendorsTimeIsRead() {
+    let headers = "HTTP/1.1 301 Moved\r\nDate: x\r\n\r\nHTTP/1.1 200 OK\r\ndate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n"
+    #expect(HTTPDate.time(inHeaders: headers)?.secondsSince1970 == 784_111_777)
+    #expect(HTTPDate.time(inHeaders: "Date: Sunday, 06-Nov-94 08:49:37 GMT") == nil)
+    #expect(HTTPDate.time(inHeaders: "") == nil)
+  }
+
+  @Test func rolesFollowFromTheRules() throws {
+    let caller = Caller(uid: 0, groups: [0])
+    func role(_ rules: String...) -> Role? {
+      caller.role(by: AccessRules(observe: [], use: rules.compactMap { AccessRule($0) }))
+    }
+    #expect(role("user:root") == .use)
+    #expect(role("uid:1", "group:root") == .use)
+    #expect(role("uid:0+group:root") == .use)
+    #expect(role("uid:0+unit:kiosk.service") == nil)
+    #expect(role("user:no-such-user", "uid:1") == nil)
+    #expect(role("*") == .use)
+  }
+
+  @Test func aProgramIsJudgedAsTheDaemonDoes() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doctor-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let program = folder.appendingPathComponent("provider")
+    try Data("#!/bin/sh\n".utf8).write(to: program)
+    func problem(mode: Int) throws -> String? {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: program.path)
+      return ProgramPath(path: program.path, daemon: geteuid()).problem?.advice
+    }
+    #expect(try problem(mode: 0o755) == nil)
+    #expect(try problem(mode: 0o775) == "chmod go-w \(program.path)")
+    #expect(try problem(mode: 0o600) == "chmod 755 \(program.path)")
+    #expect(ProgramPath(path: "/no/such/program", daemon: 0).problem?.message == "/no/such/program does not exist.")
+    #expect(ProgramPath(path: "program", daemon: 0).problem != nil)
+  }
+
+  @Test func whatIsWrongIsSaidWithWhatToDo() async throws {
+    let run = Run()
+    let status = await run.status("--socket", "/no/such/place/s", "doctor", "-o", "json") { method, _ in
+      switch method {
+      case "daemon.info": return ["name": "sdkd", "version": "0.0.9", "pid": 1]
+      case "daemon.health":
+        return [
+          "status": "failing", "checks": [["name": "store", "status": "failing", "detail": "The disk is full."]],
+        ]
+      case "daemon.metrics": throw SDKError.accessDenied("No.")
+      case "instance.list":
+        var waiting = Samples.instance("desk", state: "reauthNeeded").objectValue ?? [:]
+        waiting["bridge"] = ["state": "open", "lastExit": "1", "attached": 0]
+        waiting["access"] = ["use": ["*"]]
+        return ["instances": [.object(waiting)]]
+      case "rpc.discover": return Self.document
+      default: return [:]
+      }
+    }
+    #expect(status == 1)
+    let findings = try JSONParser.parse(run.output).arrayValue ?? []
+    func finding(_ check: String) -> [String?] {
+      let found = findings.first { $0["check"]?.stringValue == check }
+      return [found?["status"]?.stringValue, found?["message"]?.stringValue, found?["advice"]?.stringValue]
+    }
+    #expect(finding("socket")[0] == "failing")
+    #expect(finding("daemon")[0] == "warning")
+    #expect(finding("health")[0...1] == ["failing", "store: The disk is full."])
+    #expect(finding("rights")[1]?.hasSuffix("has use on desk.") == true)
+    #expect(finding("instance")[2] == "sdkctl login desk")
+    #expect(finding("provider")[1]?.hasPrefix("desk: its provider failed with exit status 1; waiting") == true)
+    // Nobody but who started it knows where the files of such a daemon are.
+    for check in ["configuration", "disk", "key", "journal"] { #expect(finding(check)[0] == "skipped", "\(check)") }
+    let failure = try JSONParser.parse(run.errors)
+    #expect(failure["reason"] == "failing" && failure["exitStatus"] == 1)
+    #expect(!run.calls.contains { $0.method == "storage.list" })
+  }
+
+  @Test func aLineOfTheCheckIsSplit() {
+    #expect(
+      ConfigCheckVerb.mistake("/etc/sdkd/a.toml:12: limits.x: Not known: y")
+        == ["file": "/etc/sdkd/a.toml", "line": 12, "message": "limits.x: Not known: y"])
+    #expect(
+      ConfigCheckVerb.mistake("/etc/sdkd/a.toml: can't be read")
+        == ["file": "/etc/sdkd/a.toml", "message": "can't be read"])
+  }
+}
