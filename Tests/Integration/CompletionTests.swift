@@ -16,13 +16,13 @@ import Testing
   static let shells = [
     Shell(
       path: "/usr/bin/bash", options: ["--norc", "--noprofile", "-i"],
-      setup: "source FOLDER/bash-completion/completions/sdkctl"),
+      setup: "source FOLDER/sdkctl"),
     Shell(
       path: "/usr/bin/zsh", options: ["-f", "-i"],
-      setup: "fpath=(FOLDER/zsh/vendor-completions $fpath); autoload -Uz compinit; compinit -u -D"),
+      setup: "fpath=(FOLDER $fpath); autoload -Uz compinit; compinit -u -D"),
     Shell(
       path: "/usr/bin/fish", options: ["--private", "--no-config", "-i"],
-      setup: "source FOLDER/fish/vendor_completions.d/sdkctl.fish"),
+      setup: "source FOLDER/sdkctl.fish"),
   ]
 
   @Test(arguments: shells) func aShellCompletesWhatTheDaemonKnows(_ shell: Shell) throws {
