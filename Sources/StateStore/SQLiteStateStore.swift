@@ -169,6 +169,9 @@ public final class SQLiteStateStore: StateStore {
   /// How many changes wait for the next transaction.
   public var waitingCount: Int { writer.waitingCount }
 
+  /// Has the writer answer in its turn: the watchdog's question.
+  public func answer(_ body: @escaping @Sendable () -> Void) { writer.answer(body) }
+
   /// Keeps events as long as this from now on; what is too much goes with the next sweep.
   public func use(_ retention: EventRetention) async { await writer.between { $0.use(retention) } }
 

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A thread outside Swift's pool, for work that blocks in a system call.
-enum SystemThread {
+public enum SystemThread {
   private final class Start {
     let name: String
     let body: @Sendable () -> Void
@@ -15,7 +15,7 @@ enum SystemThread {
 
   /// Starts a detached thread that ends with `body`. It receives no signals: a broken pipe is an error to it,
   /// and the daemon's signals go to whoever waits for them.
-  static func start(name: String, body: @escaping @Sendable () -> Void) throws(SystemCallError) {
+  public static func start(name: String, body: @escaping @Sendable () -> Void) throws(SystemCallError) {
     var all = sigset_t()
     var before = sigset_t()
     sigfillset(&all)

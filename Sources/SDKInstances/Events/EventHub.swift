@@ -63,6 +63,9 @@ public actor EventHub {
     inbox.begin(after: told)
   }
 
+  /// Returns when the actor has its turn: the watchdog's question.
+  public func answer() {}
+
   /// Other bounds, for subscriptions from now on; those that are there stay.
   public func use(maximumSubscriptions: Int, maximumPerUser: Int) {
     self.maximumSubscriptions = maximumSubscriptions

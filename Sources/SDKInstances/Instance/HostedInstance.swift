@@ -116,6 +116,14 @@ public actor HostedInstance {
     if entrants.isEmpty { isEntered = false } else { entrants.removeFirst().resume() }
   }
 
+  /// Returns when the actor has its turn: the watchdog's question.
+  public func answer() {}
+
+  #if DEBUG
+    /// Does something in the actor's turn.
+    public func run(_ body: @Sendable () -> Void) { body() }
+  #endif
+
   /// A deleted instance answers as a missing one.
   func checkAlive() throws {
     if isDeleted { throw SDKError.instanceNotFound(id) }

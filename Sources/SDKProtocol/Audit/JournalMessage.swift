@@ -10,6 +10,12 @@ public enum JournalMessage: String, Sendable, CaseIterable {
   case reloaded
   /// A reload was refused; the former configuration stays in force.
   case reloadRefused
+  /// A part of the daemon does not answer: no keep-alive is sent.
+  case watchdogSilent
+  /// The disk of the state does not answer.
+  case diskSilent
+  /// The disk of the state answers again.
+  case diskAnswers
 
   /// The `MESSAGE_ID` by which the journal and its catalog know it.
   public var id: String {
@@ -19,6 +25,9 @@ public enum JournalMessage: String, Sendable, CaseIterable {
     case .configurationMistake: "4462ebfc5f914ef09cfbac6e7687a66e"
     case .reloaded: "7b89296c6dcb4c5088577eb1924770d3"
     case .reloadRefused: "db5b5fab8f4d4e279da1494c73cf256d"
+    case .watchdogSilent: "87751d4ca8504e2c84dcda6a797d76de"
+    case .diskSilent: "e8d79f49af6d414c8a6f188a424e617b"
+    case .diskAnswers: "c15521b1b3dc450a9daa37e51b591d75"
     }
   }
 }

@@ -84,6 +84,9 @@ final class StoreWriter: Sendable {
     }
   }
 
+  /// Calls `body` on the writer's queue between two transactions.
+  func answer(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+
   /// How many changes wait for the next transaction.
   var waitingCount: Int { commits.waitingCount }
 

@@ -70,11 +70,14 @@ struct Composition {
     _ = await metrics.use(configuration.metricsListen)
     let report = ReloadReport(registry: registry, notifier: notifier, logger: logger, saysReady: saysReady)
     let reloading = ReloadEntrance(operations: operations)
+    let watch = DaemonWatch(
+      interval: Watchdog.interval() ?? .seconds(30), group: group, operations: operations, registry: registry,
+      database: opened.database, state: paths.state, notifier: notifier, logger: logger)
     let (router, methods) = Handlers.router(
       registry: registry, kinds: Kinds.all,
       facts: DaemonFacts(
         pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
-        limits: { live.current.limits.published }, problems: { [report.health] + metrics.checks },
+        limits: { live.current.limits.published }, problems: { [report.health] + metrics.checks + watch.checks },
         failing: { failing.value }, metrics: { [meters] in await meters.text() },
         reload: { try await reloading.reload() }), delegates: delegates, isReady: { readiness.value })
     let gateway = Gateway(
@@ -102,11 +105,18 @@ struct Composition {
     services += [AuditService(trail: audit, interval: .seconds(60)), metrics]
     services.append(HangupService(reloader: reloader, operations: operations))
 
+    #if DEBUG
+      if DebugWedge.part != nil {
+        services.append(
+          DebugWedge(group: group, operations: operations, registry: registry, database: opened.database))
+      }
+    #endif
     var options = ServiceGroupConfiguration(
       services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
       gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
     // Each service bounds its own end; the grace can be changed while the daemon runs.
     options.maximumGracefulShutdownDuration = .seconds(660)
+    try watch.start()
     let result: Result<Void, any Error>
     do {
       try await ServiceGroup(configuration: options).run()
@@ -114,6 +124,7 @@ struct Composition {
     } catch {
       result = .failure(error)
     }
+    watch.stop()
     audit.flush()
     await opened.database?.close()
     await http.shutdown()

@@ -1,0 +1,77 @@
+import Testing
+
+/// The watchdog under systemd: whatever is wedged, the daemon is killed, comes back and serves.
+///
+/// The programs that the tests were built with have a hook that wedges a part at SIGUSR1.
+@Suite struct WatchdogTests {
+  /// Runs a script with the daemon in whose process that part can be wedged, and with one instance.
+  private func with(_ part: String, _ body: @escaping @Sendable (Machine) async throws -> Void) async throws {
+    try await Machine.with { machine in
+      try await machine.sh(
+        """
+        mkdir -p /etc/systemd/system/sdkd.service.d
+        cat > /etc/systemd/system/sdkd.service.d/wedge.conf <<'END'
+        [Service]
+        ExecStart=
+        ExecStart=/opt/sdkd-debug/sdkd
+        WatchdogSec=2s
+        Environment=SDKD_DEBUG_WEDGE=\(part)
+        END
+        systemctl daemon-reload
+        systemctl restart sdkd.service
+        sdkctl --system create desk --kind zendesk.messaging --setting base_url=http://127.0.0.1:1 \\
+          --setting app_id=5f0000000000000000000001
+        """)
+      try await body(machine)
+    }
+  }
+
+  @Test(arguments: [("loop", "event loop"), ("pool", "task pool"), ("actor", "instances"), ("writer", "store")])
+  func aWedgeEndsInARestart(part: String, name: String) async throws {
+    try await with(part) { machine in
+      let former = try await machine.sh("systemctl show -P MainPID sdkd.service").output
+      try await machine.sh("kill -USR1 $(systemctl show -P MainPID sdkd.service)")
+      try await machine.eventually(
+        "systemd has restarted the daemon", within: 60,
+        """
+        test "$(systemctl show -P NRestarts sdkd.service)" = 1
+        test "$(systemctl show -P ActiveState sdkd.service)" = active
+        """)
+      #expect(try await machine.sh("systemctl show -P MainPID sdkd.service").output != former)
+      #expect(try await machine.sh("sdkctl --system list -o jsonl").output.contains("desk"))
+      // The journal says who was silent before the manager said that it ends the daemon.
+      let journal = try await machine.sh("journalctl -u sdkd.service -o cat --no-pager").output
+      #expect(journal.contains("No answer from") && journal.contains(name), "\(journal)")
+      #expect(journal.contains("Watchdog timeout"))
+      let explained = try await machine.sh("journalctl -x -u sdkd.service --no-pager").output
+      #expect(explained.contains("A part of the daemon does not answer"))
+    }
+  }
+
+  @Test func aSlowDiskIsToldAndEndsNothing() async throws {
+    try await with("disk") { machine in
+      let former = try await machine.sh("systemctl show -P MainPID sdkd.service").output
+      try await machine.sh("kill -USR1 $(systemctl show -P MainPID sdkd.service)")
+      try await machine.eventually(
+        "health says that the disk is slow", "sdkctl --system status | grep -E 'disk +degraded'")
+      // It lasts for six times WatchdogSec; a change that is made meanwhile waits and is made.
+      try await machine.sh("sdkctl --system update desk --label floor=2")
+      try await machine.eventually(
+        "all is well again",
+        "sdkctl --system status -o json | tr -d ' \\n' | grep -F '\"status\":\"ok\"},\"instances\"'")
+      #expect(try await machine.sh("systemctl show -P MainPID -P NRestarts sdkd.service").output.hasPrefix(former))
+      let journal = try await machine.sh("journalctl -u sdkd.service -o cat --no-pager").output
+      #expect(journal.contains("has not answered for") && journal.contains("The disk answers again."))
+      #expect(!journal.contains("Watchdog timeout"))
+    }
+  }
+
+  @Test func whatIsReleasedHasNoHook() async throws {
+    try await Machine.with { machine in
+      let same = try await machine.run(["cmp", "-s", "/usr/bin/sdkd", "/opt/sdkd-debug/sdkd"])
+      let found = try await machine.run(["grep", "-c", "SDKD_DEBUG_WEDGE", "/usr/bin/sdkd"])
+      // A root for development has the programs of the tests themselves.
+      #expect(found.status == (same.status == 0 ? 0 : 1))
+    }
+  }
+}
