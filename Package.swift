@@ -134,7 +134,7 @@ let package = Package(
       ], executable: true,
       tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds", "Systemd", "OpenMetrics", "DelegateBridge"])
     + module(
-      "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", "OpenMetrics", .arguments], executable: true,
+      "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", "OpenMetrics", .crypto, .arguments], executable: true,
       tests: [
         "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", "OpenMetrics", .arguments,
       ])

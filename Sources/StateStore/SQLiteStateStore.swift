@@ -16,7 +16,7 @@ public final class SQLiteStateStore: StateStore {
   private let status = StoreStatus()
   private let reader = StoreReader()
   private let storage: StorageReader
-  private let writer: StoreWriter
+  let writer: StoreWriter
   private let logger: Logger
 
   /// Opens a state, or makes one in a directory that has none.
@@ -29,19 +29,22 @@ public final class SQLiteStateStore: StateStore {
   ///   - rootKey: The key of the state, `root.key` in the directory unless the caller has it.
   ///   - clock: The time that events get.
   ///   - retention: How long events are kept.
+  ///   - withhold: What a restored copy must not take up again.
   ///   - observer: Hears of every transaction that made changes.
   public static func open(
     directory: String, rootKey: RootKeySource = .file, clock: @escaping @Sendable () -> Timestamp = { .now },
-    retention: EventRetention = EventRetention(), logger: Logger, observer: @escaping TransactionObserver = { _ in }
+    retention: EventRetention = EventRetention(), logger: Logger, withhold: @escaping Withholding = { _, _ in nil },
+    observer: @escaping TransactionObserver = { _ in }
   ) async throws(StoreOpenError) -> SQLiteStateStore {
     try await open(
       directory: directory, rootKey: rootKey, clock: clock, retention: retention, logger: logger,
-      tuning: StoreTuning(), observer: observer)
+      tuning: StoreTuning(), withhold: withhold, observer: observer)
   }
 
   static func open(
     directory: String, rootKey: RootKeySource = .file, clock: @escaping @Sendable () -> Timestamp = { .now },
     retention: EventRetention = EventRetention(), logger: Logger, tuning: StoreTuning,
+    withhold: @escaping Withholding = { _, _ in nil },
     observer: @escaping TransactionObserver = { _ in }
   ) async throws(StoreOpenError) -> SQLiteStateStore {
     let result: Result<SQLiteStateStore, StoreOpenError> = await withCheckedContinuation { continuation in
@@ -49,7 +52,8 @@ public final class SQLiteStateStore: StateStore {
         continuation.resume(
           returning: Result { () throws(StoreOpenError) in
             try SQLiteStateStore(
-              StateOpening(directory: directory, rootKey: rootKey), clock: clock, retention: retention,
+              StateOpening(directory: directory, rootKey: rootKey, withhold: withhold, at: clock()), clock: clock,
+              retention: retention,
               logger: logger, tuning: tuning, observer: observer)
           })
       }
@@ -76,9 +80,11 @@ public final class SQLiteStateStore: StateStore {
       directory: opened.directory, connection: opened.connection, reader: reader, tuning: tuning)
     writer = StoreWriter(
       session: WriterSession(
-        database: database, vault: opened.vault, status: status, clock: clock, retention: retention, tuning: tuning,
-        logger: logger), queueLimit: tuning.queueLimit, observer: observer)
+        database: database, vault: opened.vault, folder: BackupFolder(in: opened.directory), status: status,
+        clock: clock, retention: retention, tuning: tuning, logger: logger), queueLimit: tuning.queueLimit,
+      observer: observer)
     writer.beginSweeps()
+    for problem in opened.problems { logger.error("\(problem)") }
     if !opened.vault.isLocked {
       logger.warning("Keys could be swapped to disk: RLIMIT_MEMLOCK is too low; raise it or disable swap.")
     }

@@ -39,6 +39,12 @@ struct SDKDaemonCommand: AsyncParsableCommand {
   @Flag(help: "Print a configuration with every setting, its default and what it means, and exit.")
   var defaultConfig = false
 
+  @Option(help: .hidden)
+  var restore: String?
+
+  @Flag(help: .hidden)
+  var restoreNothing = false
+
   @Flag(help: .hidden)
   var metricsTable = false
 
@@ -58,6 +64,9 @@ struct SDKDaemonCommand: AsyncParsableCommand {
       return
     }
     let paths = DaemonPaths(config: config, state: state, socket: socket)
+    if restore != nil || restoreNothing {
+      throw ExitCode(Restoration.run(paths, restore ?? "", beginsAnew: restoreNothing))
+    }
     if check {
       throw ExitCode(ConfigurationCheck.run(paths))
     }

@@ -75,7 +75,7 @@ import Testing
     let sample = try Sample()
     _ = try await store.commit(sample.change(.create(sample.instance), .identify(Sample.identity)))
     let raw = try RawDatabase(disk.directory)
-    let old = try #require(try raw.data("SELECT wrapped FROM data_key").first)
+    let old = try #require(try raw.data("SELECT wrapped FROM data_key WHERE slot = (SELECT slot FROM instance)").first)
     try raw.close()
     try disk.fill()
     if (try? await store.commit(sample.change(.wipe))) == nil {

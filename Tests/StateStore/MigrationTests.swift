@@ -58,11 +58,12 @@ import Testing
         .identify("new"),
       ], events: [.init(.pushRegistered)])
     #expect(try await store.commit(change).events.map(\.position) == [4])
-    // The slot of the instance that was deleted is used again.
+    // The slot of the instance that was deleted is used again, by a key of the state.
     let before = try await store.load().instances
     await store.close()
     let raw = try RawDatabase(directory)
-    #expect(try raw.rows("SELECT slot FROM outbox").map { $0[0] as Int64 } == [2])
+    #expect(try raw.rows("SELECT slot FROM outbox").map { $0[0] as Int64 } == [6])
+    #expect(try raw.rows("SELECT slot FROM state_key").map { $0[0] as Int64 } == [2, 4, 5])
     try raw.close()
     let again = try await open(directory)
     let after = try await again.load()
@@ -85,8 +86,9 @@ import Testing
   @Test func changesNothingOfAnOldStateUnderAnotherKey() async throws {
     let directory = try TemporaryDirectory()
     try VersionOneState.write(to: directory)
+    try FileManager.default.removeItem(atPath: directory.state + "/root.key")
     let other = try #require(RootKey(bytes: Array(repeating: 7, count: 32)))
-    await #expect(throws: StoreOpenError.self) { _ = try await open(directory, rootKey: .key(other)) }
+    await #expect(throws: StoreOpenError.self) { _ = try await open(directory, rootKey: .credential(other)) }
     #expect(try version(directory) == 1.databaseValue)
   }
 }

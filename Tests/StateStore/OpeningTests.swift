@@ -71,7 +71,7 @@ import Testing
     #expect(StoreOpenError.keyMissing("").sdkError.reason == .keyMissing)
 
     let root = try #require(RootKey(bytes: Array(key)))
-    #expect(await failure(directory, rootKey: .key(root)) == nil)
+    #expect(await failure(directory, rootKey: .credential(root)) == nil)
   }
 
   @Test func changesNothingUnderAnotherKey() async throws {
@@ -82,11 +82,14 @@ import Testing
     await store.close()
     let before = try Data(contentsOf: URL(fileURLWithPath: directory.database))
     let other = try #require(RootKey(bytes: Array(repeating: 7, count: 32)))
-    guard case .keyMissing = await failure(directory, rootKey: .key(other)) else {
+    let file = directory.state + "/root.key"
+    try FileManager.default.moveItem(atPath: file, toPath: directory.path + "/root.key")
+    guard case .keyMissing = await failure(directory, rootKey: .credential(other)) else {
       Issue.record("opened under another key")
       return
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: directory.database)) == before)
+    try FileManager.default.moveItem(atPath: directory.path + "/root.key", toPath: file)
     let again = try await open(directory)
     #expect(try await again.loaded(sample) == sample.instance)
     await again.close()

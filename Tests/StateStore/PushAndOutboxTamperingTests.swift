@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  /// `?1` is the first instance, `?2` the second; slots 1 and 4 are theirs, 2 and 3 those of the first one's entries.
+  /// `?1` is the first instance, `?2` the second; slots 4 and 7 are theirs, 5 and 6 those of the first one's entries.
   @Test(arguments: [
     "UPDATE outbox SET deadline = deadline + 1 WHERE instance = ?1 AND ?2 <> ''",
     "UPDATE outbox SET value = name WHERE instance = ?1 AND ?2 <> ''",
@@ -112,7 +112,7 @@ import Testing
     "UPDATE outbox SET slot = slot - 2 WHERE instance = ?1 AND ?2 <> ''",
     """
     UPDATE outbox SET name = o.name, value = o.value FROM (SELECT * FROM outbox) AS o
-    WHERE o.slot = 5 - outbox.slot AND outbox.instance = ?1 AND ?2 <> ''
+    WHERE o.slot = 11 - outbox.slot AND outbox.instance = ?1 AND ?2 <> ''
     """,
     """
     UPDATE outbox SET (name, value) = (SELECT name, value FROM outbox o WHERE o.slot = 3 + outbox.slot)
@@ -120,14 +120,14 @@ import Testing
     """,
     """
     UPDATE data_key SET wrapped = k.wrapped, anchor = k.anchor FROM (SELECT * FROM data_key) AS k
-    WHERE k.slot = 5 - data_key.slot AND data_key.slot IN (2, 3) AND ?1 <> ?2
+    WHERE k.slot = 11 - data_key.slot AND data_key.slot IN (5, 6) AND ?1 <> ?2
     """,
     """
-    UPDATE data_key SET (wrapped, anchor) = (SELECT wrapped, anchor FROM data_key k WHERE k.slot = 1)
-    WHERE slot IN (2, 3) AND ?1 <> ?2
+    UPDATE data_key SET (wrapped, anchor) = (SELECT wrapped, anchor FROM data_key k WHERE k.slot = 4)
+    WHERE slot IN (5, 6) AND ?1 <> ?2
     """,
-    "UPDATE data_key SET anchor = zeroblob(68) WHERE slot IN (2, 3) AND ?1 <> ?2",
-    "DELETE FROM data_key WHERE slot IN (2, 3) AND ?1 <> ?2",
+    "UPDATE data_key SET anchor = zeroblob(68) WHERE slot IN (5, 6) AND ?1 <> ?2",
+    "DELETE FROM data_key WHERE slot IN (5, 6) AND ?1 <> ?2",
   ]) func dropsChangedEntries(sql: String) async throws {
     try await tampered { raw, samples in
       try raw.execute(sql, [samples[0].uuid.description, samples[1].uuid.description])
@@ -155,12 +155,12 @@ import Testing
       let store = try await open(directory)
       _ = try await store.commit(sample.change(.create(sample.instance), Self.entry("a", "old")))
       let raw = try RawDatabase(directory)
-      let old = try #require(try raw.rows("SELECT * FROM \(table) WHERE slot = 2").first)
+      let old = try #require(try raw.rows("SELECT * FROM \(table) WHERE slot = 5").first)
       try raw.close()
       _ = try await store.commit(sample.change(change))
       await store.close()
       let again = try RawDatabase(directory)
-      try again.execute("DELETE FROM \(table) WHERE slot = 2")
+      try again.execute("DELETE FROM \(table) WHERE slot = 5")
       let places = Array(repeating: "?", count: old.count).joined(separator: ", ")
       let values = old.columnNames.map { old[$0] as DatabaseValue }
       try again.execute("INSERT INTO \(table) VALUES (\(places))", StatementArguments(values))
@@ -173,7 +173,7 @@ import Testing
 
   @Test func takesNoSlotThatAnEntryStillHas() async throws {
     try await tampered { raw, _ in
-      try raw.execute("UPDATE data_key SET wrapped = zeroblob(60), anchor = zeroblob(68) WHERE slot IN (2, 3)")
+      try raw.execute("UPDATE data_key SET wrapped = zeroblob(60), anchor = zeroblob(68) WHERE slot IN (5, 6)")
     } then: { store, samples in
       let other = try Sample("three")
       _ = try await store.commit(other.change(.create(other.instance), Self.entry("a", "new")))
@@ -193,7 +193,7 @@ import Testing
     for id in 0..<StoredOutboxEntry.maximumCount { _ = try await store.commit(sample.change(Self.entry("\(id)", 1))) }
     await store.close()
     let raw = try RawDatabase(directory)
-    try raw.execute("UPDATE outbox SET value = zeroblob(40) WHERE slot <= 11")
+    try raw.execute("UPDATE outbox SET value = zeroblob(40) WHERE slot <= 14")
     try raw.close()
     let again = try await open(directory)
     #expect(try await again.loaded(sample)?.outbox.count == 246)

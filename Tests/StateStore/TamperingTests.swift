@@ -85,7 +85,7 @@ import Testing
     _ = try await store.commit(sample.change(.create(sample.instance), .identify("old")))
     _ = try await store.commit(sample.put("key", "old"))
     let raw = try RawDatabase(directory)
-    let old = try #require(try raw.rows("SELECT * FROM \(table)").first)
+    let old = try #require(try raw.rows("SELECT * FROM \(table)").last)
     try raw.close()
     _ = try await store.commit(other.create)
     _ = try await store.commit(later(sample))

@@ -20,13 +20,19 @@ public struct DaemonFacts: Sendable {
   public var metrics: @Sendable () async -> DaemonMetrics.Result
   /// Puts the configuration in force that is on disk now.
   public var reload: @Sendable () async throws -> DaemonReload.Result
+  /// Makes a copy of the state.
+  public var backUp: @Sendable (DaemonBackup.Params) async throws -> DaemonBackup.Result
+  /// Replaces the master key.
+  public var rotateKey: @Sendable () async throws -> DaemonRotateKey.Result
 
   /// Facts.
   public init(
     pid: Int, startedAt: Timestamp, restartCount: Int, limits: @escaping @Sendable () -> [String: Double],
     problems: @escaping @Sendable () -> [DaemonHealth.Check], failing: @escaping @Sendable () -> SDKError?,
     metrics: @escaping @Sendable () async -> DaemonMetrics.Result,
-    reload: @escaping @Sendable () async throws -> DaemonReload.Result
+    reload: @escaping @Sendable () async throws -> DaemonReload.Result,
+    backUp: @escaping @Sendable (DaemonBackup.Params) async throws -> DaemonBackup.Result,
+    rotateKey: @escaping @Sendable () async throws -> DaemonRotateKey.Result
   ) {
     self.pid = pid
     self.startedAt = startedAt
@@ -36,6 +42,8 @@ public struct DaemonFacts: Sendable {
     self.failing = failing
     self.metrics = metrics
     self.reload = reload
+    self.backUp = backUp
+    self.rotateKey = rotateKey
   }
 }
 
@@ -63,6 +71,18 @@ enum DaemonHandlers {
         throw SDKError.accessDenied("Only an admin may have the configuration read again; ask one.")
       }
       return try await facts.reload()
+    }
+    router.register(DaemonBackup.self) { params, context in
+      guard registry.access.isAdmin(context.peer) else {
+        throw SDKError.accessDenied("Only an admin may make a copy of the state; ask one.")
+      }
+      return try await facts.backUp(params)
+    }
+    router.register(DaemonRotateKey.self) { _, context in
+      guard registry.access.isAdmin(context.peer) else {
+        throw SDKError.accessDenied("Only an admin may replace the master key; ask one.")
+      }
+      return try await facts.rotateKey()
     }
   }
 

@@ -5,6 +5,7 @@ public enum CommonMethods {
   /// One line a method. A test forbids two of one name and one without handler, role or documentation.
   public static let all: [any SDKMethod.Type] = [
     RPCDiscover.self, DaemonInfo.self, DaemonHealth.self, DaemonMetrics.self, DaemonReload.self,
+    DaemonBackup.self, DaemonRotateKey.self,
     InstanceCreate.self, InstanceList.self, InstanceGet.self, InstanceUpdate.self, InstanceDelete.self,
     InstanceCurrentUser.self,
     SessionOpen.self, TokenGet.self, TokenRefresh.self, TokenReject.self,

@@ -11,6 +11,13 @@ final class FileDescriptor: Sendable {
     self.number = number
   }
 
+  /// The file of a descriptor that stays the caller's.
+  init(duplicating number: Int32, name: String) throws(StoreOpenError) {
+    let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+    guard copy >= 0 else { throw .unwritable("\(name): \(Self.text(of: errno))") }
+    self.number = copy
+  }
+
   deinit { close(number) }
 
   /// The permission bits of the file.

@@ -12,4 +12,6 @@ public struct RootKey: Sendable {
     guard bytes.count == Self.byteCount else { return nil }
     key = SymmetricKey(data: bytes)
   }
+
+  init(_ key: SymmetricKey) { self.key = key }
 }

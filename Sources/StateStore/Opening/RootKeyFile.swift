@@ -5,16 +5,32 @@ import Glibc
 enum RootKeyFile {
   /// The key of a state; a new one only for a new state, never for one that exists.
   static func key(in directory: StateDirectory, isNewState: Bool) throws(StoreOpenError) -> RootKey {
+    if let key = try present(in: directory) { return key }
     let path = directory.rootKey
-    if access(path, F_OK) == 0 { return try read(path) }
-    guard errno == ENOENT else { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
     guard isNewState else {
       throw .keyMissing(
-        "The state in \(directory.path) needs its root key, and \(path) is not there; put the key back, "
-          + "or give it as the credential sdkd.key.")
+        "The state in \(directory.path) needs its root key, and neither \(path) nor the credential sdkd.key is there; "
+          + "put the key back and restart. Nothing was changed.")
     }
     try create(path, in: directory)
     return try read(path)
+  }
+
+  /// The key in the file, if there is one.
+  static func present(in directory: StateDirectory) throws(StoreOpenError) -> RootKey? {
+    let path = directory.rootKey
+    if access(path, F_OK) == 0 { return try read(path) }
+    guard errno == ENOENT else { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    return nil
+  }
+
+  /// Overwrites and removes the file: nothing lies under its key any more.
+  static func remove(in directory: StateDirectory) throws(StoreOpenError) {
+    let path = directory.rootKey
+    let file = try FileDescriptor(opening: path, O_WRONLY)
+    try file.write([UInt8](repeating: 0, count: RootKey.byteCount), path: path)
+    if unlink(path) != 0 { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    try directory.synchronize()
   }
 
   private static func read(_ path: String) throws(StoreOpenError) -> RootKey {

@@ -28,6 +28,16 @@ final class StateDirectory: Sendable {
     if status == -EWOULDBLOCK { throw .stateInUse(directory: path) }
     if status < 0 { throw .unwritable("\(path)/lock: \(FileDescriptor.text(of: -status))") }
     self.lock.withLock { $0 = lock }
+    try give(lock, path: path + "/lock")
+  }
+
+  /// Gives a file to the directory's owner: root may be making it for a daemon that has a user of its own.
+  func give(_ file: FileDescriptor, path: String) throws(StoreOpenError) {
+    guard geteuid() == 0 else { return }
+    var owner = stat()
+    guard fstat(directory.number, &owner) == 0, fchown(file.number, owner.st_uid, owner.st_gid) == 0 else {
+      throw .unwritable("\(path): \(FileDescriptor.text(of: errno))")
+    }
   }
 
   private static func create(_ path: String) throws(StoreOpenError) {
@@ -41,7 +51,11 @@ final class StateDirectory: Sendable {
   func hasDatabase() throws(StoreOpenError) -> Bool {
     for file in [database, writeAheadLog] {
       var information = stat()
-      if stat(file, &information) == 0 { return true }
+      if stat(file, &information) == 0 {
+        // An empty file is one that was made and not written yet.
+        if information.st_size > 0 { return true }
+        continue
+      }
       // A state that can't be seen is not a state that is not there: a new key must not be made over it.
       if errno != ENOENT { throw .unwritable("\(file): \(FileDescriptor.text(of: errno))") }
     }

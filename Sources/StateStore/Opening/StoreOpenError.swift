@@ -14,6 +14,8 @@ public enum StoreOpenError: Error, Sendable, Hashable {
   case corrupt(String)
   /// The database was written by a newer version.
   case newerSchema(found: Int, known: Int)
+  /// There is no copy to restore.
+  case noCopy(String)
   /// The directory or a file in it can't be read or written.
   case unwritable(String)
 
@@ -28,9 +30,11 @@ public enum StoreOpenError: Error, Sendable, Hashable {
     case .keyTooOpen(let path):
       SDKError(.store, .keyMissing, "The root key \(path) can be read by others; replace it or chmod 600 it.")
     case .corrupt(let what):
-      .storeUnavailable("The state is damaged (\(what)); restore a backup with sdkctl restore.")
+      .storeUnavailable(
+        "The state is damaged (\(what)) and was left as it is; stop sdkd and restore a copy with sdkctl restore.")
     case .newerSchema(let found, let known):
       .storeUnavailable("The state has schema \(found), this sdkd knows \(known); install the newer version again.")
+    case .noCopy(let why): .storeUnavailable(why)
     case .unwritable(let what): .storeUnavailable("The state can't be opened: \(what); put that right and restart.")
     }
   }

@@ -16,8 +16,8 @@ enum EventRow {
 
   private static func withKey<Result>(
     _ position: UInt64, _ vault: Vault, _ body: (SymmetricKey) throws -> Result
-  ) rethrows -> Result {
-    try vault.events.use { key in
+  ) throws -> Result {
+    try vault.withEventKey(at: position) { key in
       try body(DerivedKey.derive(from: key, purpose: "events \(position / positionsPerKey)"))
     }
   }
@@ -50,8 +50,8 @@ enum EventRow {
       let payload = row.data(3)
     else { return nil }
     let moment = Timestamp(secondsSince1970: time)
-    let opened = withKey(position, vault) { key in
-      try? Seal.open(payload, under: key, context(position, uuid, moment), what: "an event")
+    let opened = try? withKey(position, vault) { key in
+      try Seal.open(payload, under: key, context(position, uuid, moment), what: "an event")
     }
     guard let plain = opened, let newline = plain.firstIndex(of: 0x0A),
       let head = StoredJSON.json(of: plain[..<newline]),

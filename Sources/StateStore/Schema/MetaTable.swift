@@ -1,5 +1,6 @@
 import Crypto
 import GRDB
+import SDKProtocol
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -7,8 +8,16 @@ import GRDB
   import Foundation
 #endif
 
-/// The store's own rows: its id, its wrapped master key, how often it was opened.
+/// The store's own rows: its id, its wrapped master key, how often it was opened, and whether it is a copy.
 enum MetaTable {
+  /// A state whose master key is known.
+  struct Unlocked {
+    var master: SymmetricKey
+    var stateID: String
+    /// Which of the root keys that were given opened it.
+    var root: Int
+  }
+
   private static func row(_ name: String, _ db: Database) throws -> Row? {
     try Row.fetchOne(db, sql: "SELECT value FROM meta WHERE name = ?", arguments: [name])
   }
@@ -20,7 +29,14 @@ enum MetaTable {
   }
 
   /// The master key and id of a state, without changing anything; `nil` if the state has none yet.
-  static func unlock(_ db: Database, root: RootKey) throws -> (master: SymmetricKey, stateID: String)? {
+  static func unlock(_ db: Database, roots: [RootKey]) throws -> Unlocked? {
+    guard let (stateID, wrapped) = try wrapped(db) else { return nil }
+    let opened = try MasterKey.open(wrapped, under: roots, stateID: stateID)
+    return Unlocked(master: opened.key, stateID: stateID, root: opened.root)
+  }
+
+  /// The id of a state and its master key as it lies there; `nil` if the state has none yet.
+  static func wrapped(_ db: Database) throws -> (stateID: String, key: MasterKey.Wrapped)? {
     guard let stateID = try row("state_id", db)?.text(0) else {
       let instances = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM instance") ?? 0
       guard instances == 0 else { throw StoreOpenError.corrupt("the row of its master key is missing") }
@@ -29,17 +45,15 @@ enum MetaTable {
     guard let wrapped = try row("master_key", db)?.data(0), let check = try row("key_check", db)?.data(0) else {
       throw StoreOpenError.corrupt("the row of its master key is missing")
     }
-    return (try MasterKey.open(wrapped, check: check, under: root, stateID: stateID), stateID)
+    return (stateID, MasterKey.Wrapped(key: wrapped, check: check))
   }
 
-  /// Gives a new state its id and master key.
-  static func initialize(_ db: Database, root: RootKey) throws -> (master: SymmetricKey, stateID: String) {
-    let stateID = InstanceUUID.random().description
-    let made = try MasterKey.make(under: root, stateID: stateID)
+  /// Puts a master key under a root key in the place of what is there.
+  static func write(_ master: SymmetricKey, under root: RootKey, stateID: String, _ db: Database) throws {
+    let wrapped = try MasterKey.wrap(master, under: root, stateID: stateID)
     try set("state_id", stateID, db)
-    try set("master_key", made.wrapped, db)
-    try set("key_check", made.check, db)
-    return (made.key, stateID)
+    try set("master_key", wrapped.key, db)
+    try set("key_check", wrapped.check, db)
   }
 
   /// Counts an opening; how many there were before.
@@ -53,5 +67,16 @@ enum MetaTable {
   static func probe(_ db: Database) throws {
     let before = try row("probes", db)?.integer(0) ?? 0
     try set("probes", before &+ 1, db)
+  }
+
+  /// When this copy was made; `nil` for a state that is none.
+  static func copied(_ db: Database) throws -> Timestamp? {
+    try row("copied_at", db)?.real(0).map(Timestamp.init(secondsSince1970:))
+  }
+
+  /// Says that a database is a copy, or with `nil` that it is not any more.
+  static func setCopied(_ time: Timestamp?, _ db: Database) throws {
+    guard let time else { return try db.execute(sql: "DELETE FROM meta WHERE name = 'copied_at'") }
+    try set("copied_at", time.secondsSince1970, db)
   }
 }

@@ -29,6 +29,25 @@ enum StoreConnection {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
+  /// A connection to a copy that nobody else uses; what is deleted is overwritten.
+  static func copy(at path: String) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.label = "sdkd.store.copy"
+    configuration.allowsUnsafeTransactions = true
+    configuration.prepareDatabase { db in
+      _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
+      try db.execute(
+        sql: """
+          PRAGMA synchronous = EXTRA;
+          PRAGMA secure_delete = ON;
+          PRAGMA temp_store = MEMORY;
+          PRAGMA cell_size_check = ON;
+          PRAGMA trusted_schema = OFF;
+          """)
+    }
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
   /// The connection that reads beside the writer, without waiting for its commits.
   static func reader(at path: String) throws -> DatabaseQueue {
     var configuration = Configuration()

@@ -73,6 +73,21 @@ enum StoreSchema {
       UNIQUE (instance, tag)
     ) STRICT;
     """,
+    """
+    -- The keys of the state itself; the slot is that of the key in data_key.
+    CREATE TABLE state_key (
+      slot INTEGER PRIMARY KEY,
+      purpose TEXT NOT NULL,
+      first INTEGER NOT NULL,
+      UNIQUE (purpose, first)
+    ) STRICT;
+    -- Keys that were destroyed since the last copy; an empty tag is the instance's own key.
+    CREATE TABLE removal (
+      instance TEXT NOT NULL,
+      tag BLOB NOT NULL,
+      PRIMARY KEY (instance, tag)
+    ) STRICT, WITHOUT ROWID;
+    """,
   ]
 
   /// The version that this code writes.

@@ -10,19 +10,26 @@ enum KeyOwner {
   case instance(InstanceUUID, storageEpoch: UInt64)
   /// One entry of an instance's outbox.
   case outboxEntry(InstanceUUID, tag: Data)
+  /// The state itself, from a position in its events on.
+  case state(purpose: String, first: UInt64)
 
   func context(slot: Int64) -> AdditionalData {
+    var context: AdditionalData
     switch self {
     case .instance(let uuid, let storageEpoch):
-      var context = AdditionalData("data_key.wrapped", of: uuid)
+      context = AdditionalData("data_key.wrapped", of: uuid)
       context.append(UInt64(bitPattern: slot))
       context.append(storageEpoch)
-      return context
     case .outboxEntry(let uuid, let tag):
-      var context = AdditionalData("data_key.outbox", of: uuid)
+      context = AdditionalData("data_key.outbox", of: uuid)
       context.append(UInt64(bitPattern: slot))
       context.append(field: tag)
-      return context
+    case .state(let purpose, let first):
+      context = AdditionalData("data_key.state")
+      context.append(UInt64(bitPattern: slot))
+      context.append(purpose)
+      context.append(first)
     }
+    return context
   }
 }

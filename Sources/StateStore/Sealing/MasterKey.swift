@@ -8,28 +8,34 @@ import Crypto
 
 /// The random key that everything in a state hangs on; it lies in the state wrapped under the root key.
 enum MasterKey {
-  /// A new key, wrapped, with the value by which the root key is known again.
-  static func make(under root: RootKey, stateID: String) throws(SealError) -> (
-    key: SymmetricKey, wrapped: Data, check: Data
-  ) {
-    let key = SymmetricKey(size: .bits256)
-    let wrapped = try Seal.seal(
-      key.withUnsafeBytes { Data($0) }, under: DerivedKey.derive(from: root.key, purpose: "master key"),
-      context(stateID))
-    return (key, wrapped, check(root, stateID: stateID))
+  /// What lies in the state: the wrapped key, and the value by which the root key is known again.
+  struct Wrapped {
+    var key: Data
+    var check: Data
   }
 
-  /// The key of a state.
+  /// A key as it lies under a root key; of the same length always.
+  static func wrap(_ key: SymmetricKey, under root: RootKey, stateID: String) throws(SealError) -> Wrapped {
+    let sealed = try Seal.seal(
+      key.withUnsafeBytes { Data($0) }, under: DerivedKey.derive(from: root.key, purpose: "master key"),
+      context(stateID))
+    return Wrapped(key: sealed, check: check(root, stateID: stateID))
+  }
+
+  /// The key of a state and which of the root keys opened it.
+  ///
+  /// - Throws: `keyMissing` when it lies under none of them.
   static func open(
-    _ wrapped: Data, check expected: Data, under root: RootKey, stateID: String
-  ) throws(StoreOpenError) -> SymmetricKey {
-    guard check(root, stateID: stateID) == expected else {
+    _ wrapped: Wrapped, under roots: [RootKey], stateID: String
+  ) throws(StoreOpenError) -> (key: SymmetricKey, root: Int) {
+    guard let index = roots.firstIndex(where: { check($0, stateID: stateID) == wrapped.check }) else {
       throw .keyMissing(
         "The root key is not the one that this state was made with; give the right one. Nothing was changed.")
     }
     do throws(SealError) {
-      let wrapping = DerivedKey.derive(from: root.key, purpose: "master key")
-      return SymmetricKey(data: try Seal.open(wrapped, under: wrapping, context(stateID), what: "the master key"))
+      let wrapping = DerivedKey.derive(from: roots[index].key, purpose: "master key")
+      let plain = try Seal.open(wrapped.key, under: wrapping, context(stateID), what: "the master key")
+      return (SymmetricKey(data: plain), index)
     } catch {
       throw .corrupt("the master key does not open")
     }

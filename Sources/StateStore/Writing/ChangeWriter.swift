@@ -13,6 +13,8 @@ struct ChangeWriter {
   let vault: Vault
   let change: InstanceChange
   let time: Timestamp
+  /// By how much a wipe raises the storage epoch.
+  private let epochStep: UInt64
 
   private var instance: OpenInstance?
   private var isRowChanged = false
@@ -21,16 +23,19 @@ struct ChangeWriter {
 
   /// What `change` does; throws `SDKError` when its own conditions are not met, anything else when the disk or the
   /// database fails.
-  static func apply(_ change: InstanceChange, at time: Timestamp, vault: Vault, _ db: Database) throws -> CommitResult {
-    var writer = ChangeWriter(db: db, vault: vault, change: change, time: time)
+  static func apply(
+    _ change: InstanceChange, at time: Timestamp, vault: Vault, epochStep: UInt64 = 1, _ db: Database
+  ) throws -> CommitResult {
+    var writer = ChangeWriter(db: db, vault: vault, change: change, time: time, epochStep: epochStep)
     return try writer.apply()
   }
 
-  private init(db: Database, vault: Vault, change: InstanceChange, time: Timestamp) {
+  private init(db: Database, vault: Vault, change: InstanceChange, time: Timestamp, epochStep: UInt64) {
     self.db = db
     self.vault = vault
     self.change = change
     self.time = time
+    self.epochStep = epochStep
   }
 
   private mutating func apply() throws -> CommitResult {
@@ -120,7 +125,7 @@ struct ChangeWriter {
     var changed = try opened()
     let storage = try InstanceTable.removeStorage(of: changed.uuid, db)
     let pushes = try PushWriter(db: db, id: change.id).deleteAll(in: &changed)
-    changed.storageEpoch &+= 1
+    changed.storageEpoch &+= epochStep
     wipeCount = WipeCount(
       of: StoredJSON.json(of: changed.identity), storage: storage, pushes: pushes, storageEpoch: changed.storageEpoch)
     changed.key = try DataKey(

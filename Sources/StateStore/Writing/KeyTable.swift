@@ -11,10 +11,12 @@ enum KeyTable {
   private static let noKey = Data(count: DataKey.wrappedBytes)
   private static let noAnchor = Data(count: Anchor.sealedBytes)
 
-  private static let isFree =
-    "slot NOT IN (SELECT slot FROM instance) AND slot NOT IN (SELECT slot FROM outbox)"
+  private static let isFree = """
+    slot NOT IN (SELECT slot FROM instance) AND slot NOT IN (SELECT slot FROM outbox)
+    AND slot NOT IN (SELECT slot FROM state_key)
+    """
 
-  /// A slot that no instance and no outbox entry has.
+  /// A slot that no instance, no outbox entry and no key of the state has.
   static func take(_ db: Database) throws -> Int64 {
     let free = try db.cachedStatement(
       sql: "SELECT slot FROM data_key WHERE wrapped = ? AND \(isFree) LIMIT 1")
@@ -33,10 +35,53 @@ enum KeyTable {
     try update.execute(arguments: [key.wrapped, anchor, key.slot])
   }
 
+  /// Puts another wrapped key into a slot.
+  static func overwrite(_ slot: Int64, _ wrapped: Data, _ db: Database) throws {
+    let update = try db.cachedStatement(sql: "UPDATE data_key SET wrapped = ? WHERE slot = ?")
+    try update.execute(arguments: [wrapped, slot])
+  }
+
   /// Overwrites the key of a slot with nothing, once nobody has the slot any more.
   static func clear(_ slot: Int64, _ db: Database) throws {
     let update = try db.cachedStatement(
       sql: "UPDATE data_key SET wrapped = ?, anchor = ? WHERE slot = ? AND \(isFree)")
     try update.execute(arguments: [noKey, noAnchor, slot])
+  }
+
+  /// Wraps every key under another key.
+  ///
+  /// A key that does not open stays as it is: whatever is wrong with its instance, it is not made worse.
+  ///
+  /// - Returns: how many keys of instances and outbox entries that were.
+  static func rewrap(from old: WrappingKey, to new: WrappingKey, _ db: Database) throws -> Int {
+    let rows = try Row.fetchAll(
+      db,
+      sql: """
+        SELECT k.slot, k.wrapped, i.uuid, i.storage_epoch, o.instance, o.tag, s.purpose, s.first FROM data_key k
+        LEFT JOIN instance i ON i.slot = k.slot LEFT JOIN outbox o ON o.slot = k.slot
+        LEFT JOIN state_key s ON s.slot = k.slot WHERE k.wrapped != ?
+        """, arguments: [noKey])
+    var count = 0
+    for row in rows {
+      guard let slot = row.integer(0), let wrapped = row.data(1) else { continue }
+      guard let owner = owner(row) else {
+        try clear(slot, db)
+        continue
+      }
+      guard let key = try? old.unwrap(wrapped, for: owner, slot: slot) else { continue }
+      try overwrite(slot, try new.wrap(key, for: owner, slot: slot), db)
+      if case .state = owner { continue }
+      count += 1
+    }
+    return count
+  }
+
+  private static func owner(_ row: Row) -> KeyOwner? {
+    if let uuid = row.text(2), let epoch = row.unsigned(3) {
+      return .instance(InstanceUUID(uuid), storageEpoch: epoch)
+    }
+    if let uuid = row.text(4), let tag = row.data(5) { return .outboxEntry(InstanceUUID(uuid), tag: tag) }
+    if let purpose = row.text(6), let first = row.unsigned(7) { return .state(purpose: purpose, first: first) }
+    return nil
   }
 }

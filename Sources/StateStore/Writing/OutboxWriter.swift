@@ -37,9 +37,11 @@ struct OutboxWriter {
   }
 
   /// Removes an entry and its key, if it is there.
-  func delete(_ entry: String) throws {
+  func delete(_ entry: String) throws { try delete(tag: vault.outboxTag(of: entry, in: uuid)) }
+
+  /// The same for the tag of an entry.
+  func delete(tag: Data) throws {
     let select = try db.cachedStatement(sql: "SELECT slot FROM outbox WHERE instance = ? AND tag = ?")
-    let tag = vault.outboxTag(of: entry, in: uuid)
     if let slot = try Row.fetchOne(select, arguments: [uuid.description, tag])?.integer(0) { try remove(slot) }
   }
 

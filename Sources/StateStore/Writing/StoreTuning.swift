@@ -12,6 +12,16 @@ struct StoreTuning: Sendable {
     case emptyingLog
     /// The database is about to be opened again.
     case reopening
+    /// A copy is about to be made.
+    case copying
+    /// A copy is made and has no name yet.
+    case copied
+    /// Copies are about to lose keys that were destroyed.
+    case editingCopies
+    /// The master key is about to be replaced.
+    case rotating
+    /// It is replaced here; the copies are next.
+    case rotated
   }
 
   /// How many changes may wait.

@@ -7,24 +7,29 @@ import SDKProtocol
 /// Only the writer's queue calls this.
 final class WriterSession {
   let tuning: StoreTuning
-  private let database: DatabaseHolder
-  private let vault: Vault
+  let database: DatabaseHolder
+  let vault: Vault
+  let folder: BackupFolder
   private let status: StoreStatus
-  private let clock: @Sendable () -> Timestamp
+  let clock: @Sendable () -> Timestamp
   private let logger: Logger
 
-  private var recovery: RecoveryPause
+  private(set) var recovery: RecoveryPause
   private var isProbeScheduled = false
   /// A key is destroyed that may still lie in the log; at first it may be one from before a crash.
-  private var isLogToBeEmptied = true
+  var isLogToBeEmptied = true
+  /// Keys are destroyed that the copies may still hold; at first some from before a crash.
+  var areRemovalsOpen = true
   private var pruner: EventPruner
 
   init(
-    database: DatabaseHolder, vault: Vault, status: StoreStatus, clock: @escaping @Sendable () -> Timestamp,
+    database: DatabaseHolder, vault: Vault, folder: BackupFolder, status: StoreStatus,
+    clock: @escaping @Sendable () -> Timestamp,
     retention: EventRetention, tuning: StoreTuning, logger: Logger
   ) {
     self.database = database
     self.vault = vault
+    self.folder = folder
     self.status = status
     self.clock = clock
     pruner = EventPruner(retention)
@@ -48,7 +53,7 @@ final class WriterSession {
     for (change, result) in zip(changes, results) {
       guard case .success(let done) = result else { continue }
       pruner.note(done.events)
-      if change.removesKeys { isLogToBeEmptied = true }
+      if change.removesKeys { (isLogToBeEmptied, areRemovalsOpen) = (true, true) }
     }
     if let failure = removeOldKeys() {
       for (index, change) in changes.enumerated() where change.removesKeys {
@@ -65,6 +70,8 @@ final class WriterSession {
     do {
       try tuning.at(.begun(changes: changes.count), db)
       let time = clock()
+      let removesKeys = changes.contains(where: \.removesKeys)
+      if removesKeys, !areRemovalsOpen { try RemovalTable.clear(db) }
       let results = try changes.map { try write($0, at: time, db) }
       try tuning.at(.committing, db)
       try db.commit()
@@ -82,6 +89,7 @@ final class WriterSession {
     do {
       try db.inSavepoint {
         result = try ChangeWriter.apply(change, at: time, vault: vault, db)
+        if change.removesKeys { try RemovalTable.note(change, vault, db) }
         return .commit
       }
       return .success(result)
@@ -101,25 +109,37 @@ final class WriterSession {
     isLogToBeEmptied = false
   }
 
-  /// Removes from the log keys that were destroyed, with a second try on a new connection.
-  private func removeOldKeys() -> SDKError? {
+  /// Removes from the log keys that were destroyed, with a second try on a new connection, and from the copies.
+  func removeOldKeys() -> SDKError? {
     var refusal: SDKError?
     for _ in 0..<2 where isLogToBeEmptied {
       do { try emptyLog() } catch { refusal = failed(error) }
     }
-    guard isLogToBeEmptied, let refusal else { return nil }
+    guard isLogToBeEmptied, let refusal else { return removeFromCopies() }
     return .storeUnavailable(
       "The wipe or removal is on disk, but the old key could not be removed from the log (\(refusal.message)); "
         + "the store goes on trying.")
   }
 
-  private func succeeded() {
+  private func removeFromCopies() -> SDKError? {
+    do {
+      try settleRemovals()
+      return nil
+    } catch {
+      logger.error("A copy of the state still holds a key that was destroyed: \(StoreFailure.text(error))")
+      return .storeUnavailable(
+        "The wipe or removal is on disk, but a copy of the state still holds the old key (\(StoreFailure.text(error))); "
+          + "look at the disk and repeat the call.")
+    }
+  }
+
+  func succeeded() {
     recovery.reset()
     if status.set(.ok) != .ok { logger.notice("The store writes again.") }
   }
 
   /// Notes a failure and opens the database again; the error for those who wait.
-  private func failed(_ error: any Error) -> SDKError {
+  func failed(_ error: any Error) -> SDKError {
     let refusal = StoreFailure.refusal(error)
     recovery.begin(with: refusal)
     var isDamaged = StoreFailure.isDamage(error)

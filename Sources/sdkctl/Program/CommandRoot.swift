@@ -20,6 +20,7 @@ struct CommandRoot: AsyncParsableCommand {
       LoginVerb.self, LogoutVerb.self, IdentityVerb.self,
       TokenVerb.self, RefreshVerb.self, OpenVerb.self, ExecVerb.self,
       EventsVerb.self, AuditVerb.self, TopVerb.self, StorageVerb.self, PushVerb.self, CallVerb.self, LintJWTVerb.self,
-      ReloadVerb.self, ConfigVerb.self, DoctorVerb.self, CompletionVerb.self,
+      ReloadVerb.self, ConfigVerb.self, BackupVerb.self, RestoreVerb.self, KeyVerb.self, DoctorVerb.self,
+      CompletionVerb.self,
     ])
 }

@@ -48,9 +48,6 @@ struct Daemon {
     let logger = Logger(label: "sdkd")
     let meters = Meters()
     meters.collect(from: writer)
-    for setting in loaded.configuration.idleSettings {
-      logger.warning("The setting \(setting) has no effect in this version.")
-    }
 
     if paths.isService, loaded.configuration.sameUid {
       logger.warning(

@@ -90,13 +90,3 @@ extension Configuration {
     ).fitting(descriptors: ConnectionLimits.descriptors)
   }
 }
-
-extension Configuration {
-  /// What is set but not built yet: whoever relies on it is told at start.
-  var idleSettings: [String] {
-    let defaults = Configuration()
-    var idle: [String] = []
-    if backup != defaults.backup { idle.append("backup") }
-    return idle
-  }
-}

@@ -52,7 +52,9 @@ final class World: Sendable {
     let facts = DaemonFacts(
       pid: 1, startedAt: ManualClock.start, restartCount: 0, limits: { [:] }, problems: { [] }, failing: { nil },
       metrics: { DaemonMetrics.Result(contentType: "text/plain", text: "# EOF\n") },
-      reload: { DaemonReload.Result(added: [], changed: [], removed: [], unchanged: [], problems: []) })
+      reload: { DaemonReload.Result(added: [], changed: [], removed: [], unchanged: [], problems: []) },
+      backUp: { DaemonBackup.Result(name: $0.name ?? "auto-1", bytes: 0, createdAt: ManualClock.start) },
+      rotateKey: { DaemonRotateKey.Result(rewrapped: 0) })
     let ready = SharedOutcome<Void>()
     delegates = Delegates(grace: grace, clock: clock.wall, operations: operations, logger: logger)
     delegates.serve(registry)

@@ -34,7 +34,7 @@ struct ContractTests {
   /// The table of `protocol.md`, "Common methods", as far as this version has it.
   @Test(arguments: [
     ("rpc.discover", "anyone", "free"), ("daemon.info", "anyone", "free"), ("daemon.health", "anyone", "free"),
-    ("daemon.metrics", "admin", "free"),
+    ("daemon.metrics", "admin", "free"), ("daemon.backup", "admin", "read"), ("daemon.rotateKey", "admin", "write"),
     ("instance.create", "create rule", "write"), ("instance.list", "anyone", "read"),
     ("instance.get", "observe", "read"),
     ("instance.update", "control", "write"), ("instance.delete", "owner", "write"),

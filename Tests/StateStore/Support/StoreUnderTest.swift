@@ -37,11 +37,13 @@ extension SQLiteStateStore: TestableStore {}
 /// Opens a store on disk, quick to try again after a failure.
 func open(
   _ directory: TemporaryDirectory, rootKey: RootKeySource = .file, clock: TestClock = TestClock(),
-  retention: EventRetention = EventRetention(), tuning: StoreTuning = StoreTuning()
+  retention: EventRetention = EventRetention(), tuning: StoreTuning = StoreTuning(),
+  withhold: @escaping Withholding = { _, _ in nil }
 ) async throws(StoreOpenError) -> SQLiteStateStore {
   var tuning = tuning
   tuning.firstPause = .zero
   return try await SQLiteStateStore.open(
     directory: directory.state, rootKey: rootKey, clock: { clock.now }, retention: retention,
-    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tuning: tuning)
+    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tuning: tuning,
+    withhold: withhold)
 }

@@ -18,8 +18,13 @@ final class TemporaryDirectory: Sendable {
   /// All files of the state with what is in them.
   func files() throws -> [String: Data] {
     var files: [String: Data] = [:]
-    for name in try FileManager.default.contentsOfDirectory(atPath: state) {
-      files[name] = try Data(contentsOf: URL(fileURLWithPath: state + "/" + name))
+    for name in try FileManager.default.subpathsOfDirectory(atPath: state) {
+      var isDirectory: ObjCBool = false
+      let path = state + "/" + name
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
+        continue
+      }
+      files[name] = try Data(contentsOf: URL(fileURLWithPath: path))
     }
     return files
   }

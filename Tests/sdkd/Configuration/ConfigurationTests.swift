@@ -59,7 +59,6 @@ struct ConfigurationTests {
     #expect(read.connections.user.maxInFlight == 20)
     #expect(read.connections.user.maxBufferedBytes == 2 << 20)
     #expect([read.connections.perUser, read.connections.total] == [7, 9])
-    #expect(!read.idleSettings.contains("limits.calls_per_second"))
     #expect([read.limits.connections, read.limits.subscriptions, read.limits.instances] == [7, 0, 3])
     #expect(read.retention == EventRetention(maxAge: 2 * 86_400, maxCountPerInstance: 10))
     #expect(read.networkAllow == ["zendesk.com", "10.1.2.3"])

@@ -1,0 +1,52 @@
+public import JSONRPC
+public import SDKProtocol
+public import StateStore
+
+/// What an instance of a restored copy is signed in as: since the copy was made, a credential that can be used once may
+/// have been used, and using it again would have the vendor take it for stolen.
+public enum RestoredIdentity {
+  private static let why = SDKError(
+    .state, .rotationInterrupted,
+    "The state was restored from a copy, and the refresh token in it may have been spent since; sign in again or answer "
+      + "through the bridge.")
+
+  /// The identity without what can be used once; `nil` if there is no such thing in it.
+  ///
+  /// - Parameter adapter: the SDK of a definition.
+  public static func withhold(
+    definition: JSON, identity: JSON, at now: Timestamp, adapter: (Definition) throws -> any SDKAdapter
+  ) -> WithheldIdentity? {
+    guard let definition = try? JSONValueDecoder.decode(Definition.self, from: definition),
+      let adapter = try? adapter(definition)
+    else { return nil }
+    var withheld = WithheldIdentity(identity: identity)
+    if var services = identity["services"]?.objectValue {
+      for member in services.members {
+        guard let record = Self.withhold(member.value, adapter, at: now) else { continue }
+        services[member.key] = .some(record)
+        withheld.events.append(event(of: member.key))
+      }
+      withheld.identity = .object(["services": .object(services)])
+    } else if let record = withhold(identity, adapter, at: now) {
+      withheld.identity = record
+      withheld.events.append(event(of: nil))
+    }
+    return withheld.events.isEmpty ? nil : withheld
+  }
+
+  private static func withhold(_ json: JSON, _ adapter: any SDKAdapter, at now: Timestamp) -> JSON? {
+    guard var record = try? IdentityRecord.read(json), adapter.spends(record) else { return nil }
+    record.kindState = adapter.kindState(afterRefusalOf: record)
+    record.isSpending = nil
+    record.isRefused = true
+    if record.phase == .authenticated { record.phase = .reauthNeeded }
+    record.lastError = Instance.LastError(reason: why.reason, message: why.message, at: now)
+    return try? record.json()
+  }
+
+  private static func event(of service: String?) -> InstanceChange.NewEvent {
+    .init(
+      .authenticationFailed, service: service,
+      data: ["reason": .string(why.reason.rawValue), "message": .string(why.message), "hints": []])
+  }
+}

@@ -1,0 +1,29 @@
+public import JSONRPC
+
+/// `daemon.rotateKey`: replaces the master key of the state.
+public enum DaemonRotateKey: SDKMethod {
+  public static let name = "daemon.rotateKey"
+  public static let summary = "Replaces the master key of the state while it is in use."
+  public static let documentation = """
+    Makes a new master key and wraps every data key under it, in the state and in its copies. The former wrapped keys are
+    in no file when it answers. A crash at any moment leaves all keys as they were or all of them replaced. The root key
+    stays the same: `sdkctl key rotate --outer` replaces that one.
+    """
+  public static let access = MethodAccess.role(.admin)
+  public static let ordering = MethodOrdering.write(waits: true)
+
+  public typealias Params = Empty
+
+  /// What the caller gets.
+  public struct Result: RPCValue {
+    /// How many data keys were wrapped anew.
+    public var rewrapped: Int
+
+    /// Each member by name.
+    public init(rewrapped: Int) { self.rewrapped = rewrapped }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("rewrapped", .integer(minimum: 0), "how many data keys of instances and their pending deliveries")
+    ])
+  }
+}

@@ -1,0 +1,99 @@
+import Crypto
+import GRDB
+import SDKProtocol
+
+/// Keeps the copies in line with the state: what is destroyed there is destroyed in them, and they open with the key
+/// that it opens with.
+struct BackupEditor {
+  let folder: BackupFolder
+
+  /// Destroys keys in all copies. A copy in which that can't be done is removed.
+  ///
+  /// - Throws: `StoreOpenError` when one can be neither changed nor removed.
+  func remove(_ removals: [Removal], _ vault: Vault) throws {
+    guard !removals.isEmpty else { return }
+    for copy in try folder.copies() {
+      do {
+        try edit(copy) { db in for removal in removals { try Self.remove(removal, vault, db) } }
+      } catch {
+        try folder.remove(copy)
+      }
+    }
+  }
+
+  private static func remove(_ removal: Removal, _ vault: Vault, _ db: Database) throws {
+    let uuid = removal.uuid
+    if let tag = removal.tag {
+      return try OutboxWriter(db: db, vault: vault, uuid: uuid).delete(tag: tag)
+    }
+    guard let row = try InstanceRow.fetch(uuid, db) else { return }
+    if removal.isWipe, let id = InstanceID(row.id) {
+      let change = InstanceChange(uuid: uuid, id: id, kind: KindName("copy"), parts: [.wipe])
+      do {
+        _ = try ChangeWriter.apply(change, at: .now, vault: vault, db)
+        return
+      } catch is SDKError {
+        // It does not open: what can't be wiped is removed.
+      }
+    }
+    _ = try InstanceTable.delete(uuid, vault: vault, db)
+  }
+
+  /// Brings all copies under the present keys.
+  ///
+  /// - Returns: those that could not be, with why.
+  func adopt(
+    master: SymmetricKey, wrapping: WrappingKey, roots: [RootKey]
+  ) -> [(name: String, problem: String)] {
+    guard let target = roots.first else { return [] }
+    let copies: [StateBackup]
+    do throws(StoreOpenError) { copies = try folder.copies() } catch { return [("backups", StoreFailure.text(error))] }
+    return copies.compactMap { copy in
+      do {
+        try adopt(copy, master: master, wrapping: wrapping, target: target, roots: roots)
+        return nil
+      } catch {
+        return (copy.name, StoreFailure.text(error))
+      }
+    }
+  }
+
+  private func adopt(
+    _ copy: StateBackup, master: SymmetricKey, wrapping: WrappingKey, target: RootKey, roots: [RootKey]
+  ) throws {
+    let path = folder.file(copy.name)
+    let connection = try StoreConnection.copy(at: path)
+    let isUpToDate = try connection.read { db in
+      guard try StoreSchema.version(of: db) == StoreSchema.version,
+        let unlocked = try MetaTable.unlock(db, roots: roots)
+      else { return false }
+      return unlocked.root == 0 && unlocked.master == master
+    }
+    try connection.close()
+    if isUpToDate { return }
+    try edit(copy) { db in
+      guard let unlocked = try MetaTable.unlock(db, roots: roots) else { return }
+      if unlocked.master != master {
+        _ = try KeyTable.rewrap(from: WrappingKey(master: unlocked.master), to: wrapping, db)
+      }
+      try MetaTable.write(master, under: target, stateID: unlocked.stateID, db)
+    }
+  }
+
+  /// Changes a copy in one transaction; its time stays the same.
+  private func edit(_ copy: StateBackup, _ body: (Database) throws -> Void) throws {
+    let path = folder.file(copy.name)
+    let connection = try StoreConnection.copy(at: path)
+    defer {
+      try? connection.close()
+      folder.setTime(of: path, to: copy.createdAt)
+    }
+    try connection.writeWithoutTransaction { db in
+      try StoreSchema.migrate(db, from: StoreSchema.version(of: db))
+      try db.inTransaction(.immediate) {
+        try body(db)
+        return .commit
+      }
+    }
+  }
+}

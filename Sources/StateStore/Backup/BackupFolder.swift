@@ -1,0 +1,91 @@
+import Glibc
+import SDKProtocol
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `backups/` below the directory of the state. A copy's file has the time of the moment whose state it holds.
+struct BackupFolder: Sendable {
+  static let suffix = ".db"
+  let path: String
+
+  init(in directory: StateDirectory) { path = directory.path + "/backups" }
+
+  func file(_ name: String) -> String { path + "/" + name + Self.suffix }
+
+  /// Where a copy is made before it has its name.
+  var partial: String { path + "/.partial" }
+
+  /// All copies, the newest first.
+  func copies() throws(StoreOpenError) -> [StateBackup] {
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: path)
+    } catch {
+      if access(path, F_OK) != 0, errno == ENOENT { return [] }
+      throw .unwritable("\(path) can't be read")
+    }
+    let copies = names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.compactMap { name in
+      copy(String(name.dropLast(Self.suffix.count)))
+    }
+    return copies.sorted { ($0.createdAt, $0.name) > ($1.createdAt, $1.name) }
+  }
+
+  /// A copy of this name, if there is one.
+  func copy(_ name: String) -> StateBackup? {
+    var information = stat()
+    guard lstat(file(name), &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return nil }
+    let time = Double(information.st_mtim.tv_sec) + Double(information.st_mtim.tv_nsec) / 1_000_000_000
+    return StateBackup(
+      name: name, bytes: Int(information.st_size), createdAt: Timestamp(secondsSince1970: time))
+  }
+
+  /// Makes the folder, and removes what a crash has left half made.
+  func prepare() throws(StoreOpenError) {
+    if mkdir(path, 0o700) != 0, errno != EEXIST { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    removePartial()
+  }
+
+  func removePartial() {
+    for ending in ["", "-journal", "-wal", "-shm"] { unlink(partial + ending) }
+  }
+
+  /// Gives the finished copy its name.
+  func finish(_ name: String, at time: Timestamp) throws(StoreOpenError) {
+    do {
+      let file = try FileDescriptor(opening: partial, O_RDWR)
+      if fsync(file.number) != 0 { throw StoreOpenError.unwritable("\(partial): \(FileDescriptor.text(of: errno))") }
+    }
+    setTime(of: partial, to: time)
+    // A link takes no other copy's place, as a rename would.
+    if link(partial, file(name)) != 0 { throw .unwritable("\(file(name)): \(FileDescriptor.text(of: errno))") }
+    unlink(partial)
+    try synchronize()
+  }
+
+  func remove(_ copy: StateBackup) throws(StoreOpenError) {
+    let file = file(copy.name)
+    for ending in ["", "-journal", "-wal", "-shm"] where unlink(file + ending) != 0 && errno != ENOENT {
+      throw .unwritable("\(file): \(FileDescriptor.text(of: errno))")
+    }
+    try synchronize()
+  }
+
+  func setTime(of file: String, to time: Timestamp) {
+    let seconds = time.secondsSince1970.rounded(.down)
+    let stamp = timespec(
+      tv_sec: Int(seconds), tv_nsec: Int(((time.secondsSince1970 - seconds) * 1_000_000_000).rounded(.down)))
+    var times = (stamp, stamp)
+    withUnsafePointer(to: &times) { pair in
+      pair.withMemoryRebound(to: timespec.self, capacity: 2) { _ = utimensat(AT_FDCWD, file, $0, 0) }
+    }
+  }
+
+  private func synchronize() throws(StoreOpenError) {
+    let folder = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
+    if fsync(folder.number) != 0 { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+  }
+}

@@ -1,0 +1,29 @@
+import Glibc
+
+/// The root keys that are at hand when a state is opened.
+struct RootKeys {
+  /// The one that the state is to lie under.
+  let target: RootKey
+  let origin: RootKeyOrigin
+  /// Those that may open it, the target first.
+  let candidates: [RootKey]
+  /// `root.key` is there though a credential takes its place.
+  let isFileLeft: Bool
+
+  init(_ source: RootKeySource, in directory: StateDirectory, isNewState: Bool) throws(StoreOpenError) {
+    switch source {
+    case .file, .credential(nil, next: nil):
+      target = try RootKeyFile.key(in: directory, isNewState: isNewState)
+      origin = .file
+      candidates = [target]
+      isFileLeft = false
+    case .credential(let current, let next):
+      let file = try RootKeyFile.present(in: directory)
+      let given = [next, current].compactMap { $0 }
+      candidates = given + [file].compactMap { $0 }
+      target = candidates[0]
+      origin = next == nil ? .credential : .nextCredential
+      isFileLeft = file != nil
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import SDKProtocol
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Puts another database in the place of the present one, which is set aside and never deleted.
+///
+/// The new one is staged whole, under a name that says what the former one becomes: a crash in between is finished or
+/// taken back by the next opening.
+struct StateReplacement {
+  private static let stage = "state.db.restoring."
+  private static let asides = ["state.db.corrupt-", "state.db.before-restore-"]
+  private static let endings = ["-wal", "-shm"]
+
+  let directory: StateDirectory
+
+  /// Finishes or takes back what a crash has interrupted.
+  func finish() throws(StoreOpenError) {
+    for name in try names() where name.hasPrefix(Self.stage) {
+      let staged = directory.path + "/" + name
+      // SQLite's own files beside a staged database.
+      if name.hasSuffix("-journal") || name.hasSuffix("-wal") || name.hasSuffix("-shm")
+        || Self.exists(directory.database)
+      {
+        unlink(staged)
+      } else {
+        try moveIn(staged, label: String(name.dropFirst(Self.stage.count)))
+      }
+    }
+  }
+
+  /// Copies a database to where it waits for `commit`.
+  ///
+  /// - Parameter source: an open file.
+  func stage(_ source: FileDescriptor, label: String) throws(StoreOpenError) -> String {
+    let staged = directory.path + "/" + Self.stage + label
+    unlink(staged)
+    do throws(StoreOpenError) {
+      let file = try FileDescriptor(opening: staged, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+      try directory.give(file, path: staged)
+      var offset = 0
+      while let bytes = source.read(1 << 20, at: offset) {
+        try file.write(bytes, path: staged)
+        offset += bytes.count
+      }
+      if fsync(file.number) != 0 { throw .unwritable("\(staged): \(FileDescriptor.text(of: errno))") }
+    } catch {
+      unlink(staged)
+      throw error
+    }
+    return staged
+  }
+
+  /// An empty database, from which a new state begins.
+  func stageNothing(label: String) throws(StoreOpenError) -> String {
+    let staged = directory.path + "/" + Self.stage + label
+    try directory.give(FileDescriptor(opening: staged, O_RDWR | O_CREAT, mode: 0o600), path: staged)
+    return staged
+  }
+
+  /// Sets the present database aside as `state.db.LABEL` and puts the staged one in its place.
+  func commit(_ staged: String, label: String) throws(StoreOpenError) {
+    try directory.synchronize()
+    let aside = directory.database + "." + label
+    if Self.exists(directory.database), rename(directory.database, aside) != 0 {
+      let why = FileDescriptor.text(of: errno)
+      unlink(staged)
+      throw .unwritable("\(directory.database): \(why)")
+    }
+    try moveIn(staged, label: label)
+  }
+
+  private func moveIn(_ staged: String, label: String) throws(StoreOpenError) {
+    let database = directory.database
+    for ending in Self.endings
+    where rename(database + ending, "\(database).\(label)\(ending)") != 0 && errno != ENOENT {
+      throw .unwritable("\(database)\(ending): \(FileDescriptor.text(of: errno))")
+    }
+    if rename(staged, database) != 0 { throw .unwritable("\(staged): \(FileDescriptor.text(of: errno))") }
+    try directory.synchronize()
+  }
+
+  private static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  private func names() throws(StoreOpenError) -> [String] {
+    do { return try FileManager.default.contentsOfDirectory(atPath: directory.path) } catch {
+      throw .unwritable("\(directory.path) can't be read")
+    }
+  }
+
+  /// The databases in a directory that were set aside, by name.
+  static func asides(in directory: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    return names.filter { name in
+      asides.contains { name.hasPrefix($0) } && !endings.contains { name.hasSuffix($0) }
+    }.sorted()
+  }
+}

@@ -1,0 +1,101 @@
+import Glibc
+public import SDKProtocol
+
+/// Puts a copy in the place of the state while no daemon runs (`operations.md`, "State").
+public struct StateRestoration: Sendable, Hashable {
+  /// What takes the state's place.
+  public enum Source: Sendable {
+    /// The newest copy that is good.
+    case newest
+    /// The copy of this name.
+    case copy(String)
+    /// An open file; the name is for messages. It is read, not closed.
+    case file(descriptor: Int32, name: String)
+    /// Nothing: a new state begins.
+    case nothing
+  }
+
+  /// What took the state's place; `nil`: nothing.
+  public var restored: String?
+  /// The moment whose state it holds.
+  public var copiedAt: Timestamp?
+  /// The file that the former state was set aside as; `nil` if there was none.
+  public var setAside: String?
+  /// Newer copies that are damaged.
+  public var damaged: [String] = []
+
+  /// Does it. The state's own root key stays as it is and has to open what is restored.
+  ///
+  /// - Throws: `stateInUse` while a daemon runs; `corrupt` when there is no good copy; nothing is changed then.
+  public static func run(
+    directory path: String, from source: Source, at time: Timestamp = .now
+  ) throws(StoreOpenError) -> StateRestoration {
+    let directory = try StateDirectory(path)
+    let replacement = StateReplacement(directory: directory)
+    try replacement.finish()
+    var result = StateRestoration()
+    let label = "before-restore-\(time.fileName)"
+    let hadState = try directory.hasDatabase()
+    let staged: String
+    switch source {
+    case .nothing: staged = try replacement.stageNothing(label: label)
+    case .file(let number, let name):
+      let file = try FileDescriptor(duplicating: number, name: name)
+      (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: time)
+      result.restored = name
+    case .copy(let name):
+      let folder = BackupFolder(in: directory)
+      guard let copy = folder.copy(name) else {
+        let names = try folder.copies().map(\.name).joined(separator: ", ")
+        throw .noCopy(
+          "There is no copy \(name) in \(folder.path); \(names.isEmpty ? "there are none" : "there are \(names)").")
+      }
+      let file = try FileDescriptor(opening: folder.file(name), O_RDONLY)
+      (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: copy.createdAt)
+      result.restored = name
+    case .newest: staged = try newest(replacement, &result, label: label)
+    }
+    try replacement.commit(staged, label: label)
+    if hadState { result.setAside = path + "/state.db." + label }
+    return result
+  }
+
+  private static func newest(
+    _ replacement: StateReplacement, _ result: inout StateRestoration, label: String
+  ) throws(StoreOpenError) -> String {
+    let folder = BackupFolder(in: replacement.directory)
+    for copy in try folder.copies() {
+      do throws(StoreOpenError) {
+        let file = try FileDescriptor(opening: folder.file(copy.name), O_RDONLY)
+        let (staged, time) = try replacement.checked(file, copy.name, label: label, at: copy.createdAt)
+        (result.restored, result.copiedAt) = (copy.name, time)
+        return staged
+      } catch {
+        guard case .noCopy = error else { throw error }
+        result.damaged.append(copy.name)
+      }
+    }
+    let damaged = result.damaged.joined(separator: ", ")
+    throw .noCopy(
+      "There is no good copy in \(folder.path)\(damaged.isEmpty ? "" : ": \(damaged) do not open"); give a file, or begin "
+        + "with nothing.")
+  }
+}
+
+extension StateReplacement {
+  /// Stages a copy if it is good.
+  fileprivate func checked(
+    _ file: FileDescriptor, _ name: String, label: String, at time: Timestamp
+  ) throws(StoreOpenError) -> (String, Timestamp) {
+    let staged = try stage(file, label: label)
+    do throws(StoreOpenError) {
+      return (staged, try CopyCheck.check(staged, roots: nil, at: time))
+    } catch {
+      for ending in ["", "-journal", "-wal", "-shm"] { unlink(staged + ending) }
+      switch error {
+      case .corrupt(let what): throw .noCopy("\(name) is no good copy: \(what). Nothing was changed.")
+      default: throw error
+      }
+    }
+  }
+}

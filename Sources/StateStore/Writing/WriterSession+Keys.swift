@@ -1,0 +1,91 @@
+import Crypto
+import GRDB
+import JSONRPC
+import SDKProtocol
+
+/// Copies and keys: what the writer does between two transactions.
+extension WriterSession {
+  /// Makes a copy of the state.
+  func backUp(_ name: String?, keep: Int) -> Result<StateBackup, any Error> {
+    do {
+      try settleRemovals()
+      return .success(
+        try BackupMaker(folder: folder, database: database, tuning: tuning).make(name, keep: keep, at: clock()))
+    } catch let error as any RPCErrorConvertible {
+      return .failure(error)
+    } catch {
+      return .failure(refusal(ofCopy: error))
+    }
+  }
+
+  private func refusal(ofCopy error: any Error) -> SDKError {
+    if StoreFailure.isDamage(error) { _ = failed(error) }
+    if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
+      return .storeUnavailable("The disk is full and no copy was made; free some space and try again.")
+    }
+    return .storeUnavailable("No copy could be made (\(StoreFailure.text(error))); look at the disk.")
+  }
+
+  /// Replaces the master key and wraps every data key under the new one; how many that were.
+  ///
+  /// After a crash at any moment the state opens with the old keys or with the new ones, all of them alike.
+  func rotateKey() -> Result<Int, SDKError> {
+    if let refusal = recovery.refusal { return .failure(refusal) }
+    let count: Int
+    let master = SymmetricKey(size: .bits256)
+    let next: WrappingKey
+    do {
+      // What a wipe has still to remove from the copies needs the keys that they have now.
+      try settleRemovals()
+      next = try WrappingKey(master: master)
+      vault.expect(next)
+      var events: [Keyring.EventKey] = []
+      count = try database.use { db in
+        try tuning.at(.rotating, db)
+        var count = 0
+        try db.inTransaction(.immediate) {
+          (count, events) = try rotate(to: master, next, db)
+          try tuning.at(.committing, db)
+          return .commit
+        }
+        return count
+      }
+      try vault.adopt(next, events: events)
+    } catch {
+      vault.expect(nil)
+      return .failure(failed(error))
+    }
+    isLogToBeEmptied = true
+    if let failure = removeOldKeys() { return .failure(failure) }
+    vault.expect(nil)
+    try? tuning.at(.rotated, nil)
+    let left = BackupEditor(folder: folder).adopt(master: master, wrapping: next, roots: [vault.root])
+    succeeded()
+    guard left.isEmpty else {
+      let names = left.map { "\($0.name): \($0.problem)" }.joined(separator: "; ")
+      return .failure(
+        .storeUnavailable(
+          "The new key is in force, but copies still lie under the former one (\(names)); remove them or try again."))
+    }
+    return .success(count)
+  }
+
+  private func rotate(
+    to master: SymmetricKey, _ next: WrappingKey, _ db: Database
+  ) throws -> (count: Int, events: [Keyring.EventKey]) {
+    guard let (stateID, _) = try MetaTable.wrapped(db) else { throw StoreOpenError.corrupt("no master key") }
+    let count = try KeyTable.rewrap(from: vault.wrapping, to: next, db)
+    try StateKeyTable.beginEventKey(next, db)
+    try MetaTable.write(master, under: vault.root, stateID: stateID, db)
+    return (count, try StateKeyTable.load(db, next)?.events ?? [])
+  }
+
+  /// Destroys in the copies the keys that were destroyed here.
+  func settleRemovals() throws {
+    guard areRemovalsOpen else { return }
+    let removals = try database.use { db in try RemovalTable.all(db) }
+    try tuning.at(.editingCopies, nil)
+    try BackupEditor(folder: folder).remove(removals, vault)
+    areRemovalsOpen = false
+  }
+}

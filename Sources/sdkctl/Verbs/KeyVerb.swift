@@ -1,0 +1,138 @@
+import ArgumentParser
+import JSONRPC
+import SDKProtocol
+
+/// `sdkctl key`: the keys that the state lies under.
+struct KeyVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "key", abstract: "Make and replace the keys that the state lies under.",
+    subcommands: [KeyInitVerb.self, KeyRotateVerb.self])
+}
+
+/// `sdkctl key init`: makes the credential that is the root key.
+struct KeyInitVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "init", abstract: "Make the root key of the system's daemon, or make it anew from its recovery key.",
+    discussion: """
+      The key becomes an encrypted credential in /etc/credstore.encrypted, which the unit of the daemon loads. A daemon \
+      that had its key in a file moves to it at its next start. The recovery key is printed once: write it down and \
+      keep it elsewhere. With --recovery it is read from standard input or the keyboard, and the credential is made of it, \
+      on another machine or after the credential was lost.
+      """)
+
+  @Flag(help: "Read a recovery key and make the credential of it.")
+  var recovery = false
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    try CredentialStore.checkRoot()
+    let store = CredentialStore(tenant: global.tenant)
+    let file = store.file(CredentialStore.current)
+    guard !store.has(CredentialStore.current) else {
+      throw CommandFailure(
+        message: "There is a root key already: \(file).", reason: "exists", status: 1,
+        hints: ["sdkctl key rotate --outer replaces it", "remove it first if it is not the right one"])
+    }
+    let key = try recovery ? Self.recoveryKey(context.input) : RecoveryKey()
+    try store.write(key, as: CredentialStore.current)
+    try context.show(key, shows: !recovery, file: file, next: "restart the daemon: systemctl restart \(global.unit)")
+  }
+
+  /// The key that somebody has written down.
+  static func recoveryKey(_ input: Input) throws -> RecoveryKey {
+    guard let key = RecoveryKey(text: try input.secret(from: nil, prompt: "Recovery key: ")) else {
+      throw CommandFailure.input(
+        "this is no recovery key: it has 14 groups of four letters and digits; look for a slip.")
+    }
+    return key
+  }
+}
+
+/// `sdkctl key rotate`: replaces the master key, or the root key.
+struct KeyRotateVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate", abstract: "Replace the master key while the daemon runs, or the root key at its next start.",
+    discussion: """
+      Without an option the daemon makes a new master key and wraps every data key under it. --outer prepares another \
+      root key beside the present one; the daemon takes it over when it is restarted, and --finish then makes it the only \
+      one.
+      """)
+
+  @Flag(help: "Prepare another root key and print its recovery key.")
+  var outer = false
+
+  @Flag(help: "Make the other root key the only one, after the restart.")
+  var finish = false
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func validate() throws {
+    if outer, finish { throw ValidationError("Give one of --outer and --finish: the restart lies between them.") }
+  }
+
+  func run(in context: CommandContext) async throws {
+    if outer { return try prepare(in: context) }
+    if finish { return try await complete(in: context) }
+    let result = try await context.ask(DaemonRotateKey.self, Empty())
+    try context.presenter.show(result)
+  }
+
+  private func prepare(in context: CommandContext) throws {
+    try CredentialStore.checkRoot()
+    let store = CredentialStore(tenant: global.tenant)
+    guard !store.has(CredentialStore.next) else {
+      throw CommandFailure(
+        message: "There is another root key already: \(store.file(CredentialStore.next)).", reason: "exists", status: 1,
+        hints: ["systemctl restart \(global.unit), then sdkctl key rotate --finish"])
+    }
+    let key = RecoveryKey()
+    try store.write(key, as: CredentialStore.next)
+    try context.show(
+      key, shows: true, file: store.file(CredentialStore.next),
+      next: "systemctl restart \(global.unit), then sdkctl key rotate --finish")
+  }
+
+  private func complete(in context: CommandContext) async throws {
+    try CredentialStore.checkRoot()
+    let store = CredentialStore(tenant: global.tenant)
+    guard store.has(CredentialStore.next) else {
+      throw CommandFailure(
+        message: "There is no other root key.", reason: "notFound", status: 5,
+        hints: ["sdkctl key rotate --outer prepares one"])
+    }
+    let health = try await context.ask(DaemonHealth.self, Empty())
+    let check = (health["checks"]?.arrayValue ?? []).first { $0["name"] == "key" }
+    guard check?["detail"]?.stringValue?.hasPrefix(CredentialStore.next) == true else {
+      throw CommandFailure(
+        message: "The daemon has not taken the other root key over; nothing was changed.", reason: "notTaken",
+        status: 1,
+        hints: ["systemctl restart \(global.unit), then look at sdkctl status"])
+    }
+    // Both are the same key for a moment: whenever this is interrupted, the daemon finds it.
+    try store.write(try store.read(CredentialStore.next), as: CredentialStore.current)
+    try store.remove(CredentialStore.next)
+    try context.presenter.show(["credential": .string(store.file(CredentialStore.current))])
+  }
+}
+
+extension CommandContext {
+  /// Shows a key that was made, and says on standard error what to do next.
+  func show(_ key: RecoveryKey, shows: Bool, file: String, next: String) throws {
+    var object: JSONObject = ["credential": .string(file)]
+    if shows { object["recoveryKey"] = .string(key.text) }
+    try presenter.show(.object(object))
+    guard presenter.isForPeople else { return }
+    if shows {
+      try errors.line(
+        "Write the recovery key down and keep it elsewhere: it is not shown again, and without it or this")
+      try errors.line("machine's own secret nobody opens the state or a copy of it.")
+    }
+    try errors.line("Next: \(next)")
+  }
+}
+
+extension GlobalOptions {
+  /// The unit of the daemon that is meant.
+  var unit: String { tenant.map { "sdkd@\($0).service" } ?? "sdkd.service" }
+}

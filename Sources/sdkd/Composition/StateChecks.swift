@@ -1,0 +1,40 @@
+import SDKProtocol
+import StateStore
+
+/// What `daemon.health` says of the state besides whether it can be written: its key, its copies, what was set aside.
+struct StateChecks {
+  let store: SQLiteStateStore
+  let backups: BackupService.Status
+
+  /// The checks as they are now.
+  var all: [DaemonHealth.Check] { [key, copies] + setAside }
+
+  private var key: DaemonHealth.Check {
+    let detail =
+      switch store.meta.rootKey {
+      case .file: "root.key"
+      case .credential: "sdkd.key"
+      case .nextCredential: "sdkd.key.next; make it sdkd.key with sdkctl key rotate --finish"
+      }
+    return .init(name: "key", status: .ok, detail: detail)
+  }
+
+  private var copies: DaemonHealth.Check {
+    if let failure = backups.failure {
+      return .init(name: "backup", status: .degraded, detail: "the last copy failed: \(failure)")
+    }
+    return .init(
+      name: "backup", status: .ok, detail: store.backups.first.map { "\($0.name) of \($0.createdAt)" } ?? "no copy yet")
+  }
+
+  private var setAside: [DaemonHealth.Check] {
+    let names = store.setAside
+    guard !names.isEmpty else { return [] }
+    let isDamage = names.contains { $0.hasPrefix("state.db.corrupt-") }
+    return [
+      .init(
+        name: "setAside", status: isDamage ? .degraded : .ok,
+        detail: "\(names.joined(separator: ", ")): may hold keys that were destroyed since; look at it and delete it")
+    ]
+  }
+}

@@ -1,0 +1,78 @@
+import Logging
+import SDKProtocol
+import ServiceLifecycle
+import StateStore
+import Synchronization
+
+/// Makes a copy of the state now and then (`[backup]`).
+struct BackupService: Service {
+  /// How the last copy went.
+  final class Status: Sendable {
+    private let problem = Mutex<String?>(nil)
+
+    /// Why the last copy failed; `nil` when it did not.
+    var failure: String? { problem.withLock { $0 } }
+
+    func set(_ failure: String?) { problem.withLock { $0 = failure } }
+  }
+
+  let store: SQLiteStateStore
+  let settings: @Sendable () -> Configuration.Backup
+  let status: Status
+  let logger: Logger
+  var now: @Sendable () -> Timestamp = { .now }
+
+  /// Seconds after the start before the first copy of a state that has none, and after a failure.
+  private static let patience = 60.0
+  /// The settings may change and the clock be set: both are looked at again after so many seconds.
+  private static let longestWait = 600.0
+
+  func run() async throws {
+    let start = now()
+    try? await cancelWhenGracefulShutdown {
+      var earliest = start
+      while true {
+        let wait = seconds(from: start, notBefore: earliest)
+        if let wait, wait <= 0 {
+          await makeCopy()
+          earliest = now() + Self.patience
+        } else {
+          try await Task.sleep(for: .seconds(min(wait ?? Self.longestWait, Self.longestWait)))
+        }
+      }
+    }
+  }
+
+  /// Seconds until the next copy; `nil`: none is wanted.
+  private func seconds(from start: Timestamp, notBefore earliest: Timestamp) -> Double? {
+    let settings = settings()
+    guard settings.every.value > 0 else { return nil }
+    let last = store.backups.first(where: \.isOwn)?.createdAt
+    return Self.wait(after: last, every: settings.every.value, start: start, notBefore: earliest, now: now())
+  }
+
+  /// Seconds until the next copy.
+  ///
+  /// - Parameters:
+  ///   - last: when the last one was made; one from the future counts for nothing, since the clock was set back.
+  ///   - earliest: a failure is not repeated at once.
+  static func wait(
+    after last: Timestamp?, every: Double, start: Timestamp, notBefore earliest: Timestamp, now: Timestamp
+  ) -> Double {
+    let due = last.flatMap { $0 <= now ? $0 + every : nil } ?? start + min(every, patience)
+    return max(due - now, earliest - now)
+  }
+
+  private func makeCopy() async {
+    do {
+      let copy = try await store.backUp(keep: settings().keep)
+      if status.failure != nil { logger.notice("Copies of the state are made again.") }
+      status.set(nil)
+      logger.info("A copy of the state was made: \(copy.name), \(copy.bytes) bytes.")
+    } catch {
+      let why = (error as? SDKError)?.message ?? "an unexpected failure"
+      status.set(why)
+      logger.error("No copy of the state was made: \(why)")
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import GRDB
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+/// Copies of a state in use.
+@Suite struct BackupTests {
+  @Test func holdsTheStateOfItsMomentAndNoDestroyedKey() async throws {
+    let directory = try TemporaryDirectory()
+    let clock = TestClock()
+    let store = try await open(directory, clock: clock)
+    let (kept, wiped, deleted) = (try Sample("kept"), try Sample("wiped"), try Sample("deleted"))
+    for sample in [kept, wiped, deleted] { _ = try await store.commit(sample.fill) }
+    let copy = try await store.backUp(name: "monday", keep: 3)
+    #expect(copy.name == "monday" && copy.createdAt == clock.now)
+    #expect(try directory.permissions(directory.state + "/backups/monday.db") == 0o600)
+    #expect(copy.bytes == (try Data(contentsOf: URL(fileURLWithPath: directory.state + "/backups/monday.db")).count))
+    clock.advance(by: 3600)
+    let keys = try directory.wrappedKeys()
+    _ = try await store.commit(wiped.change(.wipe))
+    _ = try await store.commit(deleted.change(.delete))
+    _ = try await store.commit(kept.change(.deleteOutbox(id: "entry")))
+    let present = try directory.wrappedKeys()
+    let destroyed = keys.filter { !present.contains($0) }
+    #expect(destroyed.count == 4)
+    for key in destroyed { #expect(try directory.filesContaining(key) == []) }
+    // The copy is still of its moment.
+    #expect(store.backups.map(\.createdAt) == [copy.createdAt])
+    let epoch = try await store.loaded(kept)?.clientStorageEpoch
+    await store.close()
+    try directory.restore("monday")
+    let restored = try await open(directory, clock: clock)
+    let state = try await restored.load()
+    #expect(state.quarantined.isEmpty && state.instances.map(\.id.name) == ["kept", "wiped"])
+    #expect(try await restored.loaded(kept)?.identity == Sample.identity)
+    #expect(try await restored.loaded(kept)?.outbox == [])
+    #expect(try await restored.loaded(wiped)?.identity == nil)
+    #expect(try await restored.storageValue(of: wiped.uuid, key: "draft") == nil)
+    #expect(try await restored.loaded(kept)?.clientStorageEpoch != epoch)
+    await restored.close()
+  }
+
+  @Test func isPutRightAfterAKillBetweenAWipeAndItsCopies() async throws {
+    let directory = try TemporaryDirectory()
+    let snapshots = Snapshots()
+    let store = try await open(directory, tuning: snapshots.tuning(of: directory))
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    let key = try directory.wrappedKeys()
+    _ = try await store.backUp(name: "copy", keep: 3)
+    snapshots.start()
+    _ = try await store.commit(sample.change(.wipe))
+    snapshots.stop()
+    let present = try directory.wrappedKeys()
+    let destroyed = try #require(key.first { !present.contains($0) })
+    await store.close()
+    let left = try #require(snapshots.all.first { $0.moment == .editingCopies }?.directory)
+    #expect(try left.filesContaining(destroyed) == ["backups/copy.db"])
+    let again = try await open(left)
+    _ = try await again.commit(Sample("other").create)
+    _ = try await again.commit(sample.change(.wipe))
+    #expect(try left.filesContaining(destroyed) == [])
+    await again.close()
+  }
+
+  @Test func becomesAStateOfItsOwn() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    let (sample, other) = (try Sample(), try Sample("other"))
+    for sample in [sample, other] { _ = try await store.commit(sample.fill) }
+    let stateID = store.meta.stateID
+    let cursor = store.cursors.encode(4)
+    _ = try await store.backUp(name: "copy", keep: 3)
+    await store.close()
+    try directory.restore("copy")
+    let withhold: Withholding = { _, identity in
+      identity == Sample.identity
+        ? WithheldIdentity(identity: "withheld", events: [.init(.authenticationFailed)]) : nil
+    }
+    let restored = try await open(directory, withhold: withhold)
+    #expect(restored.meta.copiedAt == TestClock().now)
+    // Places in its events are given anew: who has a cursor of the former state is told of the gap.
+    #expect(restored.meta.stateID != stateID && restored.cursors.read(cursor) == .foreign)
+    for sample in [sample, other] {
+      let loaded = try await restored.loaded(sample)
+      #expect(loaded?.identity == "withheld")
+      #expect(loaded?.pushes.count == 1 && loaded?.outbox.count == 1)
+      #expect(try await restored.storageValue(of: sample.uuid, key: "draft")?.value == "hello")
+    }
+    #expect(
+      try await restored.events(after: 4, limit: 10).map(\.type) == [.authenticationFailed, .authenticationFailed])
+    let before = try await restored.load().instances
+    await restored.close()
+    // Only once.
+    let again = try await open(directory, withhold: { _, _ in WithheldIdentity(identity: "again") })
+    #expect(again.meta.copiedAt == nil)
+    #expect(try await again.load().instances == before)
+    await again.close()
+  }
+
+  @Test func keepsSoManyOfItsOwnAndAllOthers() async throws {
+    let directory = try TemporaryDirectory()
+    let clock = TestClock()
+    let store = try await open(directory, clock: clock)
+    _ = try await store.commit(Sample().create)
+    _ = try await store.backUp(name: "mine", keep: 2)
+    for _ in 0..<4 {
+      clock.advance(by: 10)
+      _ = try await store.backUp(keep: 2)
+    }
+    _ = try await store.backUp(keep: 2)
+    #expect(
+      try directory.copies() == ["auto-20270115-080040-2.db", "auto-20270115-080040.db", "mine.db"])
+    for name in ["mine", "Upper", "a/b", "..", "", "auto-1", String(repeating: "x", count: 65)] {
+      await #expect(throws: RPCError.self) { _ = try await store.backUp(name: name, keep: 2) }
+    }
+    #expect(try directory.copies().count == 3)
+    await store.close()
+  }
+
+  @Test func leavesNoHalfCopy() async throws {
+    let directory = try TemporaryDirectory()
+    let faults = Faults()
+    let snapshots = Snapshots()
+    let store = try await open(directory, tuning: faults.tuning)
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    faults.fail(1) { $0 == .copied }
+    #expect(await reason { _ = try await store.backUp(name: "copy", keep: 3) } == .storeUnavailable)
+    #expect(try directory.copies() == [] && store.health == .ok)
+    _ = try await store.backUp(name: "copy", keep: 3)
+    await store.close()
+    // A kill leaves something half made; the next copy sweeps it up.
+    let second = try await open(directory, tuning: snapshots.tuning(of: directory))
+    snapshots.start()
+    _ = try await second.backUp(name: "other", keep: 3)
+    snapshots.stop()
+    await second.close()
+    let left = try #require(snapshots.all.first { $0.moment == .copied }?.directory)
+    #expect(try left.copies().contains(".partial"))
+    let again = try await open(left)
+    #expect(again.backups.map(\.name) == ["copy"])
+    _ = try await again.backUp(name: "other", keep: 3)
+    #expect(try left.copies() == ["copy.db", "other.db"])
+    await again.close()
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import GRDB
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+/// Another master key while the store is in use.
+@Suite struct KeyRotationTests {
+  @Test func wrapsEveryKeyAnewAndLeavesNoOldOne() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    let samples = try (0..<3).map { try Sample("instance-\($0)") }
+    for sample in samples { _ = try await store.commit(sample.fill) }
+    _ = try await store.backUp(name: "before", keep: 3)
+    let (old, master) = (try directory.wrappedKeys(), try directory.wrappedMaster())
+    let cursor = store.cursors.encode(2)
+    #expect(try await store.rotateKey() == 6)
+    // In no file: not in the database, not in its log, not in the copy.
+    for key in old + [master] { #expect(try directory.filesContaining(key) == []) }
+    for sample in samples { try await sample.expectFilled(store) }
+    _ = try await store.commit(samples[0].change(.identify("next"), events: [.init(.tokenRefreshed)]))
+    #expect(try await store.rotateKey() == 6)
+    _ = try await store.commit(samples[0].change(.identify(Sample.identity), events: [.init(.tokenRefreshed)]))
+    #expect(try await store.events(after: 0, limit: 100).count == 8)
+    await store.close()
+
+    let again = try await open(directory)
+    for sample in samples { try await sample.expectFilled(again) }
+    #expect(try await again.events(after: 0, limit: 100).count == 8)
+    #expect(again.cursors.decode(cursor) == 2)
+    await again.close()
+    // The copy opens with the keys of now.
+    try directory.restore("before")
+    let restored = try await open(directory)
+    for sample in samples { try await sample.expectFilled(restored) }
+    #expect(try await restored.events(after: 0, limit: 100).count == 6)
+    await restored.close()
+  }
+
+  @Test func survivesAKillAtAnyMoment() async throws {
+    let directory = try TemporaryDirectory()
+    let snapshots = Snapshots()
+    let store = try await open(directory, tuning: snapshots.tuning(of: directory))
+    let samples = try (0..<3).map { try Sample("instance-\($0)") }
+    for sample in samples { _ = try await store.commit(sample.fill) }
+    _ = try await store.backUp(name: "copy", keep: 3)
+    let old = try directory.wrappedKeys()
+    snapshots.start()
+    _ = try await store.rotateKey()
+    snapshots.stop()
+    await store.close()
+    #expect(snapshots.all.map(\.moment) == [.rotating, .committing, .emptyingLog, .rotated])
+    for (moment, left) in snapshots.all {
+      let again = try await open(left)
+      for sample in samples { try await sample.expectFilled(again) }
+      _ = try await again.commit(samples[0].put("more", 1))
+      await again.close()
+      // Once the new keys are in force, no old one is left, in the copy neither.
+      let isOld = moment == .rotating || moment == .committing
+      for key in old { #expect(try left.filesContaining(key).isEmpty == !isOld, "\(moment)") }
+      try left.restore("copy")
+      let restored = try await open(left)
+      for sample in samples { try await sample.expectFilled(restored) }
+      await restored.close()
+    }
+  }
+
+  @Test func changesNothingWhenTheDiskFails() async throws {
+    let directory = try TemporaryDirectory()
+    let faults = Faults()
+    let store = try await open(directory, tuning: faults.tuning)
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    let old = try directory.wrappedKeys()
+    faults.fail(1, with: .SQLITE_IOERR) { $0 == .committing }
+    #expect(await reason { _ = try await store.rotateKey() } == .storeUnavailable)
+    try await sample.expectFilled(store)
+    #expect(try directory.wrappedKeys() == old)
+    try await eventually { (try? await store.rotateKey()) != nil }
+    try await sample.expectFilled(store)
+    #expect(store.health == .ok)
+    await store.close()
+  }
+
+  @Test func letsGoOfKeysThatSealNoEventAnyMore() async throws {
+    let directory = try TemporaryDirectory()
+    let clock = TestClock()
+    let store = try await open(directory, clock: clock, retention: EventRetention(maxAge: 10))
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    for _ in 0..<3 {
+      _ = try await store.rotateKey()
+      clock.advance(by: 20)
+      _ = try await store.commit(sample.change(.identify(Sample.identity), events: [.init(.tokenRefreshed)]))
+      await store.applyRetention()
+    }
+    #expect(try await store.rotateKey() == 2)
+    #expect(try await store.events(after: 0, limit: 10).count == 1)
+    await store.close()
+    let raw = try RawDatabase(directory)
+    #expect(try raw.rows("SELECT first FROM state_key WHERE purpose = 'events'").map { $0[0] as Int64 } == [5, 6])
+    try raw.close()
+  }
+}

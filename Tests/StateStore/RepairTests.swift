@@ -1,0 +1,124 @@
+import Foundation
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+/// A damaged database at start, and what an operator restores.
+@Suite struct RepairTests {
+  /// A state with two copies, the newer of which has `second`.
+  private func prepare(_ directory: TemporaryDirectory, _ first: Sample, _ second: Sample) async throws {
+    let clock = TestClock()
+    let store = try await open(directory, clock: clock)
+    _ = try await store.commit(first.fill)
+    _ = try await store.backUp(name: "older", keep: 3)
+    _ = try await store.commit(second.fill)
+    clock.advance(by: 10)
+    _ = try await store.backUp(name: "newer", keep: 3)
+    await store.close()
+  }
+
+  @Test func putsTheNewestGoodCopyInPlace() async throws {
+    let directory = try TemporaryDirectory()
+    let (first, second) = (try Sample("first"), try Sample("second"))
+    try await prepare(directory, first, second)
+    try directory.damage()
+    let damaged = try Data(contentsOf: URL(fileURLWithPath: directory.database))
+    let store = try await open(directory)
+    let repair = try #require(store.meta.repair)
+    #expect(repair.copy.name == "newer")
+    for sample in [first, second] { try await sample.expectFilled(store) }
+    #expect(store.setAside == [repair.setAside])
+    await store.close()
+    #expect(try directory.files()[repair.setAside] == damaged)
+
+    // Again, with the newer copy damaged too.
+    try Data("garbage".utf8).write(to: URL(fileURLWithPath: directory.state + "/backups/newer.db"))
+    try directory.damage()
+    let clock = TestClock()
+    clock.advance(by: 60)
+    let again = try await open(directory, clock: clock)
+    #expect(again.meta.repair?.copy.name == "older")
+    #expect(try await again.load().instances.map(\.id.name) == ["first"])
+    #expect(again.setAside.count == 2)
+    await again.close()
+    #expect(try await open(directory, clock: clock).meta.repair == nil)
+  }
+
+  @Test func changesNothingWithoutAGoodCopy() async throws {
+    let directory = try TemporaryDirectory()
+    await (try open(directory)).close()
+    try directory.damage()
+    let before = try directory.files()
+    await #expect(throws: StoreOpenError.self) { _ = try await open(directory) }
+    #expect(try directory.files() == before)
+    // Neither under another key: the copies would not open.
+    let other = try TemporaryDirectory()
+    try await prepare(other, try Sample("first"), try Sample("second"))
+    try other.damage()
+    let root = try #require(RootKey(bytes: Array(repeating: 9, count: 32)))
+    try FileManager.default.removeItem(atPath: other.state + "/root.key")
+    let files = try other.files()
+    await #expect(throws: StoreOpenError.self) { _ = try await open(other, rootKey: .credential(root)) }
+    #expect(try other.files() == files)
+  }
+
+  @Test func finishesWhatAKillInterrupted() async throws {
+    for step in 0..<3 {
+      let directory = try TemporaryDirectory()
+      let (first, second) = (try Sample("first"), try Sample("second"))
+      try await prepare(directory, first, second)
+      let manager = FileManager.default
+      let staged = directory.database + ".restoring.before-restore-1"
+      try manager.copyItem(atPath: directory.state + "/backups/older.db", toPath: staged)
+      try Data("log".utf8).write(to: URL(fileURLWithPath: directory.database + "-wal"))
+      if step == 0 { try manager.removeItem(atPath: directory.database + "-wal") }
+      if step > 0 { try manager.moveItem(atPath: directory.database, toPath: directory.database + ".before-restore-1") }
+      if step > 1 {
+        try manager.moveItem(atPath: directory.database + "-wal", toPath: directory.database + ".before-restore-1-wal")
+      }
+      let store = try await open(directory)
+      // Not begun: taken back. Begun: finished.
+      #expect(try await store.load().instances.count == (step == 0 ? 2 : 1))
+      #expect(!manager.fileExists(atPath: staged))
+      await store.close()
+      let names = try directory.files().keys.filter { $0.contains("before-restore") }.sorted()
+      #expect(names == (step == 0 ? [] : ["state.db.before-restore-1", "state.db.before-restore-1-wal"]))
+    }
+  }
+
+  @Test func restoresWhatIsAskedFor() async throws {
+    let directory = try TemporaryDirectory()
+    let (first, second) = (try Sample("first"), try Sample("second"))
+    try await prepare(directory, first, second)
+    let running = try await open(directory)
+    #expect(throws: StoreOpenError.stateInUse(directory: directory.state)) {
+      _ = try StateRestoration.run(directory: directory.state, from: .newest)
+    }
+    await running.close()
+    let newest = try StateRestoration.run(
+      directory: directory.state, from: .newest, at: Timestamp(secondsSince1970: 1_800_000_100))
+    #expect(newest.restored == "newer" && newest.setAside == directory.database + ".before-restore-20270115-080140")
+    let older = try StateRestoration.run(
+      directory: directory.state, from: .copy("older"), at: Timestamp(secondsSince1970: 1_800_000_200))
+    #expect(older.restored == "older")
+    let store = try await open(directory)
+    #expect(try await store.load().instances.map(\.id.name) == ["first"])
+    #expect(store.meta.copiedAt != nil && store.setAside.count == 2)
+    await store.close()
+
+    let before = try directory.files()
+    let junk = directory.path + "/junk"
+    try Data("junk".utf8).write(to: URL(fileURLWithPath: junk))
+    let file = try FileDescriptor(opening: junk, 0)
+    for source: StateRestoration.Source in [.copy("none"), .file(descriptor: file.number, name: junk)] {
+      #expect(throws: StoreOpenError.self) { _ = try StateRestoration.run(directory: directory.state, from: source) }
+    }
+    #expect(try directory.files() == before)
+    let nothing = try StateRestoration.run(directory: directory.state, from: .nothing)
+    #expect(nothing.restored == nil && nothing.setAside != nil)
+    let empty = try await open(directory)
+    #expect(try await empty.load().instances.isEmpty && empty.meta.copiedAt == nil)
+    await empty.close()
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+/// The key outside of the state: a file, a credential, and from one to the next.
+@Suite struct RootKeyTests {
+  private func key(_ byte: UInt8) throws -> RootKey { try #require(RootKey(bytes: Array(repeating: byte, count: 32))) }
+
+  private func opens(_ directory: TemporaryDirectory, _ source: RootKeySource, _ sample: Sample) async throws -> Bool {
+    do {
+      let store = try await open(directory, rootKey: source)
+      try await sample.expectFilled(store)
+      await store.close()
+      return true
+    } catch StoreOpenError.keyMissing {
+      return false
+    }
+  }
+
+  @Test func movesFromTheFileToTheCredentialAndOn() async throws {
+    let directory = try TemporaryDirectory()
+    let sample = try Sample()
+    let store = try await open(directory)
+    _ = try await store.commit(sample.fill)
+    _ = try await store.backUp(name: "copy", keep: 3)
+    #expect(store.meta.rootKey == .file)
+    await store.close()
+    let file = directory.state + "/root.key"
+    let first = try Data(contentsOf: URL(fileURLWithPath: file))
+    let wrapped = try directory.wrappedMaster()
+
+    let moved = try await open(directory, rootKey: .credential(key(1)))
+    #expect(moved.meta.rootKey == .credential)
+    try await sample.expectFilled(moved)
+    await moved.close()
+    #expect(!FileManager.default.fileExists(atPath: file))
+    #expect(try directory.filesContaining(wrapped) == [] && directory.filesContaining(first) == [])
+    // Without the credential no key is made over the state.
+    #expect(try await !opens(directory, .file, sample))
+    #expect(!FileManager.default.fileExists(atPath: file))
+
+    let under1 = try directory.wrappedMaster()
+    let next = try await open(directory, rootKey: .credential(key(1), next: key(2)))
+    #expect(next.meta.rootKey == .nextCredential)
+    await next.close()
+    #expect(try directory.filesContaining(under1) == [])
+    // Again and again, then the next one is the present one.
+    #expect(try await opens(directory, .credential(key(1), next: key(2)), sample))
+    #expect(try await opens(directory, .credential(nil, next: key(2)), sample))
+    #expect(try await opens(directory, .credential(key(2)), sample))
+    #expect(try await !opens(directory, .credential(key(1)), sample))
+    // The copy has come along.
+    try directory.restore("copy")
+    #expect(try await opens(directory, .credential(key(2)), sample))
+  }
+
+  @Test func takesNothingForAKeyThatDoesNotOpenTheState() async throws {
+    let directory = try TemporaryDirectory()
+    let sample = try Sample()
+    let store = try await open(directory, rootKey: .credential(key(1)))
+    _ = try await store.commit(sample.fill)
+    await store.close()
+    let before = try directory.files()
+    #expect(try await !opens(directory, .credential(key(3), next: key(4)), sample))
+    #expect(try await !opens(directory, .file, sample))
+    #expect(try directory.files().filter { !$0.key.hasSuffix("-shm") } == before.filter { !$0.key.hasSuffix("-shm") })
+    #expect(try await opens(directory, .credential(key(1)), sample))
+  }
+
+  @Test func keepsTheFileForACopyThatNeedsIt() async throws {
+    let directory = try TemporaryDirectory()
+    let sample = try Sample()
+    let store = try await open(directory)
+    _ = try await store.commit(sample.fill)
+    _ = try await store.backUp(name: "copy", keep: 3)
+    await store.close()
+    let copy = directory.state + "/backups/copy.db"
+    let whole = try Data(contentsOf: URL(fileURLWithPath: copy))
+    try Data(repeating: 7, count: 4096).write(to: URL(fileURLWithPath: copy))
+    #expect(try await opens(directory, .credential(key(1)), sample))
+    #expect(FileManager.default.fileExists(atPath: directory.state + "/root.key"))
+    try whole.write(to: URL(fileURLWithPath: copy))
+    #expect(try await opens(directory, .credential(key(1)), sample))
+    #expect(!FileManager.default.fileExists(atPath: directory.state + "/root.key"))
+    try directory.restore("copy")
+    #expect(try await opens(directory, .credential(key(1)), sample))
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import GRDB
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+/// What `kill -9` would leave at each moment that the writer passes: copies of the whole directory.
+final class Snapshots: Sendable {
+  private let taken = Seen<[(moment: StoreTuning.Moment, directory: TemporaryDirectory)]>([])
+  private let isOn = Seen(false)
+
+  /// The copies so far, in order.
+  var all: [(moment: StoreTuning.Moment, directory: TemporaryDirectory)] { taken.value }
+
+  func start() { isOn.set(true) }
+
+  func stop() { isOn.set(false) }
+
+  /// Takes a copy of a directory at each moment between `start` and `stop`.
+  func tuning(of directory: TemporaryDirectory) -> StoreTuning {
+    var tuning = StoreTuning()
+    tuning.at = { [self] moment, _ in
+      guard isOn.value else { return }
+      let copy = try TemporaryDirectory()
+      try FileManager.default.copyItem(atPath: directory.state, toPath: copy.state)
+      taken.update { $0.append((moment, copy)) }
+    }
+    return tuning
+  }
+}
+
+extension TemporaryDirectory {
+  /// The keys that lie wrapped in the database.
+  func wrappedKeys() throws -> [Data] {
+    let raw = try RawDatabase(self)
+    defer { try? raw.close() }
+    return try raw.data("SELECT wrapped FROM data_key").filter { $0 != Data(count: DataKey.wrappedBytes) }
+  }
+
+  /// The master key as it lies in the database.
+  func wrappedMaster() throws -> Data {
+    let raw = try RawDatabase(self)
+    defer { try? raw.close() }
+    return try #require(try raw.data("SELECT value FROM meta WHERE name = 'master_key'").first)
+  }
+
+  /// The names of the copies.
+  func copies() throws -> [String] {
+    let folder = state + "/backups"
+    guard FileManager.default.fileExists(atPath: folder) else { return [] }
+    return try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+  }
+
+  /// Puts a copy in the place of the database, as by hand.
+  func restore(_ copy: String) throws {
+    for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: database + ending) }
+    try FileManager.default.copyItem(atPath: state + "/backups/\(copy).db", toPath: database)
+  }
+
+  /// Damages the database beyond use.
+  func damage() throws {
+    try Data(repeating: 0xA5, count: 8192).write(to: URL(fileURLWithPath: database))
+    for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: database + ending) }
+  }
+}
+
+extension Sample {
+  /// Makes the instance with all that one can have.
+  var fill: InstanceChange {
+    change(
+      .create(instance), .identify(Self.identity), .putValue(key: "draft", value: "hello", limit: 1000),
+      .putPush(id: "push", "address"), .putOutbox(id: "entry", "logout", deadline: Timestamp(secondsSince1970: 5)),
+      events: [.init(.instanceCreated), .init(.userLoggedIn, data: ["user": "u"])])
+  }
+
+  /// Checks that all of it opens.
+  func expectFilled(_ store: SQLiteStateStore, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let state = try await store.load()
+    #expect(state.quarantined.isEmpty, sourceLocation: sourceLocation)
+    let loaded = state.instances.first { $0.uuid == uuid }
+    #expect(loaded?.identity == Self.identity, sourceLocation: sourceLocation)
+    #expect(loaded?.pushes == [StoredPush(id: "push", value: "address")], sourceLocation: sourceLocation)
+    #expect(loaded?.outbox.map(\.value) == ["logout"], sourceLocation: sourceLocation)
+    #expect(try await store.storageValue(of: uuid, key: "draft")?.value == "hello", sourceLocation: sourceLocation)
+    let events = try await store.events(after: 0, limit: 100).filter { $0.uuid == uuid }
+    #expect(events.prefix(2).map(\.type) == [.instanceCreated, .userLoggedIn], sourceLocation: sourceLocation)
+  }
+}

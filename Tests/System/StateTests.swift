@@ -1,0 +1,137 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// What becomes of a state that is damaged, or on a disk that is full.
+@Suite struct StateTests {
+  @Test func aDamagedDatabaseIsSetAsideAndTheLastCopyRestored() async throws {
+    try await Machine.with { machine in
+      try await machine.createInstance("desk")
+      try await machine.sh("sdkctl backup")
+      try await machine.createInstance("later")
+      try await machine.sh(
+        """
+        systemctl stop sdkd.socket sdkd.service
+        dd if=/dev/urandom of=/var/lib/sdkd/state.db bs=4096 seek=1 count=8 conv=notrunc status=none
+        sha256sum < /var/lib/sdkd/state.db > /root/damaged
+        systemctl start sdkd.socket sdkd.service
+        """)
+      #expect(try await machine.draft(of: "desk") == "of desk")
+      #expect(try await machine.failure("instance.get", #"{"instance":"later"}"#)["reason"] == "instanceNotFound")
+      // The damaged one is as it was, and it is said loudly.
+      try await machine.sh("sha256sum < /var/lib/sdkd/state.db.corrupt-* | cmp - /root/damaged")
+      let critical = try await machine.sh("journalctl -u sdkd.service -p crit -o cat --no-pager").output
+      #expect(critical.contains("was damaged") && critical.contains("state.db.corrupt-"))
+      let status = try await machine.sh("systemctl show -P StatusText sdkd.service").output
+      #expect(status.contains("the database was damaged, copy auto-"))
+      #expect(try await machine.health()["status"] == "degraded")
+      try await machine.sh("rm /var/lib/sdkd/state.db.corrupt-*")
+      #expect(try await machine.health()["status"] == "ok")
+      let owners = try await machine.sh("find /var/lib/sdkd/ -not -user sdkd").output
+      #expect(owners.isEmpty)
+    }
+  }
+
+  @Test func withoutACopyNothingIsTouchedAndTheOperatorDecides() async throws {
+    try await Machine.with { machine in
+      try await machine.createInstance("desk")
+      try await machine.sh(
+        """
+        systemctl stop sdkd.socket sdkd.service
+        head -c 9000 /dev/urandom > /var/lib/sdkd/state.db
+        systemctl start sdkd.socket sdkd.service
+        """)
+      let before = try await machine.stateDigests()
+      let refusal = try await machine.failure("instance.list")
+      #expect(refusal["reason"] == "storeUnavailable")
+      #expect(refusal["message"]?.stringValue?.contains("sdkctl restore") == true)
+      #expect(try await machine.stateDigests() == before)
+      let running = try await machine.run(["sdkctl", "restore", "--empty"])
+      #expect(running.status == 75 && running.error.contains("systemctl stop sdkd.socket sdkd.service"))
+      try await machine.sh("systemctl stop sdkd.socket sdkd.service")
+      #expect(try await machine.run(["sdkctl", "restore"]).status == 1)
+      #expect(try await machine.stateDigests() == before)
+      try await machine.sh("sdkctl restore --empty; systemctl start sdkd.socket sdkd.service")
+      #expect(try await machine.sh("sdkctl list -o jsonl").output.isEmpty)
+      try await machine.createInstance("new")
+      #expect(try await machine.sh("find /var/lib/sdkd/ -not -user sdkd").output.isEmpty)
+    }
+  }
+
+  @Test func aCopyIsRestoredByRootForTheDaemonsUser() async throws {
+    try await Machine.with { machine in
+      try await machine.createInstance("desk")
+      try await machine.sh("sdkctl backup monday; sdkctl delete desk")
+      #expect(try await machine.failure("instance.get", #"{"instance":"desk"}"#)["reason"] == "instanceNotFound")
+      // A deletion destroys keys in the copies too: what is to be kept elsewhere is copied elsewhere.
+      try await machine.createInstance("other")
+      try await machine.sh("sdkctl backup tuesday; cp /var/lib/sdkd/backups/tuesday.db /root/tuesday.db")
+      try await machine.sh("sdkctl delete other; systemctl stop sdkd.socket sdkd.service")
+      try await machine.sh("sdkctl restore tuesday; systemctl start sdkd.socket sdkd.service")
+      #expect(try await machine.failure("instance.get", #"{"instance":"other"}"#)["reason"] == "instanceNotFound")
+      try await machine.sh(
+        "systemctl stop sdkd.socket sdkd.service; sdkctl restore /root/tuesday.db; systemctl start sdkd.socket sdkd.service"
+      )
+      #expect(try await machine.draft(of: "other") == "of other")
+      #expect(try await machine.health()["status"] == "ok")
+      #expect(try await machine.sh("find /var/lib/sdkd/ -not -user sdkd").output.isEmpty)
+    }
+  }
+
+  @Test func anInstanceWhoseRowsDoNotOpenIsSetApartAlone() async throws {
+    try await Machine.with { machine in
+      for id in ["good", "bad"] { try await machine.createInstance(id) }
+      let script = """
+        import sqlite3
+        db = sqlite3.connect("/var/lib/sdkd/state.db")
+        db.execute("UPDATE instance SET definition = zeroblob(80) WHERE id = 'bad'")
+        db.commit()
+        """
+      try await machine.sh(
+        "systemctl stop sdkd.socket sdkd.service; python3 -; chown sdkd: /var/lib/sdkd/*; systemctl start sdkd.socket sdkd.service",
+        input: script)
+      #expect(try await machine.draft(of: "good") == "of good")
+      let refusal = try await machine.failure("instance.get", #"{"instance":"bad"}"#)
+      #expect(refusal["reason"] == "instanceQuarantined")
+      #expect(refusal["message"]?.stringValue?.contains("restore a backup or delete") == true)
+      #expect(try await machine.health()["status"] == "degraded")
+      let status = try await machine.sh("systemctl show -P StatusText sdkd.service").output
+      #expect(status.contains("1 set aside"))
+      let journal = try await machine.sh("journalctl -u sdkd.service -p err -o cat --no-pager SDKD_INSTANCE=bad").output
+      #expect(journal.contains("does not open"))
+      try await machine.sh("sdkctl delete bad")
+      #expect(try await machine.health()["status"] == "ok")
+    }
+  }
+
+  @Test func aFullDiskIsSaidAndSurvived() async throws {
+    try await Machine.with { machine in
+      try await machine.sh(
+        """
+        systemctl stop sdkd.socket sdkd.service
+        mount -t tmpfs -o size=3M,mode=0700,uid=$(id -u sdkd),gid=$(id -g sdkd) tmpfs /var/lib/sdkd
+        systemctl start sdkd.socket sdkd.service
+        """)
+      try await machine.createInstance("desk")
+      // Not a byte is left.
+      try await machine.sh("cat /dev/zero > /var/lib/sdkd/ballast || true", within: 60)
+      let value = String(repeating: "x", count: 30_000)
+      try await machine.sh("cat > /root/params", input: #"{"instance":"desk","key":"big","value":"\#(value)"}"#)
+      try await machine.eventually("a write is refused", "! sdkctl call storage.put - < /root/params")
+      let put = try await machine.run(["sh", "-c", "sdkctl call storage.put - -o jsonl < /root/params"])
+      #expect(put.status == 1 && put.error.contains("storeUnavailable") && put.error.contains("free some space"))
+      // Reads go on, and no half copy stays.
+      #expect(try await machine.draft(of: "desk") == "of desk")
+      #expect(["degraded", "failing"].contains(try await machine.health()["status"]?.stringValue))
+      let copy = try await machine.run(["sdkctl", "backup", "copy"])
+      #expect(copy.status == 1 && copy.error.contains("no copy") || copy.error.contains("free some space"))
+      #expect(try await machine.sh("ls -A /var/lib/sdkd/backups 2>/dev/null || true").output.isEmpty)
+      try await machine.sh("rm /var/lib/sdkd/ballast")
+      try await machine.eventually("it writes again", "sdkctl call storage.put - < /root/params")
+      try await machine.sh("sdkctl backup copy")
+      #expect(try await machine.health()["status"] == "ok")
+      try await machine.sh("systemctl restart sdkd.service")
+      #expect(try await machine.draft(of: "desk") == "of desk")
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import JSONRPC
+
+/// The state of the system's daemon, and what is done to it.
+extension Machine {
+  /// Makes an instance and stores something in it.
+  func createInstance(_ id: String) async throws {
+    let settings = #"{"base_url":"http://127.0.0.1:1/zm","app_id":"5f0000000000000000000001"}"#
+    try await sh(
+      """
+      sdkctl call instance.create '{"instance":"\(id)","kind":"zendesk.messaging","settings":\(settings)}'
+      sdkctl call storage.put '{"instance":"\(id)","key":"draft","value":"of \(id)"}'
+      """)
+  }
+
+  /// What is stored in an instance.
+  func draft(of id: String) async throws -> String? {
+    let ended = try await sh("sdkctl call storage.get '{\"instance\":\"\(id)\",\"key\":\"draft\"}' -o jsonl")
+    return try JSONParser.parse(ended.output)["value"]?.stringValue
+  }
+
+  /// The error of a call.
+  func failure(_ method: String, _ params: String = "{}") async throws -> JSON {
+    let ended = try await run(["sdkctl", "call", method, params, "-o", "jsonl"])
+    let line = ended.error.split(separator: "\n").last.map(String.init) ?? "{}"
+    return try JSONParser.parse(line)
+  }
+
+  /// A check of `daemon.health`, by its name; the whole for `nil`.
+  func health(_ check: String? = nil) async throws -> JSON {
+    let health = try JSONParser.parse(try await sh("sdkctl call daemon.health -o jsonl").output)
+    guard let check else { return health }
+    return health["checks"]?.arrayValue?.first { $0["name"]?.stringValue == check } ?? .null
+  }
+
+  /// Digests of the state's files, but for what lives in memory.
+  func stateDigests() async throws -> String {
+    try await sh(
+      "find /var/lib/sdkd/ -type f ! -name '*-shm' ! -name '*-wal' ! -name lock | sort | xargs sha256sum"
+    ).output
+  }
+}

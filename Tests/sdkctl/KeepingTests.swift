@@ -1,0 +1,31 @@
+import JSONRPC
+import Testing
+
+@testable import sdkctl
+
+/// The verbs for copies and keys, as far as they need no machine.
+@Suite struct KeepingTests {
+  @Test func backupAndRotateAskTheDaemon() async {
+    let run = Run()
+    let copy: JSON = ["name": "monday", "bytes": 40960, "createdAt": "2026-01-02T03:04:05.000Z"]
+    #expect(await run.status("backup", "monday", "-o", "jsonl") { _, _ in copy } == 0)
+    #expect(run.output == JSONWriter.text(of: copy) + "\n")
+    #expect(await run.status("backup") { _, _ in copy } == 0)
+    #expect(await run.status("key", "rotate") { _, _ in ["rewrapped": 12] } == 0)
+    #expect(run.output.contains("12"))
+    #expect(
+      run.calls == [
+        Run.Call(method: "daemon.backup", params: ["name": "monday"]),
+        Run.Call(method: "daemon.backup", params: [:]), Run.Call(method: "daemon.rotateKey", params: [:]),
+      ])
+  }
+
+  @Test(arguments: [
+    ["key", "rotate", "--outer", "--finish"], ["restore", "copy", "--empty"], ["restore", "--socket", "/x"],
+    ["restore", ""],
+  ]) func refusesWhatCantBeMeant(line: [String]) async {
+    let run = Run()
+    #expect(await run.status(line) == 2)
+    #expect(run.calls.isEmpty)
+  }
+}
