@@ -89,10 +89,11 @@ import Testing
         // The master key is replaced again and again while the daemon is killed.
         try await machine.sh(
           """
-          (while sdkctl key rotate; do :; done) >/dev/null 2>&1 &
-          sleep 0.0$((RANDOM % 90 + 10))
+          (while :; do sdkctl key rotate || true; done) >/dev/null 2>&1 &
+          sleep 0.$((RANDOM % 900 + 100))
           systemctl kill -s KILL sdkd.service
-          wait
+          kill $!
+          wait || true
           """)
         try await machine.eventually("the daemon is back", "sdkctl status")
         // The root key is replaced by a start that is killed.

@@ -81,15 +81,9 @@ import Testing
   @Test func anInstanceWhoseRowsDoNotOpenIsSetApartAlone() async throws {
     try await Machine.with { machine in
       for id in ["good", "bad"] { try await machine.createInstance(id) }
-      let script = """
-        import sqlite3
-        db = sqlite3.connect("/var/lib/sdkd/state.db")
-        db.execute("UPDATE instance SET definition = zeroblob(80) WHERE id = 'bad'")
-        db.commit()
-        """
-      try await machine.sh(
-        "systemctl stop sdkd.socket sdkd.service; python3 -; chown sdkd: /var/lib/sdkd/*; systemctl start sdkd.socket sdkd.service",
-        input: script)
+      try await machine.sh("systemctl stop sdkd.socket sdkd.service")
+      try await machine.changeDatabase("UPDATE instance SET definition = zeroblob(80) WHERE id = 'bad'")
+      try await machine.sh("systemctl start sdkd.socket sdkd.service")
       #expect(try await machine.draft(of: "good") == "of good")
       let refusal = try await machine.failure("instance.get", #"{"instance":"bad"}"#)
       #expect(refusal["reason"] == "instanceQuarantined")

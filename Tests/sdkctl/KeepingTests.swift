@@ -21,7 +21,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ["key", "rotate", "--outer", "--finish"], ["restore", "copy", "--empty"], ["restore", "--socket", "/x"],
+    ["key", "rotate", "--outer", "--finish"], ["key", "init", "--user"], ["restore", "copy", "--empty"],
+    ["restore", "--socket", "/x"],
     ["restore", ""],
   ]) func refusesWhatCantBeMeant(line: [String]) async {
     let run = Run()

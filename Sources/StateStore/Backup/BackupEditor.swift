@@ -63,6 +63,8 @@ struct BackupEditor {
   ) throws {
     let path = folder.file(copy.name)
     let connection = try StoreConnection.copy(at: path)
+    // A file that was copied by hand is not in the mode that copies have, and becomes so by being opened.
+    defer { folder.setTime(of: path, to: copy.createdAt) }
     let isUpToDate = try connection.read { db in
       guard try StoreSchema.version(of: db) == StoreSchema.version,
         let unlocked = try MetaTable.unlock(db, roots: roots)

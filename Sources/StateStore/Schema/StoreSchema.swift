@@ -123,6 +123,8 @@ enum StoreSchema {
   /// Looks through the whole database for damage.
   static func check(_ db: Database) throws {
     let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(5)")
-    if findings != ["ok"] { throw StoreOpenError.corrupt(findings.joined(separator: "; ")) }
+    guard findings != ["ok"] else { return }
+    let lines = findings.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }
+    throw StoreOpenError.corrupt(lines.first.map(String.init) ?? "quick_check finds damage")
   }
 }

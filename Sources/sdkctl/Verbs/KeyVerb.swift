@@ -25,6 +25,8 @@ struct KeyInitVerb: Verb {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  func validate() throws { try global.checkCredentials() }
+
   func run(in context: CommandContext) async throws {
     try CredentialStore.checkRoot()
     let store = CredentialStore(tenant: global.tenant)
@@ -68,6 +70,7 @@ struct KeyRotateVerb: Verb {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func validate() throws {
+    if outer || finish { try global.checkCredentials() }
     if outer, finish { throw ValidationError("Give one of --outer and --finish: the restart lies between them.") }
   }
 
@@ -133,6 +136,13 @@ extension CommandContext {
 }
 
 extension GlobalOptions {
+  /// The user's own manager loads no encrypted credentials.
+  func checkCredentials() throws {
+    guard user else { return }
+    throw ValidationError(
+      "The user's daemon keeps its key in root.key, beside its state; credentials are the system's.")
+  }
+
   /// The unit of the daemon that is meant.
   var unit: String { tenant.map { "sdkd@\($0).service" } ?? "sdkd.service" }
 }

@@ -69,27 +69,21 @@ struct Composition {
     let metrics = MetricsService(group: group, operations: operations, meters: meters, logger: logger)
     _ = await metrics.use(configuration.metricsListen)
     let report = ReloadReport(
-      registry: registry, notifier: notifier, logger: logger, stateNote: opened.note, saysReady: saysReady)
+      registry: registry, notifier: notifier, logger: logger, saysReady: saysReady, note: opened.note)
+    let keeping = StateKeeping(opened: opened, directory: paths.state, settings: { live.current.backup })
     let reloading = ReloadEntrance(operations: operations)
     let watch = DaemonWatch(
       interval: Watchdog.interval() ?? .seconds(30), group: group, operations: operations, registry: registry,
       database: opened.database, state: paths.state, notifier: notifier, logger: logger)
-    let backups = BackupService.Status()
-    let copies = opened.database.map { StateChecks(store: $0, backups: backups) }
     let (router, methods) = Handlers.router(
       registry: registry, kinds: Kinds.all,
       facts: DaemonFacts(
         pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
         limits: { live.current.limits.published },
-        problems: { [report.health] + metrics.checks + watch.checks + (copies?.all ?? []) },
+        problems: { [report.health] + metrics.checks + watch.checks + keeping.checks },
         failing: { failing.value }, metrics: { [meters] in await meters.text() },
-        reload: { try await reloading.reload() },
-        backUp: { [opened] params in
-          let copy = try await opened.usable.backUp(name: params.name, keep: live.current.backup.keep)
-          return DaemonBackup.Result(name: copy.name, bytes: copy.bytes, createdAt: copy.createdAt)
-        },
-        rotateKey: { [opened] in DaemonRotateKey.Result(rewrapped: try await opened.usable.rotateKey()) }),
-      delegates: delegates, isReady: { readiness.value })
+        reload: { try await reloading.reload() }, backUp: { try await keeping.backUp($0) },
+        rotateKey: { try await keeping.rotateKey() }), delegates: delegates, isReady: { readiness.value })
     let gateway = Gateway(
       router: router, methods: methods, registry: registry, events: events, delegates: delegates, logger: logger,
       observers: [audit, meters.calls])
@@ -114,10 +108,7 @@ struct Composition {
     services += [StartService(reloader: reloader, loaded: loaded), listening]
     services += [AuditService(trail: audit, interval: .seconds(60)), metrics]
     services.append(HangupService(reloader: reloader, operations: operations))
-    if let database = opened.database {
-      services.append(
-        BackupService(store: database, settings: { live.current.backup }, status: backups, logger: logger))
-    }
+    if let backups = keeping.service(logger) { services.append(backups) }
 
     #if DEBUG
       if DebugWedge.part != nil {
@@ -141,6 +132,7 @@ struct Composition {
     watch.stop()
     audit.flush()
     await opened.database?.close()
+    withExtendedLifetime(opened.hold) {}
     await http.shutdown()
     try? await group.shutdownGracefully()
     try result.get()

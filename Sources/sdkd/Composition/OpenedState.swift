@@ -13,6 +13,8 @@ struct OpenedState {
   let database: SQLiteStateStore?
   /// Why the state can't be used.
   let failure: SDKError?
+  /// Keeps others from a state that can't be used.
+  let hold: StateHold?
 
   /// Opens the state; what is wrong with it is answered to callers, and the daemon starts all the same.
   ///
@@ -26,12 +28,21 @@ struct OpenedState {
         directory: paths.state, rootKey: rootKey(), retention: configuration.retention, logger: logger,
         withhold: withhold, observer: observer)
       report(database.meta, logger)
-      return OpenedState(store: database, database: database, failure: nil)
+      return OpenedState(store: database, database: database, failure: nil, hold: nil)
     } catch {
       if case .stateInUse = error { throw error }
       let failure = error.sdkError
       logger.critical("The state in \(paths.state) can't be used: \(failure.message)")
-      return OpenedState(store: UnavailableStateStore(failure), database: nil, failure: failure)
+      return OpenedState(
+        store: UnavailableStateStore(failure), database: nil, failure: failure, hold: try hold(paths.state))
+    }
+  }
+
+  /// A directory that can't even be held is nobody's.
+  private static func hold(_ state: String) throws(StoreOpenError) -> StateHold? {
+    do throws(StoreOpenError) { return try StateHold(directory: state) } catch {
+      if case .stateInUse = error { throw error }
+      return nil
     }
   }
 

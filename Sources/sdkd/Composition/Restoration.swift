@@ -37,9 +37,10 @@ enum Restoration {
   }
 
   private static func json(_ done: StateRestoration) -> JSON {
-    var object: JSONObject = ["damaged": .array(done.damaged.map(JSON.string))]
+    var object = JSONObject()
     object["restored"] = done.restored.map(JSON.string)
     object["copiedAt"] = done.copiedAt.map { .string($0.description) }
+    if !done.damaged.isEmpty { object["damaged"] = .array(done.damaged.map(JSON.string)) }
     object["setAside"] = done.setAside.map(JSON.string)
     return .object(object)
   }

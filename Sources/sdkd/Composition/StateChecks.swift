@@ -1,3 +1,4 @@
+import Glibc
 import SDKProtocol
 import StateStore
 
@@ -5,9 +6,11 @@ import StateStore
 struct StateChecks {
   let store: SQLiteStateStore
   let backups: BackupService.Status
+  /// The directory of the state.
+  let directory: String
 
   /// The checks as they are now.
-  var all: [DaemonHealth.Check] { [key, copies] + setAside }
+  var all: [DaemonHealth.Check] { [key, copies] + room + setAside }
 
   private var key: DaemonHealth.Check {
     let detail =
@@ -25,6 +28,21 @@ struct StateChecks {
     }
     return .init(
       name: "backup", status: .ok, detail: store.backups.first.map { "\($0.name) of \($0.createdAt)" } ?? "no copy yet")
+  }
+
+  /// Said only when there is little of it.
+  private var room: [DaemonHealth.Check] {
+    var disk = statvfs()
+    guard statvfs(directory, &disk) == 0 else { return [] }
+    let free = Int(clamping: UInt64(disk.f_bavail) &* UInt64(disk.f_frsize))
+    var database = stat()
+    let needed = stat("\(directory)/state.db", &database) == 0 ? max(1 << 20, Int(database.st_size)) : 1 << 20
+    guard free < needed else { return [] }
+    return [
+      .init(
+        name: "disk", status: .degraded,
+        detail: "\(free >> 10) KiB are free in \(directory), less than a copy of the state takes; free some space")
+    ]
   }
 
   private var setAside: [DaemonHealth.Check] {

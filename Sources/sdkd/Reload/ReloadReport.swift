@@ -9,19 +9,17 @@ final class ReloadReport: Sendable {
   private let registry: InstanceRegistry
   private let notifier: Notifier
   private let logger: Logger
-  /// What an operator has to know of the state, whatever the configuration is.
-  private let stateNote: String?
   private let saysReady: Bool
+  /// What has to be known of the state besides.
+  private let remark: String?
   private let check = Mutex(DaemonHealth.Check(name: "configuration", status: .ok))
 
-  init(
-    registry: InstanceRegistry, notifier: Notifier, logger: Logger, stateNote: String?, saysReady: Bool
-  ) {
+  init(registry: InstanceRegistry, notifier: Notifier, logger: Logger, saysReady: Bool, note: String? = nil) {
     self.registry = registry
     self.notifier = notifier
     self.logger = logger
-    self.stateNote = stateNote
     self.saysReady = saysReady
+    remark = note
   }
 
   /// How the configuration is.
@@ -111,9 +109,9 @@ final class ReloadReport: Sendable {
   private var counts: String {
     let instances = registry.instances
     let waiting = instances.count { $0.state == .reauthNeeded || $0.state == .locked }
-    let counts =
-      "\(instances.count) instances, \(waiting) waiting for a credential, \(registry.quarantined.count) set aside"
-    return stateNote.map { "\(counts); \($0)" } ?? counts
+    let broken = registry.quarantined.count
+    let counts = "\(instances.count) instances, \(waiting) waiting for a credential, \(broken) set aside"
+    return remark.map { "\(counts); \($0)" } ?? counts
   }
 
   private static func words(_ problems: [DaemonReload.Problem]) -> String? {

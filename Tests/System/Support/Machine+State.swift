@@ -1,5 +1,7 @@
 import Foundation
 import JSONRPC
+import Subprocess
+import SystemPackage
 
 /// The state of the system's daemon, and what is done to it.
 extension Machine {
@@ -31,6 +33,27 @@ extension Machine {
     let health = try JSONParser.parse(try await sh("sdkctl call daemon.health -o jsonl").output)
     guard let check else { return health }
     return health["checks"]?.arrayValue?.first { $0["name"]?.stringValue == check } ?? .null
+  }
+
+  /// Changes the database of the stopped daemon as somebody with the file would.
+  func changeDatabase(_ sql: String) async throws {
+    let script = """
+      import shutil, sqlite3, sys, tempfile
+      path = f"/proc/{sys.argv[1]}/root/var/lib/sdkd/state.db"
+      # SQLite itself would follow /proc/PID/root out of the machine.
+      with tempfile.NamedTemporaryFile() as copy:
+          shutil.copyfile(path, copy.name)
+          database = sqlite3.connect(copy.name)
+          database.execute(sys.argv[2])
+          database.commit()
+          database.close()
+          with open(copy.name, "rb") as changed, open(path, "r+b") as state:
+              state.write(changed.read())
+      """
+    let ended = try await Subprocess.run(
+      .path("/usr/bin/python3"), arguments: ["-c", script, String(leader), sql], output: .string(limit: 4096),
+      error: .string(limit: 4096))
+    guard case .exited(0) = ended.terminationStatus else { throw Failure(description: ended.standardError) }
   }
 
   /// Digests of the state's files, but for what lives in memory.

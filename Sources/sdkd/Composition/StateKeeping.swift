@@ -1,0 +1,39 @@
+import Logging
+import SDKProtocol
+import StateStore
+
+/// What is done for the state besides storing: copies, keys, and what `daemon.health` says of them.
+struct StateKeeping {
+  let opened: OpenedState
+  /// The directory of the state.
+  let directory: String
+  let settings: @Sendable () -> Configuration.Backup
+  private let status = BackupService.Status()
+
+  init(opened: OpenedState, directory: String, settings: @escaping @Sendable () -> Configuration.Backup) {
+    self.opened = opened
+    self.directory = directory
+    self.settings = settings
+  }
+
+  /// Makes copies now and then; `nil` when the state can't be used.
+  func service(_ logger: Logger) -> BackupService? {
+    opened.database.map { BackupService(store: $0, settings: settings, status: status, logger: logger) }
+  }
+
+  /// What `daemon.health` says.
+  var checks: [DaemonHealth.Check] {
+    opened.database.map { StateChecks(store: $0, backups: status, directory: directory).all } ?? []
+  }
+
+  /// Makes a copy now.
+  func backUp(_ params: DaemonBackup.Params) async throws -> DaemonBackup.Result {
+    let copy = try await opened.usable.backUp(name: params.name, keep: settings().keep)
+    return DaemonBackup.Result(name: copy.name, bytes: copy.bytes, createdAt: copy.createdAt)
+  }
+
+  /// Replaces the master key.
+  func rotateKey() async throws -> DaemonRotateKey.Result {
+    DaemonRotateKey.Result(rewrapped: try await opened.usable.rotateKey())
+  }
+}
