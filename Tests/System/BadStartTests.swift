@@ -15,6 +15,35 @@ import Testing
     }
   }
 
+  @Test func instancesOutliveTheDirectoryOfTheirFiles() async throws {
+    try await Machine.with { machine in
+      try await machine.startSandbox()
+      try await machine.sh(
+        """
+        cat > /etc/sdkd/instances.d/desk.toml <<'END'
+        id = "desk"
+        kind = "zendesk.messaging"
+        [settings]
+        base_url = "http://127.0.0.1:8787/zm"
+        app_id = "5f0000000000000000000001"
+        END
+        systemctl reload sdkd.service
+        sdk-sandbox mint --external-id alice | sdkctl login desk
+        mv /etc/sdkd /etc/away
+        systemctl restart sdkd.service
+        """)
+      let template = "--template '{state} {user.externalId}'"
+      #expect(try await machine.sh("sdkctl show desk \(template)").output == "authenticated alice\n")
+      let status = try await machine.sh("systemctl show sdkd -P StatusText").output
+      #expect(status.contains("/etc/sdkd/instances.d: The directory is missing"), "\(status)")
+      #expect(try await machine.run(["systemctl", "reload", "sdkd.service"]).status != 0)
+      #expect(try await machine.sh("sdkctl show desk \(template)").output == "authenticated alice\n")
+      // An empty one says that they are to go.
+      try await machine.sh("mkdir -p /etc/sdkd/instances.d; systemctl reload sdkd.service")
+      #expect(try await machine.sh("sdkctl list -o json").output == "[]\n")
+    }
+  }
+
   @Test func aFileInTheStatesPlaceFailsTheUnitOnceAndIsNamed() async throws {
     try await Machine.with { machine in
       try await machine.sh("systemctl stop sdkd.service; rm -r /var/lib/sdkd; echo mine > /var/lib/sdkd")

@@ -84,6 +84,24 @@ import Testing
     }
   }
 
+  @Test func aReloadFindsWhatChangedInItsFiles() async throws {
+    try await Machine.with { machine in
+      try await start(machine)
+      #expect(try await machine.sh("sdkctl --tenant acme list -o json").output == "[]\n")
+      try await machine.sh(
+        """
+        printf 'id = "desk"\\nkind = "zendesk.messaging"\\n[settings]\\nbase_url = "http://127.0.0.1:8787/zm"\\napp_id = "a"\\n' |
+          install -m 640 -g sdkd-tenants /dev/stdin /etc/sdkd-tenants/acme/instances.d/desk.toml
+        systemctl start sdkd@beta.service
+        systemctl reload sdkd@acme.service sdkd@beta.service
+        """)
+      #expect(try await machine.sh("sdkctl --tenant acme list --template '{instance}'").output == "desk\n")
+      #expect(try await machine.sh("sdkctl --tenant beta list -o json").output == "[]\n")
+      try await machine.sh("echo 'kind = 7' >> /etc/sdkd-tenants/acme/instances.d/desk.toml")
+      #expect(try await machine.run(["systemctl", "reload", "sdkd@acme.service"]).status != 0)
+    }
+  }
+
   @Test func itsProvidersAreItsOwn() async throws {
     try await Machine.with { machine in
       try await start(machine)

@@ -94,7 +94,8 @@ struct Composition {
       parts: ConfiguredParts(
         paths: paths, live: live, registry: registry, events: events, delegates: delegates, bridge: bridge,
         database: opened.database, listener: listener, allowances: allowances, metrics: metrics, log: log),
-      files: FileInstances(registry: registry, logger: logger),
+      files: FileInstances(
+        registry: registry, directory: ConfigurationFiles(main: paths.config).instancesDirectory, logger: logger),
       start: InstanceStart(registry: registry, gateway: gateway, failing: failing, readiness: readiness),
       operations: operations, deadlines: deadlines, report: report, stateFailure: opened.failure)
     reloading.serve(reloader)

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import SDKInstances
 import SDKProtocol
@@ -22,18 +23,34 @@ struct FileInstances: Sendable {
   }
 
   let registry: InstanceRegistry
+  /// Where their files are.
+  let directory: String
   let logger: Logger
 
   /// So many are changed at a time: they share transactions, and a vendor that does not answer holds up few.
   private static let width = 16
 
-  /// The mistakes that only the instances tell: names that are taken by instances which calls made.
+  /// The mistakes that only the instances tell: names that are taken by instances which calls made, and no directory for
+  /// those that have one.
   func mistakes(in files: [InstanceFile]) -> [ConfigurationMistake] {
-    files.filter { registry.standing(of: $0.id) == .api }.map {
-      ConfigurationMistake(
-        file: $0.file, line: $0.idLine, key: "id",
-        message: "An instance \($0.id) was made by a call; delete it there or choose another id here.")
-    }
+    (missingDirectory.map { [$0] } ?? [])
+      + files.filter { registry.standing(of: $0.id) == .api }.map {
+        ConfigurationMistake(
+          file: $0.file, line: $0.idLine, key: "id",
+          message: "An instance \($0.id) was made by a call; delete it there or choose another id here.")
+      }
+  }
+
+  /// When not a file is gone but the whole directory, as with a disk that is not mounted, nobody meant to delete anything.
+  private var missingDirectory: ConfigurationMistake? {
+    guard access(directory, F_OK) != 0, errno == ENOENT else { return nil }
+    let count = registry.instances.count { $0.currentDefinition.source == .file }
+    return count == 0
+      ? nil
+      : ConfigurationMistake(
+        file: directory,
+        message: "The directory is missing; instances that come from files in it (\(count)) stay as they are. Put it "
+          + "back, or make it empty to delete them, and reload.")
   }
 
   /// Makes new instances, changes changed ones, and removes those whose file is gone.
@@ -50,8 +67,12 @@ struct FileInstances: Sendable {
     return outcome
   }
 
-  /// Removes the instances whose file is gone.
+  /// Removes the instances whose file is gone, unless the directory is.
   func removeMissing(keeping kept: Set<InstanceID>, logsOut: Bool, _ outcome: inout Outcome) async {
+    if let missing = missingDirectory {
+      outcome.problems.append(.init(message: "\(missing)"))
+      return logger.error("\(missing)")
+    }
     let gone = registry.instances.filter { $0.currentDefinition.source == .file && !kept.contains($0.id) }
     await each(gone) { instance in
       (instance.id, await remove(instance, logsOut: logsOut))
