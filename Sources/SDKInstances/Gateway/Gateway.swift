@@ -177,7 +177,9 @@ public final class Gateway: Sendable {
     // The type alone: an unknown error's text may hold anything.
     logger.error(
       "An unexpected error of type \(type(of: error)) ended a call.",
-      metadata: ["method": "\(method)", "reference": "\(reference)"])
+      metadata: [
+        "method": "\(method)", "reference": "\(reference)", "messageID": "\(JournalMessage.internalError.id)",
+      ])
     return .internalError(reference: reference)
   }
 }

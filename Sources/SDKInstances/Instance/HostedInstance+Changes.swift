@@ -47,7 +47,7 @@ extension HostedInstance {
     // What was brought for a user who is gone must not sign them in again.
     if actions.contains(.wipe) { lane.supply = nil }
     if let result, draft.adopts { adopted(result, on: lane) }
-    note(actions)
+    note(actions, on: lane)
     publish()
     // Told after it can be seen: who hears of a logout is not given the former token any more.
     environment.events.append(told)
@@ -166,11 +166,23 @@ extension HostedInstance {
     Instance.LastError(reason: error.reason, message: error.message, at: now)
   }
 
-  private func note(_ actions: [Action]) {
+  private func note(_ actions: [Action], on lane: Lane) {
     for case .announce(let notice) in actions {
       let level: Logger.Level = notice.failure == nil ? .info : .warning
-      logger.log(level: level, "\(notice.sentence)", metadata: ["event": "\(notice.type.rawValue)"])
+      var metadata = Self.metadata(notice.type)
+      if let service = lane.service { metadata["service"] = "\(service)" }
+      if let reason = notice.failure?.reason { metadata["reason"] = "\(reason)" }
+      if case .tokenRefreshed = notice, let fresh = lane.identity.credential {
+        metadata["tokenId"] = "\(fresh.tokenId)"
+      }
+      logger.log(level: level, "\(notice.sentence)", metadata: metadata)
     }
+  }
+
+  private static func metadata(_ type: EventType) -> Logger.Metadata {
+    var metadata: Logger.Metadata = ["event": "\(type.rawValue)"]
+    if let message = JournalMessage(type) { metadata["messageID"] = "\(message.id)" }
+    return metadata
   }
 
   /// Tells of something that changes nothing here, such as a breaker that opened.
@@ -187,5 +199,12 @@ extension HostedInstance {
   }
 
   /// The breaker of the bridge opened or closed.
-  public func breakerChanged(isOpen: Bool) async { await announce(isOpen ? .breakerOpened : .breakerClosed) }
+  public func breakerChanged(isOpen: Bool) async {
+    let type = isOpen ? EventType.breakerOpened : .breakerClosed
+    logger.log(
+      level: isOpen ? .warning : .info,
+      isOpen ? "The token provider fails; it is left alone for a while." : "The token provider answers again.",
+      metadata: Self.metadata(type))
+    await announce(type)
+  }
 }

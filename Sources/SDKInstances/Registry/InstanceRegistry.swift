@@ -127,7 +127,8 @@ public final class InstanceRegistry: Sendable {
 
   private func quarantine(_ instance: QuarantinedInstance) {
     environment.logger.error(
-      "An instance does not open and is set aside: \(instance.problem)", metadata: ["instance": "\(instance.id)"])
+      "An instance does not open and is set aside: \(instance.problem)",
+      metadata: ["instance": "\(instance.id)", "messageID": "\(JournalMessage.instanceQuarantined.id)"])
     entries.withLock { $0[instance.id] = .quarantined(instance) }
   }
 

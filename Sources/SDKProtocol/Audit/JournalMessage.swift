@@ -1,4 +1,5 @@
-/// What the journal says that has a text of its own in the catalog, besides the audit and the events of instances.
+/// What the journal says that has a text of its own in the catalog, besides the audit. Those that have the name of an
+/// event tell of it.
 public enum JournalMessage: String, Sendable, CaseIterable {
   /// The daemon serves.
   case ready
@@ -16,6 +17,39 @@ public enum JournalMessage: String, Sendable, CaseIterable {
   case diskSilent
   /// The disk of the state answers again.
   case diskAnswers
+  /// A change could not be written to the state.
+  case storeFails
+  /// The state can be written again.
+  case storeWrites
+  /// The rows of an instance do not open.
+  case instanceQuarantined
+  /// A call ended with an error that the daemon did not foresee.
+  case internalError
+  /// The daemon ended by itself.
+  case daemonFailed
+  /// A user is logged in.
+  case userLoggedIn
+  /// A user is logged out.
+  case userLoggedOut
+  /// A login was refused, or recovery has ended in failure.
+  case authenticationFailed
+  /// A token was renewed.
+  case tokenRefreshed
+  /// A token could not be renewed.
+  case refreshFailed
+  /// The vendor can't be reached.
+  case networkError
+  /// A logout failed.
+  case logoutFailed
+  /// A visitor goes on as an anonymous one.
+  case fellBackToAnonymous
+  /// A token provider failed so often that it is left alone for a while.
+  case breakerOpened
+  /// A token provider answers again.
+  case breakerClosed
+
+  /// The message of an event; `nil` for events that the journal has in the audit alone.
+  public init?(_ event: EventType) { self.init(rawValue: event.rawValue) }
 
   /// The `MESSAGE_ID` by which the journal and its catalog know it.
   public var id: String {
@@ -28,6 +62,21 @@ public enum JournalMessage: String, Sendable, CaseIterable {
     case .watchdogSilent: "87751d4ca8504e2c84dcda6a797d76de"
     case .diskSilent: "e8d79f49af6d414c8a6f188a424e617b"
     case .diskAnswers: "c15521b1b3dc450a9daa37e51b591d75"
+    case .storeFails: "8575062102fb4d4fb57fbc5af71a1bfc"
+    case .storeWrites: "48f165d57b0047f4b81ef86f5c8cc1ab"
+    case .instanceQuarantined: "4dad2986ce834960aa06e9ab85a0bcc1"
+    case .internalError: "72e63ac7a95343229f70d5dc2e675fc7"
+    case .daemonFailed: "e539a78bc8ef43468b12ae6ead581e57"
+    case .userLoggedIn: "c963cfe0afae4a3bb9096a04e7d80068"
+    case .userLoggedOut: "6b0404f2b09440b8ab01a1c12a3a2107"
+    case .authenticationFailed: "3e1c26d323ef423ea848f808f54d35bf"
+    case .tokenRefreshed: "4a37fa2df2d7440f87859faeecc3f80c"
+    case .refreshFailed: "9530fcd9d6fd4d9ba2032801b65c1c28"
+    case .networkError: "d7f20e07ed4242ed84bb895c608099f6"
+    case .logoutFailed: "a8d4293433e748a0a81f9b0cbf4e7af6"
+    case .fellBackToAnonymous: "46f7c9eab38c445abad98a70a603e9e1"
+    case .breakerOpened: "8bb01460217f471cbe0ae8fa1ceac2cc"
+    case .breakerClosed: "993955be58884f39937c56af8c5187c1"
     }
   }
 }

@@ -135,7 +135,8 @@ final class WriterSession {
 
   func succeeded() {
     recovery.reset()
-    if status.set(.ok) != .ok { logger.notice("The store writes again.") }
+    guard status.set(.ok) != .ok else { return }
+    logger.notice("The store writes again.", metadata: ["messageID": "\(JournalMessage.storeWrites.id)"])
   }
 
   /// Notes a failure and opens the database again; the error for those who wait.
@@ -150,7 +151,11 @@ final class WriterSession {
       logger.error("The store could not be opened again: \(StoreFailure.text(error))")
     }
     let health = isDamaged ? StoreHealth.failing(refusal) : .degraded(refusal.message)
-    if status.set(health) == .ok { logger.error("The store can't write: \(StoreFailure.text(error))") }
+    if status.set(health) == .ok {
+      logger.error(
+        "The store can't write: \(StoreFailure.text(error))",
+        metadata: ["messageID": "\(JournalMessage.storeFails.id)"])
+    }
     return refusal
   }
 

@@ -89,7 +89,7 @@ struct Daemon {
       ).serve()
       return 0
     } catch {
-      logger.critical("The daemon ended: \(error)")
+      logger.critical("The daemon ended: \(error)", metadata: ["messageID": "\(JournalMessage.daemonFailed.id)"])
       return Self.exitFailed
     }
   }
