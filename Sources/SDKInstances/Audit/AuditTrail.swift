@@ -25,7 +25,7 @@ public final class AuditTrail: CallObserver {
 
   /// From now on records say of which kind an instance is.
   public func serve(_ registry: InstanceRegistry) {
-    kinds.withLock { $0 = { [weak registry] id in registry?.hosted(id)?.kind } }
+    kinds.withLock { $0 = { [weak registry] id in registry?.kind(ofInstance: id) } }
   }
 
   public func hearer(of method: (any SDKMethod.Type)?) -> CallHearer? {

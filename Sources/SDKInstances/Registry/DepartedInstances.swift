@@ -7,6 +7,7 @@ import StateStore
 struct DepartedInstances {
   struct Entry {
     let id: InstanceID
+    let kind: KindName
     let standing: InstanceStanding
   }
 
@@ -16,8 +17,13 @@ struct DepartedInstances {
 
   subscript(uuid: InstanceUUID) -> Entry? { entries[uuid] }
 
-  mutating func add(_ uuid: InstanceUUID, _ id: InstanceID, _ standing: InstanceStanding) {
-    guard entries.updateValue(Entry(id: id, standing: standing), forKey: uuid) == nil else { return }
+  /// The kind of the latest of this name.
+  func kind(of id: InstanceID) -> KindName? {
+    order.last { entries[$0]?.id == id }.flatMap { entries[$0]?.kind }
+  }
+
+  mutating func add(_ uuid: InstanceUUID, _ id: InstanceID, _ kind: KindName, _ standing: InstanceStanding) {
+    guard entries.updateValue(Entry(id: id, kind: kind, standing: standing), forKey: uuid) == nil else { return }
     order.append(uuid)
     if order.count > Self.capacity { entries[order.removeFirst()] = nil }
   }
@@ -27,6 +33,6 @@ struct DepartedInstances {
     guard let audience = event.audience,
       let standing = try? JSONValueDecoder.decode(InstanceStanding.self, from: audience)
     else { return }
-    add(event.uuid, event.id, standing)
+    add(event.uuid, event.id, event.kind, standing)
   }
 }

@@ -67,6 +67,11 @@ public final class InstanceRegistry: Sendable {
     entries.withLock { if case .hosted(let instance)? = $0[id] { instance } else { nil } }
   }
 
+  /// The kind of an instance, also of one that has just gone: for records of what became of it.
+  func kind(ofInstance id: InstanceID) -> KindName? {
+    hosted(id)?.kind ?? departed.withLock { $0.kind(of: id) }
+  }
+
   /// Whether there is something of this name, visible or not.
   func isKnown(_ id: InstanceID) -> Bool { entries.withLock { $0[id] != nil } }
 
@@ -201,7 +206,7 @@ public final class InstanceRegistry: Sendable {
   /// Destroys an instance and all that it stores.
   public func delete(_ instance: HostedInstance) async throws {
     try await instance.delete()
-    departed.withLock { $0.add(instance.uuid, instance.id, instance.currentDefinition.standing) }
+    departed.withLock { $0.add(instance.uuid, instance.id, instance.kind, instance.currentDefinition.standing) }
     environment.vendorClocks.forget(instance.uuid)
     entries.withLock { entries in
       if case .hosted(let present)? = entries[instance.id], present === instance { entries[instance.id] = nil }
