@@ -67,5 +67,7 @@ import Testing
     #expect(try line.call("daemon.health")["status"] == "failing")
     #expect(try line.failure("instance.list").reason == "storeUnavailable")
     #expect(try line.call("daemon.info")["name"] == "sdkd")
+    let status = try desk.sdkctl("status")
+    #expect(status.status == 1 && status.output.contains("sdkd.toml:2: limits.max_in_fligth"), "\(status.output)")
   }
 }

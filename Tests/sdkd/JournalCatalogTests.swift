@@ -36,6 +36,17 @@ import Testing
     }
   }
 
+  @Test func `The operator's guide has every message`() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let guide = try String(
+      contentsOf: root.appendingPathComponent("Packaging/documentation/operator-guide/states.md"), encoding: .utf8)
+    for (id, entry) in try Self.catalog() {
+      let subject = (entry.headers["Subject"] ?? "").replacingOccurrences(of: "@SDKD_INSTANCE@", with: "…")
+      #expect(guide.contains("| `\(id)` | \(subject) | "), "\(id)")
+    }
+  }
+
   @Test func `The fields that texts name are those that the journal has`() throws {
     let names = try Self.catalog().values.flatMap { entry in
       ((entry.headers["Subject"] ?? "") + entry.text).split(separator: "@", omittingEmptySubsequences: false)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSONRPC
+import SDKClient
 import SDKProtocol
 
 /// `sdkctl status`: the daemon, its health and its instances in short.
@@ -12,13 +13,16 @@ struct StatusVerb: Verb {
   func run(in context: CommandContext) async throws {
     let info = try await context.ask(DaemonInfo.self, Empty())
     let health = try await context.ask(DaemonHealth.self, Empty())
-    let instances = try await context.instances(InstanceList.Params())
-    let status: JSON = [
-      "daemon": info, "health": health,
-      "instances": ["total": JSON(instances.count), "byState": .object(Self.counts(instances))],
-    ]
-    try context.presenter.show(status) { Self.table(status, now: .now) }
-    if health["status"]?.stringValue == "failing" {
+    var status: JSONObject = ["daemon": info, "health": health]
+    let isFailing = health["status"]?.stringValue == "failing"
+    do {
+      let instances = try await context.instances(InstanceList.Params())
+      status["instances"] = ["total": JSON(instances.count), "byState": .object(Self.counts(instances))]
+    } catch SDKClientError.rpc where isFailing {
+      // A daemon that can't serve them says above why.
+    }
+    try context.presenter.show(.object(status)) { Self.table(.object(status), now: .now) }
+    if isFailing {
       throw CommandFailure(message: "The daemon is failing.", reason: "failing", status: 1)
     }
   }
@@ -49,7 +53,9 @@ struct StatusVerb: Verb {
         .init("  " + (check["name"]?.stringValue ?? "?")), .init(result + detail, StateStyle.health(result)),
       ])
     }
-    rows.append([.init("instances", .bold), .init(word("instances", "total"))])
+    if status["instances"] != nil {
+      rows.append([.init("instances", .bold), .init(word("instances", "total"))])
+    }
     for member in status["instances"]?["byState"]?.objectValue?.members ?? [] {
       rows.append([.init("  \(member.key)", StateStyle.instance(member.key)), .init(MemberTable.word(member.value))])
     }

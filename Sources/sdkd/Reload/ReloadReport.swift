@@ -109,8 +109,8 @@ final class ReloadReport: Sendable {
   private var counts: String {
     let instances = registry.instances
     let waiting = instances.count { $0.state == .reauthNeeded || $0.state == .locked }
-    let broken = registry.quarantined.count
-    let counts = "\(instances.count) instances, \(waiting) waiting for a credential, \(broken) set aside"
+    let number = instances.count == 1 ? "1 instance" : "\(instances.count) instances"
+    let counts = "\(number), \(waiting) waiting for a credential, \(registry.quarantined.count) set aside"
     return remark.map { "\(counts); \($0)" } ?? counts
   }
 
