@@ -26,15 +26,8 @@ struct ConfigurationCheck {
     }
   }
 
-  /// Runs `sdkd --check`: the one beside this program, else the one on the PATH.
+  /// Runs `sdkd --check`.
   static func run(_ file: String) throws(ChildProcess.Failure) -> ChildProcess.Ended {
-    var program = "sdkd"
-    if let own = realpath("/proc/self/exe", nil) {
-      defer { free(own) }
-      let path = String(cString: own)
-      let beside = path.lastIndex(of: "/").map { String(path[...$0]) + "sdkd" } ?? ""
-      if access(beside, X_OK) == 0 { program = beside }
-    }
-    return try ChildProcess.run([program, "--check", "--config", file])
+    try ChildProcess.run([ChildProgram.daemon, "--check", "--config", file])
   }
 }

@@ -46,8 +46,6 @@ enum ClockCheck {
 
 /// The key that the state is sealed with.
 struct KeyCheck {
-  private static let credential = "/etc/credstore.encrypted/sdkd.key"
-
   let place: DaemonPlace
   let caller: Caller
 
@@ -55,8 +53,11 @@ struct KeyCheck {
     guard let state = place.state, place.mode == .user || caller.uid == 0 else {
       return Finding(.skipped, "key", "Only root can look at the key.", advice: "run sdkctl doctor as root")
     }
-    if place.mode == .system, access(Self.credential, F_OK) == 0 {
-      return Finding(.ok, "key", "The state is sealed under the credential \(Self.credential).")
+    let tenant: String? = if case .tenant(let name) = place.mode { name } else { nil }
+    let credentials = CredentialStore(tenant: tenant)
+    if place.mode != .user, credentials.has(CredentialStore.current) {
+      return Finding(
+        .ok, "key", "The state is sealed under the credential \(credentials.file(CredentialStore.current)).")
     }
     let file = "\(state)/root.key"
     var status = stat()
@@ -66,10 +67,10 @@ struct KeyCheck {
     guard status.st_mode & 0o077 == 0 else {
       return Finding(.failing, "key", "\(file) can be read by others.", advice: "chmod 600 \(file)")
     }
-    guard place.mode == .system else { return Finding(.ok, "key", "The state is sealed with \(file), mode 600.") }
+    guard place.mode != .user else { return Finding(.ok, "key", "The state is sealed with \(file), mode 600.") }
     return Finding(
       .warning, "key", "The key lies beside what it seals, in \(file).",
-      advice: "sdkctl key init, which makes it a credential of the unit")
+      advice: "sdkctl \(tenant.map { "--tenant \($0) " } ?? "")key init, which makes it a credential of the unit")
   }
 }
 

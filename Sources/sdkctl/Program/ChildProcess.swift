@@ -14,8 +14,10 @@ final class ChildProcess {
   struct Ended {
     /// The exit status, or 128 + the signal.
     var status: Int32
-    /// Its standard output.
-    var output: String
+    /// What it wrote to standard output.
+    var bytes: [UInt8]
+    /// The same as text.
+    var output: String { String(decoding: bytes, as: UTF8.self) }
     /// Its standard error.
     var errors: String
   }
@@ -28,22 +30,24 @@ final class ChildProcess {
   private let errors: CInt
   private let pid: pid_t
 
-  /// Starts it; the first word is looked for on the PATH. Its standard input is empty.
-  init(_ words: [String]) throws(Failure) {
-    var (out, err): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
-    guard Self.makePipe(&out), Self.makePipe(&err) else { throw Failure(code: errno) }
+  /// Starts it; the first word is looked for on the PATH.
+  ///
+  /// - Parameter input: what it reads, which so does not show in its arguments; at most what a pipe holds, 64 KiB.
+  init(_ words: [String], input: [UInt8] = []) throws(Failure) {
+    var (into, out, err): ([CInt], [CInt], [CInt]) = ([-1, -1], [-1, -1], [-1, -1])
+    guard Self.makePipe(&into), Self.makePipe(&out), Self.makePipe(&err) else { throw Failure(code: errno) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, into[0], 0)
     posix_spawn_file_actions_adddup2(&actions, out[1], 1)
     posix_spawn_file_actions_adddup2(&actions, err[1], 2)
     let argv = words.map { strdup($0) } + [nil]
     defer { for word in argv { free(word) } }
     var pid: pid_t = 0
     let status = posix_spawnp(&pid, words.first ?? "", &actions, nil, argv, environ)
-    close(out[1])
-    close(err[1])
+    if status == 0 { _ = input.withUnsafeBytes { write(into[1], $0.baseAddress, $0.count) } }
+    for end in into + [out[1], err[1]] { close(end) }
     guard status == 0 else {
       close(out[0])
       close(err[0])
@@ -91,8 +95,8 @@ final class ChildProcess {
     // Left to be reaped by `deinit`, so that the number stays its own.
     while waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
     let code = info._sifields._sigchld.si_status
-    func text(_ descriptor: CInt) -> String { String(decoding: said[descriptor] ?? [], as: UTF8.self) }
     return Ended(
-      status: info.si_code == CLD_EXITED ? code : 128 + code, output: text(output), errors: text(errors))
+      status: info.si_code == CLD_EXITED ? code : 128 + code, bytes: said[output] ?? [],
+      errors: String(decoding: said[errors] ?? [], as: UTF8.self))
   }
 }

@@ -16,6 +16,9 @@ struct BackupVerb: Verb {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    try context.presenter.show(try await context.ask(DaemonBackup.self, DaemonBackup.Params(name: name)))
+    let result = try await Progress(context.errors).during("backup") {
+      try await context.ask(DaemonBackup.self, DaemonBackup.Params(name: name))
+    }
+    try context.presenter.show(result)
   }
 }
