@@ -13,10 +13,13 @@ import Testing
     #expect(await run.status("backup") { _, _ in copy } == 0)
     #expect(await run.status("key", "rotate") { _, _ in ["rewrapped": 12] } == 0)
     #expect(run.output.contains("12"))
+    #expect(await run.status("-o", "jsonl", "key", "rotate") { _, _ in ["rewrapped": 13] } == 0)
+    #expect(run.output.hasSuffix("{\"rewrapped\":13}\n"))
     #expect(
       run.calls == [
         Run.Call(method: "daemon.backup", params: ["name": "monday"]),
         Run.Call(method: "daemon.backup", params: [:]), Run.Call(method: "daemon.rotateKey", params: [:]),
+        Run.Call(method: "daemon.rotateKey", params: [:]),
       ])
   }
 
