@@ -178,6 +178,9 @@ public final class SQLiteStateStore: StateStore {
   /// Has the writer answer in its turn: the watchdog's question.
   public func answer(_ body: @escaping @Sendable () -> Void) { writer.answer(body) }
 
+  /// How long the writer has been at work that is no transaction, such as a copy of all; `nil` when it is not.
+  public var longWork: Duration? { writer.longWork }
+
   /// Keeps events as long as this from now on; what is too much goes with the next sweep.
   public func use(_ retention: EventRetention) async { await writer.between { $0.use(retention) } }
 

@@ -20,6 +20,8 @@ final class StoreWriter: Sendable {
   private let session: ConfinedSession
   private let finish = Mutex(Finish())
   private let observer: TransactionObserver
+  /// When work began that is no transaction and may take long, such as a copy of all.
+  private let longWorkBegan = Mutex<ContinuousClock.Instant?>(nil)
 
   init(session: WriterSession, queueLimit: Int, observer: @escaping TransactionObserver = { _ in }) {
     commits = CommitQueue(limit: queueLimit)
@@ -80,9 +82,17 @@ final class StoreWriter: Sendable {
   /// Runs `body` on the writer's queue between two transactions.
   func between<Value: Sendable>(_ body: @escaping @Sendable (WriterSession) -> Value) async -> Value {
     await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: body(self.session.value)) }
+      queue.async {
+        self.longWorkBegan.withLock { $0 = .now }
+        let value = body(self.session.value)
+        self.longWorkBegan.withLock { $0 = nil }
+        continuation.resume(returning: value)
+      }
     }
   }
+
+  /// How long work lasts that is no transaction; `nil` when there is none.
+  var longWork: Duration? { longWorkBegan.withLock { $0.map { $0.duration(to: .now) } } }
 
   /// Calls `body` on the writer's queue between two transactions.
   func answer(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }

@@ -38,7 +38,7 @@ final class DaemonWatch: Sendable {
       })
     if let database {
       probes.append(
-        WatchdogMonitor.Probe("store", excuse: { stall.excuses($0) }) { answered in
+        WatchdogMonitor.Probe("store", excuse: { stall.excuses($0, longWork: database.longWork) }) { answered in
           database.answer {
             stall.end()
             answered()

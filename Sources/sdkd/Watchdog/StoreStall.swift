@@ -7,6 +7,8 @@ final class StoreStall: Sendable {
   private let interval: Duration
   private let disk: DiskCheck
   private let logger: Logger
+  /// A copy of a large state on a slow disk takes minutes.
+  private static let longestWork = Duration.seconds(600)
   /// How long the writer has been silent, when that is long.
   private let silence = Mutex<Duration?>(nil)
 
@@ -17,9 +19,13 @@ final class StoreStall: Sendable {
     self.logger = logger
   }
 
-  /// Whether the writer's silence is no wedge: it is short, or the disk does not answer either.
-  func excuses(_ duration: Duration) -> Bool {
+  /// Whether the writer's silence is no wedge: it is short, or the disk does not answer either, or the writer is at work
+  /// that takes its time.
+  ///
+  /// - Parameter longWork: how long such work has lasted.
+  func excuses(_ duration: Duration, longWork: Duration?) -> Bool {
     guard duration >= interval / 2 else { return true }
+    if let longWork, longWork < Self.longestWork { return true }
     let hasAnswered = disk.hasAnswered()
     note(duration)
     return !hasAnswered || duration < interval

@@ -1,0 +1,34 @@
+import Foundation
+import Logging
+import SDKProtocol
+import Testing
+
+@testable import sdkd
+
+/// What the silence of the store's writer means.
+@Suite struct StoreStallTests {
+  private func stall(in directory: String) -> StoreStall {
+    StoreStall(interval: .seconds(2), disk: DiskCheck(state: directory), logger: Logger(label: "test"))
+  }
+
+  @Test func `A writer that is silent though the disk answers is wedged, unless it is at long work`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let stall = stall(in: folder.path)
+    #expect(stall.excuses(.milliseconds(900), longWork: nil))
+    #expect(stall.excuses(.seconds(60), longWork: .seconds(60)), "a copy of the state")
+    #expect(stall.checks.isEmpty)
+    let end = ContinuousClock.now + .seconds(20)
+    while stall.excuses(.seconds(3), longWork: nil), ContinuousClock.now < end {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(!stall.excuses(.seconds(3), longWork: nil))
+    #expect(!stall.excuses(.seconds(700), longWork: .seconds(700)), "no copy takes that long")
+    // Before the interval is over nothing is certain.
+    #expect(stall.excuses(.milliseconds(1500), longWork: nil))
+    #expect(stall.checks.map(\.status) == [.degraded])
+    stall.end()
+    #expect(stall.checks.isEmpty)
+  }
+}
