@@ -108,7 +108,8 @@ import Testing
     try await Machine.with { machine in
       try await machine.sh(
         """
-        sdkctl create desk --kind zendesk.messaging --setting channel_key=eyJzZXR0aW5nc191cmwiOiJodHRwczovL2FjbWUuemVuZGVzay5jb20vbW9iaWxlX3Nka19hcGkvc2V0dGluZ3MvMDEuanNvbiJ9 || true
+        sdkctl create desk --kind zendesk.messaging --setting base_url=https://acme.zendesk.com/sc/sdk \
+          --setting app_id=5f0000000000000000000001 >/dev/null
         dpkg --remove sdkd sdk-sandbox >/dev/null
         test -s /var/lib/sdkd/state.db
         test -e /etc/sdkd/sdkd.toml

@@ -81,7 +81,8 @@ struct AuditTrailTests {
     let each = CommonMethods.all.filter { AuditRule($0) == .each }.map { $0.name }.sorted()
     #expect(
       each == [
-        "daemon.reload", "delegate.attach", "delegate.detach", "instance.create", "instance.delete", "instance.update",
+        "daemon.reload", "daemon.rotateKey", "delegate.attach", "delegate.detach", "instance.create", "instance.delete",
+        "instance.update",
       ])
   }
 }
