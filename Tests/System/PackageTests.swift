@@ -114,7 +114,7 @@ import Testing
         test -s /var/lib/sdkd/state.db
         test -e /etc/sdkd/sdkd.toml
         """)
-      let units = try await machine.sh("systemctl list-units --all --no-legend --plain 'sdkd*'")
+      let units = try await machine.sh("systemctl list-units --all --state=loaded --no-legend --plain 'sdkd*'")
       #expect(units.output == "")
       try await machine.sh("dpkg --purge sdkd sdk-sandbox >/dev/null")
       let left = try await machine.sh(
