@@ -49,7 +49,7 @@ import Testing
         test -s /usr/share/bash-completion/completions/sdkctl
         test -s /usr/share/zsh/vendor-completions/_sdkctl
         test -s /usr/share/fish/vendor_completions.d/sdkctl.fish
-        journalctl --list-catalog | grep -q sdkd
+        journalctl --list-catalog | grep sdkd >/dev/null
         test -x /usr/libexec/sdkd-provider
         """)
     }
