@@ -24,7 +24,11 @@ import Testing
     let programs = URL(fileURLWithPath: Program.path("sdkd")).deletingLastPathComponent().path
     _ = try told(desk, Self.root.appendingPathComponent("Packaging/make-manuals").path, [programs, folder.path])
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-    #expect(names == ["sdk-sandbox.1", "sdkctl.1", "sdkd-protocol.7", "sdkd-provider.7", "sdkd.8", "sdkd.toml.5"])
+    #expect(
+      names == [
+        "sdk-sandbox.1", "sdkctl.1", "sdkd-app.7", "sdkd-operator.7", "sdkd-protocol.7", "sdkd-provider.7", "sdkd.8",
+        "sdkd.toml.5",
+      ])
     var pages: [String: String] = [:]
     for name in names {
       let page = folder.appendingPathComponent(name).path

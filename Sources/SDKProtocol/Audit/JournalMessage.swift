@@ -21,6 +21,10 @@ public enum JournalMessage: String, Sendable, CaseIterable {
   case storeFails
   /// The state can be written again.
   case storeWrites
+  /// The database was damaged, and a copy was put in its place.
+  case stateRepaired
+  /// No copy of the state was made.
+  case backupFailed
   /// The rows of an instance do not open.
   case instanceQuarantined
   /// A call ended with an error that the daemon did not foresee.
@@ -64,6 +68,8 @@ public enum JournalMessage: String, Sendable, CaseIterable {
     case .diskAnswers: "c15521b1b3dc450a9daa37e51b591d75"
     case .storeFails: "8575062102fb4d4fb57fbc5af71a1bfc"
     case .storeWrites: "48f165d57b0047f4b81ef86f5c8cc1ab"
+    case .stateRepaired: "dd48325744d049f48c9d03e5ecb5c752"
+    case .backupFailed: "a0327fa04faa4d08a9216bc98b9bb067"
     case .instanceQuarantined: "4dad2986ce834960aa06e9ab85a0bcc1"
     case .internalError: "72e63ac7a95343229f70d5dc2e675fc7"
     case .daemonFailed: "e539a78bc8ef43468b12ae6ead581e57"

@@ -77,7 +77,9 @@ struct KeyRotateVerb: Verb {
   func run(in context: CommandContext) async throws {
     if outer { return try prepare(in: context) }
     if finish { return try await complete(in: context) }
-    let result = try await context.ask(DaemonRotateKey.self, Empty())
+    let result = try await Progress(context.errors).during("key rotate") {
+      try await context.ask(DaemonRotateKey.self, Empty())
+    }
     try context.presenter.show(result)
   }
 

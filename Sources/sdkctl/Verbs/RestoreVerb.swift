@@ -36,8 +36,9 @@ struct RestoreVerb: Verb {
         hints: ["--user is for the daemon of the user"])
     }
     let words = empty ? ["--restore-nothing"] : ["--restore", copy ?? ""]
-    if context.errors.isTerminal { try context.errors.line("Checking the copy…") }
-    let ended = try ChildProgram(ChildProgram.daemon, words + (directory.map { ["--state", $0] } ?? []))
+    let ended = try await Progress(context.errors).during("restore") {
+      try ChildProgram(ChildProgram.daemon, words + (directory.map { ["--state", $0] } ?? []))
+    }
     guard ended.status == 0, let result = try? JSONParser.parse(ended.output) else { throw failure(ended) }
     try context.presenter.show(result)
     guard context.presenter.isForPeople else { return }

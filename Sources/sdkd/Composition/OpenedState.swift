@@ -83,7 +83,7 @@ struct OpenedState {
         The database was damaged (\(repair.damage)). It is set aside as \(repair.setAside), and the copy \
         \(repair.copy.name) of \(repair.copy.createdAt) is in its place: what was changed since is lost. Look at it, \
         then delete the file that was set aside.
-        """)
+        """, metadata: ["messageID": "\(JournalMessage.stateRepaired.id)"])
     } else if let time = meta.copiedAt {
       logger.warning("The state is a copy of \(time) that was restored: what was changed since is lost.")
     }

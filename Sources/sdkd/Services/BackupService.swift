@@ -72,7 +72,8 @@ struct BackupService: Service {
     } catch {
       let why = (error as? SDKError)?.message ?? "an unexpected failure"
       status.set(why)
-      logger.error("No copy of the state was made: \(why)")
+      logger.error(
+        "No copy of the state was made: \(why)", metadata: ["messageID": "\(JournalMessage.backupFailed.id)"])
     }
   }
 }

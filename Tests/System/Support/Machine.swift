@@ -60,6 +60,8 @@ struct Machine: Sendable {
       [
         "--directory=\(root)", "--volatile=overlay", "--register=no", "--keep-unit", "--private-network",
         "--console=pipe", "--machine=\(name)", "--bind-ro=\(MachineRoot.programs):/opt/sdkd-debug",
+        // Without it a container may lock no memory, which any program of a real machine may.
+        "--capability=CAP_IPC_LOCK",
       ] + (MachineRoot.swiftRuntime.map { ["--bind-ro=\($0)"] } ?? []) + options + ["--boot"]
     let groups = MachineGroups(name: name)
     defer { groups.remove() }
