@@ -110,6 +110,8 @@ struct RenewalBook: Sendable {
     for cell in first...last where hasRoom(cell, request.owner) {
       let begin = Timestamp(secondsSince1970: Double(cell) * Self.width)
       let start = max(from, begin + Self.width * min(1, used(cell, request.owner)))
+      // The rest of the last cell may lie past the end.
+      if let end, start > end + -2 * run { continue }
       return give(request, cell, start: start, isCatchingUp: isCatchingUp)
     }
     return nil

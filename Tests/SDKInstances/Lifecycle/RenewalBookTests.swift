@@ -80,6 +80,15 @@ struct RenewalBookTests {
     #expect(more.allSatisfy { $0 >= 85 && $0 < 140 })
   }
 
+  @Test(arguments: [103.7, 104.9, 106.1, 119.5])
+  func `None begins so late that its credential ends before it is there`(end: Double) {
+    var book = book(slots: 4, seconds: 0.5)
+    let starts = (0..<800).map { _ in
+      book.place(request(latest: 100, earliest: 50, end: end), former: nil, now: now).start - now
+    }
+    #expect(starts.allSatisfy { $0 <= end - 2 * 0.5 + 0.001 }, "\(starts.max() ?? 0)")
+  }
+
   @Test func `What is late is spread out, and not put off twice`() {
     var book = book(slots: 4, seconds: 1)
     var random = SeededGenerator(seed: 3)
