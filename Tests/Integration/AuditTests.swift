@@ -31,7 +31,7 @@ struct AuditTests {
     // Nobody calls for this one: the provider says no for good.
     try desk.create(
       "guest", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider("exit 77", name: "no"))
-    let short = try Vendor.mint("bob", ttl: 2)
+    let short = try Vendor.mint("bob", ttl: Vendor.shortLife)
     try line.call("messaging.loginUser", ["instance": "guest", "jwt": .string(short)])
     try eventually("the token has ended") {
       (try? line.failure("token.get", ["instance": "guest"]))?.reason == "providerDenied"

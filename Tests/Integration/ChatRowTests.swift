@@ -332,8 +332,8 @@ import Testing
 
   @Test func C3_aTokenThatEndsBeforeItsUseIsNotSent() throws {
     let chat = try Chat { try Chat.minting($0) }
-    try chat.setIdentity(try Chat.mint("alice", ttl: 1))
-    let end = Date().addingTimeInterval(1.1)
+    try chat.setIdentity(try Chat.mint("alice", ttl: Vendor.shortLife))
+    let end = Date().addingTimeInterval(Double(Vendor.shortLife))
     try eventually("the JWT has ended") { Date() > end }
     #expect(try chat.open()["user"]?["externalId"] == "alice")
     #expect(chat.asked().map { $0["error"]?["reason"] } == ["tokenHasExpired"])

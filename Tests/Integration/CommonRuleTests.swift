@@ -99,7 +99,7 @@ import Testing
     let provider = try desk.provider("echo run >> '\(desk.folder.path)/runs-a'; exit 1")
     try desk.create("a", kind: "zendesk.messaging", on: line, settings: settings, provider: provider)
     try line.call(
-      "messaging.loginUser", ["instance": "a", "jwt": .string(try Vendor.mint("alice", ttl: 2))])
+      "messaging.loginUser", ["instance": "a", "jwt": .string(try Vendor.mint("alice", ttl: Vendor.shortLife))])
     try eventually("the token has ended") {
       try line.call("instance.get", ["instance": "a"])["expiresAt"] != nil
         && line.answer(line.begin("token.get", ["instance": "a"]))["result"] == nil
@@ -144,10 +144,10 @@ import Testing
   }
 
   @Test func R8_aBrokenNetworkIsNotBlamedForATokenThatHasExpired() throws {
-    let (desk, line) = try open(.messaging, settings: ["timeout": 4])
+    let (desk, line) = try open(.messaging, settings: ["timeout": JSON(Vendor.shortLife + 1)])
     try desk.vendor.script(["route": "POST /v2/apps/*/login", "hang": true, "times": 1])
     let failure = try line.failure(
-      "messaging.loginUser", ["instance": "a", "jwt": .string(try Vendor.mint("alice", ttl: 2))])
+      "messaging.loginUser", ["instance": "a", "jwt": .string(try Vendor.mint("alice", ttl: Vendor.shortLife))])
     #expect(failure.reason == "expiredJWT")
     #expect(failure.message.hasPrefix("The JWT has expired"))
   }

@@ -52,17 +52,39 @@ import Testing
 
   @Test func withoutADaemonThereAreNoWordsAndNoComplaint() throws {
     let desk = try Desk()
-    let output = desk.folder.appendingPathComponent("out")
-    let log = desk.folder.appendingPathComponent("err")
-    let start = ContinuousClock.now
-    let program = try Program(
-      "sdkctl", ["---completion", "show", "--", "positional@0", "2", "0", "sdkctl", "show", ""],
-      environment: ["SDKD_SOCKET": desk.socket], output: output, log: log)
-    #expect(program.exit(within: 30) == 0)
-    #expect(try String(contentsOf: output, encoding: .utf8).allSatisfy(\.isWhitespace))
-    #expect(program.logText.isEmpty)
-    // A person waits for it. Without a daemon it must not try again and again.
-    #expect(ContinuousClock.now - start < .seconds(5))
+    let words = try start(Self.question, "words", desk)
+    #expect(words.exit(within: 30) == 0)
+    #expect(try text(of: "words", desk).allSatisfy(\.isWhitespace))
+    #expect(words.logText.isEmpty)
+  }
+
+  @Test func aPersonWhoTypesDoesNotWaitForADaemonThatIsStuck() throws {
+    let desk = try Desk.open()
+    try desk.create("front-desk", on: try desk.connect())
+    desk.daemon?.signal(SIGSTOP)
+    let command = try start(["show", "front-desk"], "command", desk)
+    let words = try start(Self.question, "words", desk)
+    #expect(words.exit(within: 30) == 0)
+    #expect(try text(of: "words", desk).allSatisfy(\.isWhitespace))
+    #expect(words.logText.isEmpty)
+    // A command waits much longer, and is answered after all.
+    #expect(command.exit(within: 0) == nil)
+    desk.daemon?.signal(SIGCONT)
+    #expect(command.exit(within: 30) == 0, "\(command.logText)")
+    #expect(try text(of: "command", desk).contains("front-desk"))
+  }
+
+  /// What a shell asks at `sdkctl show <Tab>`.
+  private static let question = ["---completion", "show", "--", "positional@0", "2", "0", "sdkctl", "show", ""]
+
+  private func start(_ arguments: [String], _ name: String, _ desk: Desk) throws -> Program {
+    try Program(
+      "sdkctl", arguments, environment: ["SDKD_SOCKET": desk.socket],
+      output: desk.folder.appendingPathComponent(name), log: desk.folder.appendingPathComponent("\(name).err"))
+  }
+
+  private func text(of name: String, _ desk: Desk) throws -> String {
+    try String(contentsOf: desk.folder.appendingPathComponent(name), encoding: .utf8)
   }
 
   private static var root: URL {

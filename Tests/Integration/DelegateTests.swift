@@ -62,10 +62,9 @@ import Testing
   }
 
   @Test func anExpiredTokenIsRenewed() throws {
-    let (desk, line, first) = try desk(ttl: 2)
+    let (desk, line, first) = try desk(ttl: Vendor.shortLife)
     let delegate = try attach(desk)
-    let end = Date().addingTimeInterval(2.5)
-    try eventually("the token has expired") { Date() > end }
+    try desk.waitForTheEnd(on: line)
     let id = line.begin("token.get", ["instance": "desk"])
     let question = try question(delegate)
     #expect(question["method"] == "delegate.invalidAuth")
@@ -151,10 +150,9 @@ import Testing
   }
 
   @Test func aDenialLogsOut() throws {
-    let (desk, line, _) = try desk("exec \(Self.mint)", ttl: 2)
+    let (desk, line, _) = try desk("exec \(Self.mint)", ttl: Vendor.shortLife)
     let delegate = try attach(desk)
-    let end = Date().addingTimeInterval(2.5)
-    try eventually("the token has expired") { Date() > end }
+    try desk.waitForTheEnd(on: line)
     let id = line.begin("token.get", ["instance": "desk"])
     refuse(delegate, try question(delegate), code: -32040, "providerDenied")
     #expect(try line.answer(id)["error"]?["data"]?["reason"]?.stringValue != nil)

@@ -53,7 +53,8 @@ import Testing
     let began = Date()
     let operation = try #require(try desk.call("logout")["operation"]?.stringValue)
     let event = try desk.outcome(of: operation)
-    #expect(Date().timeIntervalSince(began) < 3)
+    // Far less than the thirty seconds without the setting, however slow the machine.
+    #expect(Date().timeIntervalSince(began) < 15)
     #expect(event["type"] == "logoutFailed", "\(route)")
     #expect(event["data"] == ["reason": .string(reason), "retrying": false], "\(route)")
     #expect(try desk.state == "authenticated")

@@ -161,9 +161,9 @@ import Testing
   }
 
   @Test func M5_aTokenThatEndsInFlightIsSaidToHaveExpired() throws {
-    let (desk, line) = try open(timeout: "10s")
-    try script(desk, Self.login, ["passThrough": true, "delayMs": 2500])
-    let jwt: JSON = .string(try Vendor.mint("alice", ttl: 2))
+    let (desk, line) = try open(timeout: "20s")
+    try script(desk, Self.login, ["passThrough": true, "delayMs": JSON(Vendor.shortLife * 1000 + 500)])
+    let jwt: JSON = .string(try Vendor.mint("alice", ttl: Vendor.shortLife))
     let error = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": jwt])
     #expect(error.code == -32021)
     #expect(error.reason == "expiredJWT")
@@ -174,9 +174,9 @@ import Testing
   }
 
   @Test func M5_aTokenThatEndsWhileTheVendorIsSilentIsSaidToHaveExpired() throws {
-    let (desk, line) = try open(timeout: "3s")
+    let (desk, line) = try open(timeout: .string("\(Vendor.shortLife + 1)s"))
     try script(desk, Self.login, ["hang": true])
-    let jwt: JSON = .string(try Vendor.mint("alice", ttl: 2))
+    let jwt: JSON = .string(try Vendor.mint("alice", ttl: Vendor.shortLife))
     let error = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": jwt])
     #expect(error.code == -32021)
     #expect(error.reason == "expiredJWT")

@@ -58,7 +58,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
-    try desk.logIn(ttl: 2, on: line)
+    try desk.logIn(ttl: Vendor.shortLife, on: line)
     try desk.waitForTheEnd(on: line)
     try desk.logIn(as: "bob", on: line)
     let calls = try desk.vendor.log().map {
@@ -73,7 +73,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    try desk.logIn(ttl: 2, on: line)
+    try desk.logIn(ttl: Vendor.shortLife, on: line)
     try desk.waitForTheEnd(on: line)
     try desk.logIn(as: "bob", on: line)
     #expect(try desk.vendor.count("POST", "/logout") == 0)
@@ -152,7 +152,7 @@ import Testing
     let counted =
       "echo run >> \(desk.folder.path)/runs; exec '\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\""
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(counted))
-    try desk.logIn(ttl: 2, on: line)
+    try desk.logIn(ttl: Vendor.shortLife, on: line)
     try desk.waitForTheEnd(on: line)
     #expect(try line.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == true)
     let runs = try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8)

@@ -8,7 +8,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    try desk.logIn(ttl: 2, on: line)
+    try desk.logIn(ttl: Vendor.shortLife, on: line)
     try eventually("the token has ended") { try desk.state(on: line) == "reauthNeeded" }
     let user = try line.call("instance.currentUser", ["instance": "desk"])
     #expect(user["externalId"] == "alice")
@@ -23,7 +23,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider("exit 77"))
-    try desk.logIn(ttl: 2, on: line)
+    try desk.logIn(ttl: Vendor.shortLife, on: line)
     try desk.waitForTheEnd(on: line)
     #expect(try line.failure("token.get", ["instance": "desk"]).reason == "providerDenied")
     #expect(try desk.state(on: line) == "loggedOut")
@@ -41,7 +41,7 @@ import Testing
     let mint =
       "echo run >> \(desk.folder.path)/runs; exec '\(Program.path("sdk-sandbox"))' mint --external-id alice --secret not-the-secret-of-this-key-0000000000000"
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(mint))
-    try desk.logIn(ttl: 2, on: line)
+    try desk.logIn(ttl: Vendor.shortLife, on: line)
     try desk.waitForTheEnd(on: line)
     #expect(try line.failure("token.get", ["instance": "desk"]).reason == "invalidAuth")
     #expect(try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8) == "run\nrun\nrun\n")
@@ -87,7 +87,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
-    let first = try desk.logIn(ttl: 2, on: line)
+    let first = try desk.logIn(ttl: Vendor.shortLife, on: line)
     try desk.waitForTheEnd(on: line)
     let token = try line.call("token.get", ["instance": "desk"])
     #expect(token["token"] != .string(first))
@@ -106,7 +106,7 @@ import Testing
     let slow =
       "echo run >> \(desk.folder.path)/runs; sleep 0.3; exec '\(Program.path("sdk-sandbox"))' mint --external-id alice"
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider(slow))
-    try desk.logIn(ttl: 2, on: line)
+    try desk.logIn(ttl: Vendor.shortLife, on: line)
     try desk.waitForTheEnd(on: line)
     let ids = (0..<50).map { _ in line.begin("token.get", ["instance": "desk"]) }
     let tokens = try Set(ids.map { try line.answer($0)["result"]?["token"]?.stringValue ?? "none" })
@@ -136,7 +136,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    try desk.logIn(ttl: 2, on: line)
+    try desk.logIn(ttl: Vendor.shortLife, on: line)
     try desk.waitForTheEnd(on: line)
     let session = try line.call("session.open", ["instance": "desk"])
     #expect(session["visible"] == false)
@@ -156,7 +156,7 @@ import Testing
     try desk.create("desk", on: line, provider: try desk.mintingProvider())
     let subscription = try line.call("events.subscribe", ["types": ["tokenRefreshed", "authenticationFailed"]])
     #expect(subscription["subscription"]?.stringValue != nil)
-    try desk.logIn(ttl: 4, on: line)
+    try desk.logIn(ttl: 10, on: line)
     let event = try line.notification("events.event")
     #expect(event["event"]?["type"] == "tokenRefreshed", "\(JSONWriter.text(of: event)) \(desk.logs)")
   }

@@ -93,7 +93,8 @@ import Testing
       provider: try desk.mintingProvider())
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
     #expect(try line.call("token.refresh", ["instance": "desk"])["token"] != nil)
-    try desk.write("sdkd.toml", "[bridge]\nallow = [\"/usr/libexec/nowhere\"]\n[log]\nlevel = \"critical\"\n")
+    let silent = "[bridge]\nallow = [\"/usr/libexec/nowhere\"]\n[log]\nlevel = \"critical\"\n"
+    try desk.write("sdkd.toml", silent + "[shutdown]\ngrace = \"10m\"\n")
     try line.call("daemon.reload")
     #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "providerNotAllowed")
     let written = desk.logs.count
@@ -104,14 +105,12 @@ import Testing
     #expect(try line.call("token.refresh", ["instance": "desk"])["token"] != nil)
     #expect(desk.logs.dropFirst(written).contains("put in force"))
     // One that waits for its provider is given up after the new grace.
-    try desk.write("provider", "#!/bin/sh\nexec sleep 60\n", mode: 0o755)
+    try desk.write("provider", "#!/bin/sh\nexec sleep 600\n", mode: 0o755)
     let waiting = line.begin("token.refresh", ["instance": "desk"])
     try eventually("the provider runs") { desk.runningProviders > 0 }
-    let start = Date()
     desk.daemon?.signal(SIGTERM)
     _ = waiting
     #expect(desk.daemon?.exit(within: 30) == 0)
-    #expect(Date().timeIntervalSince(start) < 15)
   }
 }
 

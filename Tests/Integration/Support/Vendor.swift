@@ -17,6 +17,10 @@ struct Vendor {
     return "\(socket ? "ws" + url.dropFirst(4) : url)/ns/\(namespace)/\(prefix)"
   }
 
+  /// Seconds that a token lives whose end a test waits for: its end is a whole second, and what has to happen before it
+  /// must not be late on a machine that is busy with something else.
+  static let shortLife = 5
+
   /// A JWT made by the sandbox's own mint.
   static func mint(_ externalId: String, ttl: Int? = 3600, _ more: [String] = []) throws -> String {
     let life = ttl.map { ["--ttl=\($0)"] } ?? ["--no-exp"]

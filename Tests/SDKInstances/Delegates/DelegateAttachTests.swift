@@ -205,7 +205,7 @@ struct DelegateAttachTests {
   }
 
   @Test func `The waiting ends with the grace, the deadline, the task or the daemon`() async throws {
-    try await World.run(grace: .milliseconds(300)) { world in
+    try await World.run(grace: .seconds(2)) { world in
       let desk = try await world.instance()
       await world.gateway.ended(await world.delegate("one", Records()))
       #expect(await reason { _ = try await world.ask(desk, waits: true) } == "providerTimeout")
@@ -259,7 +259,7 @@ struct DelegateAttachTests {
       let deadlines = Deadlines(clock: world.clock.wall)
       func restarted() -> Delegates {
         let delegates = Delegates(
-          grace: .milliseconds(200), clock: world.clock.wall, operations: world.operations,
+          grace: .seconds(2), clock: world.clock.wall, operations: world.operations,
           logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
           deadlines: deadlines, memory: memory)
         delegates.serve(world.registry)
@@ -277,7 +277,7 @@ struct DelegateAttachTests {
       #expect(next.hasDelegate(one.bridgeKey(nil)))
       #expect(!next.hasDelegate(two.bridgeKey(nil)))
       try await eventually("the grace is over") { !next.hasDelegate(one.bridgeKey(nil)) }
-      world.clock.advance(1)
+      world.clock.advance(3)
       deadlines.wake()
       try await eventually("it is noted that nobody has come back") { memory.load().isEmpty }
     }

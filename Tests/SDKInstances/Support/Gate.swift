@@ -39,6 +39,6 @@ func eventually(
       Issue.record("never: \(what)", sourceLocation: sourceLocation)
       throw CancellationError()
     }
-    await Task.yield()
+    try await Task.sleep(for: .milliseconds(1))
   }
 }
