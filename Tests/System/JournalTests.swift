@@ -20,6 +20,7 @@ import Testing
         "{ runuser -u kiosk -- sdkctl refresh desk 2>&1 || true; } | grep -q providerBackoff")
       try await machine.sh("sdkctl logout desk > /dev/null; sdkctl delete desk > /dev/null")
 
+      _ = try await machine.journal("-o cat SDKD_INSTANCE=desk SDKD_EVENT=instanceDeleted") { !$0.isEmpty }
       let story = try await machine.journal("SDKD_INSTANCE=desk")
       let told = story.compactMap { $0["SDKD_EVENT"]?.stringValue }
       var rest = told[...]
@@ -54,7 +55,7 @@ import Testing
       for id in Set(story.compactMap { $0["MESSAGE_ID"]?.stringValue }) {
         #expect(catalog.contains("\(id) sdkd: "), "\(id) has no text")
       }
-      let explained = try await machine.sh("journalctl -x --no-pager SDKD_INSTANCE=desk").output
+      let explained = try await machine.sh("journalctl --sync; journalctl -x --no-pager SDKD_INSTANCE=desk").output
       #expect(explained.contains("Subject: The token of desk was renewed"))
       #expect(explained.contains("Subject: The token provider of desk is left alone for a while"))
       let ready = try await machine.messageID("The daemon serves")
@@ -82,7 +83,8 @@ import Testing
       #expect(ended.status == 0, "\(ended.output)\(ended.error)")
       let count = try await machine.sh("sort -u /root/secrets | grep -c .").output
       #expect((Int(count.dropLast()) ?? 0) >= 30, "\(count) secrets")
-      try await machine.sh("systemctl stop sdkd.service sandbox; journalctl -o export --all > /root/journal")
+      try await machine.sh(
+        "systemctl stop sdkd.service sandbox; journalctl --sync; journalctl -o export --all > /root/journal")
       let found = try await machine.run(["grep", "-a", "-n", "-F", "-f", "/root/secrets", "/root/journal"])
       #expect(found.status == 1, "\(found.output.prefix(4000))")
       // The daemon did speak of it all, and what the search looks for it does find.

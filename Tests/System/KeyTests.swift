@@ -39,7 +39,7 @@ import Testing
       #expect(try await machine.draft(of: "desk") == "of desk")
       for secret in [recovery, next] {
         let text = secret.trimmingCharacters(in: .whitespacesAndNewlines)
-        let journal = try await machine.sh("journalctl -o export --no-pager").output
+        let journal = try await machine.sh("journalctl --sync; journalctl -o export --no-pager").output
         #expect(!journal.contains(text) && text.count == 69)
       }
     }
@@ -68,7 +68,7 @@ import Testing
         #expect(try await machine.health()["status"] == "failing")
         let status = try await machine.sh("systemctl show -P StatusText sdkd.service").output
         #expect(status.contains("degraded") && status.contains("root key"))
-        let said = try await machine.sh("journalctl -u sdkd.service -p crit -o cat --no-pager").output
+        let said = try await machine.journal("-u sdkd.service -p crit -o cat") { $0.contains("root key") }
         #expect(said.contains("root key"))
         try await machine.sh("systemctl stop sdkd.socket sdkd.service")
         #expect(try await machine.stateDigests() == before)

@@ -13,7 +13,9 @@ import Testing
       try await machine.sh("sdkctl refresh desk")
       #expect(try await machine.sh("sdkctl token desk").output != first)
       // It ran as somebody who is nobody else, and has ended.
-      let journal = try await machine.sh("journalctl -o cat -u 'sdkd-provider-\(language)@*'").output
+      let journal = try await machine.journal("-o cat -u 'sdkd-provider-\(language)@*'") {
+        $0.contains("Deactivated successfully")
+      }
       #expect(journal.contains("Deactivated successfully"), "\(journal)")
       try await machine.eventually(
         "the provider has ended", "! systemctl --quiet is-active 'sdkd-provider-\(language)@*'")
@@ -38,7 +40,7 @@ import Testing
       try await machine.enableProvider("nosy", program: "/usr/local/libexec/nosy")
       try await machine.signIn("alice", at: "desk", "--provider-file /root/provider")
       #expect(try await machine.run(["sdkctl", "refresh", "desk"]).error.contains("(providerDenied)"))
-      let journal = try await machine.sh("journalctl -o cat -u 'sdkd-provider-nosy@*'").output
+      let journal = try await machine.journal("-o cat -u 'sdkd-provider-nosy@*'") { $0.contains("/run/sdkd") }
       #expect(journal.contains("open sesame"), "\(journal)")
       #expect(journal.contains("/var/lib/sdkd") && journal.contains("/run/sdkd"), "\(journal)")
       #expect(journal.contains("Permission denied"))

@@ -33,7 +33,9 @@ import Testing
       let failed = try await machine.run(["systemctl", "reload", "sdkd.service"])
       #expect(failed.status != 0)
       let mistake = "/etc/sdkd/sdkd.toml:2: limits.calls_per_secnd: "
-      let journal = try await machine.sh("journalctl -u sdkd.service -o cat").output
+      let journal = try await machine.journal("-u sdkd.service -o cat") {
+        $0.contains("hint: \(mistake)") && $0.contains("\n\(mistake)")
+      }
       #expect(journal.contains("hint: \(mistake)"), "what sdkctl says")
       #expect(journal.contains("\n\(mistake)"), "what the daemon says")
       let status = try await machine.sh("systemctl show -P StatusText sdkd.service").output
@@ -64,7 +66,7 @@ import Testing
         chmod 644 /etc/sdkd/instances.d/service.toml
         """)
       #expect(try await machine.run(["systemctl", "reload", "sdkd.service"]).status != 0)
-      let journal = try await machine.sh("journalctl -u sdkd.service -o cat").output
+      let journal = try await machine.journal("-u sdkd.service -o cat") { $0.contains("chmod 600") }
       #expect(journal.contains("service.toml:5: settings.client_secret: ") && journal.contains("chmod 600"))
       #expect(!journal.contains("not-for-everybody"))
       try await machine.sh(
@@ -104,12 +106,13 @@ import Testing
         "front.toml:1: id: ", "front.toml:2: kind: ",
       ]
       let nearest = ["did you mean access?", "max_in_flight?", "did you mean count?", "zendesk.messaging?"]
-      let status = try await machine.sh("systemctl status --no-pager --full --lines=30 sdkd.service").output
+      let status = try await machine.output("systemctl status --no-pager --full --lines=30 sdkd.service") { text in
+        expected.allSatisfy(text.contains)
+      }
       #expect(status.contains("active (running)"))
       let text = try await machine.sh("systemctl show -P StatusText sdkd.service").output
-      let journal = try await machine.sh(
-        "journalctl -o cat MESSAGE_ID=\(try await machine.messageID("A mistake in the configuration"))"
-      ).output
+      let mistake = try await machine.messageID("A mistake in the configuration")
+      let journal = try await machine.journal("-o cat MESSAGE_ID=\(mistake)") { $0.split(separator: "\n").count >= 10 }
       for words in expected + nearest {
         #expect(status.contains(words) && text.contains(words) && journal.contains(words), "\(words): \(text)")
       }

@@ -130,9 +130,9 @@ import Testing
         "systemctl show sdkd -P StatusText | grep -q 'stopping: finishing 1 calls of 1 connections, at most 20'")
       try await machine.sh("systemctl restart sdkd.service")
       try await machine.eventually("the call has ended", "test $(systemctl show refresh -P SubState) = exited")
-      let refreshed = try await machine.sh("journalctl -u refresh -o cat").output
+      let refreshed = try await machine.journal("-u refresh -o cat") { $0.contains("false jwt") }
       #expect(refreshed.contains("false jwt"), "\(refreshed)")
-      let journal = try await machine.sh("journalctl -u sdkd -o cat").output
+      let journal = try await machine.sh("journalctl --sync; journalctl -u sdkd -o cat").output
       #expect(!journal.contains("timed out") && !journal.contains("Killing"), "\(journal)")
     }
   }

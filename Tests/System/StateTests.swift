@@ -20,7 +20,7 @@ import Testing
       #expect(try await machine.failure("instance.get", #"{"instance":"later"}"#)["reason"] == "instanceNotFound")
       // The damaged one is as it was, and it is said loudly.
       try await machine.sh("sha256sum < /var/lib/sdkd/state.db.corrupt-* | cmp - /root/damaged")
-      let critical = try await machine.sh("journalctl -u sdkd.service -p crit -o cat --no-pager").output
+      let critical = try await machine.journal("-u sdkd.service -p crit -o cat") { $0.contains("was damaged") }
       #expect(critical.contains("was damaged") && critical.contains("state.db.corrupt-"))
       let status = try await machine.sh("systemctl show -P StatusText sdkd.service").output
       #expect(status.contains("the database was damaged, copy auto-"))
@@ -91,7 +91,7 @@ import Testing
       #expect(try await machine.health()["status"] == "degraded")
       let status = try await machine.sh("systemctl show -P StatusText sdkd.service").output
       #expect(status.contains("1 set aside"))
-      let journal = try await machine.sh("journalctl -u sdkd.service -p err -o cat --no-pager SDKD_INSTANCE=bad").output
+      let journal = try await machine.journal("-u sdkd.service -p err -o cat SDKD_INSTANCE=bad") { !$0.isEmpty }
       #expect(journal.contains("does not open"))
       try await machine.sh("sdkctl delete bad")
       #expect(try await machine.health()["status"] == "ok")

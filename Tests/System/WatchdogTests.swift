@@ -40,7 +40,9 @@ import Testing
       #expect(try await machine.sh("systemctl show -P MainPID sdkd.service").output != former)
       #expect(try await machine.sh("sdkctl --system list -o jsonl").output.contains("desk"))
       // The journal says who was silent before the manager said that it ends the daemon.
-      let journal = try await machine.sh("journalctl -u sdkd.service -o cat --no-pager").output
+      let journal = try await machine.journal("-u sdkd.service -o cat") {
+        $0.contains("No answer from") && $0.contains("Watchdog timeout")
+      }
       #expect(journal.contains("No answer from") && journal.contains(name), "\(journal)")
       #expect(journal.contains("Watchdog timeout"))
       let explained = try await machine.sh("journalctl -x -u sdkd.service --no-pager").output
@@ -60,7 +62,7 @@ import Testing
         "all is well again",
         "sdkctl --system status | grep -E '^health +ok'")
       #expect(try await machine.sh("systemctl show -P MainPID -P NRestarts sdkd.service").output.hasPrefix(former))
-      let journal = try await machine.sh("journalctl -u sdkd.service -o cat --no-pager").output
+      let journal = try await machine.journal("-u sdkd.service -o cat") { $0.contains("The disk answers again.") }
       #expect(journal.contains("has not answered for") && journal.contains("The disk answers again."))
       #expect(!journal.contains("Watchdog timeout"))
     }
