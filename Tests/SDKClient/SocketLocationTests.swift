@@ -29,9 +29,11 @@ struct SocketLocationTests {
     #expect(try path(.user, variables) == "/r/sdkd/sdkd.sock")
     #expect(try path(.user) == "/run/user/1000/sdkd/sdkd.sock")
     #expect(try path(.tenant("shop"), variables) == "/run/sdkd-tenants/shop.sock")
+    let longest = "Shop-2_of-the-harbour-west"
+    #expect(try path(.tenant(longest)) == "/run/sdkd-tenants/\(longest).sock")
   }
 
-  @Test(arguments: ["", ".", "..", "../sdkd/sdkd", "a/b", "a\0b"])
+  @Test(arguments: ["", ".", "..", "../sdkd/sdkd", "a/b", "a\0b", "a b", "ä", "a.b", String(repeating: "a", count: 27)])
   func aTenantIsOneName(_ name: String) {
     #expect(throws: SDKClientError.self) { try path(.tenant(name)) }
   }

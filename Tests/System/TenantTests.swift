@@ -120,4 +120,77 @@ import Testing
         try await machine.run(["sdkctl", "--tenant", "beta", "refresh", "desk"]).error.contains("(providerFailed)"))
     }
   }
+
+  /// A user's name has its limits. Without the socket's check systemd would try such a daemon again for ever.
+  @Test func aNameThatNoUserCanHaveIsRefusedOnceAndExplained() async throws {
+    try await Machine.with { machine in
+      let rule = "can not be the name of a tenant: that is at most 26 letters, digits, - and _"
+      for name in ["a-tenant-with-27-characters", "b.c", "d\\x20e"] {
+        for unit in ["sdkd@\(name).socket", "sdkd@\(name).service"] {
+          #expect(try await machine.run(["systemctl", "start", unit]).status != 0, "\(unit)")
+        }
+        let said = try await machine.journal("-o cat -p err -u 'sdkd@\(name).socket'") { $0.contains(rule) }
+        #expect(said.contains("\(name) \(rule)"), "\(said)")
+        let restarts = try await machine.sh("systemctl show -P NRestarts -P ActiveState 'sdkd@\(name).service'").output
+        #expect(restarts.split(separator: "\n").sorted() == ["0", "inactive"], "\(restarts)")
+      }
+      let longest = "a-tenant-with-26-character"
+      try await machine.sh("systemctl start sdkd@\(longest).socket")
+      #expect(try await machine.sh("sdkctl --tenant \(longest) list -o json").output == "[]\n")
+      let refused = try await machine.run(["sdkctl", "--tenant", "\(longest)s", "list"])
+      #expect(refused.status == 2 && refused.error.contains("at most 26 letters"), "\(refused)")
+    }
+  }
+
+  /// What `recovery.md` says of the system's daemon, done for a tenant's.
+  @Test func itsKeyAndItsCopiesAreItsOwn() async throws {
+    try await Machine.with { machine in
+      try await start(machine)
+      let (sdkctl, unit) = ("sdkctl --tenant acme", "sdkd@acme.service")
+      func draft(_ tenant: String = "acme") async throws -> String {
+        try await machine.sh("sdkctl --tenant \(tenant) storage desk get draft --template '{value}'").output
+      }
+      func key(_ tenant: String = "acme") async throws -> String {
+        try await machine.sh("sdkctl --tenant \(tenant) status | sed -n 's/^ *key *//p'").output
+      }
+      for tenant in ["acme", "beta"] {
+        try await machine.sh(
+          """
+          sdkctl --tenant \(tenant) create desk \(Machine.settings) > /dev/null
+          echo of \(tenant) | sdkctl --tenant \(tenant) storage desk put draft --text > /dev/null
+          """)
+      }
+      let (before, others) = (try await draft(), try await draft("beta"))
+      #expect(before.contains("of acme") && others.contains("of beta"))
+
+      let recovery = try await machine.sh("\(sdkctl) key init --template '{recoveryKey}'").output
+      try await machine.sh("systemctl restart \(unit)")
+      #expect(try await key() == "ok: sdkd.key\n")
+      #expect(try await key("beta") == "ok: root.key\n")
+      #expect(try await machine.sh("ls /etc/credstore.encrypted").output == "sdkd@acme.key\n")
+      #expect(try await machine.sh("\(sdkctl) key rotate --template '{rewrapped}'").output == "1\n")
+      let next = try await machine.sh("\(sdkctl) key rotate --outer --template '{recoveryKey}'").output
+      #expect(next != recovery)
+      try await machine.sh("systemctl restart \(unit)")
+      #expect(try await key().hasPrefix("ok: sdkd.key.next"))
+      try await machine.sh("\(sdkctl) key rotate --finish; systemctl restart \(unit)")
+      #expect(try await key() == "ok: sdkd.key\n")
+      #expect(try await machine.sh("ls /etc/credstore.encrypted").output == "sdkd@acme.key\n")
+      #expect(try await draft() == before)
+
+      try await machine.sh("\(sdkctl) backup good; echo changed | \(sdkctl) storage desk put draft --text")
+      let busy = try await machine.run(["bash", "-c", "\(sdkctl) restore good"])
+      #expect(busy.status == 75 && busy.error.contains("systemctl stop sdkd@acme.socket"), "\(busy.error)")
+      try await machine.sh("systemctl stop sdkd@acme.socket \(unit); rm /etc/credstore.encrypted/sdkd@acme.key")
+      try await machine.sh("\(sdkctl) key init --recovery", input: next)
+      try await machine.sh("\(sdkctl) restore good; systemctl start sdkd@acme.socket \(unit)")
+      #expect(try await draft() == before)
+      #expect(try await draft("beta") == others)
+      let state = "/var/lib/private/sdkd-tenants/acme"
+      let owners = try await machine.sh("find \(state) -not -user $(stat -c %u \(state))").output
+      #expect(owners == "")
+      let doctor = try await machine.run(["bash", "-c", "\(sdkctl) doctor"])
+      #expect(doctor.status == 0, "\(doctor.output)\(doctor.error)")
+    }
+  }
 }

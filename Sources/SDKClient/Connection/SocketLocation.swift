@@ -37,8 +37,9 @@ public enum SocketLocation: Sendable, Hashable {
       return Self.userPath(surroundings.runtimeDirectory ?? "/run/user/\(surroundings.uid)")
     case .system: return Self.systemPath
     case .tenant(let name):
-      guard !name.isEmpty, name != ".", name != "..", !name.contains(where: { $0 == "/" || $0 == "\0" }) else {
-        throw .badLocation("\(name.debugDescription) can't be the name of a tenant.")
+      guard TenantSockets.canBeTenant(name) else {
+        throw .badLocation(
+          "\(name.debugDescription) can't be the name of a tenant: that is at most 26 letters, digits, - and _.")
       }
       return TenantSockets.system.path(of: name)
     }
