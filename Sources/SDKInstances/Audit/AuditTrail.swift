@@ -15,7 +15,11 @@ public final class AuditTrail: CallObserver {
   private let sink: Sink
   private let clock: MonotonicClock
   private let tally = Mutex(AuditTally())
-  private let kinds = Mutex<(@Sendable (InstanceID) -> KindName?)?>(nil)
+  private let served = Mutex(Served())
+
+  private struct Served {
+    weak var registry: InstanceRegistry?
+  }
 
   /// A trail that writes to a sink.
   public init(clock: MonotonicClock = .system, sink: @escaping Sink) {
@@ -25,7 +29,7 @@ public final class AuditTrail: CallObserver {
 
   /// From now on records say of which kind an instance is.
   public func serve(_ registry: InstanceRegistry) {
-    kinds.withLock { $0 = { [weak registry] id in registry?.kind(ofInstance: id) } }
+    served.withLock { $0.registry = registry }
   }
 
   public func hearer(of method: (any SDKMethod.Type)?) -> CallHearer? {
@@ -79,6 +83,6 @@ public final class AuditTrail: CallObserver {
 
   private func kind(of call: borrowing EndedCall) -> KindName? {
     guard let instance = call.instance else { return nil }
-    return kinds.withLock { $0 }?(instance)
+    return served.withLock { $0.registry }?.kind(ofInstance: instance)
   }
 }

@@ -34,6 +34,20 @@ struct AuditTrailTests {
     #expect(words() == names.flatMap { ["call \($0) ok", "call \($0) superseded"] })
   }
 
+  @Test func `A record costs no more after years than on the first day`() async throws {
+    try await World.run { world in
+      let trail = AuditTrail { _ in }
+      trail.serve(world.registry)
+      let hear = trail.hearer(of: InstanceUpdate.self)
+      func batch() -> Duration { ContinuousClock().measure { for _ in 0..<100 { hear?(call(InstanceUpdate.self)) } } }
+      // The shortest of some batches: others may use the machine, too.
+      func shortest() -> Duration { (0..<20).map { _ in batch() }.min() ?? .zero }
+      let first = shortest()
+      for _ in 0..<200 { _ = batch() }
+      #expect(shortest() < first * 10)
+    }
+  }
+
   @Test func `A credential is written once for a process, by whichever method`() {
     let trail = trail
     let (one, two) = (TokenID(Secret("1")), TokenID(Secret("2")))
