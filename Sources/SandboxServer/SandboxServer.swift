@@ -18,6 +18,7 @@ public actor SandboxServer {
       // A script may hold a response back for long; the sandbox's own limits end it, not the library's.
       timeout: 86_400,
       sharedRequestBufferSize: SandboxLimits.body,
+      pool: PromptSockets(HTTPServer.defaultPool()),
       logger: .disabled)
     http = HTTPServer(config: configuration, handler: SandboxHandler(namespaces: NamespaceRegistry(), jobs: jobs))
   }
