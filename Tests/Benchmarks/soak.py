@@ -1,4 +1,4 @@
-"""Years in minutes: each call again and again, which must cost no more, and hold no more memory, at the end."""
+"""Each call thousands of times: what it costs, and what memory the daemon holds, at the beginning and at the end."""
 import itertools, os, time
 
 from programs import Client

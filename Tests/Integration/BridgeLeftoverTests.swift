@@ -9,16 +9,18 @@ import Testing
   private static func daemon(_ pids: String) -> String {
     """
     python3 - <<'END'
-    import os, time
+    import os, signal
+    ready, tell = os.pipe()
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
             os.close(0); os.close(1); os.close(2)
-            open('\(pids)', 'a').write('%d\\n' % os.getpid())
-            time.sleep(300)
+            with open('\(pids)', 'a') as file: file.write('%d\\n' % os.getpid())
+            os.write(tell, b'.')
+            signal.pause()
         os._exit(0)
     os.wait()
-    while not os.path.exists('\(pids)') or not open('\(pids)').read(): time.sleep(0.01)
+    os.read(ready, 1)
     END
     """
   }

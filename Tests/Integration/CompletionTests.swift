@@ -52,10 +52,13 @@ import Testing
 
   @Test func withoutADaemonThereAreNoWordsAndNoComplaint() throws {
     let desk = try Desk()
+    let began = ContinuousClock.now
     let words = try start(Self.question, "words", desk)
     #expect(words.exit(within: 30) == 0)
     #expect(try text(of: "words", desk).allSatisfy(\.isWhitespace))
     #expect(words.logText.isEmpty)
+    // A person waits for it. Without a daemon it must not try again and again.
+    #expect(ContinuousClock.now - began < .seconds(5))
   }
 
   @Test func aPersonWhoTypesDoesNotWaitForADaemonThatIsStuck() throws {

@@ -361,7 +361,7 @@ import Testing
   }
 
   @Test func M10_aStopIsQuickWithOpenSocketsAndNothingSecretIsTold() throws {
-    // Longer than a stop is waited for.
+    // Nothing of this waits for the grace.
     let desk = try Desk.open(configuration: "[shutdown]\ngrace = \"10m\"\n")
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.countingProvider())
@@ -370,7 +370,9 @@ import Testing
     try desk.waitForRealtime(on: line)
     let token = try line.call("token.get", ["instance": "desk"])["token"]?.stringValue ?? ""
     let events = JSONWriter.text(of: .array(try desk.events("desk", on: line)))
+    let began = Date()
     #expect(desk.stop() == 0)
+    #expect(Date().timeIntervalSince(began) < 5)
     #expect(try desk.vendor.openSockets() == 0)
     for secret in [first, token] {
       #expect(!desk.logs.contains(secret))

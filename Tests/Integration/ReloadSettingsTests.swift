@@ -108,9 +108,11 @@ import Testing
     try desk.write("provider", "#!/bin/sh\nexec sleep 600\n", mode: 0o755)
     let waiting = line.begin("token.refresh", ["instance": "desk"])
     try eventually("the provider runs") { desk.runningProviders > 0 }
+    let start = Date()
     desk.daemon?.signal(SIGTERM)
     _ = waiting
     #expect(desk.daemon?.exit(within: 30) == 0)
+    #expect(Date().timeIntervalSince(start) < 15)
   }
 }
 

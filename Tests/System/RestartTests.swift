@@ -58,7 +58,7 @@ import Testing
           c.on(\\"data\\", d => process.stdout.write(d)); c.on(\\"close\\", () => console.log(\\"closed\\"))' \\"\\$0\\"" '\(closing)'
         """)
       try await machine.eventually(
-        "all have begun", within: 300,
+        "all have begun", within: 60,
         "cd /srv/load; grep -q subscription heard; for i in $(seq \(Self.clients)); do test -s tokens.$i; test -s events.$i; done"
       )
       let durations = try await machine.sh(
@@ -69,14 +69,14 @@ import Testing
           # The next when calls are answered again.
           until [ $(cat /srv/load/tokens.* | wc -l) -gt $((calls + \(Self.clients))) ]; do sleep 0.02; done
         done
-        """, within: 600)
+        """, within: 300)
       try await machine.sh("touch /srv/load/end")
       try await machine.eventually(
-        "the loops have ended", within: 300, "! systemctl --quiet is-active changes 'tokens*'")
+        "the loops have ended", within: 60, "! systemctl --quiet is-active changes 'tokens*'")
       let truth = try await machine.sh("sdkctl events -o jsonl --since \(cursor)").output
       let events = truth.split(separator: "\n").count
       try await machine.eventually(
-        "all events have come", within: 300, "test $(cat /srv/load/events.* | wc -l) -ge \(events * Self.clients)")
+        "all events have come", within: 60, "test $(cat /srv/load/events.* | wc -l) -ge \(events * Self.clients)")
 
       let calls = try await machine.sh("cat /srv/load/tokens.*").output.split(separator: "\n").map {
         $0.split(separator: " ", maxSplits: 2)

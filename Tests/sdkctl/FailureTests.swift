@@ -64,6 +64,7 @@ struct FailureTests {
     ["create", "a"], ["create", "a", "--kind", "k", "--setting", "novalue"], ["storage", "a", "get"],
     ["storage", "a", "list", "key"], ["create", "a", "--kind", "k", "--access-use", "everybody"],
     ["call", "m", "[1]"], ["list", "-o", "xml"], ["list", "--template", "{open"], ["list", "--tenant", "../x"],
+    ["key", "init", "--tenant", "../x"], ["restore", "--tenant", "a/b"], ["audit", "--tenant", "a b"],
     ["create", "a", "--kind", "k", "--settings-file", "-", "--provider-file", "-"],
   ])
   func usage(_ line: [String]) async {

@@ -8,7 +8,7 @@ struct TenantSockets {
   let directory: String
 
   /// Whether a tenant can have this name: it is a part of the name of the user that its daemon runs as (`sdkd_NAME`), which
-  /// systemd and the kernel limit. `sdkd@.socket` asks for the same.
+  /// systemd limits. `sdkd@.socket` asks for the same.
   static func canBeTenant(_ name: String) -> Bool {
     (1...26).contains(name.utf8.count)
       && name.utf8.allSatisfy {

@@ -17,6 +17,7 @@ public final class AuditTrail: CallObserver {
   private let tally = Mutex(AuditTally())
   private let served = Mutex(Served())
 
+  /// Not a function in the mutex: `Renewals` says why.
   private struct Served {
     weak var registry: InstanceRegistry?
   }

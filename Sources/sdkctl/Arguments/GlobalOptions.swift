@@ -25,6 +25,9 @@ struct GlobalOptions: ParsableArguments {
     guard [socket != nil, user, system, tenant != nil].count(where: { $0 }) <= 1 else {
       throw ValidationError("Give one of --socket, --user, --system and --tenant.")
     }
+    // Of the name come paths and units, too.
+    guard let tenant else { return }
+    do { _ = try SocketLocation.tenant(tenant).path() } catch { throw ValidationError("\(error)") }
   }
 
   /// Where the daemon is.

@@ -77,12 +77,14 @@ import Testing
   @Test func escapedChildThatHoldsTheOutputHoldsNobodyUp() async throws {
     let script = try directory.python(
       """
-      import os, sys, time
+      import os, signal
+      ready, tell = os.pipe()
       if os.fork() == 0:
           os.setsid()
-          open('pid', 'w').write(str(os.getpid()))
-          time.sleep(600)
-      while not os.path.exists('pid') or not open('pid').read(): time.sleep(0.01)
+          with open('pid', 'w') as file: file.write(str(os.getpid()))
+          os.write(tell, b'.')
+          signal.pause()
+      os.read(ready, 1)
       print('token')
       """)
     let run = try await run(script)

@@ -80,7 +80,7 @@ struct Machine: Sendable {
   }
 
   private static func started(_ nspawn: Int32, _ console: String) async throws -> Machine {
-    let end = ContinuousClock.now + .seconds(240)
+    let end = ContinuousClock.now + .seconds(90)
     while ContinuousClock.now < end {
       if let leader = child(of: nspawn) {
         let machine = Machine(leader: leader)
@@ -103,7 +103,7 @@ struct Machine: Sendable {
   /// Runs a program as root; it belongs to no unit. What wants one is started by `systemd-run`.
   ///
   /// - Parameter seconds: after this it is killed, and its status is 124 or 137.
-  func run(_ command: [String], input: String = "", within seconds: Int = 300) async throws -> Ended {
+  func run(_ command: [String], input: String = "", within seconds: Int = 120) async throws -> Ended {
     let limit = 16 << 20
     let record = try await Subprocess.run(
       .path("/usr/bin/timeout"),
@@ -124,7 +124,7 @@ struct Machine: Sendable {
   /// Runs a shell script as root, with `set -eu`.
   ///
   /// - Throws: when it doesn't end with 0.
-  @discardableResult func sh(_ script: String, input: String = "", within seconds: Int = 300) async throws -> Ended {
+  @discardableResult func sh(_ script: String, input: String = "", within seconds: Int = 120) async throws -> Ended {
     let ended = try await run(["bash", "-euo", "pipefail", "-c", script], input: input, within: seconds)
     guard ended.status == 0 else {
       throw Failure(
@@ -134,7 +134,7 @@ struct Machine: Sendable {
   }
 
   /// Runs a shell script again and again until it succeeds.
-  func eventually(_ what: String, within seconds: Int = 120, _ script: String) async throws {
+  func eventually(_ what: String, within seconds: Int = 30, _ script: String) async throws {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
       let ended = try await run(["bash", "-euo", "pipefail", "-c", script])
