@@ -1,13 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-  .treatAllWarnings(as: .error),
-]
+/// Whether to build the fuzzer and nothing else: set by `Tests/Fuzz/run`.
+let fuzzing = Context.environment["SDKD_FUZZ"] != nil
+
+let settings: [SwiftSetting] =
+  [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+  ] + (fuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])] : [])
 
 extension Target.Dependency {
   static let nioCore = product(name: "NIOCore", package: "swift-nio")
@@ -40,11 +44,14 @@ func module(
   _ name: String, _ dependencies: [Target.Dependency] = [], executable: Bool = false,
   tests: [Target.Dependency]? = nil, resources: [Resource] = []
 ) -> [Target] {
+  // The fuzzer links the programs as libraries, so their entry points must not be called `main`.
+  let entry = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "\(name)_main"]
   let target: Target =
-    executable
+    executable && !fuzzing
     ? .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
-    : .target(name: name, dependencies: dependencies, swiftSettings: settings)
-  guard let tests else { return [target] }
+    : .target(
+      name: name, dependencies: dependencies, swiftSettings: settings + (executable ? [.unsafeFlags(entry)] : []))
+  guard let tests, !fuzzing else { return [target] }
   return [
     target,
     .testTarget(
@@ -53,16 +60,43 @@ func module(
   ]
 }
 
+let products: [Product] = [
+  .executable(name: "sdkd", targets: ["sdkd"]),
+  .executable(name: "sdkctl", targets: ["sdkctl"]),
+  .executable(name: "sdkd-provider", targets: ["sdkd-provider"]),
+  .executable(name: "sdk-sandbox", targets: ["sdk-sandbox"]),
+  .library(name: "SDKClient", targets: ["SDKClient"]),
+  .library(name: "SDKClientTesting", targets: ["SDKClientTesting"]),
+]
+
+/// The tests against the programs, and what fuzzes.
+let checks: [Target] =
+  fuzzing
+  ? [
+    .target(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+    .executableTarget(
+      name: "fuzz",
+      dependencies: [
+        "CFuzzer", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "ProviderUnit", "DelegateBridge", "StateStore",
+        "SDKInstances", "SDKKinds", "Systemd", "sdkd", "sdkctl", .crypto, .grdb, .httpClient, .nioCore, .nioEmbedded,
+        .nioHTTP1, .nioPosix, .nioWebSocket,
+      ], path: "Tests/Fuzz/Sources", swiftSettings: settings,
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
+  ]
+  : [
+    .testTarget(
+      name: "IntegrationTests",
+      dependencies: ["JSONRPC", "OpenMetrics", "SandboxServer", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
+      path: "Tests/Integration", exclude: ["Counterparts/Programs", "Fixtures", "Support/typist.py"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SystemTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdkd-provider", .subprocess, .system],
+      path: "Tests/System", swiftSettings: settings),
+  ]
+
 let package = Package(
   name: "sdkd",
-  products: [
-    .executable(name: "sdkd", targets: ["sdkd"]),
-    .executable(name: "sdkctl", targets: ["sdkctl"]),
-    .executable(name: "sdkd-provider", targets: ["sdkd-provider"]),
-    .executable(name: "sdk-sandbox", targets: ["sdk-sandbox"]),
-    .library(name: "SDKClient", targets: ["SDKClient"]),
-    .library(name: "SDKClientTesting", targets: ["SDKClientTesting"]),
-  ],
+  products: fuzzing ? [] : products,
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
@@ -114,7 +148,7 @@ let package = Package(
     + module(
       "SDKKinds",
       [
-        "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .cryptoExtras, .httpClient, .jwt,
+        "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .cryptoExtras, .httpClient,
         .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
       ],
       tests: [
@@ -141,14 +175,6 @@ let package = Package(
     + module(
       "fleet-simulation", ["SDKInstances", "DelegateBridge", "SDKProtocol", .heap, .arguments], executable: true,
       tests: [])
-    + [
-      .testTarget(
-        name: "IntegrationTests",
-        dependencies: ["JSONRPC", "OpenMetrics", "SandboxServer", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
-        path: "Tests/Integration", swiftSettings: settings),
-      .testTarget(
-        name: "SystemTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdkd-provider", .subprocess, .system],
-        path: "Tests/System", swiftSettings: settings),
-    ],
+    + checks,
   swiftLanguageModes: [.v6]
 )

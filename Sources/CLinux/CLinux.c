@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -77,6 +78,16 @@ int cl_set_dumpable(int dumpable) { return result(prctl(PR_SET_DUMPABLE, dumpabl
 
 int cl_get_dumpable(void) { return result(prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL)); }
 
+int cl_confine(int directory, uid_t user, gid_t group) {
+  if (user == 0 || user == (uid_t)-1 || group == (gid_t)-1) return -EINVAL;
+  // Fails for the leader of a process group, which keeps its terminal.
+  setsid();
+  if (fchdir(directory) < 0 || chroot(".") < 0 || chdir("/") < 0) return -errno;
+  if (setgroups(0, NULL) < 0 || setresgid(group, group, group) < 0 || setresuid(user, user, user) < 0) return -errno;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) < 0 || prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) < 0) return -errno;
+  return setresuid(0, 0, 0) == 0 ? -EPERM : 0;
+}
+
 int cl_set_child_subreaper(void) { return result(prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL)); }
 
 int cl_set_parent_death_signal(int signal) {
@@ -117,6 +128,8 @@ int cl_flock_exclusive_nonblocking(int fd) {
   while (status < 0 && errno == EINTR);
   return result(status);
 }
+
+int cl_funlock(int fd) { return result(flock(fd, LOCK_UN)); }
 
 int cl_statfs_type(int fd, unsigned long *type) {
   struct statfs information;

@@ -136,7 +136,7 @@ public final class ProviderBridge: AnsweringBridge {
     }
     let result: Result<BridgeAnswer, SDKError>
     do throws(SDKError) {
-      let answer = try run.answer(to: question, by: provider)
+      let answer = try run.answer(to: question, by: provider, now: time.now())
       result = answer.isDeferred ? .failure(.allDeferred) : .success(answer)
     } catch {
       result = .failure(error)

@@ -23,6 +23,9 @@ extension SQLiteStateStore {
     try await writer.between { $0.rotateKey() }.get()
   }
 
+  /// What was noticed when the state was opened, now or earlier, and nobody has looked at yet.
+  public var notices: [StateNotice] { StateNotice.all(in: directory.path) }
+
   /// Files in the directory of the state that former databases were set aside as. They may hold keys that were
   /// destroyed since.
   public var setAside: [String] { StateReplacement.asides(in: directory.path) }

@@ -81,7 +81,8 @@ public final class SQLiteStateStore: StateStore {
     writer = StoreWriter(
       session: WriterSession(
         database: database, vault: opened.vault, folder: BackupFolder(in: opened.directory), status: status,
-        clock: clock, retention: retention, tuning: tuning, logger: logger), queueLimit: tuning.queueLimit,
+        generation: GenerationRecord(in: opened.directory), stateID: opened.meta.stateID, clock: clock,
+        retention: retention, tuning: tuning, logger: logger), queueLimit: tuning.queueLimit,
       observer: observer)
     writer.beginSweeps()
     for problem in opened.problems { logger.error("\(problem)") }
@@ -135,6 +136,13 @@ public final class SQLiteStateStore: StateStore {
   public func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)] {
     let storage = storage
     return try await reader.read { db in try storage.keys(of: instance, db) }
+  }
+
+  public func storagePage(
+    of instance: InstanceUUID, after key: String?, limit: Int
+  ) async throws(SDKError) -> StoredKeys? {
+    let storage = storage
+    return try await reader.read { db in try storage.page(of: instance, after: key, limit: limit, db) }
   }
 
   public func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] {

@@ -19,11 +19,18 @@ public protocol StateStore: Sendable {
   ///   `storeUnavailable`.
   func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult
 
-  /// A stored value; `nil` if there is none.
+  /// A stored value; `nil` if there is no such instance.
   func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue?
 
   /// The keys in storage with the size of their values in bytes, sorted.
   func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)]
+
+  /// The next keys in storage in an order of the store's own; `nil` if there is no such instance.
+  ///
+  /// - Parameter key: the last key of the page before; `nil` for the first page.
+  func storagePage(
+    of instance: InstanceUUID, after key: String?, limit: Int
+  ) async throws(SDKError) -> StoredKeys?
 
   /// Events after a position, oldest first.
   func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent]

@@ -13,16 +13,19 @@ public struct StoreMeta: Sendable, Hashable {
   public var repair: StateRepair?
   /// The moment of the copy that has become the state with this opening; `nil` if none has.
   public var copiedAt: Timestamp?
+  /// That the state is not as it was left when it was last closed.
+  public var notice: StateNotice?
 
   /// A state's own data.
   public init(
     stateID: String, restartCount: Int, rootKey: RootKeyOrigin = .file, repair: StateRepair? = nil,
-    copiedAt: Timestamp? = nil
+    copiedAt: Timestamp? = nil, notice: StateNotice? = nil
   ) {
     self.stateID = stateID
     self.restartCount = restartCount
     self.rootKey = rootKey
     self.repair = repair
     self.copiedAt = copiedAt
+    self.notice = notice
   }
 }

@@ -16,16 +16,16 @@ public struct StoredState: Sendable {
   public var instances: [StoredInstance]
   /// Those that did not, with why.
   public var quarantined: [QuarantinedInstance]
-  /// The last event of instances that are gone, where it says who may see their events; oldest first.
-  public var departed: [StoredEvent]
+  /// The last events of deleted instances, where they say who may see the instances' events; oldest first.
+  public var deleted: [StoredEvent]
 
   /// A state with these instances.
   public init(
-    instances: [StoredInstance] = [], quarantined: [QuarantinedInstance] = [], departed: [StoredEvent] = []
+    instances: [StoredInstance] = [], quarantined: [QuarantinedInstance] = [], deleted: [StoredEvent] = []
   ) {
     self.instances = instances
     self.quarantined = quarantined
-    self.departed = departed
+    self.deleted = deleted
   }
 }
 
@@ -70,23 +70,40 @@ public struct QuarantinedInstance: Sendable, Hashable {
   public var id: InstanceID
   /// What does not open, in words for the operator.
   public var problem: String
+  /// When it was made; `nil` where that can't be read.
+  public var createdAt: Timestamp?
 
   /// A quarantined instance.
-  public init(uuid: InstanceUUID, id: InstanceID, problem: String) {
+  public init(uuid: InstanceUUID, id: InstanceID, problem: String, createdAt: Timestamp? = nil) {
     self.uuid = uuid
     self.id = id
     self.problem = problem
+    self.createdAt = createdAt
   }
 }
 
-/// A value in an instance's storage.
+/// The value of one key in an instance's storage, and the storage epoch of the same moment.
 public struct StoredValue: Sendable, Hashable {
-  public var value: JSON
+  /// The value; `nil` if there is none.
+  public var value: JSON?
   public var storageEpoch: UInt64
 
-  /// A value and the storage epoch it was written in.
-  public init(value: JSON, storageEpoch: UInt64) {
+  /// A value and its storage epoch.
+  public init(value: JSON?, storageEpoch: UInt64) {
     self.value = value
+    self.storageEpoch = storageEpoch
+  }
+}
+
+/// A page of the keys in an instance's storage, and the storage epoch of the same moment.
+public struct StoredKeys: Sendable {
+  /// The keys with the size of their values in bytes.
+  public var keys: [(key: String, bytes: Int)]
+  public var storageEpoch: UInt64
+
+  /// Keys and their storage epoch.
+  public init(keys: [(key: String, bytes: Int)], storageEpoch: UInt64) {
+    self.keys = keys
     self.storageEpoch = storageEpoch
   }
 }

@@ -22,6 +22,11 @@ public struct UnavailableStateStore: StateStore {
   public func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)] {
     throw error
   }
+  public func storagePage(
+    of instance: InstanceUUID, after key: String?, limit: Int
+  ) async throws(SDKError) -> StoredKeys? {
+    throw error
+  }
   public func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] { throw error }
   public func eventPage(
     after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?

@@ -4,37 +4,59 @@ import Glibc
 
 /// Socket activation, by `sd_listen_fds_with_names(3)`.
 public enum ActivatedSockets {
+  /// The descriptors that the service manager passed.
+  public struct Passed: Sendable, Hashable {
+    /// The listening sockets with a known name.
+    public var sockets: [ActivatedSocket] = []
+    /// The descriptors that were closed, with the reason.
+    public var refused: [RefusedDescriptor] = []
+  }
+
   /// Takes over the sockets that the service manager passed; none if the daemon was started otherwise.
   ///
   /// Removes `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` from the environment, which no other thread may
-  /// read or change meanwhile: call it first in `main`. A second call answers with nothing.
+  /// read or change meanwhile: call it first in `main`. A second call returns nothing.
   ///
-  /// If one of them is of the wrong kind all are closed, since a daemon that serves half of its sockets is
-  /// harder to understand than one that says what is wrong.
-  public static func take() throws(ActivationError) -> [ActivatedSocket] {
+  /// Descriptors with an unknown name, and those that are no listening unix stream socket, are closed. The manager
+  /// may pass more than the daemon knows, such as what a drop-in's `Sockets=` adds; that is no reason to end.
+  ///
+  /// - Parameter isKnown: whether a descriptor's `FileDescriptorName=` is one that the daemon serves.
+  public static func take(where isKnown: (String) -> Bool) throws(ActivationError) -> Passed {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = sd_listen_fds_with_names(1, &names)
     guard count >= 0 else { throw .unreadable(SystemCallError("sd_listen_fds", count)) }
     let labels = consume(names, count: Int(count))
     let descriptors = labels.enumerated().map { (Self.firstDescriptor &+ Int32($0.offset), $0.element) }
-    return try adopt(descriptors)
+    return adopt(descriptors, where: isKnown)
   }
 
   /// `SD_LISTEN_FDS_START`.
   static let firstDescriptor: Int32 = 3
 
-  /// Checks the descriptors and marks them to be closed by exec; closes all of them before it throws.
-  static func adopt(_ descriptors: [(Int32, String)]) throws(ActivationError) -> [ActivatedSocket] {
-    var sockets: [ActivatedSocket] = []
+  /// The name of descriptors for which the manager gave none.
+  public static let unnamed = "unknown"
+
+  /// Marks the usable descriptors to be closed by exec, and closes the others.
+  static func adopt(_ descriptors: [(Int32, String)], where isKnown: (String) -> Bool) -> Passed {
+    var passed = Passed()
     for (fileDescriptor, name) in descriptors {
-      guard isListeningUnixStream(fileDescriptor), cl_set_cloexec(fileDescriptor) == 0 else {
-        for (other, _) in descriptors { close(other) }
-        throw .wrongSocket(fileDescriptor: fileDescriptor, name: name)
+      let reason: RefusedDescriptor.Reason? =
+        if !isKnown(name) {
+          .unknownName
+        } else if !isListeningUnixStream(fileDescriptor) || cl_set_cloexec(fileDescriptor) != 0 {
+          .notListening
+        } else {
+          nil
+        }
+      if let reason {
+        close(fileDescriptor)
+        passed.refused.append(RefusedDescriptor(fileDescriptor: fileDescriptor, name: name, reason: reason))
+      } else {
+        let path = UnixAddress.path(of: fileDescriptor)
+        passed.sockets.append(ActivatedSocket(fileDescriptor: fileDescriptor, name: name, path: path))
       }
-      let path = UnixAddress.path(of: fileDescriptor)
-      sockets.append(ActivatedSocket(fileDescriptor: fileDescriptor, name: name, path: path))
     }
-    return sockets
+    return passed
   }
 
   static func isListeningUnixStream(_ fileDescriptor: Int32) -> Bool {
@@ -45,10 +67,10 @@ public enum ActivatedSockets {
   private static func consume(
     _ names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, count: Int
   ) -> [String] {
-    guard let names else { return Array(repeating: "unknown", count: count) }
+    guard let names else { return Array(repeating: unnamed, count: count) }
     defer { free(names) }
     return (0..<count).map { index in
-      guard let name = names[index] else { return "unknown" }
+      guard let name = names[index] else { return unnamed }
       defer { free(name) }
       return String(cString: name)
     }

@@ -2,9 +2,7 @@
 public enum ActivationError: Error, Hashable, CustomStringConvertible {
   /// `LISTEN_FDS` and its companions make no sense.
   case unreadable(SystemCallError)
-  /// The descriptor is no listening unix stream socket.
-  case wrongSocket(fileDescriptor: Int32, name: String)
-  /// More sockets than the daemon serves: who connects to the others would wait for ever.
+  /// More sockets than the daemon serves: clients of the others would wait for ever.
   case tooMany(count: Int)
 
   /// What is wrong and what to change in the socket unit.
@@ -12,9 +10,6 @@ public enum ActivationError: Error, Hashable, CustomStringConvertible {
     switch self {
     case .unreadable(let error):
       "the sockets passed by the service manager can't be read (\(error))"
-    case .wrongSocket(let fileDescriptor, let name):
-      "descriptor \(fileDescriptor) (\(name)) passed by the service manager is no listening unix stream socket: "
-        + "its unit needs ListenStream= with a path, and Accept=no"
     case .tooMany(let count):
       "the service manager passed \(count) sockets, and one is served: a drop-in that moves the socket needs an empty "
         + "ListenStream= before its own"

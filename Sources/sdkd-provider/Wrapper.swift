@@ -43,7 +43,7 @@ struct Wrapper {
     let variables = QuestionVariables.make(json)
     do throws(SpawnFailure) {
       let running = try RunningProgram(arguments, variables: variables)
-      var relay = Relay(program: running, input: question)
+      var relay = Relay(program: running, input: ProviderQuestion.programInput(json, received: question))
       return finish(relay.run())
     } catch {
       Self.tell(

@@ -30,6 +30,9 @@ struct SDKDaemonCommand: AsyncParsableCommand {
   @Option(help: "The path of the control socket, unless systemd passes one. Also: SDKD_SOCKET.")
   var socket: String?
 
+  @Option(help: "The folder of token providers' sockets, unless bridge.unit_sockets names one.")
+  var unitSockets: String?
+
   @Flag(help: "Check the configuration, say every mistake, and exit.")
   var check = false
 
@@ -44,6 +47,9 @@ struct SDKDaemonCommand: AsyncParsableCommand {
 
   @Flag(help: .hidden)
   var restoreNothing = false
+
+  @Flag(help: .hidden)
+  var inspectKey = false
 
   @Flag(help: .hidden)
   var metricsTable = false
@@ -63,10 +69,11 @@ struct SDKDaemonCommand: AsyncParsableCommand {
       print(OpenRPCDocument.text(of: document), terminator: "")
       return
     }
-    let paths = DaemonPaths(config: config, state: state, socket: socket)
+    let paths = DaemonPaths(config: config, state: state, socket: socket, unitSockets: unitSockets)
     if restore != nil || restoreNothing {
       throw ExitCode(Restoration.run(paths, restore ?? "", beginsAnew: restoreNothing))
     }
+    if inspectKey { throw ExitCode(KeyInspection.run(paths)) }
     if check {
       throw ExitCode(ConfigurationCheck.run(paths))
     }

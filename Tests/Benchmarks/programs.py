@@ -110,8 +110,8 @@ class Programs:
         self.running = []
         for name in ("echo", "load"):
             subprocess.run(["gcc", "-O2", "-o", self.path(name), os.path.join(HERE, name + ".c")], check=True)
-        sandbox = self.start(self.program("sdk-sandbox"), "--port", "0", stdout=subprocess.PIPE, text=True)
-        vendor = sandbox.stdout.readline().split()[-1]
+        self.sandbox = self.start(self.program("sdk-sandbox"), "--port", "0", stdout=subprocess.PIPE, text=True)
+        vendor = self.sandbox.stdout.readline().split()[-1]
         self.settings = {"base_url": vendor + "/zm", "app_id": "5f0000000000000000000001"}
 
     def program(self, name):

@@ -27,9 +27,9 @@ import Testing
           }?.reason
         }
       }
-      // All of an owner's beyond its cap are refused, the others hang on.
-      for _ in 0..<300 - 8 * owners { #expect(try await group.next() == .some(.providerBackoff)) }
-      #expect(provider.current == 8 * owners)
+      // They fill all room but one share; the rest is refused.
+      for _ in 0..<300 - 248 { #expect(try await group.next() == .some(.providerBackoff)) }
+      #expect(provider.current == 248)
       for number in 0..<50 {
         let answer = try await bridge.ask(
           question, of: .numbered(1000 + number), provider: ProviderConfiguration(command: ["/works"]), owner: 4711)

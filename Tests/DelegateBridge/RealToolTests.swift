@@ -23,7 +23,7 @@ import Testing
   }
 
   private func token(_ text: String, _ format: ProviderFormat) throws -> BridgeAnswer {
-    try OutputFormat.parse(Array(text.utf8), format: format, question: .sample())
+    try OutputFormat.parse(Array(text.utf8), format: format, question: .sample(), now: .now)
   }
 
   /// `aws eks get-token` of version 1.42 and 2: indented, with an empty spec.

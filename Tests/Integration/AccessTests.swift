@@ -83,6 +83,8 @@ struct AccessTests {
       let answer = try caller.call(desk, "instance.list")
       return (answer["result"]?["instances"]?.arrayValue ?? []).compactMap { $0["instance"]?.stringValue }
     }
+    // Names are resolved after the answer.
+    try eventually("the names are resolved") { try seen(Caller(uid: 2, gid: 60)).count == 4 }
     #expect(try seen(Caller(uid: 1)) == ["everyone", "user"])
     #expect(try seen(Caller(uid: 2)) == ["everyone", "uid"])
     #expect(try seen(Caller(uid: 2, gid: 60)) == ["both", "everyone", "group", "uid"])

@@ -89,6 +89,24 @@ struct AuditTests {
     #expect(records.map { $0["count"] } == [nil, 9999])
   }
 
+  @Test("A loop of sdkctl token writes one record and a count, however many processes it starts")
+  func aLoopOfProcessesIsOneRecord() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
+    for number in 0..<6 {
+      let program = try Program(
+        "sdkctl", ["--socket", desk.socket, "token", "desk"], output: desk.folder.appendingPathComponent("t\(number)"),
+        log: desk.folder.appendingPathComponent("e\(number)"))
+      #expect(program.exit(within: 60) == 0, "\(program.logText)")
+    }
+    #expect(desk.stop() == 0)
+    let records = try desk.audit(["--file", desk.firstLog]).records.filter { $0["record"] == "credential" }
+    #expect(records.map { $0["count"] } == [nil, 5])
+    #expect(records.first?["peer"]?["exe"]?.stringValue?.hasSuffix("/sdkctl") == true)
+  }
+
   @Test func whatTheJournalDoesNotTakeIsCountedAndAudited() throws {
     let desk = try Desk()
     let path = desk.folder.appendingPathComponent("journal").path

@@ -21,6 +21,8 @@ import Testing
       "auto",
       #"{"version":1,"success":true,"token_type":"urn:ietf:params:oauth:token-type:access_token","access_token":"$T"}"#
     ),
+    ("oauth", #"{"access_token":"$T","token_type":"Bearer","expires_in":3000,"refresh_token":"r","scope":"desk"}"#),
+    ("auto", #"{"access_token":"$T","token_type":"Bearer","expires_in":"3000"}"#),
     ("git-credential", "protocol=https\nhost=desk.example.com\nusername=oauth2\npassword=$T\npassword_expiry_utc=$E"),
   ])
   func isUnderstood(format: String, output: String) throws {
@@ -56,6 +58,47 @@ import Testing
     provider["format"] = "git-credential"
     try desk.use(.object(provider))
     #expect(try desk.line.call("token.refresh", ["instance": "desk"])["token"]?.stringValue == token)
+  }
+
+  @Test("A git helper is a provider as it is", .enabled(if: hasGit, "needs git"))
+  func gitsOwnPrograms() throws {
+    let desk = try BridgeDesk()
+    let token = try Vendor.mint("alice", ttl: 1800)
+    let host = try #require(URL(string: try desk.desk.vendor.messaging)?.host)
+    let port = try #require(URL(string: try desk.desk.vendor.messaging)?.port)
+    try desk.desk.write("credentials", "https://alice:\(token)@\(host)%3a\(port)\n", mode: 0o600)
+    try desk.desk.write("gitconfig", "[credential]\nhelper = store --file=\(desk.path("credentials"))\n")
+    let commands: [JSON] = [
+      ["/usr/bin/git", "credential", "fill"],
+      ["/usr/bin/git", "credential-store", .string("--file=\(desk.path("credentials"))"), "get"],
+    ]
+    for command in commands {
+      try desk.use([
+        "command": command, "format": "git-credential", "input": "git",
+        "environment": ["GIT_CONFIG_GLOBAL": .string(desk.path("gitconfig")), "GIT_TERMINAL_PROMPT": "0"],
+      ])
+      #expect(try desk.line.call("token.refresh", ["instance": "desk"])["token"]?.stringValue == token)
+    }
+  }
+
+  private static let hasGit = FileManager.default.isExecutableFile(atPath: "/usr/bin/git")
+
+  @Test("A program without input reads the end of the file at once")
+  func noInput() throws {
+    let desk = try BridgeDesk("test -z \"$(cat)\" && exec \(BridgeDesk.mint)", ["input": "none"])
+    #expect(try desk.line.call("token.refresh", ["instance": "desk"])["fromCache"] == false)
+  }
+
+  @Test("A token endpoint's refusal reaches the caller masked", arguments: [0, 22])
+  func aTokenEndpointRefuses(status: Int) throws {
+    let desk = try BridgeDesk(
+      #"echo '{"error": "invalid_grant", "error_description": "Session over, token=abc123."}'; exit \#(status)"#,
+      ["format": "oauth"])
+    let error = try desk.line.failure("token.refresh", ["instance": "desk"])
+    #expect(error.reason == "providerFailed")
+    let text = JSONWriter.text(of: error.json)
+    #expect(text.contains("invalid_grant") && text.contains("Session over, token=‹masked›"), "\(text)")
+    #expect(!text.contains("abc123"))
   }
 
   /// The Google Cloud CLI prints the token alone.

@@ -50,6 +50,23 @@ import Testing
     #expect(!desk.logs.contains("trouble"))
   }
 
+  @Test(
+    "A unit gets the input that its provider is configured with",
+    arguments: [("none", ""), ("git", "protocol=https\nhost=HOST\nusername=alice\n\n")])
+  func otherInput(input: String, expected: String) throws {
+    let (desk, line, _) = try desk(["input": .string(input)])
+    let unit = try desk.unit(
+      "front-desk", "cd '\(desk.folder.path)' || exit 1\ncat > input; env | grep -c ^SDKD_ > env; exec \(Self.mint)")
+    #expect(try line.call("token.refresh", ["instance": "desk"])["fromCache"] == false, "\(unit.logText)")
+    func read(_ name: String) throws -> String {
+      try String(contentsOf: desk.folder.appendingPathComponent(name), encoding: .utf8)
+    }
+    let url = try #require(URL(string: try desk.vendor.messaging))
+    let host = "\(url.host ?? "")\(url.port.map { ":\($0)" } ?? "")"
+    #expect(try read("input") == expected.replacingOccurrences(of: "HOST", with: host))
+    #expect(try read("env") == "5\n", "the variables come from the question all the same")
+  }
+
   @Test(arguments: [
     ("exit 3", "providerFailed", "3"), ("exit 75", "providerFailed", "75"),
     ("kill -9 $$", "providerFailed", "signal 9"),

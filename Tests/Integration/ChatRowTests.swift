@@ -172,6 +172,17 @@ import Testing
     #expect(try chat.instance()["degraded"] == "anonymousFallback")
   }
 
+  @Test("An identity that is set again while degraded is tried, and its failure is announced again")
+  func C2_secondFallback() throws {
+    let chat = try Chat()
+    for count in 1...3 {
+      try chat.setIdentity()
+      for _ in 0..<2 { #expect(try chat.open()["visible"] == true) }
+      #expect(try chat.events("fellBackToAnonymous").count == count)
+      #expect(try chat.events("authenticationFailed").count == count)
+    }
+  }
+
   @Test func C2_anIdTokenThatEndsWithoutASuccessorFallsBack() throws {
     let chat = try Chat()
     try chat.options(["expiresIn": 1])
@@ -193,7 +204,9 @@ import Testing
     _ = try chat.open()
     try chat.waitForTheEnd()
     #expect(try chat.open()["user"]?["externalId"] == nil)
-    #expect(try chat.events("authenticationFailed").last?["data"]?["reason"] == "providerTokenForOtherUser")
+    let failure = try chat.events("authenticationFailed").last?["data"]
+    #expect(failure?["reason"] == "expiredJWT")
+    #expect(failure?["hints"]?.arrayValue?.last?.stringValue?.contains("providerTokenForOtherUser") == true)
     #expect(try chat.exchanges().count == 1)
   }
 
@@ -569,6 +582,37 @@ import Testing
     #expect(try chat.crashed().open()["reason"] == "banned")
     try chat.desk.vendor.request("POST", "/_ban", ["externalId": "alice", "banned": false])
     #expect(try chat.crashed().open()["visible"] == true)
+  }
+
+  @Test("A banned visitor gets no id token, by the mediator's word or an app's", arguments: [true, false])
+  func C8_noTokenForTheBanned(mediator: Bool) throws {
+    let chat = try Chat(mediator: mediator) { try Chat.minting($0) }
+    try chat.setIdentity()
+    let token = try chat.open()["token"]
+    #expect(try chat.token()["token"] == token?["token"])
+    if mediator {
+      try chat.desk.vendor.request("POST", "/_ban", ["externalId": "alice"])
+      #expect(try chat.open()["reason"] == "banned")
+    } else {
+      try chat.line.call(
+        "token.reject", ["instance": "desk", "tokenId": token?["tokenId"] ?? .null, "code": "banned"])
+    }
+    let next = try chat.crashed()
+    for method in ["token.get", "token.refresh"] {
+      let error = try next.line.failure(method, ["instance": "desk"])
+      #expect(error.code == -32021)
+      #expect(error.reason == "forbidden")
+      #expect(error.data["vendorCode"] == "banned")
+    }
+    #expect(try next.open()["reason"] == "banned")
+    if mediator {
+      try chat.desk.vendor.request("POST", "/_ban", ["externalId": "alice", "banned": false])
+    } else {
+      try next.line.call("chat.resetIdentity", ["instance": "desk"])
+      try next.setIdentity()
+    }
+    #expect(try next.open()["visible"] == true)
+    #expect(try next.token()["token"]?.stringValue?.isEmpty == false)
   }
 
   @Test func C8_anAnonymousVisitorIsBannedByTheMachine() throws {

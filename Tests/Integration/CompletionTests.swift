@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONRPC
 import Testing
 
 /// What the shells complete: real shells on a terminal, with the scripts that the package installs, against the daemon.
@@ -48,6 +49,54 @@ import Testing
         environment: ["PATH": "\(programs):/usr/bin:/bin", "SDKD_SOCKET": desk.socket, "HOME": desk.folder.path])
       #expect(status == 0, "\(typed)")
     }
+  }
+
+  /// Keys that are commands, should a shell expand them. The commands would make files in the working directory.
+  private static let commands = [
+    "x$(touch made)", "x`touch made`", "x${y:=$(touch made)}", "x;touch made;", "x'\"*{a,b}",
+  ]
+
+  @Test("A shell never sees a stored key that it could expand", arguments: shells)
+  func aShellNeverSeesAKeyThatItCouldExpand(_ shell: Shell) throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("front-desk", on: line)
+    for key in Self.commands + ["-x", "xgood.key"] {
+      try line.call("storage.put", ["instance": "front-desk", "key": .string(key), "value": 1])
+    }
+    let programs = URL(fileURLWithPath: Program.path("sdkctl")).deletingLastPathComponent().path
+    try complete("sdkctl storage front-desk get ", "xgood.key", shell, desk, programs: programs)
+    #expect(!FileManager.default.fileExists(atPath: desk.folder.appendingPathComponent("made").path))
+    let words = try start(
+      ["---completion", "storage", "--", "positional@2", "4", "0", "sdkctl", "storage", "front-desk", "get", ""],
+      "words", desk)
+    #expect(words.exit(within: 30) == 0)
+    #expect(try text(of: "words", desk).split(separator: "\n") == ["xgood.key"])
+  }
+
+  /// The scripts must be safe without the program's filter: the words come from a program that has none.
+  @Test("The completion scripts expand no word that sdkctl prints", arguments: shells)
+  func theScriptsExpandNoWord(_ shell: Shell) throws {
+    let desk = try Desk()
+    let words = (Self.commands + ["xgood.key", "end"]).map { "'\($0.replacing("'", with: "'\\''"))'" }
+    try desk.write("bin/sdkctl", "#!/bin/sh\nprintf '%s\\n' \(words.joined(separator: " "))\n", mode: 0o755)
+    let programs = desk.folder.appendingPathComponent("bin").path
+    // The second tab lists the words where the first one only completes what they have in common.
+    try complete("sdkctl storage front-desk get x\t", "xgood.key", shell, desk, programs: programs)
+    #expect(!FileManager.default.fileExists(atPath: desk.folder.appendingPathComponent("made").path))
+  }
+
+  /// Types a line in a shell whose working directory is the desk's folder, and waits for a text to appear.
+  private func complete(_ typed: String, _ wanted: String, _ shell: Shell, _ desk: Desk, programs: String) throws {
+    let built = URL(fileURLWithPath: Program.path("sdkctl")).deletingLastPathComponent().path
+    let scripts = desk.folder.appendingPathComponent("share").path
+    #expect(try ended("Packaging/make-completions", [built, scripts], desk) == 0)
+    let setup = "cd \(desk.folder.path); \(shell.setup.replacing("FOLDER", with: scripts))"
+    let keys = try desk.write("keys", "\(typed)\n\(wanted)\n\(setup)\n")
+    let status = try ended(
+      "/usr/bin/python3", [Self.typist.path, keys.path, shell.path] + shell.options, desk,
+      environment: ["PATH": "\(programs):/usr/bin:/bin", "SDKD_SOCKET": desk.socket, "HOME": desk.folder.path])
+    #expect(status == 0, "\(typed)")
   }
 
   @Test func withoutADaemonThereAreNoWordsAndNoComplaint() throws {

@@ -53,6 +53,18 @@ import Testing
     }
   }
 
+  @Test("A stored value is there until it is deleted")
+  func storage() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    let key: JSON = ["instance": "desk", "key": "draft"]
+    try line.call("storage.put", ["instance": "desk", "key": "draft", "value": "mine"])
+    #expect(try line.call("storage.get", key)["value"] == "mine")
+    try line.call("storage.delete", key)
+    #expect(try line.call("storage.get", key)["value"] == .null)
+  }
+
   @Test func anotherImplementationFindsTheSchemasSound() throws {
     // python3-jsonschema reads every schema, and an answer of the daemon satisfies its own.
     let desk = try Desk.open()

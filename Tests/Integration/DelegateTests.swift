@@ -255,4 +255,26 @@ import Testing
     #expect(try delegate.notification("daemon.closing")["graceSeconds"] != nil)
     #expect(desk.daemon?.exit(within: 30) == 0)
   }
+
+  @Test("A delegate is asked with which settings Salesforce is used, and what to do when they are refused")
+  func salesforce() throws {
+    let desk = try ServiceDesk()
+    let delegate = try desk.desk.connect()
+    try attach(delegate)
+    let grant = try desk.grant()
+    let first = desk.line.begin("session.open", desk.params())
+    let wanted = try question(delegate)
+    #expect(wanted["method"] == "delegate.shouldAuthenticate")
+    #expect(wanted["params"]?["service"] == "chat")
+    answer(delegate, wanted, ["authenticate": true, "settings": ServiceDesk.settings(grant)])
+    #expect(try desk.line.answer(first)["result"]?["user"]?["authenticated"] == true)
+    try desk.revoke()
+    let second = desk.line.begin("token.refresh", desk.params())
+    let refused = try question(delegate)
+    #expect(refused["method"] == "delegate.authenticationFailed")
+    #expect(refused["params"]?["error"]?["reason"] == "invalidGrant")
+    answer(delegate, refused, ["proceed": false])
+    #expect(try desk.line.answer(second)["error"] != nil)
+    #expect(try desk.user()["authenticated"] == false)
+  }
 }

@@ -27,7 +27,7 @@ import Testing
   @Test func aHealthyDaemonAndItsVendor() throws {
     let desk = try Desk.open()
     try desk.create("desk", on: try desk.connect(), provider: try desk.mintingProvider())
-    let run = try run(desk, ["doctor", "-o", "json"])
+    let run = try run(desk, ["doctor", "--timeout", "60s", "-o", "json"])
     #expect(run.status == 0, "\(run.output)\(run.error)")
     let found = try findings(run.output)
     for check in ["socket", "daemon", "health", "rights", "vendor", "provider"] {
@@ -43,7 +43,7 @@ import Testing
     try desk.create("desk", on: line, settings: ["base_url": "http://127.0.0.1:9/zm"], provider: provider)
     let path = provider["command"]?.arrayValue?.first?.stringValue ?? "?"
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
-    let run = try run(desk, ["doctor", "-o", "json"])
+    let run = try run(desk, ["doctor", "--timeout", "60s", "-o", "json"])
     #expect(run.status == 1)
     let found = try findings(run.output)
     #expect(found["vendor"]?.first?.hasPrefix("failing http://127.0.0.1:9 (desk) can't be reached") == true, "\(found)")

@@ -12,7 +12,8 @@ import Testing
     #expect(event["data"]?["user"]?["name"] == "Alice")
     #expect(event["data"]?["user"]?["authenticationType"] == "custom")
     // The vendor has acknowledged the last of the three steps by then.
-    #expect(try desk.arrivals() == ["chat/config", "ed/ws", "registerDevice", "INIT_CHAT", "CLIENT_INFO"])
+    #expect(
+      try desk.arrivals() == ["chat/config", "ed/ws", "registerDevice", "INIT_CHAT", "CLIENT_INFO", "client/history"])
     #expect(try desk.vendorUser("u-1")?["info"]?["name"] == "Alice")
     #expect(try desk.vendorUser("u-1")?["data"] == ["plan": "gold"])
     #expect(try desk.vendorUser("u-1")?["online"] == true)
@@ -69,6 +70,8 @@ import Testing
     ("WS /ed/ws CLIENT_INFO", ["drop": true], "networkError", "timeout"),
     ("WS /ed/ws CLIENT_INFO", ["close": 1011], "networkError", "network"),
     ("WS /ed/ws CLIENT_INFO", ["reply": ["data": ["error": "NEW"]]], "networkError", "badResponse"),
+    ("GET /api/client/history", ["status": 401], "authenticationFailed", "invalidAuth"),
+    ("GET /api/client/history", ["status": 503], "networkError", "serverError"),
   ]
 
   @Test(arguments: failures.indices)
@@ -148,6 +151,12 @@ import Testing
     #expect(answer["accepted"] == true)
     #expect(answer["hints"]?.arrayValue?.first?.stringValue?.hasPrefix("weakIdentifier") == true)
     try desk.waitFor(state: "authenticated")
+    let waiting = try EdnaDesk()
+    try waiting.authorize(identifier)
+    for desk in [desk, waiting] {
+      let hints = try desk.events("userLoggedIn").first?["data"]?["hints"]?.arrayValue
+      #expect(hints?.first?.stringValue?.hasPrefix("weakIdentifier") == true)
+    }
     let strict = try EdnaDesk(settings: ["strict_identifiers": true])
     #expect(try strict.failure("authorize", EdnaDesk.user(identifier)).reason == "weakIdentifier")
     #expect(try strict.vendor.log().isEmpty)

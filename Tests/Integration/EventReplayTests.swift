@@ -35,8 +35,15 @@ import Testing
   }
 
   @Test func whoStopsReadingCostsTheOthersNothing() throws {
-    let (count, stoppedCount) = (3000, 50)
-    let desk = try Desk.open(configuration: "[events]\nretention = { age = \"7d\", count = 10000 }\n")
+    let (count, stoppedCount, rounds) = (3000, 50, 6)
+    // Who does not read is kept however long the others take.
+    let desk = try Desk.open(
+      configuration: """
+        [events]
+        retention = { age = "7d", count = 10000 }
+        [limits]
+        write_timeout = "1h"
+        """)
     let line = try desk.connect()
     for number in 0..<4 { try desk.create("desk-\(number)", on: line) }
     let start = try #require(try line.call("events.list")["cursor"]?.stringValue)
@@ -49,9 +56,12 @@ import Testing
     let drain = EventDrain(try (stoppedCount..<200).map { _ in try subscriber() })
     defer { drain.stop() }
     let before = try desk.residentBytes()
-    let writers = (0..<4).map { EventWriter(desk.socket, instance: "desk-\($0)", times: count / 4) }
-    for writer in writers { writer.wait() }
-    try eventually("those who read have all", within: 400) { drain.fewest >= count }
+    for round in 1...rounds {
+      let writers = (0..<4).map { EventWriter(desk.socket, instance: "desk-\($0)", times: count / rounds / 4) }
+      for writer in writers { writer.wait() }
+      // Who reads on a busy machine is behind, but never by as much as may wait for a connection.
+      try eventually("those who read have all", within: 400) { drain.fewest >= count / rounds * round }
+    }
     let log = try desk.cursors(after: start, on: line)
     #expect(log.count == count)
     #expect(drain.cursors.allSatisfy { $0 == log })
@@ -60,12 +70,12 @@ import Testing
     for line in stopped {
       var seen: [String] = []
       while true {
-        let message = try line.json(within: 60)
-        if let cursor = message?["params"]?["event"]?["cursor"]?.stringValue {
+        let message = try #require(try line.json(within: 60))
+        if let cursor = message["params"]?["event"]?["cursor"]?.stringValue {
           seen.append(cursor)
-        } else if message?["method"] == "events.gap" {
-          #expect(message?["params"]?["from"]?.stringValue == seen.last)
-          let resume: JSON = ["subscription": "s1", "since": message?["params"]?["resume"] ?? .null]
+        } else if message["method"] == "events.gap" {
+          #expect(message["params"]?["from"]?.stringValue == seen.last)
+          let resume: JSON = ["subscription": "s1", "since": message["params"]?["resume"] ?? .null]
           line.begin("events.resume", resume)
           break
         }

@@ -106,6 +106,34 @@ struct LimitTests {
     second.kill()
   }
 
+  @Test(
+    "With 64 descriptors each client is served or answered rateLimit, and refused ones get in later",
+    arguments: [0, 1001])
+  func fewDescriptors(uid: Int) throws {
+    let desk = try Desk()
+    try desk.start(descriptors: 64)
+    let said = try desk.play(
+      uid: uid,
+      """
+      def attempt():
+          line = Line()
+          # A refused connection may be closed before it has sent anything.
+          try: line.begin(1, "daemon.info")
+          except OSError: pass
+          return line
+      lines = [attempt() for _ in range(60)]
+      answers = [line.read() for line in lines]
+      for line in lines: line.socket.close(); line.file.close()
+      deadline, later = time.time() + 30, None
+      while time.time() < deadline and not (later and "result" in later): later = attempt().read()
+      say({"answers": sorted({"served" if "result" in answer else reason(answer) for answer in answers}),
+           "later": "result" in later})
+      """)
+    #expect(said["answers"] == ["rateLimit", "served"])
+    #expect(said["later"] == true)
+    #expect(!desk.logs.contains("Too many open files"))
+  }
+
   @Test func requestsInProgressAreCountedByUser() throws {
     let desk = try desk("max_in_flight = 2\nmax_in_flight_per_uid = 5")
     try slowInstance(desk)

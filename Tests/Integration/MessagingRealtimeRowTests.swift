@@ -268,6 +268,29 @@ import Testing
     #expect(try desk.state(on: try desk.connect()) == "authenticated")
   }
 
+  @Test func M8_aMergeDuringAnOutageIsHeard() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("other", on: line)
+    try line.call("messaging.loginUser", ["instance": "other", "jwt": .string(try Vendor.mint("bob"))])
+    try desk.create("desk", on: line, provider: try desk.countingProvider())
+    try desk.logIn(on: line)
+    try desk.waitForRealtime(on: line)
+    // The first `/meta/connect` is answered: the connection is one that the vendor remembers.
+    try eventually("the next connect is held") {
+      try desk.vendor.realtimeLog().count { $0["body"]?.stringValue?.contains("/meta/connect") ?? false } >= 2
+    }
+    try desk.vendor.script(["route": "GET /zm/faye", "status": 503, "times": "forever"])
+    try desk.vendor.request("POST", "/_close", ["sdk": "zm"])
+    try eventually("no socket is open") { try desk.vendor.openSockets() == 0 }
+    try desk.vendor.merge("alice", into: "bob")
+    try desk.vendor.clearScripts()
+    try eventually("the instance speaks for the survivor", within: 30) {
+      try desk.user(on: line)["externalId"] == "bob"
+    }
+    #expect(try desk.events("desk", on: line, "userMerged").count == 1)
+  }
+
   @Test func M3_logoutClosesTheSocket() throws {
     let desk = try Desk.open()
     let line = try desk.connect()

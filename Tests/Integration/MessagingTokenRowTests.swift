@@ -170,6 +170,16 @@ import Testing
     #expect(error.data["hints"]?.arrayValue?.contains("nearExpiry") == true)
   }
 
+  @Test("A JWT that is near its end is accepted with a hint")
+  func M11_nearExpiryIsAHintOfALogin() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(ttl: 20, on: line)
+    let login = try desk.events("desk", on: line).first { $0["type"] == "userLoggedIn" }
+    #expect(login?["data"]?["hints"]?.arrayValue?.contains("nearExpiry") == true)
+  }
+
   @Test func M11_minTTLAsksForALongerLife() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -183,5 +193,29 @@ import Testing
     let short = try line.call("token.get", ["instance": "desk", "minTTL": "2h"])
     #expect(short["token"] == longer["token"])
     #expect(short["short"] == true)
+  }
+
+  @Test func M5_aTokenThatEndsInAnotherAgeHasATTL() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    func part(_ text: String) -> String {
+      Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+    for end in ["1e308", "1e18", "253402300800"] {
+      try desk.create("desk", on: line, settings: ["realtime": "off"])
+      try desk.vendor.script([
+        "route": "POST /v2/apps/*/login", "times": 1, "body": ["appUser": ["_id": "a1", "userId": "alice"]],
+      ])
+      let jwt =
+        part("{\"alg\":\"HS256\",\"typ\":\"JWT\",\"kid\":\"app_1\"}") + "."
+        + part("{\"scope\":\"user\",\"external_id\":\"alice\",\"exp\":\(end)}") + "." + part("signature")
+      try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
+      for _ in 0..<2 {
+        let token = try line.call("token.get", ["instance": "desk"])
+        #expect((token["ttl"]?.doubleValue ?? 0) > 1e9, "\(end)")
+        #expect(token["expiresAt"] == "9999-12-31T23:59:59.000Z")
+      }
+      try line.call("instance.delete", ["instance": "desk"])
+    }
   }
 }

@@ -236,7 +236,7 @@ import Testing
     (["status": 503], "serverError"), (["status": 429], "rateLimited"), (["status": 500, "body": ""], "serverError"),
     (["status": 400, "body": ["error": "rate_limit_exceeded"]], "rateLimited"),
     (["status": 400, "body": "<html>no</html>", "contentType": "text/html"], "badResponse"),
-    (["status": 400, "body": ""], "badResponse"), (["status": 200, "body": ""], "badResponse"),
+    (["status": 200, "body": ""], "badResponse"),
     (["status": 200, "body": "<html>yes</html>"], "badResponse"),
     (["status": 200, "body": ["ok": true]], "badResponse"),
     (["status": 302, "headers": ["Location": "https://example.com/"]], "badResponse"), (["hang": true], "timeout"),

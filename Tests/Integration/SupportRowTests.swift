@@ -268,9 +268,44 @@ import Testing
     try line.call("support.clearIdentity", ["instance": "desk"])
     try desk.crash()
     let next = try desk.connect()
-    #expect(try refusal(Self.anna, next).reason == "identityMismatch")
     try set(jwt(Self.alice), next)
     #expect(try desk.vendor.log().count { $0["method"] == "GET" } == 1)
+    // Only before another type is refused they are read again, at most once a minute.
+    for _ in 0..<2 { #expect(try refusal(Self.anna, next).reason == "identityMismatch") }
+    #expect(try desk.vendor.log().count { $0["method"] == "GET" } == 2)
+  }
+
+  @Test("An administrator's change of the authentication type is noticed, also after a restart")
+  func S3_changedType() throws {
+    let (desk, line) = try open(Self.jwtApp)
+    try set(jwt(Self.alice), line)
+    try line.call("support.clearIdentity", ["instance": "desk"])
+    try desk.vendor.request("POST", "/_options", ["sdk": "zs", "authentication": "anonymous"])
+    try desk.crash()
+    let next = try desk.connect()
+    try set(Self.anna, next)
+    #expect(try state(next) == "authenticated")
+    #expect(try identity(next)["type"] == "anonymous")
+  }
+
+  @Test("A provider is asked for a unique id although the account took another type before")
+  func S10_changedType() throws {
+    let (desk, line) = try open(Self.anonymousApp) { try $0.provider("echo '{\"uniqueId\": \"\(Self.alice)\"}'") }
+    try set(Self.anna, line)
+    try desk.vendor.request("POST", "/_options", ["sdk": "zs", "authentication": "jwt"])
+    try desk.crash()
+    let next = try desk.connect()
+    try set(["type": "jwt"], next)
+    #expect(try identity(next)["type"] == "jwt")
+  }
+
+  @Test("A weak unique id that the vendor takes is a hint of the login")
+  func S2_weakIdAccepted() throws {
+    let (_, line) = try open(Self.jwtApp)
+    try set(jwt("alice:weak"), line)
+    let hints = try events(line, "userLoggedIn").first?["data"]?["hints"]?.arrayValue
+    #expect(hints?.count == 1)
+    #expect(hints?.first?.stringValue?.contains("16 characters") == true)
   }
 
   @Test func S3_aGivenTypeIsNotFetched() throws {

@@ -17,28 +17,36 @@ import Testing
     try eventually("STOPPING=1 has come") { notify.received.contains { $0.contains("STOPPING=1") } }
   }
 
-  @Test func anActivatedSocketIsServedAndLeftInPlace() throws {
-    let desk = try Desk()
-    // systemd's part, played by a small program: the socket is descriptor 3, and LISTEN_PID is the daemon's.
+  /// Starts a daemon as systemd would, with descriptors from 3 on, and waits until the socket answers.
+  ///
+  /// - Parameter descriptors: Python that makes sockets and appends pairs of descriptor and name to `passed`.
+  private func activate(_ desk: Desk, _ descriptors: String) throws -> (daemon: Program, line: Line) {
+    // systemd's part, played by a small program: LISTEN_PID is the daemon's.
     let script = """
-      import os, socket, sys
-      path, state, config, binary = sys.argv[1:5]
-      s = socket.socket(socket.AF_UNIX)
-      s.bind(path)
-      s.listen(64)
-      os.dup2(s.fileno(), 3)
-      os.set_inheritable(3, True)
-      os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES="sdkd.socket")
+      import fcntl, os, socket, sys
+      path, state, config, binary, folder = sys.argv[1:6]
+      passed = []
+      def listener(path, name):
+          s = socket.socket(socket.AF_UNIX)
+          s.bind(path)
+          s.listen(4096)
+          passed.append((s.detach(), name))
+      \(descriptors)
+      # Out of the way first: the numbers from 3 on may be some of them.
+      high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd, _ in passed]
+      for number, fd in enumerate(high):
+          os.dup2(fd, 3 + number, inheritable=True)
+      os.environ.update(LISTEN_FDS=str(len(passed)), LISTEN_PID=str(os.getpid()),
+                        LISTEN_FDNAMES=":".join(name for _, name in passed))
       os.execv(binary, [binary, "--state", state, "--config", config])
       """
     let file = try desk.write("activate.py", script)
-    let starter = try desk.write(
-      "activate",
-      "#!/bin/sh\nexec python3 '\(file.path)' '\(desk.socket)' '\(desk.state.path)' '\(desk.configuration.path)' '\(Program.path("sdkd"))'\n",
-      mode: 0o755)
-    let log = desk.folder.appendingPathComponent("activated.log")
+    let arguments = [
+      file.path, desk.socket, desk.state.path, desk.configuration.path, Program.path("sdkd"), desk.folder.path,
+    ]
     let daemon = try Program(
-      starter.path, [], output: desk.folder.appendingPathComponent("out"), log: log)
+      "/usr/bin/python3", arguments, output: desk.folder.appendingPathComponent("out"),
+      log: desk.folder.appendingPathComponent("activated.log"))
     try eventually("the socket is there") { FileManager.default.fileExists(atPath: desk.socket) }
     // The first connection may come before the daemon is ready: it waits in the backlog and gets its answer.
     var line: Line?
@@ -46,10 +54,53 @@ import Testing
       line = try? desk.connect()
       return line != nil
     }
-    #expect(try line?.call("daemon.info")["name"] == "sdkd")
+    return (daemon, try #require(line))
+  }
+
+  @Test func anActivatedSocketIsServedAndLeftInPlace() throws {
+    let desk = try Desk()
+    let (daemon, line) = try activate(desk, "listener(path, 'sdkd.socket')")
+    #expect(try line.call("daemon.info")["name"] == "sdkd")
+    let queue = try desk.listenQueue
+    #expect((queue.length ?? 0) >= min(4096, queue.limit ?? .max))
     daemon.signal(SIGTERM)
     #expect(daemon.exit(within: 30) == 0)
     #expect(FileManager.default.fileExists(atPath: desk.socket))
+  }
+
+  @Test("Descriptors that are not the control socket are closed and logged, and the daemon starts")
+  func foreignDescriptorsAreClosedAndLogged() throws {
+    let desk = try Desk()
+    let (daemon, line) = try activate(
+      desk,
+      """
+      listener(folder + '/metrics', 'metrics.socket')
+      passed.append((socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).detach(), 'sdkd.socket'))
+      listener(path, 'sdkd.socket')
+      passed.append((os.pipe()[0], 'stored'))
+      """)
+    #expect(try line.call("daemon.info")["name"] == "sdkd")
+    for closed in ["Descriptor 3 (metrics.socket)", "Descriptor 4 (sdkd.socket)", "Descriptor 6 (stored)"] {
+      try eventually("\(closed) is logged") { daemon.logText.contains("\(closed) from the service manager was closed") }
+    }
+    // Nobody has it open any more, so that clients are refused instead of waiting for ever.
+    #expect(throws: (any Error).self) { try Line(desk.folder.appendingPathComponent("metrics").path, owner: desk) }
+    daemon.signal(SIGTERM)
+    #expect(daemon.exit(within: 30) == 0)
+  }
+
+  @Test("A removed socket file shows in the health and in the log")
+  func aRemovedSocketFileIsNoticed() throws {
+    let desk = try Desk()
+    try desk.start(environment: ["WATCHDOG_USEC": "2000000"])
+    let line = try desk.connect()
+    #expect(try line.call("daemon.health")["status"] == "ok")
+    unlink(desk.socket)
+    try eventually("the health says so") { try line.call("daemon.health")["status"] == "degraded" }
+    let check = try line.call("daemon.health")["checks"]?.arrayValue?.first { $0["name"] == "socket" }
+    #expect(check?["detail"]?.stringValue?.contains("\(desk.socket), was removed or replaced") == true)
+    #expect(desk.logs.contains("new clients can't connect"))
+    #expect(desk.stop() == 0)
   }
 
   @Test func theJournalGetsFields() throws {

@@ -51,9 +51,43 @@ import Testing
     #expect(missing.data["member"] == "instance")
     let wrong = try line.failure("token.get", ["instance": "x", "http": "yes"])
     #expect(wrong.data["member"] == "http")
-    let twice = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.info\",\"id\":2}\n"
-    line.send(twice)
-    #expect(try line.json()?["error"]?["code"] == -32700)
+  }
+
+  @Test("Valid JSON that is too deep, repeats a name or has a long run of marks is called refused, not invalid")
+  func refusedJSONIsNotCalledInvalid() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    let marks = String(repeating: "\u{301}", count: 129)
+    for (text, word) in [
+      ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.info\",\"id\":2}", "occurs twice"),
+      (String(repeating: "[", count: 33) + String(repeating: "]", count: 33), "nested deeper than 32"),
+      ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\(marks)\"}", "combining marks"),
+    ] {
+      line.send(text + "\n")
+      let error = try line.json()?["error"]
+      #expect(error?["code"] == -32600)
+      #expect(error?["data"]?["reason"] == "invalidRequest")
+      #expect(error?["message"]?.stringValue?.contains(word) == true)
+      #expect(error?["message"]?.stringValue?.contains("not valid JSON") == false)
+    }
+  }
+
+  @Test("An empty array and null as params mean no params", arguments: ["[]", "null", "{}"])
+  func noParams(text: String) throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    line.send("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.info\",\"params\":\(text)}\n")
+    #expect(try line.json()?["result"]?["name"] == "sdkd")
+    line.send("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"token.get\",\"params\":\(text)}\n")
+    let error = try line.json()?["error"]
+    #expect(error?["code"] == -32602)
+    #expect(error?["data"]?["member"] == "instance")
+  }
+
+  @Test("The listen queue has 4096 places by the kernel's figure")
+  func theListenQueueIsLong() throws {
+    let queue = try Desk.open().listenQueue
+    #expect(queue.length == queue.limit.map { min(4096, $0) })
   }
 
   @Test func deepAndInvalidTextIsRefusedAndTheOthersLiveOn() throws {
@@ -61,7 +95,7 @@ import Testing
     let other = try desk.connect()
     let line = try desk.connect()
     line.send(String(repeating: "[", count: 60_000) + "\n")
-    #expect(try line.json()?["error"]?["code"] == -32700)
+    #expect(try line.json()?["error"]?["code"] == -32600)
     line.send([0x22, 0xFF, 0xFE, 0x22, 0x0A])
     #expect(try line.json()?["error"]?["code"] == -32700)
     #expect(try other.call("daemon.info")["name"] == "sdkd")

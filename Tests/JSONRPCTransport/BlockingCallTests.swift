@@ -9,7 +9,7 @@ struct BlockingCallTests {
   /// In a thread of its own: it blocks, and the threads of the tests' tasks are few.
   private func call(
     _ path: String, _ method: String, _ params: JSON? = nil, timeout: Duration = .seconds(20),
-    checkServer: @escaping @Sendable (UInt32) throws -> Void = { _ in }
+    checkServer: @escaping @Sendable (UInt32, Int32) throws -> Void = { _, _ in }
   ) async throws -> JSON {
     try await withCheckedThrowingContinuation { continuation in
       let body = Body {
@@ -39,7 +39,9 @@ struct BlockingCallTests {
   @Test func callsAndErrors() async throws {
     try await withServer { server in
       let text = JSON(String(repeating: "é", count: 200_000))
-      let answer = try await call(server.path, "echo", ["t": text]) { #expect($0 == getuid()) }
+      let answer = try await call(server.path, "echo", ["t": text]) { uid, pid in
+        #expect(uid == getuid() && pid == getpid())
+      }
       #expect(answer["t"] == text)
       await #expect(throws: RPCError.methodNotFound("x", nearest: nil)) { try await call(server.path, "x") }
       await #expect(throws: ClientConnectionError.timeout) {
@@ -52,7 +54,7 @@ struct BlockingCallTests {
   @Test func sendsNothingToAServerThatIsNotTrusted() async throws {
     try await withServer { server in
       await #expect(throws: Untrusted.self) {
-        try await call(server.path, "echo") { _ in throw Untrusted() }
+        try await call(server.path, "echo") { _, _ in throw Untrusted() }
       }
       try await waitUntil("closed") { server.program.seen.closed == 1 }
       #expect(server.program.seen.accepted.isEmpty)

@@ -166,6 +166,33 @@ struct FairnessTests {
     #expect(allowance.usage == (0, 1 << 20))
   }
 
+  @Test("A batch whose user keeps too much has its later members refused, each with its own answer")
+  func aBatchIsCheckedBetweenItsMembers() throws {
+    let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 1000, maxBufferedBytes: 1 << 20))
+    try open(allowance)
+    wire.holds = true
+    let members = (0..<64).map { "{\"jsonrpc\":\"2.0\",\"id\":\($0),\"method\":\"text\",\"params\":{\"bytes\":60000}}" }
+    // Read in one turn: more would be parsed on another thread.
+    for _ in 0..<2 {
+      try send("[" + members[..<32].joined(separator: ",") + "]\n")
+      pass(.milliseconds(1))
+    }
+    #expect(accepted == 18)
+    #expect(allowance.usage.bytes < (1 << 20) + (200 << 10))
+    #expect(allowance.usage.requests == 0)
+  }
+
+  @Test("A batch has its later members refused past the bytes that a connection may leave unread")
+  func aBatchHasTheConnectionsBound() throws {
+    try open(nil)
+    wire.holds = true
+    let members = (0..<32).map {
+      "{\"jsonrpc\":\"2.0\",\"id\":\($0),\"method\":\"text\",\"params\":{\"bytes\":500000}}"
+    }
+    try send("[" + members.joined(separator: ",") + "]\n")
+    #expect(accepted == 9)
+  }
+
   @Test func whoIsHeldUpForItsUserGoesOnWhenThereIsRoom() throws {
     let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 1000, maxBufferedBytes: 1 << 20))
     try open(allowance)

@@ -151,6 +151,8 @@ struct ListenerTests {
       #expect(try await idle.next() == .end)
       try await busy.send(#"{"jsonrpc":"2.0","id":2,"method":"echo"}"# + "\n")
       #expect(try await busy.json()["error"]?["data"]?["reason"] == "shuttingDown")
+      // The socket's loop may be later than those of the connections.
+      try await waitUntil("the socket is gone") { access(server.path, F_OK) != 0 }
       await #expect(throws: ClientConnectionError.notRunning(path: server.path)) { try await server.client() }
       server.program.gate.open()
       #expect(try await busy.json()["result"] == "done")

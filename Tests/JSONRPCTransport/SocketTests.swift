@@ -33,6 +33,28 @@ struct SocketTests {
     }
   }
 
+  @Test("The params of a long message are prepared off the event loop, those of a refused one not at all")
+  func longParams() async throws {
+    try await withServer { server in
+      let peer = try await server.peer()
+      let text = { (count: Int) in "{\"t\":\"\(String(repeating: "x", count: count))\"}" }
+      try await peer.send(request("echo", id: 1, text(100)))
+      #expect(try await peer.json()["id"] == 1)
+      #expect(server.program.seen.prepared.isEmpty)
+      try await peer.send(request("echo", id: 2, text(5000)) + request("echo", id: 3, text(70_000)))
+      #expect(try await peer.json()["id"] == 2)
+      #expect(try await peer.json()["id"] == 3)
+      // Only echo takes large frames.
+      try await peer.send(request("subtract", id: 4, text(70_000)))
+      #expect(try await peer.json()["error"]?["data"]?["reason"] == "frameTooLarge")
+      let seen = server.program.seen
+      #expect(seen.prepared.map(\.method) == ["echo", "echo"])
+      #expect(seen.prepared.allSatisfy { !$0.isOnEventLoop })
+      #expect(seen.accepted == ["echo", "echo", "echo"])
+      #expect(seen.acceptedPrepared == 2)
+    }
+  }
+
   @Test func aLastLineWithoutItsEndIsAFrameAndAllAnswersAreSent() async throws {
     try await withServer { server in
       let peer = try await server.peer()

@@ -90,10 +90,28 @@ struct CallTests {
       let client = SDKClient(socket: .path(directory.socket), options: strict)
       await #expect(throws: SDKClientError.untrustedServer(uid: geteuid())) { try await client.call("x") }
       #expect(daemon.requests.isEmpty)
-      #expect(ServerTrust.standard.includes(uid: 0))
-      #expect(ServerTrust.standard.includes(uid: geteuid()))
-      #expect(!ServerTrust.standard.includes(uid: 4_000_000_000))
+      let own = getpid()
+      #expect(ServerTrust.standard.includes(uid: 0, pid: own))
+      #expect(ServerTrust.standard.includes(uid: geteuid(), pid: own))
+      #expect(!ServerTrust.standard.includes(uid: 4_000_000_000, pid: own))
     }
+  }
+
+  @Test(
+    "Behind the service manager root is trusted only on sockets in sdkd's directories", arguments: [0, 1] as [Int32])
+  func serviceManager(pid: Int32) throws {
+    #expect(!ServerTrust.standard.includes(uid: 0, pid: pid))
+    #expect(!ServerTrust.standard.includes(uid: 0, pid: pid, path: "/run/foreign.sock"))
+    #expect(!ServerTrust.standard.includes(uid: 0, pid: pid, path: "/run/sdkd/../foreign.sock"))
+    #expect(!ServerTrust.standard.includes(uid: 0, pid: pid, path: "/run/sdkd/inner/foreign.sock"))
+  }
+
+  @Test("A socket that the service manager passes to another user's service is sent nothing")
+  func aForeignService() async throws {
+    let daemon = ScriptedDaemon(serverUid: 0, serverPid: 1)
+    let client = SDKClient(socket: .path("/run/foreign.sock"), connector: daemon.connector)
+    await #expect(throws: SDKClientError.untrustedServer(uid: 0)) { try await client.call(DaemonHealth.self) }
+    #expect(daemon.calls.isEmpty)
   }
 
   @Test func aWriteThatTakesTooLongIsUnknown() async throws {

@@ -49,6 +49,31 @@ import Testing
     #expect(limited.retryAfter == 12)
   }
 
+  @Test(
+    "Retry-After is a number of seconds or a date, up to an hour; anything else counts as 5 s",
+    arguments: [
+      ("0", 0), ("12", 12), ("1.5", 1.5), ("3601", 3600), ("99999999999999999999", 3600), ("inf", 5), ("nan", 5),
+      ("-5", 5), ("1e308", 3600), ("1e400", 5), ("", 5), (".", 5), ("1.2.3", 5), ("soon", 5), ("0x10", 5),
+      ("Sun, 06 Nov 1994 08:49:57 GMT", 20), ("Sun, 06 Nov 1994 08:49:30 GMT", 0),
+      ("Mon, 07 Nov 1994 08:49:37 GMT", 3600), ("Sun, 06 Nov 1994 25:49:37 GMT", 5),
+    ] as [(String, Double)])
+  func retryAfter(text: String, seconds: Double) {
+    let headers = ["retry-after": text, "date": "Sun, 06 Nov 1994 08:49:37 GMT"]
+    guard case .unusable(let error) = answer(429, "", headers) else {
+      Issue.record("429")
+      return
+    }
+    #expect(error.retryAfter == seconds)
+    let limited = HTTPResponseParts(status: 429, headers: headers)
+    #expect(throws: SDKError.self) { try SalesforceAnswer(limited).resource() }
+    do throws(SDKError) { _ = try SalesforceAnswer(limited).resource() } catch { #expect(error.retryAfter == seconds) }
+    do throws(SDKError) {
+      _ = try ChatGrant(limited, token: Secret("t"), hints: [])
+    } catch {
+      #expect(error.retryAfter == seconds)
+    }
+  }
+
   @Test func refusedSockets() {
     #expect(HTTPFailure.refused(status: 503).error(vendor: "The vendor").reason == .serverError)
     #expect(HTTPFailure.refused(status: 429).error(vendor: "The vendor").reason == .rateLimited)

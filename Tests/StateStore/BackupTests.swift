@@ -38,7 +38,7 @@ import Testing
     #expect(try await restored.loaded(kept)?.identity == Sample.identity)
     #expect(try await restored.loaded(kept)?.outbox == [])
     #expect(try await restored.loaded(wiped)?.identity == nil)
-    #expect(try await restored.storageValue(of: wiped.uuid, key: "draft") == nil)
+    #expect(try await restored.storageValue(of: wiped.uuid, key: "draft")?.value == nil)
     #expect(try await restored.loaded(kept)?.clientStorageEpoch != epoch)
     await restored.close()
   }

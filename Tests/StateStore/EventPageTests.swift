@@ -57,7 +57,7 @@ import Testing
       for sample in [one, two] { _ = try await store.commit(sample.create) }
       let last = InstanceChange.NewEvent(.instanceDeleted, audience: ["owner": 7])
       _ = try await store.commit(one.change(.delete, events: [last]))
-      let gone = try await store.load().departed
+      let gone = try await store.load().deleted
       #expect(gone.map(\.uuid) == [one.uuid])
       #expect(gone.first?.audience == ["owner": 7])
       #expect(gone.first?.data == [:])

@@ -29,7 +29,7 @@ import Testing
     let after = try await again.load()
     #expect(after.instances == before.instances && after.quarantined.isEmpty)
     #expect(after.instances.map(\.id.name) == ["instance-0", "instance-2", "instance-3", "instance-4"])
-    #expect(try await again.storageValue(of: samples[0].uuid, key: "key") == nil)
+    #expect(try await again.storageValue(of: samples[0].uuid, key: "key")?.value == nil)
     #expect(try await again.storageValue(of: samples[2].uuid, key: "key")?.value == "instance-2")
     #expect(try await again.events(after: 0, limit: 100) == events)
     await again.close()

@@ -71,7 +71,7 @@ import Testing
         events: [.init(.userLoggedIn)])
       #expect(await reason { _ = try await store.commit(failing) } == .epochChanged)
       #expect(try await store.loaded(sample) == sample.instance)
-      #expect(try await store.storageValue(of: sample.uuid, key: "a") == nil)
+      #expect(try await store.storageValue(of: sample.uuid, key: "a")?.value == nil)
       #expect(try await store.events(after: 0, limit: 10).isEmpty)
     }
   }
@@ -83,7 +83,7 @@ import Testing
       _ = try await store.commit(sample.put("a", 1))
       _ = try await store.commit(sample.change(.delete, events: [.init(.instanceDeleted)]))
       #expect(try await store.load().instances.isEmpty)
-      #expect(try await store.storageValue(of: sample.uuid, key: "a") == nil)
+      #expect(try await store.storageValue(of: sample.uuid, key: "a")?.value == nil)
       #expect(try await store.storageKeys(of: sample.uuid).isEmpty)
       #expect(try await store.events(after: 0, limit: 10).map(\.type) == [.instanceDeleted])
       #expect(await reason { _ = try await store.commit(sample.put("a", 1)) } == .instanceNotFound)

@@ -51,6 +51,29 @@ import Testing
     }
   }
 
+  @Test("A stopped socket leaves no file behind, and a stopped service no status")
+  func whatIsStoppedLeavesNothingBehind() async throws {
+    try await Machine.with { machine in
+      #expect(try await machine.sh("systemctl show sdkd -P StatusText").output.contains("0 instances"))
+      try await machine.sh("systemctl stop sdkd.socket sdkd.service; test ! -e /run/sdkd/sdkd.sock")
+      #expect(try await machine.sh("systemctl show sdkd -P StatusText").output == "\n")
+    }
+  }
+
+  @Test("A removed socket file is noticed, and doctor names the command that brings it back")
+  func aRemovedSocketFileIsNoticed() async throws {
+    try await Machine.with { machine in
+      try await machine.sh("rm /run/sdkd/sdkd.sock")
+      let said = try await machine.journal("-u sdkd.service -o cat") { $0.contains("new clients can't connect") }
+      #expect(said.contains("/run/sdkd/sdkd.sock, was removed or replaced"), "\(said)")
+      #expect(said.contains("systemctl restart sdkd.socket"), "\(said)")
+      let doctor = try await machine.run(["sdkctl", "doctor"], within: 60)
+      #expect(doctor.status == 1 && doctor.output.contains("→ systemctl restart sdkd.socket"), "\(doctor)")
+      try await machine.sh("systemctl restart sdkd.socket")
+      #expect(try await machine.sh("sdkctl list -o json").output == "[]\n")
+    }
+  }
+
   @Test func byHandAStaleSocketIsReplacedAndALivingOneIsNot() async throws {
     try await Machine.with { machine in
       try await machine.sh("useradd --create-home alice")

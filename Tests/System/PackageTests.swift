@@ -10,7 +10,7 @@ import Testing
     mkdir /tmp/former
     dpkg-deb --raw-extract /opt/packages/sdkd_*.deb /tmp/former/sdkd
     sed -i 's/^Version: .*/Version: 0.0.9/' /tmp/former/sdkd/DEBIAN/control
-    dpkg-deb --build /tmp/former/sdkd /tmp/former/sdkd.deb >/dev/null
+    dpkg-deb -Znone --build /tmp/former/sdkd /tmp/former/sdkd.deb >/dev/null
 
     """
 
@@ -104,10 +104,102 @@ import Testing
     }
   }
 
+  @Test("An upgrade leaves the socket open, so that no raw client is refused")
+  func anUpgradeLeavesTheSocketOpen() async throws {
+    try await Machine.with { machine in
+      let client = """
+        import collections, os, socket
+        count = collections.Counter()
+        while not os.path.exists("/tmp/enough"):
+            line = socket.socket(socket.AF_UNIX)
+            line.settimeout(60)
+            try:
+                line.connect("/run/sdkd/sdkd.sock")
+            except OSError as error:
+                count[error.strerror] += 1
+                continue
+            count["connected"] += 1
+            try:
+                line.sendall(b'{"jsonrpc":"2.0","id":1,"method":"daemon.info"}\\n')
+                if line.recv(65536): count["answered"] += 1
+            except OSError:
+                pass
+            line.close()
+        for name in set(count) - {"connected", "answered"}: print(name, count[name])
+        """
+      try await machine.sh("cat > /tmp/client.py", input: client)
+      try await machine.sh(Self.former + "dpkg --install /tmp/former/sdkd.deb >/dev/null")
+      let socket = "stat -c '%i %Z' /run/sdkd/sdkd.sock; systemctl show sdkd.socket -P ActiveEnterTimestampMonotonic"
+      let before = try await machine.sh(socket).output
+      let process = try await machine.sh("systemctl show sdkd.service -P MainPID").output
+      let refused = try await machine.sh(
+        """
+        for i in 1 2 3 4; do python3 /tmp/client.py > /tmp/client.$i 2>&1 & done
+        dpkg --install /opt/packages/sdkd_*.deb >/tmp/upgrade.log 2>&1
+        sdkctl list >/dev/null
+        touch /tmp/enough
+        wait
+        cat /tmp/client.?
+        """
+      ).output
+      #expect(refused == "")
+      #expect(try await machine.sh(socket).output == before)
+      #expect(try await machine.sh("systemctl show sdkd.service -P MainPID").output != process)
+    }
+  }
+
+  @Test("An administrator's rights on the configuration survive boots and upgrades")
+  func anAdministratorsRightsStay() async throws {
+    try await Machine.with { machine in
+      try await machine.sh(
+        Self.former + """
+          dpkg --install /tmp/former/sdkd.deb >/dev/null
+          groupadd operators
+          chown root:operators /etc/sdkd/sdkd.toml; chmod 664 /etc/sdkd/sdkd.toml; chmod 755 /etc/sdkd
+          systemd-tmpfiles --create --remove --boot
+          dpkg --install /opt/packages/sdkd_*.deb >/dev/null 2>&1
+          """)
+      let rights = try await machine.sh("stat -c '%U:%G %a' /etc/sdkd /etc/sdkd/sdkd.toml /etc/sdkd/instances.d").output
+      #expect(rights == "root:sdkd 755\nroot:operators 664\nroot:sdkd 750\n")
+    }
+  }
+
+  @Test("The package depends on an SQLite that knows STRICT tables")
+  func itDependsOnARecentSQLite() async throws {
+    try await Machine.with { machine in
+      let depends = try await machine.sh("dpkg-query -W -f '${Depends}' sdkd").output
+      let version = depends.firstMatch(of: /libsqlite3-0 \(>= 3\.(\d+)/)?.1
+      #expect(version.flatMap { Int($0) } ?? 0 >= 37, "\(depends)")
+    }
+  }
+
+  @Test("The copyright file names the holders and licences of everything that is linked in")
+  func theCopyrightFileIsComplete() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+    let copyright = try text("Packaging/debian/copyright")
+    let pins = try text("Package.resolved").matches(of: /"identity" : "([^"]+)"/).map { String($0.1) }
+    #expect(pins.count > 10)
+    // Plug-ins for documentation are not linked.
+    for name in pins where !name.contains("docc") {
+      #expect(copyright.contains("\n \(name)"), "\(name)")
+    }
+    for text in [
+      "Permission is hereby granted, free of charge", "Redistributions in binary form must reproduce",
+      "Altered source versions must be plainly marked", "BoringSSL",
+    ] {
+      #expect(copyright.contains(text))
+    }
+  }
+
   @Test func removedItLeavesStateAndPurgedNothing() async throws {
     try await Machine.with { machine in
       try await machine.sh(
         """
+        systemctl enable --now sdkd@acme.socket sdkd@acme.service 2>/dev/null
         sdkctl create desk --kind zendesk.messaging --setting base_url=https://acme.zendesk.com/sc/sdk \
           --setting app_id=5f0000000000000000000001 >/dev/null
         dpkg --remove sdkd sdk-sandbox >/dev/null

@@ -22,6 +22,21 @@ import Testing
     }
   }
 
+  @Test("A provider that times out is no failed unit")
+  func aProviderThatTimesOutIsNoFailedUnit() async throws {
+    try await Machine.with { machine in
+      try await machine.startSandbox()
+      try await machine.enableProvider("slow", program: "/usr/bin/sleep 600")
+      try await machine.sh("echo '{\"unit\": \"slow\", \"timeout\": 1}' > /root/provider")
+      try await machine.signIn("alice", at: "desk", "--provider-file /root/provider")
+      #expect(try await machine.run(["sdkctl", "refresh", "desk"]).error.contains("(providerTimeout)"))
+      let journal = try await machine.journal("-o cat -u 'sdkd-provider-slow@*'") {
+        $0.contains("Deactivated successfully") || $0.contains("Failed with result")
+      }
+      #expect(journal.contains("Deactivated successfully") && !journal.contains("Failed with result"), "\(journal)")
+    }
+  }
+
   @Test func aProviderSeesNeitherTheStateNorTheSocketAndTheDaemonNotItsSecret() async throws {
     try await Machine.with { machine in
       try await machine.startSandbox()
@@ -29,7 +44,8 @@ import Testing
         #"""
         mkdir -p /usr/local/libexec
         printf '%s\n' '#!/bin/sh' 'exec >&2' 'id -u' 'cat "$CREDENTIALS_DIRECTORY/signing-key"' \
-          'ls /var/lib/sdkd /run/sdkd/sdkd.sock' 'exit 77' > /usr/local/libexec/nosy
+          'for path in /var/lib/sdkd /run/sdkd/sdkd.sock /run/sdkd-tenants /run/sdkd-providers /etc/sdkd-tenants; do' \
+          'ls $path; done' 'exit 77' > /usr/local/libexec/nosy
         chmod 755 /usr/local/libexec/nosy
         mkdir -p /etc/systemd/system/sdkd-provider-nosy@.service.d
         printf 'open sesame\n' | systemd-creds encrypt --with-key=host --name=signing-key - /etc/nosy.key
@@ -40,10 +56,16 @@ import Testing
       try await machine.enableProvider("nosy", program: "/usr/local/libexec/nosy")
       try await machine.signIn("alice", at: "desk", "--provider-file /root/provider")
       #expect(try await machine.run(["sdkctl", "refresh", "desk"]).error.contains("(providerDenied)"))
-      let journal = try await machine.journal("-o cat -u 'sdkd-provider-nosy@*'") { $0.contains("/run/sdkd") }
+      let journal = try await machine.journal("-o cat -u 'sdkd-provider-nosy@*'") { $0.contains("/etc/sdkd-tenants") }
       #expect(journal.contains("open sesame"), "\(journal)")
-      #expect(journal.contains("/var/lib/sdkd") && journal.contains("/run/sdkd"), "\(journal)")
-      #expect(journal.contains("Permission denied"))
+      for path in [
+        "/var/lib/sdkd", "/run/sdkd/sdkd.sock", "/run/sdkd-tenants", "/run/sdkd-providers", "/etc/sdkd-tenants",
+      ] {
+        let refused = journal.split(separator: "\n").contains {
+          $0.contains("'\(path)'") && $0.hasSuffix("Permission denied")
+        }
+        #expect(refused, "\(path): \(journal)")
+      }
       let uid = try #require(journal.split(separator: "\n").compactMap { UInt32($0) }.first)
       #expect((61184...65519).contains(uid), "a dynamic user")
       let decrypt = "systemd-creds decrypt --name=signing-key /etc/nosy.key -"

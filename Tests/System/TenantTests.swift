@@ -121,6 +121,33 @@ import Testing
     }
   }
 
+  @Test("A tenant's daemon reaches no provider of others, whether or not it has providers", arguments: [true, false])
+  func itReachesNoProviderOfOthers(hasProviders: Bool) async throws {
+    try await Machine.with { machine in
+      try await start(machine)
+      let lines = "SocketUser=root\\nSocketGroup=sdkd-tenants\\nSocketMode=0660"
+      for (name, socket) in [("beta-desk", "beta/desk"), ("desk", "desk"), ("acme-desk", "acme/desk")] {
+        guard hasProviders || name != "acme-desk" else { continue }
+        try await machine.enableProvider(
+          name, program: "/usr/bin/true", socket: "/run/sdkd-providers/\(socket).sock", lines)
+      }
+      let acme = try await daemon(machine, "acme")
+      let group = try await machine.sh("getent group sdkd-tenants | cut -d: -f3").output.dropLast()
+      let inside = "nsenter --target \(acme.pid) --mount --setuid=\(acme.uid) --setgid=\(group)"
+      #expect(
+        try await machine.sh("\(inside) find /run/sdkd-providers -mindepth 1").output
+          == (hasProviders ? "/run/sdkd-providers/acme\n/run/sdkd-providers/acme/desk.sock\n" : ""))
+      let connect = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+      for other in ["beta/desk", "desk"] {
+        let path = "/run/sdkd-providers/\(other).sock"
+        let ended = try await machine.run([
+          "bash", "-c", "test -S \(path) && \(inside) python3 -c '\(connect)' \(path)",
+        ])
+        #expect(ended.status == 1 && ended.error.contains("FileNotFoundError"), "\(path): \(ended)")
+      }
+    }
+  }
+
   /// A user's name has its limits. Without the socket's check systemd would try such a daemon again for ever.
   @Test func aNameThatNoUserCanHaveIsRefusedOnceAndExplained() async throws {
     try await Machine.with { machine in

@@ -10,12 +10,14 @@ import Testing
       let system = try await machine.sh(
         """
         systemd-analyze verify \(manuals) sdkd.socket sdkd.service sdkd@acme.socket sdkd@acme.service \
-          sdkd-provider-front-desk.socket sdkd-provider-front-desk@1.service
+          sdkd-provider-front-desk.socket sdkd-provider-front-desk@1.service sdkd-failed@sdkd.service.service
         """)
       #expect(system.error == "")
       let alice = try await machine.user("alice")
       #expect(
-        try await machine.sh("\(alice) systemd-analyze --user verify \(manuals) sdkd.socket sdkd.service").error == "")
+        try await machine.sh(
+          "\(alice) systemd-analyze --user verify \(manuals) sdkd.socket sdkd.service sdkd-failed@sdkd.service.service"
+        ).error == "")
     }
   }
 

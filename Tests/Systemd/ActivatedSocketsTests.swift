@@ -5,11 +5,11 @@ import Testing
 @testable import Systemd
 
 @Suite struct ActivatedSocketsTests {
-  private static func listener(_ directory: TemporaryDirectory, listens: Bool = true) throws -> Int32 {
+  private static func listener(_ directory: TemporaryDirectory) throws -> Int32 {
     let socket = cl_unix_stream_create()
     let address = try #require(UnixAddress(path: directory.file("sdkd.sock")))
     #expect(address.withSockaddr { bind(socket, $0, $1) } == 0)
-    if listens { #expect(listen(socket, 4096) == 0) }
+    #expect(listen(socket, 4096) == 0)
     return socket
   }
 
@@ -24,27 +24,15 @@ import Testing
     let socket = try Self.listener(directory)
     defer { close(socket) }
     #expect(fcntl(socket, F_SETFD, 0) == 0)
-    let sockets = try ActivatedSockets.adopt([(socket, "sdkd.socket")])
+    let passed = ActivatedSockets.adopt([(socket, "sdkd.socket")], where: Self.isKnown)
     let expected = ActivatedSocket(
       fileDescriptor: socket, name: "sdkd.socket", path: directory.file("sdkd.sock"))
-    #expect(sockets == [expected])
+    #expect(passed.sockets == [expected])
+    #expect(passed.refused.isEmpty)
     #expect(fcntl(socket, F_GETFD) & FD_CLOEXEC != 0)
   }
 
-  @Test func refusesWhatDoesNotListen() throws {
-    let directory = try TemporaryDirectory()
-    let socket = try Self.listener(directory, listens: false)
-    let expected = ActivationError.wrongSocket(fileDescriptor: socket, name: "quiet")
-    #expect(throws: expected) { try ActivatedSockets.adopt([(socket, "quiet")]) }
-    #expect(expected.description.contains("(quiet)"))
-    #expect(expected.description.contains("Accept=no"))
-  }
-
-  @Test func refusesDatagramSocketsAndFiles() throws {
-    for fileDescriptor in [cl_unix_datagram_create(), open("/dev/null", O_RDONLY | O_CLOEXEC)] {
-      #expect(throws: ActivationError.self) { try ActivatedSockets.adopt([(fileDescriptor, "x")]) }
-    }
-  }
+  private static func isKnown(_ name: String) -> Bool { name == "sdkd.socket" }
 
   // In a process of their own: which descriptors are open and what they are is a matter of the whole process.
 
@@ -57,12 +45,12 @@ import Testing
       dup2(socket, ActivatedSockets.firstDescriptor)
       setenv("LISTEN_PID", String(getpid()), 1)
       setenv("LISTEN_FDS", "1", 1)
-      setenv("LISTEN_FDNAMES", "front", 1)
-      let sockets = try? ActivatedSockets.take()
-      let again = try? ActivatedSockets.take()
+      setenv("LISTEN_FDNAMES", "sdkd.socket", 1)
+      let sockets = try? ActivatedSockets.take(where: Self.isKnown).sockets
+      let again = try? ActivatedSockets.take(where: Self.isKnown).sockets
       let descriptorFlags = fcntl(ActivatedSockets.firstDescriptor, F_GETFD)
       if saved >= 0 { dup2(saved, ActivatedSockets.firstDescriptor) }
-      #expect(sockets?.map(\.name) == ["front"])
+      #expect(sockets?.map(\.name) == ["sdkd.socket"])
       #expect(sockets?.map(\.fileDescriptor) == [3])
       #expect(sockets?.first?.path == directory.file("sdkd.sock"))
       #expect(descriptorFlags & FD_CLOEXEC != 0)
@@ -73,11 +61,11 @@ import Testing
 
   @Test func ignoresSocketsOfAnotherProcess() async {
     await #expect(processExitsWith: .success) {
-      let none = try ActivatedSockets.take()
+      let none = try ActivatedSockets.take(where: Self.isKnown)
       setenv("LISTEN_PID", "1", 1)
       setenv("LISTEN_FDS", "1", 1)
-      let others = try ActivatedSockets.take()
-      #expect(none == [] && others == [])
+      let others = try ActivatedSockets.take(where: Self.isKnown)
+      #expect(none == .init() && others == .init())
     }
   }
 
@@ -85,22 +73,44 @@ import Testing
     await #expect(processExitsWith: .success) {
       setenv("LISTEN_PID", String(getpid()), 1)
       setenv("LISTEN_FDS", "many", 1)
-      #expect(throws: ActivationError.self) { try ActivatedSockets.take() }
+      #expect(throws: ActivationError.self) { try ActivatedSockets.take(where: Self.isKnown) }
     }
   }
 
-  @Test func closesAllWhenOneIsWrong() async {
+  @Test("Unknown names and what does not listen are closed, and the known listener is kept")
+  func closesWhatIsNotServed() async {
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory()
+      let other = try TemporaryDirectory()
       let good = try Self.listener(directory)
-      let wrong = cl_unix_datagram_create()
-      let before = [Self.inode(good), Self.inode(wrong)]
-      #expect(throws: ActivationError.wrongSocket(fileDescriptor: wrong, name: "b")) {
-        try ActivatedSockets.adopt([(good, "a"), (wrong, "b")])
-      }
-      // Another thread may have been given the number by now, but never the socket.
+      let stored = try Self.listener(other)
+      let datagram = cl_unix_datagram_create()
+      let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
+      let refused = [stored, datagram, file]
+      let before = refused.map(Self.inode)
+      let passed = ActivatedSockets.adopt(
+        [(stored, "stored"), (datagram, "sdkd.socket"), (good, "sdkd.socket"), (file, "sdkd.socket")],
+        where: Self.isKnown)
+      #expect(passed.sockets.map(\.fileDescriptor) == [good])
+      #expect(
+        passed.refused == [
+          RefusedDescriptor(fileDescriptor: stored, name: "stored", reason: .unknownName),
+          RefusedDescriptor(fileDescriptor: datagram, name: "sdkd.socket", reason: .notListening),
+          RefusedDescriptor(fileDescriptor: file, name: "sdkd.socket", reason: .notListening),
+        ])
+      // Another thread may have been given the number by now, but never the file.
       #expect(before.allSatisfy { $0 != nil })
-      #expect(Self.inode(good) != before[0] && Self.inode(wrong) != before[1])
+      #expect(zip(refused, before).allSatisfy { Self.inode($0) != $1 })
+      #expect(ActivatedSockets.isListeningUnixStream(good))
     }
+  }
+
+  @Test("A refusal names the descriptor and the setting of the socket unit")
+  func aRefusalNamesTheSetting() {
+    func text(_ reason: RefusedDescriptor.Reason) -> String {
+      RefusedDescriptor(fileDescriptor: 4, name: "quiet", reason: reason).description
+    }
+    #expect(text(.unknownName).contains("4 (quiet)") && text(.unknownName).contains("FileDescriptorName=sdkd.socket"))
+    #expect(text(.notListening).contains("4 (quiet)") && text(.notListening).contains("Accept=no"))
   }
 }

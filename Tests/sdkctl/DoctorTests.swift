@@ -1,5 +1,6 @@
 import Foundation
 import JSONRPC
+import SDKClient
 import SDKProtocol
 import Testing
 
@@ -42,6 +43,30 @@ import Testing
       ])
   }
 
+  @Test("A unit that was given up is a failure, with the commands that start it again")
+  func aUnitThatWasGivenUpIsAFailure() throws {
+    func finding(_ service: String, _ socket: String = "ActiveState=active", tenant: String? = nil) throws -> Finding? {
+      let place = try DaemonPlace(tenant.map(SocketLocation.tenant) ?? .system)
+      return UnitCheck(place: place, service: .init(service), socket: .init(socket)).finding
+    }
+    let failed = try finding("ActiveState=failed\nSubState=failed\nResult=exit-code\nNRestarts=60\n")
+    #expect(failed?.status == .failing)
+    #expect(failed?.message == "sdkd.service is failed (exit-code), 60 restarts.")
+    let repair = "systemctl reset-failed sdkd.socket sdkd.service; systemctl start sdkd.socket sdkd.service"
+    #expect(failed?.advice?.hasSuffix(repair) == true)
+
+    let socket = try finding(
+      "ActiveState=inactive", "ActiveState=failed\nResult=service-start-limit-hit", tenant: "acme")
+    #expect(socket?.message == "sdkd@acme.socket is failed (service-start-limit-hit), 0 restarts.")
+    #expect(socket?.advice?.contains("systemctl reset-failed sdkd@acme.socket sdkd@acme.service") == true)
+
+    let looping = try finding("ActiveState=activating\nSubState=auto-restart\nNRestarts=7")
+    #expect(looping?.status == .failing)
+    #expect(looping?.message == "sdkd.service is activating (auto-restart), 7 restarts.")
+    #expect(try finding("ActiveState=active\nSubState=running\nNRestarts=0")?.status == .ok)
+    #expect(try finding("ActiveState=inactive\nSubState=dead") == nil)
+  }
+
   @Test func theVendorsTimeIsRead() {
     let headers = "HTTP/1.1 301 Moved\r\nDate: x\r\n\r\nHTTP/1.1 200 OK\r\ndate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n"
     #expect(HTTPDate.time(inHeaders: headers)?.secondsSince1970 == 784_111_777)
@@ -81,7 +106,8 @@ import Testing
 
   @Test func whatIsWrongIsSaidWithWhatToDo() async throws {
     let run = Run()
-    let status = await run.status("--socket", "/no/such/place/s", "doctor", "-o", "json") { method, _ in
+    let status = await run.status("--socket", "/no/such/place/s", "doctor", "--timeout", "5m", "-o", "json") {
+      method, _ in
       switch method {
       case "daemon.info": return ["name": "sdkd", "version": "0.0.9", "pid": 1]
       case "daemon.health":

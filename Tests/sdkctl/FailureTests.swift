@@ -15,6 +15,8 @@ struct FailureTests {
       (SDKError(.access, .accessDenied, "No."), 4), (SDKError(.missing, .instanceNotFound, "No."), 5),
       (SDKError(.state, .reauthNeeded, "No."), 6), (SDKError(.state, .wrongKind, "No."), 1),
       (SDKError(.unreachable, .network, "No."), 75), (SDKError(.limit, .rateLimit, "No."), 75),
+      (SDKError(.limit, .tooManyInstances, "No."), 1), (SDKError(.limit, .storageFull, "No."), 1),
+      (SDKError(.provider, .providerBackoff, "No."), 75), (SDKError(.provider, .noProvider, "No."), 1),
     ] as [(SDKError, Int32)])
   func theDaemonsErrors(_ error: SDKError, _ expected: Int32) async {
     #expect(await run.status("show", "kiosk") { _, _ in throw error.rpcError } == expected)

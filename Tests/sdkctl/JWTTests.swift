@@ -56,6 +56,64 @@ struct JWTTests {
     #expect(JWTFinding.all(in: jwt, now: now).map(\.name) == ["scopeLegacy", "lifetime"])
   }
 
+  private let goodChat: JSONObject = [
+    "name": "Alice", "email": "alice@example.test", "external_id": "alice-7", "iat": 1_799_999_900,
+    "exp": 1_800_000_200,
+  ]
+
+  private func names(chat payload: JSONObject) -> [String] {
+    var claims = goodChat.merged(with: payload)
+    for change in payload.members where change.value.isNull { claims[change.key] = nil }
+    let jwt = DecodedJWT(header: ["alg": "HS256"], payload: claims)
+    return JWTFinding.all(in: jwt, for: .chat, now: now).filter { $0.severity != .note }.map(\.name)
+  }
+
+  @Test(
+    "Chat has rules of its own",
+    arguments: [
+      ([:], []), (["exp": nil], []), (["name": nil], ["nameMissing"]), (["name": " "], ["nameMissing"]),
+      (["email": "alice"], ["emailMissing"]), (["external_id": nil], ["externalIdMissing"]),
+      (["external_id": .string(String(repeating: "x", count: 201))], ["externalIdTooLong"]),
+      (["external_id": "a\n"], ["externalIdControl"]), (["external_id": "ü $"], ["externalIdUnwise"]),
+      (["iat": nil], ["iatMissing"]), (["iat": "now"], ["iatNotNumber"]),
+      (["iat": 1_800_000_121, "exp": 1_800_000_300], ["iatInFuture"]),
+      (["iat": 1_799_999_900, "exp": 1_800_000_321], ["longLifetime"]),
+      (["iat": 1_799_999_500, "exp": nil], ["tokenHasExpired"]), (["exp": 1_799_999_990], ["tokenHasExpired"]),
+      (["exp": 1_800_000_020], ["nearExpiry"]), (["iat": 1_799_999_900.5], ["iatDecimal"]),
+      (["iat": 1_800_000_000_000], ["iatMilliseconds", "iatInFuture"]),
+    ] as [(JSONObject, [String])])
+  func chat(payload: JSONObject, expected: [String]) {
+    #expect(names(chat: payload) == expected)
+  }
+
+  @Test("Support's JWT needs a name and an e-mail address; opaque tokens have times only")
+  func otherSDKs() {
+    func names(_ audience: JWTAudience, _ header: JSONObject, _ payload: JSONObject) -> [String] {
+      JWTFinding.all(in: DecodedJWT(header: header, payload: payload), for: audience, now: now)
+        .filter { $0.severity != .note }.map(\.name)
+    }
+    #expect(names(.support, ["alg": "HS256"], ["exp": 1_800_000_200]) == ["nameMissing", "emailMissing"])
+    #expect(names(.support, ["alg": "HS256"], goodChat).isEmpty)
+    for audience in [JWTAudience.salesforce, .edna] {
+      #expect(names(audience, ["alg": "RS256"], ["exp": 1_800_000_200]).isEmpty)
+      #expect(names(audience, ["alg": "RS256"], ["exp": 1_800_000_000]) == ["expiredJWT"])
+    }
+  }
+
+  @Test("The verb takes an SDK by its kind and by its short name")
+  func audiences() async {
+    for audience in JWTAudience.allCases { #expect(JWTAudience(argument: audience.rawValue) == audience) }
+    let run = Run()
+    // {"alg":"HS256"} . {"external_id":"m"}
+    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJleHRlcm5hbF9pZCI6Im0ifQ.c2VjcmV0\n"
+    for name in ["chat", "zendesk.chat"] {
+      #expect(await run.status("lint-jwt", "--sdk", name, input: jwt) == 1)
+      #expect(run.output.contains("iatMissing"))
+      #expect(!run.output.contains("kidMissing"))
+    }
+    #expect(await run.status("lint-jwt", "--sdk", "other", input: jwt) == 2)
+  }
+
   @Test(arguments: [("", ""), ("TQ", "M"), ("TWE", "Ma"), ("TWFu", "Man"), ("_-8", "\u{FF}\u{EF}")])
   func base64URL(_ text: String, _ expected: String) {
     #expect(DecodedJWT.base64URL(Substring(text)) == expected.unicodeScalars.map { UInt8($0.value) })

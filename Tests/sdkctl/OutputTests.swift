@@ -34,14 +34,16 @@ struct OutputTests {
 
   @Test(arguments: [
     ("plain é 漢", "plain é 漢"), ("a\nb", #"a\u000ab"#), ("\u{1B}]0;x\u{7}", #"\u001b]0;x\u0007"#),
-    ("\u{9B}2J", #"\u009b2J"#), ("a\u{202E}b", #"a\u202eb"#), ("\u{7F}", #"\u007f"#),
+    ("\u{61C}a", #"\u061ca"#), ("a\u{200B}b", #"a\u200bb"#), ("\u{200C}\u{200D}", #"\u200c\u200d"#),
+    ("\u{200E}\u{200F}", #"\u200e\u200f"#), ("\u{FEFF}", #"\ufeff"#), ("\u{AD}\u{2060}", #"\u00ad\u2060"#),
+    ("\u{E0061}", #"\udb40\udc61"#), ("\u{9B}2J", #"\u009b2J"#), ("a\u{202E}b", #"a\u202eb"#), ("\u{7F}", #"\u007f"#),
   ])
   func controlCharactersAreShown(_ text: String, _ expected: String) {
     #expect(SafeText.escaped(text) == expected)
   }
 
   @Test func escapedJSONIsTheSameValue() throws {
-    let value: JSON = ["k": "\u{9B}\u{202E}\n"]
+    let value: JSON = ["k": "\u{9B}\u{202E}\u{FEFF}\u{E0061}\n"]
     #expect(try JSONParser.parse(SafeText.escaped(JSONWriter.text(of: value))) == value)
   }
 

@@ -40,6 +40,11 @@ int cl_get_dumpable(void);
 /// Orphans below this process become its children rather than those of pid 1 (PR_SET_CHILD_SUBREAPER).
 int cl_set_child_subreaper(void);
 
+/// Makes a directory the root of the process and gives up root's rights for good: user, groups, capabilities and terminal.
+/// Afterwards the process reaches what is in the directory and what is open, with the rights of `user` alone. -EINVAL for
+/// root itself. After a failure the process must end: it may have given up some of it.
+int cl_confine(int directory, uid_t user, gid_t group);
+
 /// SIGKILL, or another signal, for this process when the thread that made it ends (PR_SET_PDEATHSIG).
 int cl_set_parent_death_signal(int signal);
 
@@ -62,6 +67,9 @@ int cl_set_nonblocking(int fd, int nonblocking);
 
 /// Takes an exclusive flock without waiting: -EWOULDBLOCK if somebody else holds it.
 int cl_flock_exclusive_nonblocking(int fd);
+
+/// Gives a flock back.
+int cl_funlock(int fd);
 
 /// The magic number of the file system that holds `fd` (`f_type` of statfs(2), see linux/magic.h).
 int cl_statfs_type(int fd, unsigned long *type);

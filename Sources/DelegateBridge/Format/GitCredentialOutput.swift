@@ -3,6 +3,9 @@ import SDKProtocol
 
 /// The `key=value` lines of git's credential helpers.
 enum GitCredentialOutput {
+  /// The longest name of a line that is looked at, in bytes. A longer one is none that git knows.
+  private static let longestName = 64
+
   static func parse(_ text: ArraySlice<UInt8>, _ question: BridgeQuestion) throws(SDKError) -> BridgeAnswer {
     guard String(validating: text, as: UTF8.self) != nil else { throw .output("wrote what is not UTF-8") }
     var values: [String: String] = [:]
@@ -14,9 +17,10 @@ enum GitCredentialOutput {
       guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else {
         throw .output("wrote a line without =; the format git-credential has key=value lines")
       }
+      guard equals - line.startIndex <= longestName else { continue }
       values[String(decoding: line[..<equals], as: UTF8.self)] = String(decoding: line[(equals + 1)...], as: UTF8.self)
     }
-    if let quit = values["quit"], quit == "1" || quit == "true" { throw .denied("it wrote quit") }
+    if let quit = values["quit"], ["1", "true"].contains(where: quit.hasSameBytes) { throw .denied("it wrote quit") }
     guard let password = values["password"] else {
       throw .output("wrote no password; a helper that doesn't know exits with 75 for later or 77 for no")
     }

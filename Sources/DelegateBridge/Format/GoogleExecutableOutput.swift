@@ -3,20 +3,6 @@ import SDKProtocol
 
 /// The executable response of google-auth's "executable-sourced credentials".
 enum GoogleExecutableOutput {
-  /// What a provider says about its failure, safe to show.
-  struct Failure: Sendable, Hashable {
-    let code: String?
-    let message: String?
-
-    /// The failure as an error of the provider.
-    var error: SDKError {
-      SDKError(
-        .provider, .providerFailed,
-        "The token provider reports a failure\(code.map { " (\($0))" } ?? ""); its own words are attached.",
-        vendorCode: code, vendorDescription: message)
-    }
-  }
-
   static func parse(_ object: JSONObject, _ question: BridgeQuestion) throws(SDKError) -> BridgeAnswer {
     if let version = object["version"], version.intValue != 1 {
       throw .output("wrote an executable response of another version than 1")
@@ -37,15 +23,9 @@ enum GoogleExecutableOutput {
   }
 
   /// The failure that a response reports; `nil` if it reports none.
-  static func failure(_ object: JSONObject) -> Failure? {
+  static func failure(_ object: JSONObject) -> ReportedFailure? {
     guard object["success"]?.boolValue == false else { return nil }
     let code = object["code"].flatMap { $0.stringValue ?? $0.intValue.map(String.init) }
-    return Failure(code: code.map { shown($0, 64) }, message: object["message"]?.stringValue.map { shown($0, 512) })
-  }
-
-  private static func shown(_ text: String, _ limit: Int) -> String {
-    // Masked before it is cut: a cut token would not be known for one.
-    let line = String(String.UnicodeScalarView(text.unicodeScalars.prefix(8192).map { $0.value < 0x20 ? " " : $0 }))
-    return String(SecretMask.mask(line).prefix(limit))
+    return ReportedFailure(code: code, message: object["message"]?.stringValue)
   }
 }

@@ -5,10 +5,11 @@ public import SDKProtocol
 public enum OutputFormat {
   /// The answer in a provider's output.
   ///
+  /// - Parameter now: when it was written, for formats that give a lifetime.
   /// - Throws: `providerOutputInvalid` for what can't be read, without any of the output in its message; the
   ///   provider's own failure where the format can say one.
   public static func parse(
-    _ bytes: [UInt8], format: ProviderFormat, question: BridgeQuestion
+    _ bytes: [UInt8], format: ProviderFormat, question: BridgeQuestion, now: Timestamp
   ) throws(SDKError) -> BridgeAnswer {
     guard let start = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
     else { throw .output("wrote nothing; let it write the token, or exit with 75 for later and 77 for no") }
@@ -19,19 +20,24 @@ public enum OutputFormat {
     case .execCredential: return try ExecCredentialOutput.parse(try object(text), question)
     case .googleExecutable: return try GoogleExecutableOutput.parse(try object(text), question)
     case .gitCredential: return try GitCredentialOutput.parse(text, question)
+    case .oauth: return try OAuthOutput.parse(try object(text), question, now: now)
     case .auto:
       guard text.first == UInt8(ascii: "{") else { return try RawOutput.parse(text, question) }
       let object = try object(text)
       if object["apiVersion"] != nil { return try ExecCredentialOutput.parse(object, question) }
       if object["success"] != nil { return try GoogleExecutableOutput.parse(object, question) }
+      if object["access_token"] != nil { return try OAuthOutput.parse(object, question, now: now) }
       return try AnswerShape.check(object, question)
     }
   }
 
   /// A failure that the output of a provider with a bad exit status explains, if its format can.
-  static func failure(_ bytes: [UInt8], format: ProviderFormat) -> GoogleExecutableOutput.Failure? {
-    guard format == .auto || format == .googleExecutable, let object = try? object(bytes[...]) else { return nil }
-    return GoogleExecutableOutput.failure(object)
+  static func failure(_ bytes: [UInt8], format: ProviderFormat) -> ReportedFailure? {
+    switch format {
+    case .auto, .googleExecutable: (try? object(bytes[...])).flatMap(GoogleExecutableOutput.failure)
+    case .oauth: (try? object(bytes[...])).flatMap(OAuthOutput.failure)
+    case .raw, .json, .execCredential, .gitCredential: nil
+    }
   }
 
   /// An answer with a token, for the formats that know nothing else.

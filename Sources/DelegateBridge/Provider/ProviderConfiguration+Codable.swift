@@ -3,7 +3,7 @@ import SDKProtocol
 
 extension ProviderConfiguration {
   private enum CodingKeys: String, CodingKey, CaseIterable {
-    case command, shell, unit, format, timeout, environment, concurrency
+    case command, shell, unit, format, input, timeout, environment, concurrency
     case passEnvironment = "pass_environment"
     case workingDirectory = "working_directory"
     case maxOutput = "max_output"
@@ -44,6 +44,7 @@ extension ProviderConfiguration {
     if unit == nil, let problem = Self.problem(ofCommand: command, shell: shell) { throw refuse(.command, problem) }
 
     format = try value(.format, or: .auto)
+    input = try value(.input, or: .json)
     timeout = try value(.timeout, or: Seconds(literal: 10))
     guard timeout > Seconds(literal: 0), timeout <= Self.maximumTimeout else {
       throw refuse(.timeout, "The timeout must be longer than nothing and at most 10m.")
@@ -87,6 +88,7 @@ extension ProviderConfiguration {
       try container.encode(command, forKey: .command)
     }
     try container.encode(format, forKey: .format)
+    try container.encode(input, forKey: .input)
     try container.encode(timeout, forKey: .timeout)
     if !environment.isEmpty { try container.encode(environment, forKey: .environment) }
     if !passEnvironment.isEmpty { try container.encode(passEnvironment, forKey: .passEnvironment) }

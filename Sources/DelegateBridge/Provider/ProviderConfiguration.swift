@@ -13,6 +13,8 @@ public struct ProviderConfiguration: RPCValue, Hashable {
   public var shell: Bool
   /// How standard output is read.
   public var format: ProviderFormat
+  /// What standard input holds.
+  public var input: ProviderInput
   /// How long a run may take before it is ended.
   public var timeout: Seconds
   /// Variables to set.
@@ -33,14 +35,16 @@ public struct ProviderConfiguration: RPCValue, Hashable {
 
   /// A provider from the source code; nothing is checked before it runs.
   public init(
-    command: [String], shell: Bool = false, format: ProviderFormat = .auto, timeout: Seconds = Seconds(literal: 10),
-    environment: [String: String] = [:], passEnvironment: [String] = [], workingDirectory: String = "/",
+    command: [String], shell: Bool = false, format: ProviderFormat = .auto, input: ProviderInput = .json,
+    timeout: Seconds = Seconds(literal: 10), environment: [String: String] = [:], passEnvironment: [String] = [],
+    workingDirectory: String = "/",
     maxOutput: ByteCount = .kibibytes(64), concurrency: Int = 1
   ) {
     self.command = command
     unit = nil
     self.shell = shell
     self.format = format
+    self.input = input
     self.timeout = timeout
     self.environment = environment
     self.passEnvironment = passEnvironment
@@ -51,10 +55,11 @@ public struct ProviderConfiguration: RPCValue, Hashable {
 
   /// A provider that is a systemd unit; nothing is checked before it is asked.
   public init(
-    unit: String, format: ProviderFormat = .auto, timeout: Seconds = Seconds(literal: 10),
+    unit: String, format: ProviderFormat = .auto, input: ProviderInput = .json, timeout: Seconds = Seconds(literal: 10),
     maxOutput: ByteCount = .kibibytes(64), concurrency: Int = 1
   ) {
-    self.init(command: [], format: format, timeout: timeout, maxOutput: maxOutput, concurrency: concurrency)
+    self.init(
+      command: [], format: format, input: input, timeout: timeout, maxOutput: maxOutput, concurrency: concurrency)
     self.unit = unit
   }
 
@@ -73,6 +78,9 @@ public struct ProviderConfiguration: RPCValue, Hashable {
       .optional("shell", .boolean, "whether command is a text for /bin/sh; false"),
       .optional("unit", .string(), "instead of a command: NAME of the systemd unit sdkd-provider-NAME.socket to ask"),
       .optional("format", .enumeration(ProviderFormat.allCases.map(\.rawValue)), "how its output is read; auto"),
+      .optional(
+        "input", .enumeration(ProviderInput.allCases.map(\.rawValue)),
+        "what it reads: json, the question; none; git, as git's credential helpers read it; json"),
       .optional("timeout", Seconds.jsonSchema, "how long a run may take, at most 10m; 10s"),
       .optional("environment", .map(.string()), "variables to set"),
       .optional("pass_environment", .array(.string()), "variables of the daemon's environment to pass"),

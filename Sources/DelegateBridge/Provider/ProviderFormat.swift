@@ -12,4 +12,6 @@ public enum ProviderFormat: String, Sendable, Codable, CaseIterable {
   case googleExecutable = "google-executable"
   /// git's `key=value` lines.
   case gitCredential = "git-credential"
+  /// The answer of an OAuth 2.0 token endpoint (RFC 6749, 5.1 and 5.2).
+  case oauth
 }

@@ -50,6 +50,8 @@ public struct BridgeQuestion: Sendable, Hashable {
   public var error: Failure?
   /// Whether the user's external id is a secret: then it is in the input alone, not in the environment.
   public var concealsExternalId = false
+  /// The host of the vendor, with the port where it has one; not part of the question itself.
+  public var host: String?
   /// When an answer comes too late. No wait and no run goes beyond it.
   public var deadline: Timestamp
 

@@ -1,5 +1,6 @@
 import JSONRPC
 import Logging
+import ProviderUnit
 import SDKProtocol
 
 /// One run of a provider: the program, what it gets, and its limits.
@@ -34,7 +35,13 @@ struct ProviderInvocation: Sendable {
     arguments = provider.arguments
     environment = ProviderEnvironment.make(provider, asked, inherited: inherited)
     workingDirectory = provider.workingDirectory
-    input = JSONWriter.bytes(of: asked) + [UInt8(ascii: "\n")]
+    let text = provider.input.text(of: question)
+    if let text, provider.unit == nil {
+      input = Array(text.utf8)
+    } else {
+      // The wrapper in the unit makes the variables of the question, and feeds the program.
+      input = JSONWriter.bytes(of: text.map { ProviderQuestion.wrapping(asked, standardInput: $0) } ?? asked) + [0x0A]
+    }
     timeout = min(provider.timeout.duration, patience)
     maxOutput = provider.maxOutput.bytes
     metadata = [

@@ -2,9 +2,13 @@ import SDKProtocol
 
 extension ProviderRun {
   /// What a run means: an answer, or one of the provider's reasons.
-  func answer(to question: BridgeQuestion, by provider: ProviderConfiguration) throws(SDKError) -> BridgeAnswer {
+  ///
+  /// - Parameter now: when the run ended.
+  func answer(
+    to question: BridgeQuestion, by provider: ProviderConfiguration, now: Timestamp
+  ) throws(SDKError) -> BridgeAnswer {
     switch ending {
-    case .exited(0): return try OutputFormat.parse(output, format: provider.format, question: question)
+    case .exited(0): return try OutputFormat.parse(output, format: provider.format, question: question, now: now)
     case .exited(75):
       throw SDKError(
         .provider, .providerFailed, "The token provider asks to try later (exit status 75); try again later.")

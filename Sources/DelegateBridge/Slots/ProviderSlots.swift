@@ -53,7 +53,7 @@ final class ProviderSlots: Sendable {
     }
     switch verdict {
     case .started: return id
-    case .refused: throw .providersBusy("Too many token providers of this owner are hanging", retryAfter: 5)
+    case .refused: throw .providersBusy("Too many token providers are hanging", retryAfter: 5)
     case .late: throw .providersBusy("All token providers that may run at a time are busy", retryAfter: 1)
     case .cancelled: throw .noLongerAsked
     }

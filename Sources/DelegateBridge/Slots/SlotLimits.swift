@@ -4,8 +4,11 @@ public struct SlotLimits: Sendable, Hashable {
   public var concurrent: Int
   /// Runs in all, those that gave their slot back included: `bridge.max_running`.
   public var running: Int
-  /// Runs of one owner in all.
+  /// The share of one owner: as many runs begin before those of owners that are over their share.
   public var runningPerOwner: Int
+  /// Runs in all while an owner over its share begins another: room for a share is left, so that an owner that comes
+  /// later is served while all of these hang.
+  var runningOverShare: Int { max(1, running - min(runningPerOwner, running / 4)) }
   /// Runs in all for instances that files define, which count for themselves each: a quarter is left to the users.
   var runningForFiles: Int { max(1, running - running / 4) }
   /// After this time a run gives its slot back.

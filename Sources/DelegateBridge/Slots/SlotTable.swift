@@ -3,8 +3,11 @@ import DequeModule
 /// Decides which runs begin, which wait and which are refused.
 ///
 /// A run begins in a slot. One that lasts gives the slot back and counts as long-running instead, so that hung providers
-/// never hold the slots. That giving back never fails: a run begins only while its owner and the daemon have room for
-/// one more long-running one. The last free slot is kept for instances whose last run succeeded.
+/// never hold the slots. That giving back never fails: a run begins only while the daemon has room for one more
+/// long-running one. The last free slot is kept for instances whose last run succeeded.
+///
+/// Shares are work-conserving: an owner over its share begins another run only while no owner within its share waits for
+/// a slot. Among owners over their share the one with the fewest runs is next.
 struct SlotTable: Sendable {
   /// Which waiting runs may begin, and which need not wait any longer because the room is full of long ones.
   struct Changes: Sendable, Equatable {
@@ -92,50 +95,75 @@ struct SlotTable: Sendable {
   /// Forgets how the last run went.
   mutating func forget(_ key: BridgeKey) { healthy.remove(key) }
 
+  /// Whether long-running runs fill all the room that the owner may have, so that waiting is of no use.
   private func isFull(for owner: ProviderOwner) -> Bool {
-    longCount >= limits.running || longOfOwner[owner, default: 0] >= limits.runningPerOwner
+    longCount >= limits.running
+      || (longOfOwner[owner, default: 0] >= limits.runningPerOwner && longCount >= limits.runningOverShare)
       || (owner.isFile && longOfFiles >= limits.runningForFiles)
   }
 
-  private func mayStart(_ request: SlotRequest) -> Bool {
-    let free = limits.concurrent - slotCount
-    let kept = limits.concurrent > 1 && !healthy.contains(request.key) ? 1 : 0
-    return free > kept && runs.count < limits.running
-      && runsOfOwner[request.owner, default: 0] < limits.runningPerOwner
-      && !(request.owner.isFile && runsOfFiles >= limits.runningForFiles)
-      && runsOfInstance[request.key.instance, default: 0] < max(1, request.concurrency)
+  private func isWithinShare(_ owner: ProviderOwner) -> Bool {
+    runsOfOwner[owner, default: 0] < limits.runningPerOwner
   }
 
-  /// Goes round the waiting instances, one run each turn, until none may begin.
+  /// Whether neither the instance's own runs nor those of files are in the way of a run.
+  private func isAllowed(_ request: SlotRequest) -> Bool {
+    runsOfInstance[request.key.instance, default: 0] < max(1, request.concurrency)
+      && !(request.owner.isFile && runsOfFiles >= limits.runningForFiles)
+  }
+
+  private func hasSlot(_ request: SlotRequest) -> Bool {
+    let free = limits.concurrent - slotCount
+    let kept = limits.concurrent > 1 && !healthy.contains(request.key) ? 1 : 0
+    let room = isWithinShare(request.owner) ? limits.running : limits.runningOverShare
+    return free > kept && runs.count < room
+  }
+
+  /// Refuses what need not wait, and begins runs: first those of owners within their share, in turn between instances,
+  /// then those of owners over it.
   private mutating func advance() -> Changes {
     var changes = Changes()
+    for instance in turns {
+      guard let queue = queues[instance], let first = queue.first, isFull(for: first.owner) else { continue }
+      changes.refused += queue.map(\.id)
+      queues[instance] = nil
+    }
+    if !changes.refused.isEmpty { turns.removeAll { queues[$0] == nil } }
+    var isWaiting = false
     var passed = 0
     while passed < turns.count, let instance = turns.popFirst() {
-      guard var queue = queues[instance], let first = queue.first else { continue }
-      if isFull(for: first.owner) {
-        changes.refused += queue.map(\.id)
-        queues[instance] = nil
-        continue
-      }
       turns.append(instance)
-      guard mayStart(first) else {
+      guard let first = queues[instance]?.first, isWithinShare(first.owner), isAllowed(first), hasSlot(first) else {
+        isWaiting = isWaiting || queues[instance]?.first.map { isWithinShare($0.owner) && isAllowed($0) } ?? false
         passed += 1
         continue
       }
-      passed = 0
-      queue.removeFirst()
-      setQueue(queue, of: instance)
-      start(first)
-      changes.started.append(first.id)
+      (passed, isWaiting) = (0, false)
+      changes.started.append(start(first))
     }
+    while !isWaiting, let first = nextOverShare() { changes.started.append(start(first)) }
     return changes
   }
 
-  private mutating func start(_ request: SlotRequest) {
+  /// The run to begin next of those whose owners are over their share.
+  private func nextOverShare() -> SlotRequest? {
+    guard slotCount < limits.concurrent, runs.count < limits.runningOverShare else { return nil }
+    let candidates = turns.lazy.compactMap { queues[$0]?.first }.filter { isAllowed($0) && hasSlot($0) }
+    return candidates.min { runsOfOwner[$0.owner, default: 0] < runsOfOwner[$1.owner, default: 0] }
+  }
+
+  /// Begins the first waiting run of its instance, whose next turn is the last.
+  private mutating func start(_ request: SlotRequest) -> Int {
+    let instance = request.key.instance
+    if turns.last != instance, let place = turns.firstIndex(of: instance) { turns.append(turns.remove(at: place)) }
+    var queue = queues[instance] ?? []
+    queue.removeFirst()
+    setQueue(queue, of: instance)
     runs[request.id] = Run(request: request)
     runsOfOwner[request.owner, default: 0] += 1
     if request.owner.isFile { runsOfFiles += 1 }
     runsOfInstance[request.key.instance, default: 0] += 1
+    return request.id
   }
 
   private mutating func setQueue(_ queue: Deque<SlotRequest>, of instance: String) {

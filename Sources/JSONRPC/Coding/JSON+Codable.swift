@@ -24,6 +24,12 @@ extension JSON: Codable {
   }
 
   public func encode(to encoder: any Encoder) throws {
+    if case .object(let object) = self {
+      // Not as a dictionary, in which names that are canonically equivalent are one.
+      var container = encoder.container(keyedBy: IndexKey.self)
+      for member in object.members { try container.encode(member.value, forKey: IndexKey(stringValue: member.key)) }
+      return
+    }
     var container = encoder.singleValueContainer()
     switch self {
     case .null: try container.encodeNil()
@@ -32,8 +38,7 @@ extension JSON: Codable {
       if let int = Int(number.text) { try container.encode(int) } else { try container.encode(number.double) }
     case .string(let string): try container.encode(string)
     case .array(let array): try container.encode(array)
-    case .object(let object):
-      try container.encode(Dictionary(uniqueKeysWithValues: object.members.map { ($0.key, $0.value) }))
+    case .object: break
     }
   }
 }

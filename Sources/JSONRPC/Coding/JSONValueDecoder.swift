@@ -6,7 +6,7 @@ public enum JSONValueDecoder {
   ///
   /// - Throws: `DecodingError`.
   public static func decode<T: Decodable>(_ type: T.Type = T.self, from json: JSON) throws -> T {
-    try ValueDecoder(json: json, codingPath: []).unbox(type)
+    try ValueDecoder(json: json, codingPath: []).decode(type)
   }
 }
 
@@ -27,15 +27,6 @@ struct ValueDecoder: Decoder {
   let json: JSON
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  func unbox<T: Decodable>(_ type: T.Type) throws -> T {
-    if type == JSON.self, let value = json as? T { return value }
-    if type == JSONObject.self {
-      guard let object = json.objectValue as? T else { throw mismatch(type) }
-      return object
-    }
-    return try T(from: self)
-  }
 
   func mismatch(_ type: Any.Type) -> DecodingError {
     .typeMismatch(
@@ -84,7 +75,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
   func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
   func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
   func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
-  func decode<T: Decodable>(_ type: T.Type) throws -> T { try unbox(type) }
+  func decode<T: Decodable>(_ type: T.Type) throws -> T { try T(from: self) }
 
   private func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
     if case .number(let number) = json, let exact = T(number.text) { return exact }
@@ -113,7 +104,7 @@ private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decode(_ type: String.Type, forKey key: Key) throws -> String { try inner(key).decode(type) }
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try inner(key).decode(type) }
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try inner(key).decode(type) }
-  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try inner(key).unbox(type) }
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try inner(key).decode(type) }
 
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
@@ -155,7 +146,7 @@ private struct ArrayContainer: UnkeyedDecodingContainer {
     return true
   }
 
-  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try inner().unbox(type) }
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try inner().decode(type) }
   mutating func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type
   ) throws -> KeyedDecodingContainer<Nested> { try inner().container(keyedBy: type) }

@@ -35,17 +35,20 @@ private final class EncodingNode {
 
   func member(_ key: String) -> EncodingNode {
     let node = EncodingNode()
-    if case .object(let members) = content {
-      content = .object(members + [(key, node)])
-    } else {
-      content = .object([(key, node)])
-    }
+    var members: [(String, EncodingNode)] = if case .object(let members) = content { members } else { [] }
+    // The only reference to the array: it grows in place.
+    content = .empty
+    members.append((key, node))
+    content = .object(members)
     return node
   }
 
   func element() -> EncodingNode {
     let node = EncodingNode()
-    if case .array(let nodes) = content { content = .array(nodes + [node]) } else { content = .array([node]) }
+    var nodes = if case .array(let nodes) = content { nodes } else { [EncodingNode]() }
+    content = .empty
+    nodes.append(node)
+    content = .array(nodes)
     return node
   }
 }

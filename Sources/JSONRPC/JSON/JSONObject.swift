@@ -1,4 +1,4 @@
-/// The members of a JSON object in the order of the text; no name stands twice.
+/// The members of a JSON object in the order of the text. No name occurs twice; names compare as UTF-8 bytes.
 public struct JSONObject: Sendable {
   /// One member: its name and value.
   public struct Member: Sendable {
@@ -10,6 +10,11 @@ public struct JSONObject: Sendable {
 
   /// The members in order.
   public private(set) var members: [Member]
+  /// The members' positions by name; `nil` for a small object, which is searched faster without.
+  private var positions: [UTF8Key: Int]?
+
+  /// The most members that are searched one after the other.
+  private static let smallCount = 16
 
   /// An object without members.
   public init() { members = [] }
@@ -21,9 +26,6 @@ public struct JSONObject: Sendable {
     for (key, value) in pairs { self[key] = value }
   }
 
-  /// For the parser, which has checked that no name stands twice.
-  init(unique members: [Member]) { self.members = members }
-
   /// The number of members.
   public var count: Int { members.count }
   /// True without members.
@@ -33,28 +35,66 @@ public struct JSONObject: Sendable {
 
   /// The value of a member. Setting `nil` removes it; setting a new one puts it last.
   public subscript(key: String) -> JSON? {
-    get { members.first { $0.key == key }?.value }
+    get { position(of: key).map { members[$0].value } }
     set {
-      if let index = members.firstIndex(where: { $0.key == key }) {
-        if let newValue { members[index].value = newValue } else { members.remove(at: index) }
-      } else if let newValue {
-        members.append(Member(key: key, value: newValue))
+      switch (position(of: key), newValue) {
+      case (let position?, let value?): members[position].value = value
+      case (let position?, nil):
+        members.remove(at: position)
+        index()
+      case (nil, let value?): append(new: key, value)
+      case (nil, nil): break
       }
     }
   }
 
+  private func position(of key: String) -> Int? {
+    if let positions { return positions[UTF8Key(key)] }
+    // Not `firstIndex`, which may copy each member's value along with its name.
+    for position in members.indices where members[position].key.hasSameBytes(as: key) { return position }
+    return nil
+  }
+
+  /// Whether there is a member of this name.
+  func contains(_ key: String) -> Bool { position(of: key) != nil }
+
+  /// Adds a member last. Its name must be new.
+  mutating func append(new key: String, _ value: JSON) {
+    members.append(Member(key: key, value: value))
+    if positions != nil {
+      positions?[UTF8Key(key)] = members.count - 1
+    } else if members.count > Self.smallCount {
+      index()
+    }
+  }
+
+  private mutating func index() {
+    positions = nil
+    guard members.count > Self.smallCount else { return }
+    var positions = [UTF8Key: Int](minimumCapacity: members.count)
+    for (position, member) in members.enumerated() { positions[UTF8Key(member.key)] = position }
+    self.positions = positions
+  }
+
   /// This object changed by a JSON merge patch (RFC 7396): `null` removes, objects merge, all else replaces.
   public func merged(with patch: JSONObject) -> JSONObject {
-    var result = self
-    for member in patch.members {
-      switch member.value {
-      case .null: result[member.key] = nil
-      case .object(let inner):
-        result[member.key] = .object((result[member.key]?.objectValue ?? JSONObject()).merged(with: inner))
-      default: result[member.key] = member.value
-      }
+    var result = JSONObject()
+    for member in members {
+      let value = patch[member.key].map { Self.merged(member.value, with: $0) } ?? member.value
+      if let value { result.append(new: member.key, value) }
+    }
+    for change in patch.members where !contains(change.key) {
+      if let value = Self.merged(nil, with: change.value) { result.append(new: change.key, value) }
     }
     return result
+  }
+
+  private static func merged(_ value: JSON?, with change: JSON) -> JSON? {
+    switch change {
+    case .null: nil
+    case .object(let patch): .object((value?.objectValue ?? JSONObject()).merged(with: patch))
+    default: change
+    }
   }
 }
 
@@ -66,7 +106,7 @@ extension JSONObject: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(Set(members.map(\.key)))
+    hasher.combine(Set(members.map { UTF8Key($0.key) }))
   }
 }
 

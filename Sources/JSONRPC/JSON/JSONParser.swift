@@ -1,34 +1,49 @@
-/// Why a text is not JSON that we take, and where.
+/// The reason why a text is refused, and where.
 public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, in a few words.
   public let problem: String
   /// The byte at which it was seen, from 0.
   public let offset: Int
+  /// Whether the text breaks a limit of the parser and not the grammar of JSON.
+  public let isBeyondLimits: Bool
 
   public var description: String { "\(problem) at byte \(offset)" }
+
+  /// The error as the end of a sentence that begins with the name of the text.
+  public var predicate: String { isBeyondLimits ? "is refused: \(self)" : "is not valid JSON: \(self)" }
 }
 
 /// A strict parser of RFC 8259 JSON over bytes.
 ///
-/// It refuses what `Foundation`'s takes in silence and a peer could hurt us with: names that stand twice,
-/// nesting beyond a limit, invalid UTF-8, lone surrogates, text after the value.
+/// Unlike Foundation's parser it refuses names that occur twice, nesting beyond a limit, long runs of combining marks,
+/// invalid UTF-8, lone surrogates and text after the value.
 public struct JSONParser {
-  /// How deep arrays and objects may nest.
+  /// The number of levels to which arrays and objects may nest.
   public static let maximumDepth = 32
+  /// The most combining marks (scalars of a canonical combining class other than 0) in a row.
+  ///
+  /// Swift sorts each run by insertion when it compares or hashes text: one long run takes quadratic time. UAX #15 calls
+  /// 30 a generous limit for text in any language.
+  public static let maximumMarks = 128
 
   private let bytes: UnsafeBufferPointer<UInt8>
+  private let maximumMarks: Int
   private var position = 0
   private var depth = 0
 
-  /// The value that the whole of `bytes` spells.
+  /// Returns the value that the whole of `bytes` spells.
   ///
+  /// - Parameter maximumMarks: the most combining marks in a row; more than the default only for texts that the caller
+  ///   wrote itself.
   /// - Throws: `JSONSyntaxError`.
-  public static func parse(_ bytes: some Sequence<UInt8>) throws(JSONSyntaxError) -> JSON {
+  public static func parse(
+    _ bytes: some Sequence<UInt8>, maximumMarks: Int = maximumMarks
+  ) throws(JSONSyntaxError) -> JSON {
     let result: Result<JSON, JSONSyntaxError>
-    if let parsed = bytes.withContiguousStorageIfAvailable({ parseResult($0) }) {
+    if let parsed = bytes.withContiguousStorageIfAvailable({ parseResult($0, maximumMarks) }) {
       result = parsed
     } else {
-      result = Array(bytes).withUnsafeBufferPointer { parseResult($0) }
+      result = Array(bytes).withUnsafeBufferPointer { parseResult($0, maximumMarks) }
     }
     return try result.get()
   }
@@ -36,9 +51,11 @@ public struct JSONParser {
   /// The value that a string spells.
   public static func parse(_ text: String) throws(JSONSyntaxError) -> JSON { try parse(text.utf8) }
 
-  private static func parseResult(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSON, JSONSyntaxError> {
+  private static func parseResult(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ maximumMarks: Int
+  ) -> Result<JSON, JSONSyntaxError> {
     do throws(JSONSyntaxError) {
-      var parser = JSONParser(bytes: bytes)
+      var parser = JSONParser(bytes: bytes, maximumMarks: maximumMarks)
       let value = try parser.value()
       parser.skipSpace()
       guard parser.position == bytes.count else { throw parser.error("text after the value") }
@@ -48,10 +65,17 @@ public struct JSONParser {
     }
   }
 
-  private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  private init(bytes: UnsafeBufferPointer<UInt8>, maximumMarks: Int) {
+    self.bytes = bytes
+    self.maximumMarks = maximumMarks
+  }
 
   private func error(_ problem: String) -> JSONSyntaxError {
-    JSONSyntaxError(problem: problem, offset: position)
+    JSONSyntaxError(problem: problem, offset: position, isBeyondLimits: false)
+  }
+
+  private func refusal(_ problem: String) -> JSONSyntaxError {
+    JSONSyntaxError(problem: problem, offset: position, isBeyondLimits: true)
   }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -83,7 +107,7 @@ public struct JSONParser {
   private mutating func nested(
     _ body: (inout JSONParser) throws(JSONSyntaxError) -> JSON
   ) throws(JSONSyntaxError) -> JSON {
-    guard depth < Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth)") }
+    guard depth < Self.maximumDepth else { throw refusal("nested deeper than \(Self.maximumDepth)") }
     depth += 1
     position += 1
     let value = try body(&self)
@@ -122,31 +146,27 @@ public struct JSONParser {
   }
 
   private mutating func object() throws(JSONSyntaxError) -> JSON {
-    var members: [JSONObject.Member] = []
-    var seen = Set<String>()
+    var object = JSONObject()
     skipSpace()
     if next == UInt8(ascii: "}") {
       position += 1
-      return .object(JSONObject(unique: members))
+      return .object(object)
     }
     while true {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw error("a member's name is expected") }
       let key = try string()
-      // Most objects are small: a set only once comparing would cost more.
-      let isDuplicate = seen.isEmpty ? members.contains { $0.key == key } : !seen.insert(key).inserted
-      if isDuplicate { throw error("the member \(key.prefix(64).debugDescription) stands twice") }
+      if object.contains(key) { throw refusal("the member \(key.clipped(toUTF8: 64).debugDescription) occurs twice") }
       skipSpace()
       guard next == UInt8(ascii: ":") else { throw error("a colon is expected") }
       position += 1
-      members.append(JSONObject.Member(key: key, value: try value()))
-      if members.count == 16 { seen = Set(members.map(\.key)) }
+      object.append(new: key, try value())
       skipSpace()
       switch next {
       case UInt8(ascii: ","): position += 1
       case UInt8(ascii: "}"):
         position += 1
-        return .object(JSONObject(unique: members))
+        return .object(object)
       default: throw error("a comma or } is expected")
       }
     }
@@ -180,7 +200,7 @@ public struct JSONParser {
     while let byte = next {
       switch byte {
       case UInt8(ascii: "\""):
-        let text = try text(bytes[start..<position])
+        let text = try text(of: bytes.span.extracting(start..<position))
         position += 1
         return text
       case UInt8(ascii: "\\"): return try escapedString(from: start)
@@ -191,11 +211,25 @@ public struct JSONParser {
     throw error("a string does not end")
   }
 
-  private func text(_ slice: Slice<UnsafeBufferPointer<UInt8>>) throws(JSONSyntaxError) -> String {
-    guard let text = String(validating: slice, as: UTF8.self) else {
-      throw JSONSyntaxError(problem: "a string is not UTF-8", offset: slice.startIndex)
+  private func text(of bytes: Span<UInt8>) throws(JSONSyntaxError) -> String {
+    let text: String
+    // `String(validating:as:)` would look up the metadata of generic types for each string.
+    do { text = String(copying: try UTF8Span(validating: bytes)) } catch { throw self.error("a string is not UTF-8") }
+    // The smallest mark has two bytes.
+    if bytes.count / 2 > maximumMarks, hasLongRunOfMarks(text) {
+      throw refusal("a string has more than \(maximumMarks) combining marks in a row")
     }
     return text
+  }
+
+  private func hasLongRunOfMarks(_ text: String) -> Bool {
+    var run = 0
+    for scalar in text.unicodeScalars {
+      let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
+      run = isMark ? run + 1 : 0
+      if run > maximumMarks { return true }
+    }
+    return false
   }
 
   private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
@@ -203,7 +237,7 @@ public struct JSONParser {
     while let byte = next {
       switch byte {
       case UInt8(ascii: "\""):
-        guard let text = String(validating: collected, as: UTF8.self) else { throw error("a string is not UTF-8") }
+        let text = try text(of: collected.span)
         position += 1
         return text
       case UInt8(ascii: "\\"):
@@ -230,7 +264,7 @@ public struct JSONParser {
     case UInt8(ascii: "t"): collected.append(0x09)
     case UInt8(ascii: "u"):
       let scalar = try unicodeEscape()
-      collected.append(contentsOf: Array(String(Character(scalar)).utf8))
+      collected.append(contentsOf: scalar.utf8)
     default:
       position -= 1
       throw error("an unknown escape")

@@ -47,11 +47,12 @@ extension RPCError: RPCErrorConvertible {
 }
 
 extension RPCError {
-  /// -32700: the text is not JSON.
-  public static func parseError(_ cause: JSONSyntaxError) -> RPCError {
-    RPCError(
+  /// -32700 for text that is not JSON, -32600 for JSON beyond the limits of the parser.
+  public static func unparsed(_ cause: JSONSyntaxError) -> RPCError {
+    if cause.isBeyondLimits { return .invalidRequest("The message \(cause.predicate). Send a simpler one.") }
+    return RPCError(
       code: -32700, reason: "parseError",
-      message: "The message is not valid JSON: \(cause). Send one JSON text in UTF-8 on each line.")
+      message: "The message \(cause.predicate). Send one JSON text in UTF-8 on each line.")
   }
 
   /// -32600: JSON, but no JSON-RPC 2.0 message.
@@ -70,7 +71,7 @@ extension RPCError {
 
   /// -32601: no such method; the nearest known one is named.
   public static func methodNotFound(_ name: String, nearest: String?) -> RPCError {
-    let name = name.prefix(64)
+    let name = name.clipped(toUTF8: 64)
     let hint = nearest.map { "did you mean \($0)?" } ?? "rpc.discover lists the methods."
     return RPCError(
       code: -32601, reason: "methodNotFound", message: "There is no method \(name); \(hint)",

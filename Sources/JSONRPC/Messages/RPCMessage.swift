@@ -4,8 +4,10 @@ public struct RPCRequest: Sendable {
   public let id: RPCID
   /// The method's name.
   public let method: String
-  /// The params; `nil` when none were sent.
+  /// The params; `nil` for none, which an empty array and `null` mean too.
   public let params: JSON?
+  /// What the program has made of the params beforehand, away from the event loop.
+  public var prepared: (any Sendable)?
 
   /// A request with these parts.
   public init(id: RPCID, method: String, params: JSON?) {
@@ -26,7 +28,31 @@ public enum RPCMessage: Sendable {
   /// JSON, but no message: the error to answer, with the id if one could be read.
   case invalid(id: RPCID, RPCError)
 
-  private static let members = ["jsonrpc", "id", "method", "params", "result", "error"]
+  /// The most bytes that a method's name may have.
+  public static let maximumMethodBytes = 64
+
+  /// The members of a message, found in one pass.
+  private struct Members {
+    static let names = ["jsonrpc", "id", "method", "params", "result", "error"]
+
+    var jsonrpc, id, method, params, result, error: JSON?
+    /// The name of the first member that messages don't have.
+    var unknown: String?
+
+    init(_ object: JSONObject) {
+      for member in object.members {
+        switch UTF8Key(member.key) {
+        case "jsonrpc": jsonrpc = member.value
+        case "id": id = member.value
+        case "method": method = member.value
+        case "params": params = member.value
+        case "result": result = member.value
+        case "error": error = member.value
+        default: unknown = unknown ?? member.key
+        }
+      }
+    }
+  }
 
   /// Reads one message out of a JSON value.
   public init(_ json: JSON) {
@@ -34,48 +60,62 @@ public enum RPCMessage: Sendable {
       self = .invalid(id: .null, .invalidRequest("A message is a JSON object, not a \(json.typeName)."))
       return
     }
+    let members = Members(object)
     var id: RPCID?
-    if let value = object["id"] {
+    if let value = members.id {
       guard let known = RPCID(value) else {
         self = .invalid(
           id: .null, .invalidRequest("An id is a string, a number or null, not a \(value.typeName).", member: "id"))
         return
       }
+      guard known.byteCount <= RPCID.maximumBytes else {
+        self = .invalid(
+          id: .null, .invalidRequest("An id has at most \(RPCID.maximumBytes) bytes; use a shorter one.", member: "id"))
+        return
+      }
       id = known
     }
-    self = Self.read(object, id: id)
+    self = Self.read(members, id: id)
   }
 
-  private static func read(_ object: JSONObject, id: RPCID?) -> RPCMessage {
+  private static func read(_ members: Members, id: RPCID?) -> RPCMessage {
     func invalid(_ message: String, _ member: String) -> RPCMessage {
       .invalid(id: id ?? .null, .invalidRequest(message, member: member))
     }
-    guard object["jsonrpc"]?.stringValue == "2.0" else {
+    guard members.jsonrpc?.stringValue == "2.0" else {
       return invalid("The member jsonrpc must be \"2.0\".", "jsonrpc")
     }
-    if let unknown = object.keys.first(where: { !members.contains($0) }) {
-      let hint = unknown.nearest(in: members).map { " Did you mean \($0)?" } ?? ""
-      return invalid("The member \(unknown.prefix(64)) is not known in a message.\(hint)", String(unknown.prefix(64)))
+    if let unknown = members.unknown {
+      let hint = unknown.nearest(in: Members.names).map { " Did you mean \($0)?" } ?? ""
+      let name = unknown.clipped(toUTF8: 64)
+      return invalid("The member \(name) is not known in a message.\(hint)", name)
     }
-    guard let method = object["method"] else { return response(object, id: id) }
+    guard let method = members.method else { return response(members, id: id) }
     guard let name = method.stringValue else { return invalid("The member method must be a string.", "method") }
-    if object["result"] != nil || object["error"] != nil {
+    guard name.utf8.count <= maximumMethodBytes else {
+      return invalid(
+        "A method's name has at most \(maximumMethodBytes) bytes; rpc.discover lists the methods.", "method")
+    }
+    if members.result != nil || members.error != nil {
       return invalid("A message with a method has no result and no error.", "method")
     }
-    let params = object["params"]
-    switch params {
-    case nil, .object, .array: break
+    let params: JSON?
+    switch members.params {
+    case nil, .null?: params = nil
+    case .array(let elements)? where elements.isEmpty: params = nil
+    case .object(let members)?: params = .object(members)
+    case .array(let elements)?: params = .array(elements)
     default: return invalid("The member params must be an object.", "params")
     }
     guard let id else { return .notification(method: name, params: params) }
     return .request(RPCRequest(id: id, method: name, params: params))
   }
 
-  private static func response(_ object: JSONObject, id: RPCID?) -> RPCMessage {
+  private static func response(_ members: Members, id: RPCID?) -> RPCMessage {
     guard let id else {
       return .invalid(id: .null, .invalidRequest("The member method is missing.", member: "method"))
     }
-    switch (object["result"], object["error"]) {
+    switch (members.result, members.error) {
     case (let result?, nil): return .response(id: id, .success(result))
     case (nil, let error?):
       let unreadable = RPCError(code: -32603, reason: "invalidResponse", message: "The error object can't be read.")
@@ -101,7 +141,7 @@ public enum RPCFrame: Sendable {
   /// - Throws: the error to answer with `id: null`.
   public init(_ bytes: some Sequence<UInt8>) throws(RPCError) {
     let json: JSON
-    do { json = try JSONParser.parse(bytes) } catch { throw .parseError(error) }
+    do { json = try JSONParser.parse(bytes) } catch { throw .unparsed(error) }
     guard let elements = json.arrayValue else {
       self = .single(RPCMessage(json))
       return

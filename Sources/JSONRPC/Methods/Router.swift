@@ -4,8 +4,14 @@
 public struct Router<Context: Sendable>: Sendable {
   /// Decoded params and the handler, waiting to be run.
   public typealias Operation = @Sendable () async throws -> [UInt8]
-  /// Checks and decodes params for one call.
-  public typealias Prepare = @Sendable (JSON?, Context) throws(RPCError) -> Prepared
+  /// Checks and decodes the params of one call. Runs on any thread, since it needs nothing of the caller.
+  public typealias Read = @Sendable (JSON?) throws(RPCError) -> ReadCall
+
+  /// A call with decoded params.
+  public struct ReadCall: Sendable {
+    /// Begins the call for a caller.
+    public let begin: @Sendable (Context) -> Prepared
+  }
 
   /// A call that has passed the checks of its shape.
   public enum Prepared: Sendable {
@@ -19,8 +25,8 @@ public struct Router<Context: Sendable>: Sendable {
   public struct Route: Sendable {
     /// The method.
     public let method: any RPCMethod.Type
-    /// Its entrance.
-    public let prepare: Prepare
+    /// Reads the params of its calls.
+    public let read: Read
   }
 
   private var routes: [String: Route] = [:]
@@ -44,10 +50,12 @@ public struct Router<Context: Sendable>: Sendable {
     immediate: (@Sendable (M.Params, Context) -> [UInt8]?)? = nil,
     handler: @escaping @Sendable (M.Params, Context) async throws -> M.Result
   ) {
-    routes[M.name] = Route(method: method) { json, context throws(RPCError) in
+    routes[M.name] = Route(method: method) { json throws(RPCError) in
       let params = try M.decode(json)
-      if let answer = immediate?(params, context) { return .immediate(answer) }
-      return .deferred { JSONWriter.bytes(of: try JSONValueEncoder.encode(try await handler(params, context))) }
+      return ReadCall { context in
+        if let answer = immediate?(params, context) { return .immediate(answer) }
+        return .deferred { JSONWriter.bytes(of: try JSONValueEncoder.encode(try await handler(params, context))) }
+      }
     }
   }
 }

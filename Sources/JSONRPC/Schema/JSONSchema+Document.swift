@@ -17,7 +17,10 @@ extension JSONSchema {
       return .object(object)
     case .enumeration(let words): return ["type": "string", "enum": .array(words.map(JSON.string))]
     case .array(let element): return ["type": "array", "items": element.document]
-    case .map(let element): return ["type": "object", "additionalProperties": element.document]
+    case .map(let element, let maximum):
+      var object: JSONObject = ["type": "object", "additionalProperties": element.document]
+      if let maximum { object["maxProperties"] = JSON(maximum) }
+      return .object(object)
     case .object(let members): return Self.document(of: members)
     case .oneOf(let schemas): return ["oneOf": .array(schemas.map(\.document))]
     case .named(let name, _): return ["$ref": .string("#/components/schemas/\(name)")]
@@ -53,7 +56,7 @@ extension JSONSchema {
       guard found[name] == nil else { return }
       found[name] = schema
       schema.collect(into: &found)
-    case .array(let schema), .map(let schema): schema.collect(into: &found)
+    case .array(let schema), .map(let schema, _): schema.collect(into: &found)
     case .object(let members): for member in members { member.schema.collect(into: &found) }
     case .oneOf(let schemas): for schema in schemas { schema.collect(into: &found) }
     default: return

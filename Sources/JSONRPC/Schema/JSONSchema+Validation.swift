@@ -46,10 +46,11 @@ extension JSONSchema {
         if let found = element.violation(in: item, at: "\(path)[\(index)]") { return found }
       }
       return nil
-    case .map(let element):
-      guard let object = value.objectValue else { return wrong(path) }
+    case .map(let element, let maximum):
+      guard let object = value.objectValue, object.count <= maximum ?? .max else { return wrong(path) }
       for member in object.members {
-        if let found = element.violation(in: member.value, at: Self.join(path, member.key)) { return found }
+        let path = Self.join(path, member.key.clipped(toUTF8: 64))
+        if let found = element.violation(in: member.value, at: path) { return found }
       }
       return nil
     case .oneOf(let schemas):
@@ -64,7 +65,7 @@ extension JSONSchema {
   private func objectViolation(_ value: JSON, _ members: [JSONMember], _ path: String) -> JSONSchemaViolation? {
     guard let object = value.objectValue else { return wrong(path) }
     for member in object.members where !members.contains(where: { $0.name == member.key }) {
-      let name = String(member.key.prefix(64))
+      let name = member.key.clipped(toUTF8: 64)
       return JSONSchemaViolation(
         member: Self.join(path, name), problem: .unknown(nearest: name.nearest(in: members.map(\.name))))
     }
@@ -116,6 +117,7 @@ extension JSONSchema {
     case .string: "a string"
     case .enumeration(let words): "one of " + words.joined(separator: ", ")
     case .array: "an array"
+    case .map(_, let maximum?): "an object of at most \(maximum) members"
     case .map, .object: "an object"
     case .oneOf(let schemas): schemas.map(\.expectation).joined(separator: ", or ")
     case .named(_, let schema): schema.expectation

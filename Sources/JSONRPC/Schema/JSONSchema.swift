@@ -16,8 +16,8 @@ public indirect enum JSONSchema: Sendable {
   case enumeration([String])
   /// A list.
   case array(JSONSchema)
-  /// An object whose member names are the peer's choice.
-  case map(JSONSchema)
+  /// An object whose member names are the peer's choice, of at most so many members.
+  case map(JSONSchema, atMost: Int? = nil)
   /// An object with these members and no others.
   case object([JSONMember])
   /// One of several shapes.

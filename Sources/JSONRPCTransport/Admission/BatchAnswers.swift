@@ -21,6 +21,8 @@ struct BatchAnswers<Call> {
 
   private var batches: [Int: Batch] = [:]
   private var last = 0
+  /// The bytes of all answers in it.
+  private(set) var byteCount = 0
 
   var isEmpty: Bool { batches.isEmpty }
 
@@ -36,8 +38,12 @@ struct BatchAnswers<Call> {
     guard var batch = batches.removeValue(forKey: number) else { return nil }
     batch.missing -= 1
     batch.complete.texts.append(text)
+    byteCount += text.count
     if let call { batch.complete.calls.append(call) }
-    if batch.missing == 0 { return batch.complete }
+    if batch.missing == 0 {
+      byteCount -= batch.complete.texts.reduce(0) { $0 + $1.count }
+      return batch.complete
+    }
     batches[number] = batch
     return nil
   }

@@ -26,6 +26,11 @@ extension RPCError {
     "Too many bytes are kept for this user's connections: read answers, end messages, or send shorter ones.",
     after: 1_000_000_000)
 
+  /// -32050: the answers to earlier members of the batch, or to earlier requests, are kept already. Not run.
+  static let tooManyAnswers = rateLimit(
+    "Too many bytes of answers are kept. Read them, and send this request again in a smaller batch.",
+    after: 1_000_000_000)
+
   /// -32050: the daemon stops. Not run.
   public static let shuttingDown = RPCError(
     code: -32050, reason: "shuttingDown", retryable: true,

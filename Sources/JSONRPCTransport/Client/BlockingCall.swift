@@ -15,16 +15,18 @@ public struct BlockingCall {
   ///
   /// - Parameters:
   ///   - timeout: for all of it.
-  ///   - checkServer: sees the uid as which the daemon listens, before anything is sent; throw to send nothing.
+  ///   - checkServer: is called with user and process of the listener before anything is sent; throw to send nothing.
   /// - Throws: the daemon's `RPCError`, `ClientConnectionError`, or what `checkServer` throws.
   public static func run(
     path: String, method: String, params: JSON? = nil, timeout: Duration,
-    maxLineBytes: Int = ClientSettings().maxLineBytes, checkServer: (_ uid: UInt32) throws -> Void = { _ in }
+    maxLineBytes: Int = ClientSettings().maxLineBytes,
+    checkServer: (_ uid: UInt32, _ pid: Int32) throws -> Void = { _, _ in }
   ) throws -> JSON {
     let deadline = ContinuousClock.now + timeout
     let descriptor = try connect(path, deadline)
     defer { close(descriptor) }
-    try checkServer(PeerCredentials(descriptor: descriptor)?.uid ?? .max)
+    let server = PeerCredentials(descriptor: descriptor)
+    try checkServer(server?.uid ?? .max, server?.pid ?? 0)
     var call = BlockingCall(descriptor: descriptor, deadline: deadline, framer: LineFramer(limit: maxLineBytes))
     let text = RPCText.request(id: .number(JSONNumber(1)), method: method, params: params ?? [:])
     try call.send(text + [UInt8(ascii: "\n")])

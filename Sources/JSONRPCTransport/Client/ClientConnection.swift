@@ -10,6 +10,9 @@ public final class ClientConnection: Sendable {
 
   /// The user as whom the daemon listens. Check it before you send secrets.
   public let serverUid: UInt32
+  /// The process that began to listen: the daemon, or the service manager that passed the socket on; 0 for one of
+  /// another pid namespace.
+  public let serverPid: Int32
   /// What the daemon sends without being asked. For one reader; ends with the connection, and with an error
   /// when it ended for another reason than that one side closed it.
   public let notifications: AsyncThrowingStream<ServerNotification, any Error>
@@ -17,10 +20,11 @@ public final class ClientConnection: Sendable {
   private let wire: ClientWire
 
   private init(
-    _ wire: ClientWire, serverUid: UInt32, _ notifications: AsyncThrowingStream<ServerNotification, any Error>
+    _ wire: ClientWire, _ server: PeerCredentials?, _ notifications: AsyncThrowingStream<ServerNotification, any Error>
   ) {
     self.wire = wire
-    self.serverUid = serverUid
+    serverUid = server?.uid ?? .max
+    serverPid = server?.pid ?? 0
     self.notifications = notifications
   }
 
@@ -44,10 +48,10 @@ public final class ClientConnection: Sendable {
     let (stream, continuation) = AsyncThrowingStream.makeStream(
       of: ServerNotification.self, bufferingPolicy: .bufferingOldest(max(1, settings.maxNotifications)))
     // The socket's other end was made when the daemon began to listen: these are its credentials.
-    let serverUid = PeerCredentials(descriptor: descriptor)?.uid ?? .max
+    let server = PeerCredentials(descriptor: descriptor)
     let wire = try ClientWire(
       descriptor: descriptor, maxLineBytes: settings.maxLineBytes, notifications: continuation, onRequest: onRequest)
-    return ClientConnection(wire, serverUid: serverUid, stream)
+    return ClientConnection(wire, server, stream)
   }
 
   /// Calls a method and waits for its result.

@@ -17,14 +17,22 @@ extension ConnectionCore {
     receive(RPCFrame.result(of: line), line)
   }
 
-  /// One long line has come: it is parsed on another thread. Nothing more may be received before `body`, which is
-  /// called on the event loop with the number of messages that were in it.
+  /// One long line has come: it is parsed, and the params of its requests are decoded, on another thread. Nothing more
+  /// may be received before `body`, which is called on the event loop with the number of messages that were in it.
   func receiveApart(_ line: ArraySlice<UInt8>, _ body: @escaping (Int) -> Void) {
     let home = NIOLoopBound(self, eventLoop: eventLoop)
     let then = NIOLoopBound(body, eventLoop: eventLoop)
-    let eventLoop = eventLoop
+    let (eventLoop, program, settings) = (eventLoop, program, settings)
     parsing = Task {
-      let frame = RPCFrame.result(of: line)
+      let frame = RPCFrame.result(of: line).map { frame in
+        frame.mapRequests { request in
+          // Too large for its method: refused without a look at the params.
+          guard line.count <= settings.limits.smallFrameBytes || settings.takesLargeFrames(request.method) else {
+            return request
+          }
+          return program?.prepare(request) ?? request
+        }
+      }
       eventLoop.execute { then.value(home.value.receiveParsed(frame, line)) }
     }
   }
@@ -56,6 +64,11 @@ extension ConnectionCore {
     case .batch(let messages):
       let destination = state.batches.open(expected: messages.count { $0.wantsAnswer })
       for message in messages {
+        // Answers of a batch are kept until the last: its members count what the earlier ones have left.
+        if case .request(let request) = message, hasTooManyAnswers, let program {
+          refuse(request, .tooManyAnswers, destination, program)
+          continue
+        }
         receive(message, bytes: line.count / messages.count, isLarge: isLarge, destination)
       }
       return messages.count
@@ -209,6 +222,19 @@ extension RPCFrame {
   /// What a line holds, or the error to answer.
   fileprivate static func result(of line: ArraySlice<UInt8>) -> Result<RPCFrame, RPCError> {
     do throws(RPCError) { return .success(try RPCFrame(line)) } catch { return .failure(error) }
+  }
+}
+
+extension RPCFrame {
+  /// The frame with each of its requests replaced.
+  fileprivate func mapRequests(_ body: (RPCRequest) -> RPCRequest) -> RPCFrame {
+    func map(_ message: RPCMessage) -> RPCMessage {
+      if case .request(let request) = message { .request(body(request)) } else { message }
+    }
+    switch self {
+    case .single(let message): return .single(map(message))
+    case .batch(let messages): return .batch(messages.map(map))
+    }
   }
 }
 

@@ -62,16 +62,24 @@ final class ConnectionCore {
   /// Whether so much is unsent that nothing more should be read. Less is so much when its user's connections keep a
   /// lot together.
   var isBlocked: Bool {
-    let unsent = outbox.unsent
-    if unsent > settings.limits.maxOutboundBytes { return true }
-    return unsent > settings.limits.smallFrameBytes && allowance?.isCrowded == true
+    isTooMuch(outbox.unsent)
   }
 
-  /// Counts the bytes that are kept of what the peer has sent: `pending` at the wire, and the requests that wait.
+  /// Whether so many bytes of answers are kept, those of unfinished batches included, that no more members of a batch
+  /// should run.
+  var hasTooManyAnswers: Bool { isTooMuch(outbox.unsent + state.batches.byteCount) }
+
+  private func isTooMuch(_ bytes: Int) -> Bool {
+    if bytes > settings.limits.maxOutboundBytes { return true }
+    return bytes > settings.limits.smallFrameBytes && allowance?.isCrowded == true
+  }
+
+  /// Counts the bytes that are kept beside the output: `pending` at the wire, the requests that wait, and the answers of
+  /// unfinished batches.
   func keep(pending bytes: Int) {
     guard let allowance else { return }
     pendingBytes = isLost ? 0 : bytes
-    let all = pendingBytes + state.queuedBytes
+    let all = pendingBytes + state.queuedBytes + (isLost ? 0 : state.batches.byteCount)
     guard all != keptBytes else { return }
     allowance.count(buffered: all - keptBytes)
     keptBytes = all
@@ -129,7 +137,9 @@ final class ConnectionCore {
         case .success(let result): RPCText.response(id: id, result: result)
         case .failure(let error): RPCText.response(id: id, error: error)
         }
-      guard let complete = state.batches.add(text, from: call, to: number) else { return }
+      let complete = state.batches.add(text, from: call, to: number)
+      keep(pending: pendingBytes)
+      guard let complete else { return }
       write { $0.writeBytes(RPCText.batch(complete.texts)) }
       for call in complete.calls { call.answered() }
     }

@@ -2,9 +2,11 @@ public import JSONRPC
 
 /// The program's side of one connection.
 ///
-/// All functions are called on the connection's event loop, in the order of the frames, and must not block:
-/// what takes time goes into an `AcceptedCall`.
+/// All functions but `prepare` are called on the connection's event loop, in the order of the frames, and must not
+/// block: what takes time goes into an `AcceptedCall`.
 public protocol ConnectionHandler: Sendable {
+  /// Does with a long request what takes time, before `accept`: sets its `prepared`. Runs on any thread.
+  func prepare(_ request: RPCRequest) -> RPCRequest
   /// A request was read. Places in queues are taken here, in arrival order. A notification that is sent while
   /// this runs follows the reply that it gives.
   func accept(_ request: RPCRequest) -> Acceptance
@@ -17,6 +19,8 @@ public protocol ConnectionHandler: Sendable {
 }
 
 extension ConnectionHandler {
+  /// Most need no preparation.
+  public func prepare(_ request: RPCRequest) -> RPCRequest { request }
   /// Most don't care.
   public func refused(_ request: RPCRequest, with error: RPCError) {}
 }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Makes a listening socket at a path, without harming a living one.
 public struct ListeningSocket {
-  /// Connections that may wait to be accepted.
+  /// The most connections that wait to be accepted. The kernel lowers it to `net.core.somaxconn`.
   static let backlog: CInt = 4096
 
   /// The socket; whoever has this value closes it.

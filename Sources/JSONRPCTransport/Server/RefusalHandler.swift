@@ -1,3 +1,4 @@
+internal import Glibc
 internal import JSONRPC
 internal import NIOCore
 internal import Synchronization
@@ -18,8 +19,12 @@ final class RefusalHandler: ChannelInboundHandler {
 
   /// How long the peer has to read why. The first thing that it sends ends it sooner.
   private static let lingering = TimeAmount.milliseconds(500)
-  /// More are closed at once: whoever is refused again and again must not hold descriptors by it.
-  private static let maximumLingering = 64
+  /// More are closed at once: refused connections must not take up the descriptors.
+  private static let maximumLingering: Int = {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
+    return min(64, Int(clamping: limit.rlim_cur) / 16)
+  }()
 
   init(error: RPCError, count: Count) {
     self.error = error

@@ -40,7 +40,9 @@ final class ServerRun: Sendable {
   func serve(_ descriptor: CInt, _ file: SocketFile?) async throws {
     let channel: any Channel
     do {
-      channel = try await makeBootstrap().withBoundSocket(descriptor).get()
+      channel = try await makeBootstrap(backlog: file == nil ? .max : ListeningSocket.backlog).withBoundSocket(
+        descriptor
+      ).get()
     } catch {
       file?.remove()
       throw error
@@ -101,12 +103,16 @@ final class ServerRun: Sendable {
     acceptedContinuation.finish()
   }
 
-  private func makeBootstrap() -> ServerBootstrap {
+  /// - Parameter backlog: the most connections that wait to be accepted. A passed socket gets as many as the kernel
+  ///   allows, so that its unit's `Backlog=` is not lowered.
+  private func makeBootstrap(backlog: CInt) -> ServerBootstrap {
     ServerBootstrap(group: group)
-      // NIO calls listen again, which must not shrink the queue.
-      .serverChannelOption(.backlog, value: Int32(ListeningSocket.backlog))
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          // NIO has called `listen` with its default of 128, before it looks at any option.
+          try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { descriptor in
+            guard listen(descriptor, backlog) == 0 else { throw IOError(errnoCode: errno, reason: "listen") }
+          }
           let pause = AcceptPauseHandler { self.state.withLock { !$0.isDraining } }
           try channel.pipeline.syncOperations.addHandler(pause)
         }

@@ -78,7 +78,7 @@ final class DaemonLink: Sendable {
     do { connection = try await connector(path, onRequest.map(gate.guarding)) } catch {
       throw try SDKClientError(error, path: path)
     }
-    do { try accept(uid: connection.serverUid, path) } catch {
+    do { try accept(uid: connection.serverUid, pid: connection.serverPid, path) } catch {
       connection.close()
       throw error
     }
@@ -95,8 +95,8 @@ final class DaemonLink: Sendable {
     do {
       return try BlockingCall.run(
         path: path, method: method, params: params, timeout: timeout ?? Self.forever,
-        checkServer: { uid in
-          try accept(uid: uid, path)
+        checkServer: { uid, pid in
+          try accept(uid: uid, pid: pid, path)
           willSend()
         })
     } catch { throw try SDKClientError(error, path: path) }
@@ -109,8 +109,8 @@ final class DaemonLink: Sendable {
   }
 
   /// The server of a new connection is trusted, and the daemon at `path` is ours from now on.
-  private func accept(uid: UInt32, _ path: String) throws(SDKClientError) {
-    guard options.trust.includes(uid: uid, path: path) else { throw .untrustedServer(uid: uid) }
+  private func accept(uid: UInt32, pid: Int32, _ path: String) throws(SDKClientError) {
+    guard options.trust.includes(uid: uid, pid: pid, path: path) else { throw .untrustedServer(uid: uid) }
     state.withLock { $0.path = path }
   }
 

@@ -5,6 +5,8 @@ public import JSONRPCTransport
 public protocol SDKConnection: AnyObject, Sendable {
   /// The user as whom the daemon listens.
   var serverUid: UInt32 { get }
+  /// The process that began to listen; 0 when it is not known.
+  var serverPid: Int32 { get }
   /// What the daemon sends without being asked, for one reader; ends with the connection.
   var notifications: AsyncThrowingStream<ServerNotification, any Error> { get }
   /// True when the connection has ended.

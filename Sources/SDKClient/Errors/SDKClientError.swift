@@ -12,7 +12,7 @@ public enum SDKClientError: Error, Sendable, Hashable {
   case noDaemon(path: String)
   /// The caller may not use the socket.
   case notPermitted(path: String)
-  /// Neither root nor `sdkd` nor the caller's own user listens: nothing was sent.
+  /// Neither root nor `sdkd` nor the caller's own user answers, as far as is known: nothing was sent.
   case untrustedServer(uid: UInt32)
   /// The connection was lost and the tries have ended. Nothing was changed: the call is a read, or was not sent.
   case closed
@@ -64,6 +64,9 @@ extension SDKClientError: CustomStringConvertible {
     case .rpc(let error): error.message
     case .noDaemon(let path): "No daemon answers on \(path). Start it, or say where its socket is."
     case .notPermitted(let path): "You may not connect to \(path)."
+    case .untrustedServer(uid: 0):
+      "The system's service manager listens on this socket, which is not in sdkd's directories below /run; who answers is "
+        + "not known, so nothing was sent."
     case .untrustedServer(let uid):
       "The socket belongs to uid \(uid), which is neither root nor sdkd nor you; nothing was sent."
     case .closed: "The daemon closed the connection and has not come back in time; nothing was changed. Call again."

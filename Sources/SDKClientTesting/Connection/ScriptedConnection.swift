@@ -5,6 +5,7 @@ internal import Synchronization
 /// One client's connection to a scripted daemon.
 final class ScriptedConnection: SDKConnection {
   let serverUid: UInt32
+  let serverPid: Int32
   let notifications: AsyncThrowingStream<ServerNotification, any Error>
   /// Answers what the daemon asks.
   let onRequest: ClientConnection.RequestHandler?
@@ -12,9 +13,10 @@ final class ScriptedConnection: SDKConnection {
   private let continuation: AsyncThrowingStream<ServerNotification, any Error>.Continuation
   private let end = EndSignal()
 
-  init(daemon: ScriptedDaemon, serverUid: UInt32, onRequest: ClientConnection.RequestHandler?) {
+  init(daemon: ScriptedDaemon, serverUid: UInt32, serverPid: Int32, onRequest: ClientConnection.RequestHandler?) {
     self.daemon = daemon
     self.serverUid = serverUid
+    self.serverPid = serverPid
     self.onRequest = onRequest
     (notifications, continuation) = AsyncThrowingStream.makeStream()
   }

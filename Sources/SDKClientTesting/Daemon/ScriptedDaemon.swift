@@ -51,12 +51,16 @@ public final class ScriptedDaemon: Sendable {
 
   let state = Mutex(State())
   private let serverUid: UInt32
+  private let serverPid: Int32
 
   /// A daemon that listens and has no answers yet.
   ///
-  /// - Parameter serverUid: as whom it runs; unless given as the test's own user, whom clients trust.
-  public init(serverUid: UInt32? = nil) {
+  /// - Parameters:
+  ///   - serverUid: as whom it runs; unless given as the test's own user, whom clients trust.
+  ///   - serverPid: the process that listens; 1 is the service manager.
+  public init(serverUid: UInt32? = nil, serverPid: Int32 = 2) {
     self.serverUid = serverUid ?? Self.ownUid
+    self.serverPid = serverPid
     answerSubscriptions()
     answerDelegates()
   }
@@ -71,7 +75,8 @@ public final class ScriptedDaemon: Sendable {
   /// Connects to this daemon, whatever the path: for what takes a connector.
   public var connector: SDKConnector {
     { [self] path, onRequest in
-      let connection = ScriptedConnection(daemon: self, serverUid: serverUid, onRequest: onRequest)
+      let connection = ScriptedConnection(
+        daemon: self, serverUid: serverUid, serverPid: serverPid, onRequest: onRequest)
       let isListening = state.withLock { state in
         state.connections.removeAll { $0.connection == nil }
         if state.isListening { state.connections.append(WeakConnection(connection: connection)) }

@@ -39,13 +39,13 @@ public struct AccessPolicy: Sendable {
   public var hosts: [String]?
   /// Who may have the daemon run a provider as its own child.
   public var commands: CommandSetters
-  /// From names to numbers.
+  /// The numbers of the names in rules.
   public var names: any NameDirectory
 
   /// A policy.
   public init(
     admins: [AccessRule] = [], create: [CreateRule] = [], ownUid: UInt32? = nil,
-    hosts: [String]? = nil, commands: CommandSetters = .admins, names: any NameDirectory = SystemNameDirectory()
+    hosts: [String]? = nil, commands: CommandSetters = .admins, names: any NameDirectory
   ) {
     self.admins = admins
     self.create = create
@@ -60,11 +60,21 @@ public struct AccessPolicy: Sendable {
     peer.uid == 0 || peer.uid == ownUid || admins.contains { matches($0, peer) }
   }
 
+  /// The names in the policy's own rules.
+  var requiredNames: Set<SystemName> { Set((admins + create.map(\.who)).flatMap(\.names)) }
+
   /// The peer's role on an instance; `nil` for none: then the instance is hidden.
-  public func role(of peer: Peer, owner: UInt32, source: Instance.Source, access: AccessRules) -> Role? {
+  func role(of peer: Peer, on instance: InstanceAccess) -> Role? {
     if isAdmin(peer) { return .admin }
-    if source == .api, peer.uid == owner { return .owner }
-    return access.byRole.first { $0.rules.contains { matches($0, peer) } }?.role
+    if owns(instance, peer) { return .owner }
+    return instance.access.byRole.first { $0.rules.contains { matches($0, peer) } }?.role
+  }
+
+  /// Whether a peer is the owner: who made the instance by a call. An owner that was let in by its unit is that unit,
+  /// whose uid can be another service's later.
+  func owns(_ instance: InstanceAccess, _ peer: Peer) -> Bool {
+    guard instance.source == .api else { return false }
+    return instance.ownerRule.map { matches($0, peer) } ?? (peer.uid == instance.owner)
   }
 
   /// The rule that lets a peer create an instance of this id.
@@ -91,6 +101,11 @@ public struct AccessPolicy: Sendable {
       peer.process.userUnit.map { $0.unit == unit && $0.uid == names.uid(ofUser: user) } ?? false
     }
   }
+}
+
+extension AccessRule {
+  /// Whether a condition is about a unit.
+  var namesUnit: Bool { conditions.contains { $0.isAboutUnit } }
 }
 
 extension AccessRule.Condition {

@@ -1,75 +1,60 @@
-import Glibc
 import SDKProtocol
-import Synchronization
 
-/// From the names of users and groups to their numbers.
+/// The numbers of users and groups by name, from memory: no call waits for a name service.
 public protocol NameDirectory: Sendable {
-  /// The uid of a user; `nil` when there is none of this name.
+  /// The uid of a user; `nil` for a name that is unknown or not resolved yet.
   func uid(ofUser name: String) -> UInt32?
-  /// The gid of a group.
+  /// The gid of a group; `nil` for a name that is unknown or not resolved yet.
   func gid(ofGroup name: String) -> UInt32?
+  /// Asks for the names in rules that take effect to be resolved soon. Returns at once.
+  ///
+  /// - Parameter owner: the user whose rules they are. Each owner has an equal share of the look-ups.
+  func request(_ names: Set<SystemName>, for owner: UInt32)
 }
 
-/// The system's users and groups, remembered for half a minute.
-public final class SystemNameDirectory: NameDirectory {
-  private struct Entry {
-    var number: UInt32?
-    var until: Timestamp
+/// The name of a user or a group. Names are equal when their UTF-8 bytes are.
+public struct SystemName: Sendable, Hashable {
+  /// Which of the system's databases the name is in.
+  public enum Database: Sendable {
+    case users, groups
   }
-  private let users = Mutex<[String: Entry]>([:])
-  private let groups = Mutex<[String: Entry]>([:])
-  private static let lifetime = 30.0
-  private static let capacity = 4096
 
-  /// The system's names.
-  public init() {}
+  /// The database.
+  public let database: Database
+  /// The name.
+  public let text: String
 
-  public func uid(ofUser name: String) -> UInt32? {
-    remembered(name, in: users) {
-      var entry = passwd()
-      return Self.grown { buffer, size in
-        var found: UnsafeMutablePointer<passwd>?
-        let status = getpwnam_r(name, &entry, buffer, size, &found)
-        return (status, found?.pointee.pw_uid)
+  /// A name in a database.
+  public init(_ database: Database, _ text: String) {
+    self.database = database
+    self.text = text
+  }
+
+  public static func == (one: SystemName, other: SystemName) -> Bool {
+    one.database == other.database && one.text.utf8.elementsEqual(other.text.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(database)
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension AccessRule {
+  /// The names that must be resolved before the rule can match.
+  var names: [SystemName] {
+    conditions.compactMap { condition in
+      switch condition {
+      case .user(let name), .userUnit(_, let name): SystemName(.users, name)
+      case .group(let name): SystemName(.groups, name)
+      case .everyone, .uid, .unit: nil
       }
     }
   }
+}
 
-  public func gid(ofGroup name: String) -> UInt32? {
-    remembered(name, in: groups) {
-      var entry = group()
-      return Self.grown { buffer, size in
-        var found: UnsafeMutablePointer<group>?
-        let status = getgrnam_r(name, &entry, buffer, size, &found)
-        return (status, found?.pointee.gr_gid)
-      }
-    }
-  }
-
-  private func remembered(_ name: String, in table: borrowing Mutex<[String: Entry]>, _ find: () -> UInt32?) -> UInt32?
-  {
-    let now = Timestamp.now
-    if let known = table.withLock({ $0[name] }), known.until > now { return known.number }
-    let number = find()
-    table.withLock { entries in
-      if entries.count >= Self.capacity { entries.removeAll() }
-      entries[name] = Entry(number: number, until: now + Self.lifetime)
-    }
-    return number
-  }
-
-  /// Looks up with a buffer that grows until the entry fits.
-  private static func grown(
-    _ lookUp: (UnsafeMutablePointer<CChar>, Int) -> (status: Int32, number: UInt32?)
-  ) -> UInt32? {
-    var size = 1024
-    while size <= 1 << 20 {
-      let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
-      defer { buffer.deallocate() }
-      let found = lookUp(buffer, size)
-      guard found.status == ERANGE else { return found.number }
-      size *= 4
-    }
-    return nil
-  }
+extension AccessRules {
+  /// The names that must be resolved before the rules can match.
+  var names: Set<SystemName> { Set(byRole.flatMap { $0.rules.flatMap(\.names) }) }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// An IP address, as far as access is concerned.
 public struct NetworkAddress: Sendable, Hashable {
   /// What an address stands for.
@@ -20,6 +22,18 @@ public struct NetworkAddress: Sendable, Hashable {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     self.text = text
     self.bytes = bytes
+  }
+
+  /// An address that is written as one, in its usual form: four decimal numbers, or as RFC 4291 has it, without a zone.
+  public init?(literal: String) {
+    var four = in_addr()
+    if inet_pton(AF_INET, literal, &four) == 1 {
+      self.init(text: literal, bytes: withUnsafeBytes(of: four) { Array($0) })
+      return
+    }
+    var six = in6_addr()
+    guard inet_pton(AF_INET6, literal, &six) == 1 else { return nil }
+    self.init(text: literal, bytes: withUnsafeBytes(of: six) { Array($0) })
   }
 
   /// What it stands for; one of version 6 that embeds one of version 4 stands for that.

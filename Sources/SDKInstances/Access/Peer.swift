@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Who is at the other end of a connection, as the kernel and systemd say.
 public struct Peer: Sendable {
   /// The process that connected. Only for showing: the number may belong to another process by now.
@@ -8,28 +10,56 @@ public struct Peer: Sendable {
   public var gid: UInt32
   /// The supplementary groups.
   public var groups: [UInt32]
-  private let look: @Sendable () -> PeerProcess
+  private let lookup: ProcessLookup
 
   /// A peer with these credentials.
   public init(
     pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], process: PeerProcess = PeerProcess()
   ) {
-    self.init(pid: pid, uid: uid, gid: gid, groups: groups) { process }
+    self.init(pid: pid, uid: uid, gid: gid, groups: groups, ProcessLookup(known: process) { process })
   }
 
   /// A peer whose process is looked at when it is first asked about.
   ///
-  /// - Parameter look: gives the same answer each time.
+  /// - Parameter look: returns the same answer each time.
   public init(
     pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32], look: @escaping @Sendable () -> PeerProcess
   ) {
+    self.init(pid: pid, uid: uid, gid: gid, groups: groups, ProcessLookup(known: nil, look))
+  }
+
+  private init(pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32], _ lookup: ProcessLookup) {
     self.pid = pid
     self.uid = uid
     self.gid = gid
     self.groups = groups
-    self.look = look
+    self.lookup = lookup
   }
 
   /// Its process: the unit and the program. Reads `/proc` the first time.
-  public var process: PeerProcess { look() }
+  public var process: PeerProcess { lookup.process }
+
+  /// Its process, if that was looked at before. Reads nothing.
+  public var knownProcess: PeerProcess? { lookup.known }
+}
+
+/// The process of a peer, and the function that looks at it.
+private final class ProcessLookup: Sendable {
+  private let look: @Sendable () -> PeerProcess
+  private let result: Mutex<PeerProcess?>
+
+  init(known: PeerProcess?, _ look: @escaping @Sendable () -> PeerProcess) {
+    self.look = look
+    result = Mutex(known)
+  }
+
+  var known: PeerProcess? { result.withLock { $0 } }
+
+  var process: PeerProcess {
+    if let known { return known }
+    // Looks outside the mutex, so that an event loop never waits for `/proc`.
+    let process = look()
+    result.withLock { $0 = process }
+    return process
+  }
 }

@@ -57,9 +57,13 @@ extension EndedCall {
     return instance.map { "\(method.name) of \($0)" } ?? method.name
   }
 
-  /// Who called what. Looks at the caller's process, the first time in `/proc`.
+  /// The caller's process. Looks at it the first time, but not on an event loop: there, a process that was not looked at
+  /// before stays unknown.
+  var process: PeerProcess { isImmediate ? peer.knownProcess ?? PeerProcess() : peer.process }
+
+  /// Who called what.
   fileprivate func fields(kind: KindName?) -> [AuditField: String] {
-    let process = peer.process
+    let process = process
     var fields: [AuditField: String] = [.peerUID: String(peer.uid), .peerPID: String(peer.pid)]
     fields[.peerExe] = process.executable
     fields[.peerUnit] = process.unit

@@ -6,8 +6,9 @@ struct AuditTally {
   struct Key: Hashable {
     var kind: AuditRecord.Kind
     var uid: UInt32
-    /// The process; 0 where its user alone counts.
-    var pid: Int32
+    /// The unit and the program of the caller; `nil` where its user alone counts. Processes with the same ones count
+    /// together, so that a program that is run again and again fills no journal.
+    var program: PeerProcess?
     var method: String
     var instance: String
     /// A credential's digest, a refusal's reason.
@@ -39,8 +40,8 @@ struct AuditTally {
   /// How many different things are counted now.
   var count: Int { entries.count }
 
-  /// Counts; gives what is to be written now: the first time the record itself, and the counts of what had to make room.
-  mutating func add(_ key: Key, at now: Duration, _ record: () -> AuditRecord) -> [AuditRecord] {
+  /// Records an occurrence. Returns the records to emit: the first occurrence of a key, and the counts of evicted keys.
+  mutating func add(_ key: Key, at now: Duration, _ record: AuditRecord) -> [AuditRecord] {
     if bump(key, now) { return [] }
     var key = key
     var isTooMany = false
@@ -48,19 +49,20 @@ struct AuditTally {
       if refusals[key.uid, default: 0] >= refusalsPerUser {
         // Of so many different ones the reason is enough.
         isTooMany = true
-        key = Key(kind: .refusal, uid: key.uid, pid: 0, method: "", instance: "", what: key.what)
+        key = Key(kind: .refusal, uid: key.uid, program: nil, method: "", instance: "", what: key.what)
         if bump(key, now) { return [] }
       }
       refusals[key.uid, default: 0] += 1
     }
     let room = entries.count >= capacity ? makeRoom() : []
-    var first = record()
+    var first = record
     if isTooMany { first.generalize() }
     entries[key] = Entry(record: first, lastUsed: now)
     return room + [first]
   }
 
-  private mutating func bump(_ key: Key, _ now: Duration) -> Bool {
+  /// Counts an occurrence of a known key; `false` for an unknown one.
+  mutating func bump(_ key: Key, _ now: Duration) -> Bool {
     guard let index = entries.index(forKey: key) else { return false }
     entries.values[index].count += 1
     entries.values[index].lastUsed = now

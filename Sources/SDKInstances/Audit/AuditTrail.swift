@@ -7,7 +7,7 @@ import Synchronization
 /// The audit: hears how calls, provider runs and events end and writes down what has to be
 /// (`Packaging/documentation/audit.md`).
 ///
-/// It does no input or output but a look at a caller's process when it is first heard of; the sink must not wait.
+/// It does no input or output but a look at a caller's process, never on an event loop; the sink must not wait.
 public final class AuditTrail: CallObserver {
   /// Takes records; bounded, and counts what it loses.
   public typealias Sink = @Sendable (AuditRecord) -> Void
@@ -41,7 +41,7 @@ public final class AuditTrail: CallObserver {
   private func hear(_ call: borrowing EndedCall, _ rule: AuditRule) {
     if let error = call.failure {
       if AuditRule.refusals.contains(error.reason) {
-        count(call, .refusal, what: error.reason, pid: 0) { .refusal(error, call, kind: self.kind(of: call)) }
+        count(call, .refusal, what: error.reason, program: nil) { .refusal(error, call, kind: self.kind(of: call)) }
       } else if rule == .each, !AuditRule.isNoCall(error) {
         sink(.call(call, kind: kind(of: call)))
       }
@@ -49,13 +49,13 @@ public final class AuditTrail: CallObserver {
     }
     if let credential = call.handedOut {
       // By whichever method: what counts is who has which credential.
-      count(call, .credential, method: "", what: credential.tokenId.description, pid: call.peer.pid) {
+      count(call, .credential, method: "", what: credential.tokenId.description, program: call.process) {
         .credential(credential, call, kind: self.kind(of: call))
       }
     }
     switch rule {
     case .each: sink(.call(call, kind: kind(of: call)))
-    case .counted: count(call, .call, what: "", pid: call.peer.pid) { .call(call, kind: self.kind(of: call)) }
+    case .counted: count(call, .call, what: "", program: call.process) { .call(call, kind: self.kind(of: call)) }
     case .none: return
     }
   }
@@ -72,14 +72,17 @@ public final class AuditTrail: CallObserver {
   }
 
   private func count(
-    _ call: borrowing EndedCall, _ kind: AuditRecord.Kind, method: String? = nil, what: String, pid: Int32,
-    _ record: () -> AuditRecord
+    _ call: borrowing EndedCall, _ kind: AuditRecord.Kind, method: String? = nil, what: String,
+    program: PeerProcess?, _ record: () -> AuditRecord
   ) {
     let key = AuditTally.Key(
-      kind: kind, uid: call.peer.uid, pid: pid, method: method ?? call.method?.name ?? "",
+      kind: kind, uid: call.peer.uid, program: program, method: method ?? call.method?.name ?? "",
       instance: call.instance?.name ?? "", what: what)
     let now = clock.now()
-    for record in tally.withLock({ $0.add(key, at: now, record) }) { sink(record) }
+    if tally.withLock({ $0.bump(key, now) }) { return }
+    // Made outside the lock, which all calls of the daemon share.
+    let first = record()
+    for record in tally.withLock({ $0.add(key, at: now, first) }) { sink(record) }
   }
 
   private func kind(of call: borrowing EndedCall) -> KindName? {

@@ -28,6 +28,13 @@ struct ClockSkew: Sendable, Hashable {
     offset = (possible.lowerBound + possible.upperBound) / 2
   }
 
+  /// Corrects the offset after our clock was set forward by so many seconds.
+  mutating func shift(by seconds: Double) {
+    guard let offset else { return }
+    let next = offset - seconds
+    self.offset = (-Self.limit...Self.limit).contains(next) ? next : nil
+  }
+
   /// The seconds to add to our time to have the vendor's.
   var correction: Double {
     guard let offset, abs(offset) > Self.tolerance else { return 0 }

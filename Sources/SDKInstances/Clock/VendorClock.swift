@@ -34,6 +34,14 @@ public final class VendorClock: Sendable {
     }
   }
 
+  /// Keeps the vendor's time as it was when our clock was set forward by so many seconds.
+  func shift(by seconds: Double) {
+    skew.withLock { skew in
+      skew.shift(by: seconds)
+      correctionBits.store(skew.correction.bitPattern, ordering: .relaxed)
+    }
+  }
+
   /// Our own time, for what is measured by it.
   func sending() -> Timestamp { ours.now() }
 }

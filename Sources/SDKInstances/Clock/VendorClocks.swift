@@ -1,3 +1,4 @@
+import SDKProtocol
 import StateStore
 import Synchronization
 
@@ -5,8 +6,29 @@ import Synchronization
 final class VendorClocks: Sendable {
   private let clocks = Mutex<[InstanceUUID: VendorClock]>([:])
   private let ours: WallClock
+  private let uptime: MonotonicClock
+  /// The seconds by which our clock is ahead of `uptime`. Only setting the clock changes them.
+  private let lead: Mutex<Double>
 
-  init(_ ours: WallClock) { self.ours = ours }
+  init(_ ours: WallClock, uptime: MonotonicClock = .system) {
+    self.ours = ours
+    self.uptime = uptime
+    lead = Mutex(Self.lead(of: ours, over: uptime))
+  }
+
+  private static func lead(of ours: WallClock, over uptime: MonotonicClock) -> Double {
+    ours.now().secondsSince1970 - uptime.now() / .seconds(1)
+  }
+
+  /// Corrects what is known of the vendors' clocks after our clock was set.
+  func clockWasSet() {
+    let next = Self.lead(of: ours, over: uptime)
+    let seconds = lead.withLock { lead in
+      defer { lead = next }
+      return next - lead
+    }
+    for clock in clocks.withLock({ Array($0.values) }) { clock.shift(by: seconds) }
+  }
 
   /// The clock of an instance's vendor.
   func clock(of instance: InstanceUUID) -> VendorClock {

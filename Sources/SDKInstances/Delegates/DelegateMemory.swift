@@ -3,6 +3,7 @@
 public protocol DelegateMemory: Sendable {
   /// The uuids that were saved last.
   func load() -> Set<String>
-  /// Keeps these uuids in place of the former.
-  func save(_ instances: Set<String>)
+  /// Keeps these uuids in place of the former. Must not block the thread that it is called on; the next call comes after
+  /// its end.
+  func save(_ instances: Set<String>) async
 }

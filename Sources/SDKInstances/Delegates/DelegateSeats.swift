@@ -82,14 +82,26 @@ struct DelegateSeats {
   mutating func detach(
     _ session: ClientSession, from uuid: String, lostAt: ContinuousClock.Instant? = nil
   ) -> Attachment? {
-    guard bySession[session.key]?.remove(uuid) != nil, var seat = seats[uuid] else { return nil }
-    if bySession[session.key]?.isEmpty == true { bySession[session.key] = nil }
+    guard leave(session, uuid), var seat = seats[uuid] else { return nil }
     let attachment = seat.attachments.first { $0.session === session }
     seat.attachments.removeAll { $0.session === session }
     if let lostAt { seat.lostAt = lostAt }
     seats[uuid] = seat
     return attachment
   }
+
+  /// Takes an instance off a connection's list, and the list when it was the last.
+  ///
+  /// - Returns: whether it was on the list.
+  @discardableResult
+  private mutating func leave(_ session: ClientSession, _ uuid: String) -> Bool {
+    guard bySession[session.key]?.remove(uuid) != nil else { return false }
+    if bySession[session.key]?.isEmpty == true { bySession[session.key] = nil }
+    return true
+  }
+
+  /// How many connections answer for something.
+  var sessionCount: Int { bySession.count }
 
   /// The instances that a connection answers for.
   func attachments(of session: ClientSession) -> [Attachment] {
@@ -104,7 +116,7 @@ struct DelegateSeats {
   /// The instance is deleted.
   mutating func forget(_ uuid: String) {
     guard let seat = seats.removeValue(forKey: uuid) else { return }
-    for attachment in seat.attachments { bySession[attachment.session.key]?.remove(uuid) }
+    for attachment in seat.attachments { leave(attachment.session, uuid) }
     seat.arrival.resolve(.failure(CancellationError()))
   }
 

@@ -22,8 +22,7 @@ public final class Delegates: AnswerSource {
   private let graceNow: Mutex<Duration>
   private let memory: (any DelegateMemory)?
   private let deadlines: Deadlines?
-  /// What the memory holds.
-  private let saved: Mutex<Set<String>>
+  private let saving: Mutex<Saving>
 
   /// Nobody is attached; those that the memory names are expected back.
   ///
@@ -42,7 +41,7 @@ public final class Delegates: AnswerSource {
     self.memory = memory
     self.deadlines = deadlines
     let expected = memory?.load() ?? []
-    saved = Mutex(expected)
+    saving = Mutex(Saving(saved: expected))
     let now = ContinuousClock.now
     state.withLock { state in for uuid in expected { state.seats.expect(uuid, lostAt: now) } }
     if !expected.isEmpty { rememberAfterGrace() }
@@ -161,15 +160,40 @@ public final class Delegates: AnswerSource {
 
   // MARK: Over a restart
 
+  /// What the memory holds, and whether it is being written.
+  private struct Saving {
+    var saved: Set<String>
+    var isRunning = false
+    /// Whether something has changed since the write under way began.
+    var isStale = false
+  }
+
+  /// Has the memory put right, by one write at a time: changes that come meanwhile share the next one.
   private func remember() {
     guard let memory else { return }
+    let isFirst = saving.withLock { saving in
+      saving.isStale = true
+      defer { saving.isRunning = true }
+      return !saving.isRunning
+    }
+    guard isFirst else { return }
     operations.start { [self] in
-      saved.withLock { saved in
+      while let noted = nextToSave() { await memory.save(noted) }
+    }
+  }
+
+  /// What the memory must hold; `nil` when it does, and then the writing has ended.
+  private func nextToSave() -> Set<String>? {
+    saving.withLock { saving in
+      while saving.isStale {
+        saving.isStale = false
         let noted = state.withLock { $0.seats.noted(grace: grace, now: .now) }
-        guard noted != saved else { return }
-        saved = noted
-        memory.save(noted)
+        guard noted != saving.saved else { continue }
+        saving.saved = noted
+        return noted
       }
+      saving.isRunning = false
+      return nil
     }
   }
 

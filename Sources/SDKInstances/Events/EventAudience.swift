@@ -4,14 +4,14 @@ import SDKProtocol
 public struct EventAudience: Sendable {
   let policy: AccessPolicy
   /// `nil` for an instance of which nothing is known any more: then admins alone may.
-  let standing: InstanceStanding?
+  let access: InstanceAccess?
 
   /// Whether a peer has a role.
   func admits(_ peer: Peer) -> Bool {
-    guard let standing else { return policy.isAdmin(peer) }
-    return policy.role(of: peer, owner: standing.owner, source: standing.source, access: standing.access) != nil
+    guard let access else { return policy.isAdmin(peer) }
+    return policy.role(of: peer, on: access) != nil
   }
 
   /// The instance's labels.
-  var labels: [String: String] { standing?.labels ?? [:] }
+  var labels: [String: String] { access?.labels ?? [:] }
 }

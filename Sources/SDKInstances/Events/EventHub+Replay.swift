@@ -71,7 +71,7 @@ extension EventHub {
       }
       let event = text.event
       if let audience = directory?.audience(of: event.uuid, id: event.id),
-        subscription.filter.admits(event, of: audience), audience.admits(subscription.link.peer)
+        audience.admits(subscription.link.peer), subscription.filter.admits(event, of: audience)
       {
         subscription.send(text)
       }

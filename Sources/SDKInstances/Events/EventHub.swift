@@ -19,7 +19,11 @@ public actor EventHub {
   private let patience: Duration
   private var isLookingForMissing = false
   /// The last position that was told.
-  private(set) var told: UInt64 = 0
+  private(set) var told: UInt64 = 0 {
+    didSet { wakeReaders() }
+  }
+  /// Readers of the log that wait until a position is told.
+  private var readers: [(position: UInt64, outcome: SharedOutcome<Void>)] = []
   /// The newest events, so that a reader close behind needs no disk.
   private(set) var recent = Deque<EventText>()
 
@@ -84,6 +88,28 @@ public actor EventHub {
 
   /// The newest position of which the hub has heard.
   nonisolated var newestKnown: UInt64 { inbox.newest }
+
+  /// Waits until all events up to a position are reported: they are in the store before an instance shows what they
+  /// tell of. One that is never reported is waited for as long as when later ones are known.
+  func settle(through position: UInt64) async {
+    guard position > told else { return }
+    let outcome = SharedOutcome<Void>()
+    readers.append((position, outcome))
+    let patience = patience
+    await withTaskGroup { group in
+      group.addTask { try? await outcome.value() }
+      group.addTask { try? await Task.sleep(for: patience) }
+      await group.next()
+      group.cancelAll()
+    }
+    readers.removeAll { $0.outcome === outcome }
+  }
+
+  private func wakeReaders() {
+    guard !readers.isEmpty else { return }
+    for reader in readers where reader.position <= told { reader.outcome.resolve(.success(())) }
+    readers.removeAll { $0.position <= told }
+  }
 
   // MARK: Subscriptions
 
@@ -217,7 +243,8 @@ public actor EventHub {
 
   private func offer(_ text: EventText, _ audience: EventAudience, to subscription: Subscription) {
     guard !subscription.link.isClosed else { return table.remove(subscription) }
-    guard subscription.filter.admits(text.event, of: audience), audience.admits(subscription.link.peer) else { return }
+    // The role first: a caller's filter costs only the caller's own events time.
+    guard audience.admits(subscription.link.peer), subscription.filter.admits(text.event, of: audience) else { return }
     guard subscription.link.unsentBytes < Self.maximumUnsentBytes else {
       subscription.place.position = text.event.position - 1
       return pause(subscription)

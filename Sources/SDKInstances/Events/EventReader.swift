@@ -7,6 +7,8 @@ struct EventReader {
   /// What was found.
   struct Listing {
     var events: [Event] = []
+    /// The position of the last of them.
+    var last: UInt64 = 0
     /// All up to here was looked at.
     var place: EventPlace
     /// Whether there is nothing after it now.
@@ -29,6 +31,8 @@ struct EventReader {
   func list(
     after place: EventPlace?, filter: EventFilter, peer: Peer, limit: Int, maximumBytes: Int
   ) async throws -> Listing {
+    // The directory knows the instances of all events up to here, but maybe not those that are made from now on.
+    let newest = try await store.eventPage(after: .max, limit: 0, of: []).newest
     let watched = directory.watched(by: peer, filter)
     var found = Listing(place: place ?? EventPlace(0))
     var bytes = 0
@@ -40,20 +44,21 @@ struct EventReader {
         found.hasGap = lost > max(place.position, place.acknowledged)
         found.place.acknowledged = max(place.acknowledged, lost)
       }
-      for event in page.events {
+      for event in page.events where event.position <= newest {
         let audience = directory.audience(of: event.uuid, id: event.id)
-        if filter.admits(event, of: audience), audience.admits(peer) {
+        if audience.admits(peer), filter.admits(event, of: audience) {
           let text = EventText(event, cursors: store.cursors)
           if found.events.count == limit || (!found.events.isEmpty && bytes + text.bytes.count > maximumBytes) {
             return found
           }
           bytes += text.bytes.count
           found.events.append(text.shape)
+          found.last = event.position
         }
         found.place.position = event.position
       }
-      found.place.position = page.reached
-      if page.reached >= page.newest {
+      found.place.position = max(found.place.position, min(page.reached, newest))
+      if found.place.position >= newest {
         found.isEnd = true
         return found
       }

@@ -16,7 +16,7 @@ public final class Gateway: Sendable {
   /// All that is known of a method, found by one look.
   private struct Entry: Sendable {
     let method: any SDKMethod.Type
-    let prepare: Router<CallContext>.Prepare
+    let read: Router<CallContext>.Read
     let hearer: CallHearer?
   }
 
@@ -42,7 +42,7 @@ public final class Gateway: Sendable {
   ) {
     let known = methods.compactMap { method in
       router[method.name].map {
-        (method.name, Entry(method: method, prepare: $0.prepare, hearer: observers.hearer(of: method)))
+        (method.name, Entry(method: method, read: $0.read, hearer: observers.hearer(of: method)))
       }
     }
     entries = Dictionary(known, uniquingKeysWith: { first, _ in first })
@@ -75,6 +75,20 @@ public final class Gateway: Sendable {
   /// Whether a method's request may be larger than 64 KiB.
   public func takesLargeFrames(_ method: String) -> Bool { entries[method]?.method.takesLargeFrames ?? false }
 
+  /// Checks and decodes the params of a request before `accept`, which then need not. Runs on any thread.
+  public func prepare(_ request: RPCRequest) -> RPCRequest {
+    guard let entry = entries[request.method] else { return request }
+    var request = request
+    do throws(RPCError) {
+      request.prepared = ReadResult.success(try entry.read(request.params))
+    } catch {
+      request.prepared = ReadResult.failure(error)
+    }
+    return request
+  }
+
+  private typealias ReadResult = Result<Router<CallContext>.ReadCall, RPCError>
+
   /// Takes a request in the order of arrival: checks its shape, takes its place, answers at once if it can.
   public func accept(_ request: RPCRequest, session: ClientSession) -> Admission {
     guard let entry = entries[request.method] else {
@@ -96,9 +110,12 @@ public final class Gateway: Sendable {
     }
     let context = CallContext(session: session, place: place)
     do throws(RPCError) {
-      switch try entry.prepare(request.params, context) {
+      let prepared = request.prepared as? ReadResult
+      let call = if let prepared { try prepared.get() } else { try entry.read(request.params) }
+      switch call.begin(context) {
       case .immediate(let answer):
         place?.release()
+        do throws(SDKError) { try ReplyBound.check(answer, to: method) } catch { throw error.rpcError }
         hearer?(
           EndedCall(
             method: method, instance: instance, peer: session.link.peer, failure: nil,
@@ -160,7 +177,9 @@ public final class Gateway: Sendable {
       try await readiness.value()
       if let error = failing, !Self.needsNoState.contains(method.name) { throw error }
       try Task.checkCancellation()
-      return .success(try await operation())
+      let reply = try await operation()
+      try ReplyBound.check(reply, to: method)
+      return .success(reply)
     } catch {
       return .failure(answer(for: error, method: method.name))
     }

@@ -4,9 +4,6 @@ import StateStore
 
 /// The handlers of `events.*`.
 enum EventHandlers {
-  /// Replies stay below 60 KiB.
-  static let maximumReplyBytes = 48 * 1024
-
   static func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
     let hub = registry.environment.events
     router.register(EventsSubscribe.self) { params, context in
@@ -50,10 +47,11 @@ enum EventHandlers {
       do {
         listing = try await EventReader(store: registry.environment.store, directory: registry).list(
           after: place, filter: filter, peer: context.peer, limit: params.limit ?? 100,
-          maximumBytes: maximumReplyBytes)
+          maximumBytes: ReplyBound.pageBytes)
       } catch is ForeignCursor {
         throw foreign
       }
+      await hub.settle(through: listing.last)
       let cursor = hub.cursors.encode(listing.place)
       return EventsList.Result(
         events: listing.events, cursor: cursor, next: listing.isEnd ? nil : cursor, gap: listing.hasGap ? true : nil)

@@ -5,15 +5,17 @@ import SDKProtocol
 enum InstanceHandlers {
   static func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
     router.register(InstanceCreate.self) { params, context in
-      try registry.checkCreation(of: params.instance, by: context.peer)
-      try checkLabels(params.labels ?? [:])
+      let ownerRule = try registry.checkCreation(of: params.instance, by: context.peer)
       let definition = Definition(
-        kind: params.kind, source: .api, owner: context.peer.uid, settings: params.settings ?? [:],
-        provider: params.provider, access: params.access ?? AccessRules(), labels: params.labels ?? [:])
+        kind: params.kind, source: .api, owner: context.peer.uid, ownerRule: ownerRule,
+        settings: params.settings ?? [:], provider: params.provider, access: params.access ?? AccessRules(),
+        labels: params.labels ?? [:])
       try registry.check(definition, replacing: nil, by: context.peer)
       return shape(try await registry.create(params.instance, definition), registry, context)
     }
-    router.register(InstanceList.self) { params, context in list(params, registry, context) }
+    router.register(InstanceList.self) { params, context in
+      InstanceListing(params, registry, context).result
+    }
     router.register(on: registry, InstanceGet.self) { _, instance, context in shape(instance, registry, context) }
     router.register(on: registry, InstanceUpdate.self) { params, instance, context in
       try await update(instance, params, registry, context)
@@ -33,29 +35,6 @@ enum InstanceHandlers {
     instance.shape(
       secretSettings: registry.kind(instance.kind)?.secretSettings ?? [],
       isAdmin: registry.access.isAdmin(context.peer), conceals: registry.conceals(instance, from: context.peer))
-  }
-
-  private static func list(
-    _ params: InstanceList.Params, _ registry: InstanceRegistry, _ context: CallContext
-  ) -> InstanceList.Result {
-    var found: [Instance] = []
-    var bytes = 0
-    for instance in registry.instances {
-      if let after = params.after, instance.id <= after { continue }
-      if let kind = params.kind, instance.kind != kind { continue }
-      if let state = params.state, instance.state != state { continue }
-      let labels = instance.currentDefinition.labels
-      guard params.labels?.allSatisfy({ labels[$0.key] == $0.value }) ?? true,
-        registry.role(of: context.peer, on: instance) != nil
-      else { continue }
-      let shape = shape(instance, registry, context)
-      bytes += (try? JSONValueEncoder.encode(shape)).map { JSONWriter.bytes(of: $0).count } ?? 0
-      if found.count == params.limit ?? 50 || (!found.isEmpty && bytes > EventHandlers.maximumReplyBytes) {
-        return InstanceList.Result(instances: found, next: found.last?.instance)
-      }
-      found.append(shape)
-    }
-    return InstanceList.Result(instances: found)
   }
 
   private static func update(
@@ -84,6 +63,7 @@ enum InstanceHandlers {
         next, try registry.adapter(for: next, uuid: instance.uuid), try next.providerConfiguration(), isOtherBackend
       )
     }
+    registry.requestNames(of: instance)
   }
 
   private static func merged(_ labels: [String: String], _ patch: JSONObject) throws -> [String: String] {
@@ -93,19 +73,11 @@ enum InstanceHandlers {
       case .null: result[member.key] = nil
       case .string(let text): result[member.key] = text
       default:
-        throw RPCError.invalidParams("The member labels.\(member.key) must be a string or null.", member: "labels")
+        throw RPCError.invalidParams(
+          "The member labels.\(member.key.clipped(toUTF8: 64)) must be a string or null.", member: "labels")
       }
     }
-    try checkLabels(result)
     return result
-  }
-
-  private static func checkLabels(_ labels: [String: String]) throws {
-    guard labels.count <= 64, labels.allSatisfy({ (1...63).contains($0.key.count) && $0.value.count <= 255 }) else {
-      throw RPCError.invalidParams(
-        "An instance has at most 64 labels, with names of 1 to 63 and values of up to 255 characters.",
-        member: "labels")
-    }
   }
 
   private static func refuseFile(_ instance: HostedInstance) throws {

@@ -12,13 +12,23 @@ enum PushHandlers {
       try await instance.unregisterPush(params.id)
       return Empty()
     }
-    router.register(on: registry, PushList.self) { _, instance, _ in
-      PushList.Result(
-        pushes: try await instance.pushRecords().map {
+    router.register(on: registry, PushList.self) { params, instance, _ in
+      var records = try await instance.pushRecords()[...]
+      if let after = params.after {
+        guard let index = records.firstIndex(where: { $0.id == after }) else {
+          throw RPCError.invalidParams(
+            "There is no push registration of this id any more; list from the start.", member: "after")
+        }
+        records = records[(index + 1)...]
+      }
+      var page = ReplyPage<PushList.Push>(limit: params.limit ?? 64)
+      let isLast = records.allSatisfy {
+        page.add(
           .init(
             id: $0.id, service: $0.service, address: PushEndpoint.masked($0.address), user: $0.user,
-            orphaned: $0.orphaned, createdAt: $0.createdAt)
-        })
+            orphaned: $0.orphaned, createdAt: $0.createdAt))
+      }
+      return PushList.Result(pushes: page.elements, next: isLast ? nil : page.elements.last?.id)
     }
   }
 }

@@ -17,9 +17,13 @@ enum StorageHandlers {
       return Empty()
     }
     router.register(on: registry, StorageList.self) { params, instance, _ in
-      let found = try await instance.storedKeys(epoch: params.storageEpoch)
+      let limit = params.limit ?? 1000
+      let found = try await instance.storedKeys(after: params.after, limit: limit + 1, epoch: params.storageEpoch)
+      var page = ReplyPage<StorageList.Entry>(limit: limit)
+      let isLast = found.keys.allSatisfy { page.add(.init(key: $0.key, bytes: $0.bytes)) }
       return StorageList.Result(
-        keys: found.keys.map { .init(key: $0.key, bytes: $0.bytes) }, storageEpoch: found.epoch)
+        keys: page.elements.sorted { $0.key < $1.key }, storageEpoch: found.epoch,
+        next: isLast ? nil : page.elements.last?.key)
     }
   }
 }

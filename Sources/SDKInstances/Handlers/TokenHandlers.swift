@@ -8,7 +8,9 @@ enum TokenHandlers {
   ) {
     router.register(on: registry, TokenGet.self) { params, context in
       // The whole way of a cached token: no disk, no task, no hop.
-      guard isReady(), params.service == nil, context.session.pendingWrites(params.instance).isEmpty,
+      // The process is looked at elsewhere: the first call of a connection goes there.
+      guard isReady(), params.service == nil, context.peer.knownProcess != nil,
+        context.session.pendingWrites(params.instance).isEmpty,
         let instance = registry.hosted(params.instance),
         let role = registry.role(of: context.peer, on: instance), role >= .use
       else { return nil }
@@ -27,7 +29,9 @@ enum TokenHandlers {
         service: params.service, timeout: params.timeout?.value, resetting: role >= .control)
     }
     router.register(on: registry, TokenReject.self) { params, instance, _ in
-      try await instance.reject(service: params.service, params.tokenId, code: params.code)
+      try await instance.reject(
+        service: params.service, params.tokenId, status: params.status, code: params.code,
+        description: params.description)
       return Empty()
     }
     router.register(on: registry, SessionOpen.self) { params, instance, _ in

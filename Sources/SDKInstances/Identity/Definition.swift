@@ -18,6 +18,8 @@ public struct Definition: Sendable, Hashable, Codable {
   public var source: Instance.Source
   /// The uid of who made it.
   public var owner: UInt32
+  /// The rule that let its maker create it, if that names a unit: then the unit is the owner, whatever its uid.
+  public var ownerRule: AccessRule?
   /// The kind's settings as they were given.
   public var settings: JSONObject
   /// The token provider as it was given.
@@ -31,17 +33,33 @@ public struct Definition: Sendable, Hashable, Codable {
 
   /// A definition with these parts.
   public init(
-    kind: KindName, source: Instance.Source, owner: UInt32, settings: JSONObject, provider: JSONObject? = nil,
-    access: AccessRules = AccessRules(), labels: [String: String] = [:], onRemove: OnRemove? = nil
+    kind: KindName, source: Instance.Source, owner: UInt32, ownerRule: AccessRule? = nil, settings: JSONObject,
+    provider: JSONObject? = nil, access: AccessRules = AccessRules(), labels: [String: String] = [:],
+    onRemove: OnRemove? = nil
   ) {
     self.kind = kind
     self.source = source
     self.owner = owner
+    self.ownerRule = ownerRule
     self.settings = settings
     self.provider = provider
     self.access = access
     self.labels = labels
     self.onRemove = onRemove
+  }
+
+  /// Decodes a stored definition.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    kind = try container.decode(KindName.self, forKey: .kind)
+    source = try container.decode(Instance.Source.self, forKey: .source)
+    owner = try container.decode(UInt32.self, forKey: .owner)
+    ownerRule = try container.decodeIfPresent(AccessRule.self, forKey: .ownerRule)
+    settings = try container.decode(JSONObject.self, forKey: .settings)
+    provider = try container.decodeIfPresent(JSONObject.self, forKey: .provider)
+    access = try container.decode(StoredAccessRules.self, forKey: .access).rules
+    labels = try container.decode([String: String].self, forKey: .labels)
+    onRemove = try container.decodeIfPresent(OnRemove.self, forKey: .onRemove)
   }
 
   /// The uid whose share of the running providers is used; `nil` for an instance of a file, which counts for itself.

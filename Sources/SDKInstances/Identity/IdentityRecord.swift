@@ -17,6 +17,8 @@ public struct IdentityRecord: Sendable, Hashable, Codable {
   public var lastError: Instance.LastError?
   /// What the instance goes on without, such as `anonymousFallback`.
   public var degraded: String?
+  /// True after an implicit logout: nobody is made in the former user's place until a login or an explicit logout.
+  public var isLoggedOutImplicitly: Bool?
   /// True while a credential that can be used once is being spent: after a crash nobody knows whether it was.
   public var isSpending: Bool?
 
@@ -43,6 +45,8 @@ public struct IdentityRecord: Sendable, Hashable, Codable {
   func standing(at now: Timestamp) -> AuthenticationMachine.Standing {
     if isRefused { return .refused }
     guard let credential else { return phase == .authenticated ? .usable : .none }
+    // A visitor who fell back is signed in again by a look at the clock, and only so.
+    if degraded != nil { return .expired }
     return credential.hasExpired(at: now) ? .expired : .usable
   }
 

@@ -25,6 +25,10 @@ struct ConnectionKeeping {
   var isOpening = false
   /// When it is tried again.
   var retryAt: Timestamp?
+  /// When the last attempt began.
+  var triedAt: Timestamp?
+  /// Until when the vendor wants no attempt.
+  var heldUntil: Timestamp?
   /// How often in a row it failed.
   var failures = 0
   /// Since when the vendor knows the user on it.
@@ -36,6 +40,8 @@ struct ConnectionKeeping {
 
   /// The longest pause between two attempts, in seconds.
   static let longestPause = 120.0
+  /// The seconds at least between two attempts that apps bring forward.
+  static let shortestInterval = 1.0
   /// After so many seconds a connection counts as a good one, and the next pause is a first one.
   static let settled = 60.0
 
@@ -43,6 +49,13 @@ struct ConnectionKeeping {
   func pause(random: Double) -> Double {
     let longest = min(Self.longestPause, 1 * Double(1 << min(failures, 10)))
     return max(0.2, longest * min(max(random, 0), 1))
+  }
+
+  /// Brings a planned attempt forward, because an app opens a session.
+  mutating func hasten(_ now: Timestamp) {
+    guard open == nil, !isOpening, let planned = retryAt else { return }
+    let earliest = [now, heldUntil, triedAt.map { $0 + Self.shortestInterval }].compactMap { $0 }.max() ?? now
+    retryAt = min(planned, earliest)
   }
 
   /// Forgets the connection, but not what the vendor refused.

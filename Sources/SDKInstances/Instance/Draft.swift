@@ -24,6 +24,7 @@ struct Draft {
   private let former: IdentityRecord
   private let now: Timestamp
   private var wipes = false
+  private var isWipeTold = false
 
   /// - Parameter isInformed: whether the vendor has ended the session of whoever is wiped.
   init(
@@ -46,11 +47,15 @@ struct Draft {
       case .adopt(let wipes):
         // What a wipe that failed has left behind is nobody's, also when the same user comes back.
         let isLeftover = lane.machine.phase == .locked && !lane.machine.isLockedByVendor
-        if wipes, isLeftover || progress?.sameUser != true && former.user != .none {
+        let isSwitch = progress?.sameUser != true && former.user != .none
+        if wipes, isLeftover || isSwitch {
           if former.user != .none {
             change.events.append(instance.event(.loggedOut(.switch), on: lane, result: nil))
           }
           wipe(isInformed: false, phase: next.phase)
+          if isSwitch, lane.machine.mayHandOut, let logout = adapter.logout(ofReplaced: former, now: now) {
+            deliveries.append(logout.of(service))
+          }
         }
         adopt(result, phase: next.phase)
       case .adoptCredential(let verified): adoptCredential(result, verified: verified, phase: next.phase)
@@ -58,15 +63,20 @@ struct Draft {
         guard adapter.spends(former) else { continue }
         isDurable = true
         record.isSpending = true
-      case .dropCredential:
-        if record.credential != nil || record.degraded == nil { isDurable = true }
-        record.credential = nil
+      case .fallBack:
+        let isKept = next.standing == .expired
+        if record.degraded == nil || record.credential != nil && !isKept { isDurable = true }
+        if !isKept { record.credential = nil }
         record.degraded = "anonymousFallback"
       case .record: isDurable = true
       case .announce(let notice):
         // Of several services one where nobody was has nobody to tell of.
         if case .loggedOut = notice, former.user == .none, lane.service != nil { continue }
         isDurable = true
+        if case .loggedIn = notice { tellOfWipe() }
+        if case .loggedOut(.implicit) = notice, former.phase == .authenticated || former.phase == .reauthNeeded {
+          record.isLoggedOutImplicitly = true
+        }
         if progress?.operation != nil || instance.isNews(notice, on: lane) {
           tell(instance.event(notice, on: lane, result: result))
         }
@@ -77,6 +87,8 @@ struct Draft {
         isDurable = true
         change.events += instance.superseding(former, on: lane)
       case .finish(.signedOut):
+        if record.isLoggedOutImplicitly != nil { isDurable = true }
+        record.isLoggedOutImplicitly = nil
         if let own = progress?.events, !own.isEmpty {
           isDurable = true
           change.events += own.map { .init($0, service: lane.service, operation: progress?.operation) }
@@ -93,12 +105,15 @@ struct Draft {
     }
     // What is stored again may be lost once more; a wipe, a login or a spent credential may not.
     mayBeLost = adopts && !wipes && raise == 0 && result?.isIrreplaceable != true && former.isSpending == nil
-    if wipes { change.events.append(.init(.identityWiped, service: service)) }
+    tellOfWipe()
     if let merge = result?.merge, adopts || wipes {
       change.events.insert(.init(.userMerged, service: service, data: merge.data), at: wipes ? 0 : change.events.count)
     }
     record.phase = next.phase
-    record.isRefused = next.standing == .refused
+    if next.phase != .anonymous { record.degraded = nil }
+    // A login that is only prepared leaves a credential that was refused as it is.
+    let isStillRefused = next.standing == .none && former.isRefused && record.credential == former.credential
+    record.isRefused = next.standing == .refused || isStillRefused && record.credential != nil
     keepNewestDeliveries()
     if wipes { writeAgain() }
     if adopts { welcome(result) }
@@ -114,6 +129,14 @@ struct Draft {
       event.operation = operation
       change.events.append(event)
     }
+  }
+
+  /// Adds the event of the wipe, if there is one: before that of the next user's login, or an app would clear what is
+  /// theirs.
+  private mutating func tellOfWipe() {
+    guard wipes, !isWipeTold else { return }
+    isWipeTold = true
+    change.events.append(.init(.identityWiped, service: service))
   }
 
   /// A logout has failed: if the kind wants it tried again, that is noted together with the failure.

@@ -1,3 +1,4 @@
+import DelegateBridge
 import JSONRPC
 import Logging
 public import SDKProtocol
@@ -31,7 +32,8 @@ extension HostedInstance {
       told = try await commit(draft, on: lane)
     } catch {
       guard draft.mayBeLost else {
-        storeFailed(error, actions: actions, on: lane, begun: begun)
+        let isKnown = isInformed || input.tellsThatVendorKnows
+        storeFailed(error, actions: actions, on: lane, begun: begun, isKnownToVendor: isKnown)
         return false
       }
       // A token that can be had again serves from memory; the store's health tells of the rest.
@@ -40,7 +42,9 @@ extension HostedInstance {
     }
     rememberRecovery(next, actions, on: lane, after: input)
     if next.epoch != lane.machine.epoch { lane.endNeed() }
+    let isNextUser = lane.machine.activity == .signingIn && draft.adopts && draft.progress?.sameUser != true
     lane.machine = next
+    if isNextUser { forgetThrottle(of: lane) }
     if actions.contains(.supersede) { former?.outcome.resolve(.failure(superseded)) }
     if let begun { lane.progress = begun } else if actions.contains(.supersede) { lane.progress = nil }
     if lane.progress == nil, lane.machine.activity != .idle { lane.progress = Progress() }
@@ -60,8 +64,16 @@ extension HostedInstance {
 
   private func adopted(_ result: SignedIn, on lane: Lane) {
     lane.supply = result.supply
+    lane.isUntried = result.prepared != nil
     if result.prepared == nil { lane.isVerified = result.isTold }
     if let connection = result.connection { keep(connection, for: lane) }
+  }
+
+  /// Removes the throttle that the former user's renewals caused: nobody has been asked for the next user yet.
+  private func forgetThrottle(of lane: Lane) {
+    guard lane.recovery.endedAt != nil || lane.recovery.probedAt != nil else { return }
+    lane.recovery = lane.recovery.ofNextUser(now)
+    environment.bridge.reset(bridgeKey(lane.service))
   }
 
   private func rememberRecovery(
@@ -74,6 +86,7 @@ extension HostedInstance {
     environment.onRenewal(
       EndedRenewal(kind: kind, trigger: lane.recovery.trigger ?? .call, outcome: EndedRenewal.Outcome(actions)))
     lane.recovery.trigger = nil
+    lane.isUntried = false
     var failure: SDKError?
     for case .announce(.refreshFailed(let error)) in actions { failure = error }
     for case .finish(.failed(let error)) in actions { failure = error }
@@ -86,10 +99,17 @@ extension HostedInstance {
   }
 
   /// Nothing has changed on disk, so nothing changes in memory; but a wipe that can't be made durable locks.
-  private func storeFailed(_ error: SDKError, actions: [Action], on lane: Lane, begun: Progress?) {
+  private func storeFailed(
+    _ error: SDKError, actions: [Action], on lane: Lane, begun: Progress?, isKnownToVendor: Bool
+  ) {
     logger.error("A change could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
     if actions.contains(.wipe) { _ = lane.machine.apply(.wipeFailed) } else { lane.machine.rest() }
-    let failure = error.about(id)
+    var failure = error.about(id)
+    if isKnownToVendor, actions.contains(.wipe) {
+      failure.message =
+        "The vendor has ended the session, but that could not be stored, and \(id) is locked; make room on the disk or "
+        + "repair it, and log out again."
+    }
     begun?.outcome.resolve(.success(.failed(failure)))
     if let progress = lane.progress, progress.outcome !== begun?.outcome {
       progress.outcome.resolve(.success(.failed(failure)))

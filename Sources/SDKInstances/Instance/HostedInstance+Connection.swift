@@ -26,6 +26,16 @@ extension HostedInstance {
     connect(lane)
   }
 
+  /// Tries a lost connection again without waiting for the end of the pause, because an app opens a session.
+  func hastenConnection(of service: String?) async {
+    await enter()
+    defer { leave() }
+    guard !isDeleted, let lane = lane(service), lane.connection.retryAt != nil else { return }
+    lane.connection.hasten(now)
+    keepConnection(of: lane)
+    plan()
+  }
+
   /// When a connection is to be tried again.
   func nextConnection(_ lane: Lane) -> Timestamp? {
     // Whether one is wanted is known when the logout has ended.
@@ -52,6 +62,7 @@ extension HostedInstance {
     lane.connection.number += 1
     lane.connection.isOpening = true
     lane.connection.retryAt = nil
+    lane.connection.triedAt = now
     let (adapter, identity, service, number) = (adapter, lane.identity, lane.service, lane.connection.number)
     environment.operations.startBackground {
       do throws(SDKError) {
@@ -91,6 +102,7 @@ extension HostedInstance {
       lane.connection.connectedAt = now
       lane.connection.refused = nil
       lane.connection.isRefusalFollowedUp = false
+    case .settled: lane.connection.failures = 0
     case .learned(let state, let credential): await learned(state, credential: credential, on: lane)
     case .merged(let merge, let user, let credential, let kindState):
       let survivor = SignedIn(
@@ -143,7 +155,7 @@ extension HostedInstance {
     }
     lane.connection.isRefusalFollowedUp = true
     if lane.machine.phase == .anonymous {
-      await take(.reported(means: .none), on: lane)
+      await take(.reported(error, means: .none), on: lane)
     } else {
       await take(.refused(error, means: means(lane)), on: lane)
     }
@@ -156,8 +168,11 @@ extension HostedInstance {
     }
     lane.connection.failures += 1
     let pause = lane.connection.pause(random: environment.clock.random())
-    lane.connection.retryAt = now + max(pause, min(error.retryAfter ?? 0, ConnectionKeeping.longestPause))
+    let wish = error.retryAfter.map { now + min($0, ConnectionKeeping.longestPause) }
+    lane.connection.heldUntil = wish
+    lane.connection.retryAt = max(now + pause, wish ?? now)
     logger.debug("The realtime connection ended: \(error.message)")
-    if lane.connection.failures > 1 { await announce(.networkError(error), on: lane) }
+    // A break is no news, but what the vendor said and we could not take is lost.
+    if lane.connection.failures > 1 || error.reason == .badResponse { await announce(.networkError(error), on: lane) }
   }
 }

@@ -43,11 +43,19 @@ extension HostedInstance {
     return provider
   }
 
-  /// Puts a changed definition in force; another backend is another identity and wipes.
+  /// Puts a changed definition in force; another backend is another identity and wipes. Other settings wait for a
+  /// logout in progress: they would end its connection, or its user.
+  ///
+  /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; what `change` throws.
   public func redefine(
     _ change: (Definition) throws -> (Definition, any SDKAdapter, ProviderConfiguration?, isOtherBackend: Bool)
   ) async throws {
-    await enter()
+    try await enter {
+      guard let logout = lanes.lazy.compactMap(logoutInProgress).first, let next = try? change(definition).0 else {
+        return nil
+      }
+      return next.settings == definition.settings ? nil : logout
+    }
     defer { leave() }
     try checkAlive()
     let (next, nextAdapter, nextProvider, isOtherBackend) = try change(definition)
@@ -132,15 +140,28 @@ extension HostedInstance {
   }
 
   /// Destroys all that the instance stores. What is in progress hears that it is gone.
-  public func delete() async throws {
+  ///
+  /// - Returns: what is left to be done on the disk: the instance is gone, but its old key is not, say.
+  @discardableResult
+  public func delete() async throws -> SDKError? {
     await enter()
     defer { leave() }
     try checkAlive()
     // Those who could see it still see its events, the last one above all.
     let last = InstanceChange.NewEvent(
-      .instanceDeleted, audience: try JSONValueEncoder.encode(definition.standing))
-    let done = try await committed(
-      InstanceChange(uuid: uuid, id: id, kind: kind, parts: [.wipe, .delete], events: [last]))
+      .instanceDeleted,
+      audience: try JSONValueEncoder.encode(
+        definition.instanceAccess.bounded(to: DeletedInstances.bytesPerEntry)))
+    var done = CommitResult()
+    var problem: SDKError?
+    do throws(SDKError) {
+      done = try await environment.store.commit(
+        InstanceChange(uuid: uuid, id: id, kind: kind, parts: [.wipe, .delete], events: [last]))
+    } catch {
+      problem = error.about(id)
+      // The store may fail after the removal. Its event is told from the store then.
+      if await isInStore() { throw error.about(id) }
+    }
     isDeleted = true
     for lane in lanes {
       lane.progress?.outcome.resolve(.failure(SDKError.instanceNotFound(id)))
@@ -152,6 +173,15 @@ extension HostedInstance {
     environment.deadlines.set(uuid.description, at: nil) {}
     await environment.http.forget(instance: uuid.description)
     environment.events.append(done.events)
+    return problem
+  }
+
+  private func isInStore() async -> Bool {
+    do throws(SDKError) {
+      return try await environment.store.storagePage(of: uuid, after: nil, limit: 1) != nil
+    } catch {
+      return true
+    }
   }
 
   func committed(_ change: InstanceChange) async throws -> CommitResult {

@@ -30,16 +30,16 @@ extension HostedInstance {
     deliveries.filter(mayDeliver).map(dueTime).min()
   }
 
-  /// What a login makes void waits while there is one under way.
+  /// What a login makes void, or another logout does, waits while there is one in progress.
   private func mayDeliver(_ delivery: Delivery) -> Bool {
     guard !delivering.contains(delivery.id) else { return false }
     guard delivery.endsAtSignIn == true || delivery.endsSession, let lane = lane(delivery.service) else { return true }
-    return !isSigningIn(lane)
+    return !isChangingUser(lane)
   }
 
-  private func isSigningIn(_ lane: Lane) -> Bool {
+  private func isChangingUser(_ lane: Lane) -> Bool {
     switch lane.machine.activity {
-    case .endingFormer, .signingIn, .creatingAnonymous: true
+    case .endingFormer, .signingIn, .creatingAnonymous, .askingForSignOut, .signingOut: true
     default: false
     }
   }
@@ -102,7 +102,7 @@ extension HostedInstance {
   /// The vendor has ended a session at last: if its user is still there, they are logged out here too.
   private func endSession(by delivery: Delivery) async {
     guard let lane = lane(delivery.service), let subject = delivery.subject,
-      adapter.subject(of: lane.identity) == subject, !isSigningIn(lane)
+      adapter.subject(of: lane.identity) == subject, !isChangingUser(lane)
     else { return }
     await take(.signOut(localOnly: true), on: lane, isInformed: true)
   }

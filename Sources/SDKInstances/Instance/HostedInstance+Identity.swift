@@ -39,6 +39,38 @@ extension HostedInstance {
     return try await finish(pending)
   }
 
+  /// Seconds to wait beyond the instance's `timeout`, so that a logout that times out can store its failure.
+  private static let grace = 2.0
+
+  /// Enters for a change of the identity. A logout in progress is a barrier: waits for its end first.
+  ///
+  /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
+  private func enterAfterLogout(on service: String?) async throws {
+    try await enter { (try? resolved(service)).flatMap(logoutInProgress) }
+  }
+
+  /// Enters when there is no logout to wait for any more.
+  ///
+  /// - Parameter barrier: the logout to wait for; looked at anew after each.
+  /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
+  func enter(after barrier: () -> SharedOutcome<AuthenticationMachine.Outcome>?) async throws {
+    let end = ContinuousClock.now + .seconds(adapter.common.timeout + Self.grace)
+    await enter()
+    while let logout = barrier() {
+      leave()
+      let left = max(0, (end - ContinuousClock.now) / .seconds(1))
+      do {
+        _ = try await patience(left, lacking: "The logout that came before has not ended") { try await logout.value() }
+      } catch let error as SDKError where error.reason == .superseded {}
+      await enter()
+    }
+  }
+
+  /// The outcome of the logout that is in progress; `nil` without one.
+  func logoutInProgress(_ lane: Lane) -> SharedOutcome<AuthenticationMachine.Outcome>? {
+    lane.machine.isSigningOut ? lane.progress?.outcome : nil
+  }
+
   /// Begins a login and does not wait for the vendor.
   ///
   /// - Parameter settling: what a login that needs no exchange changes of the identity; with an operation such a login
@@ -48,7 +80,7 @@ extension HostedInstance {
     settling: (@Sendable (inout IdentityRecord) -> Void)? = nil,
     offering: @Sendable (any SDKAdapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
   ) async throws -> PendingSignIn {
-    await enter()
+    try await enterAfterLogout(on: service)
     defer { leave() }
     let lane = try resolved(service)
     if let epoch, epoch != lane.machine.epoch {
@@ -151,7 +183,7 @@ extension HostedInstance {
     service: String?, localOnly: Bool, as cause: LogoutCause = .explicit, operation: String? = nil,
     telling events: [EventType] = [], requiringUser: Reason? = nil
   ) async throws -> Progress {
-    await enter()
+    try await enterAfterLogout(on: service)
     defer { leave() }
     let lane = try resolved(service)
     if let requiringUser, lane.identity.user == .none, !lane.isSigningInBehind {
@@ -176,6 +208,8 @@ extension HostedInstance {
   ) async throws -> @Sendable (_ timeout: Double?) async throws -> Void {
     let pending = try await beginSignOut(
       service: nil, localOnly: false, operation: operation, requiringUser: requiringUser)
+    // What could not be stored was not begun, and there will be no event that says so.
+    if case .success(.failed(let error))? = pending.outcome.result, error.origin == .store { throw error }
     accepted()
     return { timeout in
       let outcome = try await self.patience(timeout, lacking: "The logout has not ended") {

@@ -58,12 +58,15 @@ extension HostedInstance {
   ) -> InstanceChange.NewEvent {
     var data = JSONObject()
     switch notice {
-    case .loggedIn: data["user"] = (result?.user).flatMap(eventUser)
+    case .loggedIn:
+      data["user"] = (result?.user).flatMap(eventUser)
+      // The vendor has accepted what may still be unwise.
+      if let hints = lane.progress?.offered?.hints, !hints.isEmpty { data["hints"] = .array(hints.map(JSON.string)) }
     case .loggedOut(let cause):
       data["user"] = eventUser(lane.identity.user)
       data["cause"] = .string(cause.rawValue)
     case .tokenRefreshed:
-      let fresh = result?.credential ?? lane.progress?.offered?.credential
+      let fresh = result?.credential ?? lane.progress?.offered?.credential ?? lane.identity.credential
       data["tokenId"] = fresh.map { .string($0.tokenId.description) }
       data["expiresAt"] = fresh?.expiresAt.map { .string($0.description) }
     case .authenticationFailed(let error): data = Self.failure(error)

@@ -24,6 +24,7 @@ extension HostedInstance {
     await enter()
     defer { leave() }
     await wipeUnkept()
+    for lane in lanes where lane.machine.waitsForTheClock { await noticeExpiry(lane) }
     for lane in lanes where lane.machine.phase == .authenticated && lane.machine.standing == .expired {
       let means = means(lane)
       guard means.isNone || adapter.policy.onNoMeans == .fallBack && !means.bridge else { continue }
@@ -113,6 +114,7 @@ extension HostedInstance {
     defer { leave() }
     guard !isDeleted else { return }
     for lane in lanes {
+      if lane.machine.waitsForTheClock { await noticeExpiry(lane) }
       keepConnection(of: lane)
       guard lane.machine.activity == .idle else { continue }
       let means = means(lane)

@@ -107,7 +107,7 @@ extension HostedInstance {
   /// All push registrations, also the orphaned ones.
   public func pushRecords() throws -> [PushRecord] {
     try checkAlive()
-    return pushes.sorted { $0.createdAt < $1.createdAt }
+    return pushes.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
   }
 
   /// Work at the vendor that runs to its end whatever becomes of the caller.

@@ -35,16 +35,24 @@ extension HostedInstance {
     _ lane: Lane, attempt: Int, isRefusal: Bool, _ error: SDKError?, name: BridgeQuestion.Name? = nil
   ) -> BridgeQuestion {
     lane.recovery.beganAt = attempt == 1 ? now : lane.recovery.beganAt ?? now
-    let failure = error ?? (isRefusal ? AuthenticationMachine.expiredError : nil)
     let user = lane.identity.user
     var question = BridgeQuestion(
       name ?? adapter.question(isRefusal: isRefusal), instance: id, kind: kind, service: lane.service,
       attempt: attempt, user: user == .none ? nil : .init(id: user.id, externalId: user.externalId),
-      error: failure.map {
+      error: error.map {
         .init(reason: $0.reason, code: $0.vendorCode, description: $0.vendorDescription, httpStatus: $0.httpStatus)
       }, deadline: (lane.recovery.beganAt ?? now) + adapter.common.deadline)
     question.concealsExternalId = adapter.concealsExternalId
+    question.host = vendorHost(lane)
     return question
+  }
+
+  /// The vendor's host with its port, for providers that look for a credential by it.
+  private func vendorHost(_ lane: Lane) -> String? {
+    let endpoint = adapter.endpoint(for: lane.identity)
+    guard let url = endpoint.baseUrl ?? endpoint.instanceUrl, let scheme = url.firstRange(of: "://") else { return nil }
+    let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    return authority.isEmpty ? nil : String(authority)
   }
 
   private func receiveSupply(
@@ -118,7 +126,9 @@ extension HostedInstance {
     environment.operations.start {
       do throws(SDKError) {
         let result = try await adapter.renewItself(identity)
-        await self.receiveRenewed(.renewedItself(epoch: epoch), epoch: epoch, result, on: service)
+        await self.receiveRenewed(
+          .renewedItself(epoch: epoch), orFailed: { .itselfFailed(epoch: epoch, $0) }, epoch: epoch, result, on: service
+        )
       } catch {
         await self.receiveFailure(error, epoch: epoch, on: service)
       }
@@ -164,7 +174,9 @@ extension HostedInstance {
     environment.operations.start {
       do throws(SDKError) {
         let result = try await adapter.renew(with: offered, of: identity)
-        await self.receiveRenewed(.credentialAccepted(epoch: epoch), epoch: epoch, result, on: service)
+        await self.receiveRenewed(
+          .credentialAccepted(epoch: epoch), orFailed: { .verificationFailed(epoch: epoch, $0) }, epoch: epoch, result,
+          on: service)
       } catch {
         switch error.origin {
         case .unreachable:
@@ -187,13 +199,20 @@ extension HostedInstance {
     lane.supply = supply
   }
 
-  private func receiveRenewed(_ input: Input, epoch: UInt64, _ result: SignedIn, on service: String?) async {
+  private func receiveRenewed(
+    _ input: Input, orFailed failed: (SDKError) -> Input, epoch: UInt64, _ result: SignedIn, on service: String?
+  ) async {
     await enter()
     defer { leave() }
     guard !isDeleted, let lane = lane(service) else { return await abandon(result) }
     guard epoch == lane.machine.epoch else {
       // Nobody would ever end what the vendor gave for an identity that is gone.
       if result.isIrreplaceable { undo(result, on: lane) } else { await abandon(result) }
+      return
+    }
+    if let failure = result.failure {
+      let error = await keep(result, of: lane) ?? failure
+      await take(failed(error), on: lane)
       return
     }
     lane.outageToldAt = nil
@@ -203,5 +222,24 @@ extension HostedInstance {
     guard await take(input, on: lane, with: result) == false else { return }
     lane.isInterrupted = result.isIrreplaceable
     await abandon(result)
+  }
+
+  /// Stores what the kind keeps of a renewal whose answer can't be used, so that what was spent for it is not lost.
+  ///
+  /// - Returns: why it could not be stored.
+  private func keep(_ result: SignedIn, of lane: Lane) async -> SDKError? {
+    var record = lane.identity
+    record.kindState = result.kindState
+    // An answer that brings nothing new does not replace one that was lost before.
+    let isInterrupted = lane.isInterrupted && !result.isIrreplaceable
+    record.isSpending = isInterrupted ? true : nil
+    do throws(SDKError) {
+      _ = try await store(newChange(), record: record, on: lane, raisedBy: 0)
+      lane.isInterrupted = isInterrupted
+      return nil
+    } catch {
+      lane.isInterrupted = isInterrupted || result.isIrreplaceable
+      return error
+    }
   }
 }

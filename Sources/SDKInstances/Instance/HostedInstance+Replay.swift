@@ -44,8 +44,8 @@ extension HostedInstance {
     // Somebody else met the refusal first and has a new credential by now.
     if lane.machine.mayHandOut, lane.identity.credential?.tokenId != identity.credential?.tokenId { return nil }
     if !lane.machine.isRecovering {
-      let means: RenewalMeans = lane.machine.phase == .anonymous ? .none : means(lane)
-      await take(lane.machine.phase == .anonymous ? .reported(means: means) : .refused(error, means: means), on: lane)
+      let isAnonymous = lane.machine.phase == .anonymous
+      await take(isAnonymous ? .reported(error, means: .none) : .refused(error, means: means(lane)), on: lane)
     }
     guard lane.machine.isRecovering, let progress = lane.progress else { throw error.about(id) }
     return progress

@@ -34,7 +34,7 @@ extension HostedInstance {
     do {
       var wasRefused = false
       for _ in 0..<4 {
-        let token = try await token(service: name, minTTL: minTTL, timeout: timeout, http: true)
+        let token = try await sessionToken(service: name, minTTL: minTTL, timeout: timeout, http: true)
         do {
           if let session = try await opened(name, with: token) { return session }
         } catch let error as SDKError where adapter.isRefusal(error) {
@@ -91,8 +91,13 @@ extension HostedInstance {
   private func needsUser(_ service: String?) async throws -> Bool {
     await enter()
     defer { leave() }
-    let phase = try resolved(service).machine.phase
-    return adapter.makesAnonymousUsers && (phase == .noUser || phase == .loggedOut)
+    let lane = try resolved(service)
+    return adapter.makesAnonymousUsers && mayBecomeAnonymous(lane)
+  }
+
+  /// Whether an anonymous user takes the place of nobody; not in that of a user whom an implicit logout has ended.
+  private func mayBecomeAnonymous(_ lane: Lane) -> Bool {
+    (lane.machine.phase == .noUser || lane.machine.phase == .loggedOut) && lane.identity.isLoggedOutImplicitly != true
   }
 
   private func beginAnonymousUser(_ service: String?) async throws -> Progress? {
@@ -100,7 +105,7 @@ extension HostedInstance {
     defer { leave() }
     let lane = try resolved(service)
     if let progress = lane.progress, lane.machine.activity != .idle { return progress }
-    guard lane.machine.phase == .noUser || lane.machine.phase == .loggedOut else { return .done }
+    guard mayBecomeAnonymous(lane) else { return .done }
     await take(.userNeeded, on: lane)
     return lane.progress
   }
@@ -159,6 +164,7 @@ extension HostedInstance {
 
   /// What the kind adds to a session.
   private func opening(_ service: String?) async throws -> SessionOpening {
+    await hastenConnection(of: service)
     let first = try resolved(service)
     do throws(SDKError) {
       return try await adapter.open(first.identity, on: first.connection.open)
@@ -181,13 +187,14 @@ extension HostedInstance {
     let lane = try resolved(service)
     if epoch != lane.machine.epoch { return nil }
     if let token, token.tokenId != lane.identity.credential?.tokenId { return nil }
-    if let hidden = opening.hidden { return self.hidden(hidden, lane) }
-    let prefill = adapter.prefill(of: lane.identity)
+    let prefill = opening.hidden == nil ? adapter.prefill(of: lane.identity) : nil
     try await forget(prefill.map { [$0.key] } ?? [], opening, on: lane)
+    if let hidden = opening.hidden { return self.hidden(hidden, lane) }
     return Session(
       user: lane.visibleUser, token: token, endpoint: adapter.endpoint(for: lane.identity), visible: true,
       prefill: prefill?.text, data: opening.data, editableFields: opening.editableFields,
       history: adapter.hasHistory, mayMerge: token?.tokenType == .sessionToken,
+      live: adapter.keepsConnection(for: lane.identity) ? lane.connection.open != nil : nil,
       storageEpoch: clientStorageEpoch, service: lane.service)
   }
 
@@ -200,6 +207,7 @@ extension HostedInstance {
     guard record != lane.identity else { return }
     do throws(SDKError) {
       _ = try await store(newChange(), record: record, on: lane, raisedBy: 0)
+      publish()
     } catch {
       throw error.about(id)
     }

@@ -12,8 +12,7 @@ extension HostedInstance {
   public func storedValue(_ key: String, epoch: String?) async throws -> (value: JSON, epoch: String) {
     try check(key, epoch: epoch)
     let stored = try await environment.store.storageValue(of: uuid, key: key)
-    try check(key, epoch: epoch)
-    return (stored?.value ?? .null, clientStorageEpoch)
+    return (stored?.value ?? .null, try check(stored?.storageEpoch, for: epoch))
   }
 
   /// Keeps a value until the identity is wiped; durable on return.
@@ -32,10 +31,15 @@ extension HostedInstance {
     try await change(key, epoch: epoch, .deleteValue(key: key))
   }
 
-  /// The keys with the size of their values, and the storage epoch.
-  public func storedKeys(epoch: String?) async throws -> (keys: [(key: String, bytes: Int)], epoch: String) {
+  /// The next keys with the size of their values, and the storage epoch.
+  ///
+  /// - Parameter key: the last key of the page before.
+  func storedKeys(
+    after key: String? = nil, limit: Int = .max, epoch: String?
+  ) async throws -> (keys: [(key: String, bytes: Int)], epoch: String) {
     try check("x", epoch: epoch)
-    return (try await environment.store.storageKeys(of: uuid), clientStorageEpoch)
+    let stored = try await environment.store.storagePage(of: uuid, after: key, limit: limit)
+    return (stored?.keys ?? [], try check(stored?.storageEpoch, for: epoch))
   }
 
   private func change(_ key: String, epoch: String?, _ part: InstanceChange.Part) async throws {
@@ -61,7 +65,19 @@ extension HostedInstance {
     guard (1...128).contains(key.count), key.utf8.count <= 512, isPrintable else {
       throw RPCError.invalidParams("The member key must have 1 to 128 printable characters.", member: "key")
     }
-    if let epoch, epoch != clientStorageEpoch {
+    try check(epoch, is: clientStorageEpoch)
+  }
+
+  /// Returns the epoch of what was read: the store knows of a wipe before the instance does.
+  private func check(_ stored: UInt64?, for epoch: String?) throws -> String {
+    try checkAlive()
+    let found = stored.map(uuid.clientStorageEpoch) ?? clientStorageEpoch
+    try check(epoch, is: found)
+    return found
+  }
+
+  private func check(_ epoch: String?, is current: String) throws {
+    if let epoch, epoch != current {
       throw SDKError(
         .state, .epochChanged, "The user has changed since \(epoch); read session.open again before writing.",
         instance: id, member: "storageEpoch")

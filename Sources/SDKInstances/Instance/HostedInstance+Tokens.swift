@@ -10,6 +10,21 @@ extension HostedInstance {
   public func token(
     service: String? = nil, minTTL: Double, timeout: Double?, http: Bool
   ) async throws -> Token {
+    try checkIssuable(service)
+    let token = try await sessionToken(service: service, minTTL: minTTL, timeout: timeout, http: http)
+    // The vendor may have been asked meanwhile.
+    try checkIssuable(service)
+    return token
+  }
+
+  private func checkIssuable(_ service: String?) throws {
+    if let error = adapter.withheld(try resolved(service).identity) { throw error.about(id) }
+  }
+
+  /// A living credential as `token` gives it, also where the kind withholds it from apps.
+  func sessionToken(
+    service: String?, minTTL: Double, timeout: Double?, http: Bool
+  ) async throws -> Token {
     let name = try resolved(service).service
     var renewed = false
     for _ in 0..<4 {
@@ -38,6 +53,7 @@ extension HostedInstance {
   /// - Parameter resetting: the caller has control: breaker and interval don't hold it back, and a lock of the
   ///   vendor's ends with a credential that it accepts.
   public func refresh(service: String? = nil, timeout: Double?, resetting: Bool) async throws -> Token {
+    try checkIssuable(service)
     let name = try resolved(service).service
     // A look at the present credential has its turn first.
     while let progress = try resolved(name).progress, try resolved(name).machine.activity == .probing {
@@ -75,7 +91,9 @@ extension HostedInstance {
   }
 
   /// The app saw the vendor refuse a token: nobody gets it any more, and one probe or renewal follows.
-  public func reject(service: String? = nil, _ tokenId: TokenID, code: String? = nil) async throws {
+  public func reject(
+    service: String? = nil, _ tokenId: TokenID, status: Int? = nil, code: String? = nil, description: String? = nil
+  ) async throws {
     await enter()
     defer { leave() }
     let lane = try resolved(service)
@@ -85,12 +103,16 @@ extension HostedInstance {
       lane.identity.kindState.merge(note) { _, new in new }
       _ = try? await store(newChange(), record: lane.identity, on: lane, raisedBy: 0)
     }
+    let report = SDKError(
+      .vendor, .invalidAuth, "An app reports that the vendor refused the token.", instance: id, httpStatus: status,
+      vendorCode: code, vendorDescription: description)
     guard !lane.recovery.holdsBack(now, within: adapter.common.planner.minInterval) else {
       lane.machine.standing = .reported
+      lane.machine.objection = report
       publish()
       return plan()
     }
-    await take(.reported(means: means(lane)), on: lane)
+    await take(.reported(report, means: means(lane)), on: lane)
   }
 
   /// What was reported and not followed up, because another report had just been or nobody answered, is followed up
@@ -102,8 +124,9 @@ extension HostedInstance {
         .provider, .providerBackoff, "The token was refused and looked at a moment ago; try again in a while.",
         instance: id, retryAfter: interval)
     }
+    let report = lane.machine.objection ?? AuthenticationMachine.refusedError
     lane.machine.standing = .usable
-    await take(.reported(means: means(lane)), on: lane)
+    await take(.reported(report, means: means(lane)), on: lane)
     guard let progress = lane.progress else { throw noToken(lane) }
     return progress
   }
@@ -135,7 +158,7 @@ extension HostedInstance {
     }
     var means = means(lane)
     // That nobody is there to ask is told once, as any other failure is before the SDK goes on without.
-    if means.isNone, adapter.policy.onFailure == .fallBack, lane.identity.degraded == nil,
+    if means.isNone, adapter.policy.onFailure == .fallBack, lane.identity.degraded == nil || lane.isUntried,
       adapter.mayAsk(for: lane.identity)
     {
       means = .bridge
@@ -147,10 +170,18 @@ extension HostedInstance {
     return .wait(progress)
   }
 
-  /// The clock may have passed the end of the credential before the deadline's timer came.
+  /// Compares the credential's end with the clock: an end that has passed before the timer fired, and one that lies
+  /// ahead again because the clock was set back.
   func noticeExpiry(_ lane: Lane) async {
-    guard lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: vendorNow) == true else { return }
-    await take(.expired(means: means(lane)), on: lane)
+    guard let credential = lane.identity.credential else { return }
+    if lane.machine.waitsForTheClock {
+      guard !credential.hasExpired(at: vendorNow) else { return }
+      // The vendor is asked about it at the next session.
+      lane.isVerified = false
+      await take(.revived, on: lane)
+    } else if lane.machine.standing == .usable, credential.hasExpired(at: vendorNow) {
+      await take(.expired(means: means(lane)), on: lane)
+    }
   }
 
   /// The cached credential, if it may be handed out and lives.

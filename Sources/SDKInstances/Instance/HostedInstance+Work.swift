@@ -1,4 +1,3 @@
-import DelegateBridge
 import JSONRPC
 import Logging
 import SDKProtocol
@@ -20,7 +19,7 @@ extension HostedInstance {
     case .probe: probe(lane)
     case .undo: undo(result, on: lane)
     case .finish(let outcome): finish(lane, outcome)
-    case .adopt, .adoptCredential, .wipe, .record, .announce, .supersede, .noteSpending, .dropCredential: return
+    case .adopt, .adoptCredential, .wipe, .record, .announce, .supersede, .noteSpending, .fallBack: return
     }
   }
 
@@ -113,44 +112,15 @@ extension HostedInstance {
 
   // MARK: Logouts
 
-  /// Ends the former user's session as a logout does: a dead credential is renewed once, so that the vendor can be
-  /// told; without a fresh one the logout is local.
+  /// Ends the former user's session as a logout does; with a dead credential the logout is local.
   private func endFormer(_ lane: Lane) {
     let (epoch, service) = (lane.machine.epoch, lane.service)
-    guard lane.machine.standing != .none, let credential = lane.identity.credential else {
-      return report(.formerEnded(epoch: epoch), on: service)
-    }
-    let isDead = lane.machine.standing == .refused || credential.hasExpired(at: vendorNow)
-    guard isDead, adapter.policy.renewsToSignOut else {
-      return endSession(
-        lane, credential, ended: { .formerEnded(epoch: $0, informed: true) }, failed: Input.formerEndFailed)
-    }
-    guard hasOwner(lane) else { return report(.formerEnded(epoch: epoch), on: service) }
-    let question = question(lane, attempt: 1, isRefusal: true, nil)
-    let (bridge, key, provider, owner) = (environment.bridge, bridgeKey(service), provider, definition.providerOwner)
-    environment.operations.start {
-      let answer: BridgeAnswer?
-      do throws(SDKError) {
-        answer = try await bridge.ask(question, of: key, provider: provider, owner: owner)
-      } catch {
-        answer = nil
-      }
-      await self.endFormer(with: answer, epoch: epoch, on: service)
-    }
-  }
-
-  private func endFormer(with answer: BridgeAnswer?, epoch: UInt64, on service: String?) async {
-    guard let lane = lane(service), epoch == lane.machine.epoch else { return }
-    do throws(SDKError) {
-      guard let answer, let fresh = try check(answer, for: lane) else {
-        return await receive(.formerEnded(epoch: epoch), on: service)
-      }
-      endSession(
-        lane, fresh.credential, ended: { .formerEnded(epoch: $0, informed: true) }, failed: Input.formerEndFailed)
-    } catch {
-      environment.bridge.reject(bridgeKey(service))
-      await receive(.formerEnded(epoch: epoch), on: service)
-    }
+    let isDead = lane.machine.standing == .refused || lane.identity.credential?.hasExpired(at: vendorNow) == true
+    guard lane.machine.standing != .none, let credential = lane.identity.credential,
+      !isDead || !adapter.policy.renewsToSignOut
+    else { return report(.formerEnded(epoch: epoch), on: service) }
+    endSession(
+      lane, credential, ended: { .formerEnded(epoch: $0, informed: true) }, failed: Input.formerEndFailed)
   }
 
   private func endSession(

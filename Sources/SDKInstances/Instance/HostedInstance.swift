@@ -137,7 +137,7 @@ public actor HostedInstance {
       definition: definition, storageEpoch: clientStorageEpoch, pending: deliveries.map { Instance.Pending($0) })
     for lane in lanes {
       let identity = lane.identity
-      let token = lane.machine.mayHandOut ? identity.credential : nil
+      let token = lane.machine.mayHandOut && adapter.withheld(identity) == nil ? identity.credential : nil
       next[lane.service] = PublishedLane(
         state: lane.machine.state, user: lane.visibleUser, expiresAt: identity.credential?.expiresAt,
         lastError: identity.lastError, degraded: identity.degraded, isKnown: !identity.isNobody,
@@ -147,13 +147,23 @@ public actor HostedInstance {
     published.withLock { $0 = shown }
   }
 
-  var clientStorageEpoch: String { "\(uuid.description.prefix(8))-\(storageEpoch)" }
+  var clientStorageEpoch: String { uuid.clientStorageEpoch(storageEpoch) }
 
   /// The definition as it is in force.
   public nonisolated var currentDefinition: Definition { published.withLock { $0.definition } }
 
+  /// Who sees it, as it is in force.
+  nonisolated var currentAccess: InstanceAccess { published.withLock { $0.definition.instanceAccess } }
+
   /// Where it stands; of several services, where the one stands that is signed in furthest.
   public nonisolated var state: InstanceState { published.withLock { $0.main.state } }
+
+  /// Whether a user, on any service, is not signed in any more, which a clock that is set back may change.
+  nonisolated var mayBeRevived: Bool {
+    published.withLock {
+      ([$0.whole].compactMap { $0 } + $0.services.values).contains { $0.state == .reauthNeeded || $0.degraded != nil }
+    }
+  }
 
   /// Who is signed in.
   public nonisolated var user: User { published.withLock { $0.main.user } }

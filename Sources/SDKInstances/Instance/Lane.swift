@@ -27,6 +27,8 @@ final class Lane {
   var isInterrupted: Bool
   /// A credential that is used once instead of asking the bridge.
   var supply: CheckedCredential?
+  /// Whether an identity was set that no session has tried yet, so that its failure is still to be announced.
+  var isUntried = false
   /// Whether the question that is being asked is still of use.
   var need = Need()
   /// The connection with the vendor.
@@ -69,7 +71,11 @@ final class Lane {
   var visibleUser: User {
     if machine.phase == .anonymous, identity.degraded != nil { return .none }
     var user = identity.user
-    if machine.phase == .reauthNeeded || machine.phase == .locked { user.authenticated = false }
+    if machine.phase == .reauthNeeded || machine.phase == .locked {
+      user.authenticationType = .unauthenticated
+      user.authenticated = false
+      user.verified = false
+    }
     return user
   }
 }

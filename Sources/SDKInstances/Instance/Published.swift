@@ -53,6 +53,7 @@ struct PublishedLane: Sendable {
     case .anonymous: 5
     case .loggedOut: 6
     case .noUser: 7
+    case .quarantined: 8
     }
   }
 }

@@ -27,6 +27,15 @@ struct RecoveryHistory: Sendable {
   /// When the owner was lately asked whether to go on after a failure.
   private var confirmations: [Timestamp] = []
 
+  /// Returns the history for a user who signs in now. It keeps what is known of the provider.
+  func ofNextUser(_ now: Timestamp) -> RecoveryHistory {
+    var next = RecoveryHistory()
+    next.since = now
+    next.answerTime = answerTime
+    next.random = random
+    return next
+  }
+
   /// Notes how a renewal ended.
   mutating func end(_ now: Timestamp, failure: SDKError?, random: Double) {
     endedAt = now

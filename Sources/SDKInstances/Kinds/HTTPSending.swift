@@ -64,6 +64,8 @@ public struct HTTPResponseParts: Sendable {
 public enum HTTPFailure: Error, Sendable, Hashable {
   /// No connection, or it broke; with words for the operator.
   case network(String)
+  /// No connection that TLS vouches for; with words for the operator, which say what to do.
+  case insecure(String)
   /// No answer in time.
   case timeout
   /// The answer is larger than we take.

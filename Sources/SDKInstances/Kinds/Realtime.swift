@@ -21,6 +21,8 @@ public protocol RealtimeConnection: Sendable {
 public enum RealtimeNews: Sendable {
   /// The connection is up: the vendor knows the user.
   case connected
+  /// The connection is a good one: after it has ended the first pause is a short one again.
+  case settled
   /// The vendor said something that the identity keeps; with the credential as it is now, if that changes it.
   case learned([String: Secret], credential: Credential?)
   /// The user was merged: this is who the instance speaks for now.

@@ -48,6 +48,7 @@ extension SDKAdapter {
   public func farewell(
     to identity: IdentityRecord, pushes: [PushRecord], isInformed: Bool, now: Timestamp
   ) -> [Delivery] { [] }
+  public func logout(ofReplaced identity: IdentityRecord, now: Timestamp) -> Delivery? { nil }
   public func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? { nil }
   public func deliver(_ delivery: Delivery) async throws(SDKError) {}
 
@@ -67,6 +68,7 @@ extension SDKAdapter {
 
   public func prefill(of identity: IdentityRecord) -> (key: String, text: String)? { nil }
   public func hidden(_ identity: IdentityRecord) -> Session.HiddenReason? { nil }
+  public func withheld(_ identity: IdentityRecord) -> SDKError? { nil }
   public func open(
     _ identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) -> SessionOpening { SessionOpening() }

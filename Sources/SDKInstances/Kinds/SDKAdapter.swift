@@ -96,6 +96,8 @@ public protocol SDKAdapter: Sendable {
   ///
   /// - Parameter isInformed: whether the vendor has ended the session.
   func farewell(to identity: IdentityRecord, pushes: [PushRecord], isInformed: Bool, now: Timestamp) -> [Delivery]
+  /// What tells the vendor, with the credential of this identity, that its user was replaced by another one.
+  func logout(ofReplaced identity: IdentityRecord, now: Timestamp) -> Delivery?
   /// What must be told later when a logout has failed; the user stays until then.
   func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery?
   /// Tells the vendor. An error whose origin is not `unreachable` gives the delivery up.
@@ -130,6 +132,8 @@ public protocol SDKAdapter: Sendable {
   func prefill(of identity: IdentityRecord) -> (key: String, text: String)?
   /// Why nothing may be shown to this identity, whatever its credential; `nil` when nothing is known against it.
   func hidden(_ identity: IdentityRecord) -> Session.HiddenReason?
+  /// Why no credential of this identity is issued, although it is valid; `nil` when nothing is known against it.
+  func withheld(_ identity: IdentityRecord) -> SDKError?
   /// What else belongs to an opened session; may talk to the vendor.
   func open(
     _ identity: IdentityRecord, on connection: (any RealtimeConnection)?

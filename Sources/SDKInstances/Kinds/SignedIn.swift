@@ -38,6 +38,9 @@ public struct SignedIn: Sendable {
   /// Whether the vendor was asked: if not, there is nothing to undo, and the first session shows whether the
   /// credential is good.
   public var isTold: Bool
+  /// Why the vendor's answer to a renewal can't be used; `nil` for a good one. With a failure only `kindState` is taken
+  /// over, durably and before the failure is reported: it may hold the one refresh token that is still valid.
+  public var failure: SDKError?
   /// The connection on which the vendor accepted the user; the instance goes on with it.
   public var connection: (any RealtimeConnection)?
 
@@ -45,7 +48,8 @@ public struct SignedIn: Sendable {
   public init(
     user: User, credential: Credential?, kindState: [String: Secret] = [:], merge: Merge? = nil,
     prepared: AuthenticationMachine.Phase? = nil, events: [EventType] = [], supply: CheckedCredential? = nil,
-    isIrreplaceable: Bool = false, isTold: Bool = true, connection: (any RealtimeConnection)? = nil
+    isIrreplaceable: Bool = false, isTold: Bool = true, failure: SDKError? = nil,
+    connection: (any RealtimeConnection)? = nil
   ) {
     self.user = user
     self.credential = credential
@@ -56,6 +60,7 @@ public struct SignedIn: Sendable {
     self.supply = supply
     self.isIrreplaceable = isIrreplaceable
     self.isTold = isTold
+    self.failure = failure
     self.connection = connection
   }
 }

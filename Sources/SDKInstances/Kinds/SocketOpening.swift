@@ -16,12 +16,19 @@ public protocol VendorSocket: Sendable {
 
   /// The next message; `nil` once the peer or we closed in an orderly way. For one consumer at a time.
   ///
-  /// - Throws: `HTTPFailure` when the connection broke; `tooLarge` when a message was larger than we take. A
-  ///   cancelled task stops waiting with `network`, and no message is lost.
-  func next() async throws(HTTPFailure) -> String?
+  /// - Parameter seconds: how long to wait; `nil` for as long as it takes.
+  /// - Throws: `HTTPFailure` when the connection broke; `tooLarge` when a message was larger than we take; `timeout`
+  ///   when none came in time, which is never the connection's end. A cancelled task stops waiting with `network`. No
+  ///   message is lost by either.
+  func next(within seconds: Double?) async throws(HTTPFailure) -> String?
 
   /// Closes in an orderly way, within a few seconds at most. Messages that wait are dropped.
   func close() async
+}
+
+extension VendorSocket {
+  /// The next message, however long it takes.
+  public func next() async throws(HTTPFailure) -> String? { try await next(within: nil) }
 }
 
 /// The request for a WebSocket with what belongs to its instance alone.

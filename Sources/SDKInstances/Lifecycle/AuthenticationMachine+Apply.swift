@@ -42,7 +42,8 @@ extension AuthenticationMachine {
 
     case .expired(let means): return lost(.expired, Self.expiredError, means)
     case .refused(let error, let means): return lost(.refused, error, means)
-    case .reported(let means): return reported(means)
+    case .revived: return revived()
+    case .reported(let error, let means): return reported(error, means)
     case .probed(let began, let probe, let means): return isCurrent(began, .probing) ? probed(probe, means) : []
     case .merged: return merged()
     case .mergedAway: return mergedAway()
@@ -92,10 +93,10 @@ extension AuthenticationMachine {
   // MARK: Login
 
   private mutating func signIn(sameUser: Bool?) -> [Action] {
-    if hasIdentity, sameUser == false, policy.onAnotherUser == .signOutFirst {
-      return begin(.endingFormer) + [.endFormer]
-    }
-    return begin(.signingIn) + [.exchange]
+    guard hasIdentity, sameUser == false else { return begin(.signingIn) + [.exchange] }
+    // Stored first: on a full disk the vendor is not told of what can't be stored.
+    return policy.onAnotherUser == .signOutFirst
+      ? begin(.endingFormer) + [.record, .endFormer] : begin(.signingIn) + [.record, .exchange]
   }
 
   private mutating func formerEnded() -> [Action] {
@@ -107,10 +108,13 @@ extension AuthenticationMachine {
 
   private mutating func signedIn(_ acceptance: Acceptance) -> [Action] {
     // A locked instance may still store what a failed wipe left behind.
-    let wipe = policy.onAnotherUser == .wipeOnSuccess || phase == .locked
+    let wipe =
+      policy.onAnotherUser == .wipeOnSuccess || phase == .locked
+      || policy.onAnotherUser == .signOutAfter && hasIdentity
     activity = .idle
     if case .prepared(let rest) = acceptance {
-      if rest != .authenticated || phase != .authenticated { standing = .none }
+      let isStillKept = hasFallenBack && rest == .anonymous
+      if !isStillKept, rest != .authenticated || phase != .authenticated { standing = .none }
       let isAlive = standing == .usable || standing == .reported
       phase = rest == .authenticated && !isAlive ? .reauthNeeded : rest
       return [.adopt(wipe: wipe), .finish(.done)]
@@ -132,8 +136,7 @@ extension AuthenticationMachine {
   mutating func abandoned(isTold: Bool = false) -> [Action] {
     guard phase == .authenticated, standing == .expired || standing == .refused else { return [] }
     phase = .reauthNeeded
-    let error = standing == .expired ? Self.expiredError : Self.refusedError
-    return isTold ? [.record] : [.record, .announce(.authenticationFailed(error))]
+    return isTold ? [.record] : [.record, .announce(.authenticationFailed(cause ?? Self.refusedError))]
   }
 
   // MARK: Logout
@@ -146,10 +149,11 @@ extension AuthenticationMachine {
       return begin(.signingOut) + signedOut(cause, informed: false)
     case .authenticated, .reauthNeeded:
       if localOnly { return begin(.signingOut) + signedOut(cause, informed: false) }
+      // Stored first: on a full disk the vendor is not told of what can't be stored.
       if standing == .usable || standing == .reported || !policy.renewsToSignOut {
-        return begin(.signingOut) + [.endSession]
+        return begin(.signingOut) + [.record, .endSession]
       }
-      return begin(.askingForSignOut) + [.ask(attempt: 1, isRefusal: true, nil)]
+      return begin(.askingForSignOut) + [.record, .ask(attempt: 1, isRefusal: true, self.cause)]
     }
   }
 

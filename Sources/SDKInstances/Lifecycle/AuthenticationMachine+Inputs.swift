@@ -41,8 +41,10 @@ extension AuthenticationMachine {
 
     /// The credential's end has passed.
     case expired(means: RenewalMeans)
+    /// The credential's end lies ahead again: the clock was wrong and has been set back.
+    case revived
     /// An app says that the vendor refused the credential.
-    case reported(means: RenewalMeans)
+    case reported(SDKError, means: RenewalMeans)
     /// The daemon saw the vendor refuse it.
     case refused(SDKError, means: RenewalMeans)
     case probed(epoch: UInt64, Probe, means: RenewalMeans = .none)
@@ -96,8 +98,9 @@ extension AuthenticationMachine {
     case adoptCredential(verified: Bool)
     /// Durable: a credential that can be used once is about to be spent.
     case noteSpending
-    /// Durable: the credential is dropped, the rest of the identity is kept.
-    case dropCredential
+    /// Durable: an anonymous visitor takes the user's place. The identity is kept, and the credential only when it has
+    /// ended by the clock.
+    case fallBack
     /// Durable: identity, storage and keys are destroyed.
     case wipe
     /// Durable: where the instance rests has changed.

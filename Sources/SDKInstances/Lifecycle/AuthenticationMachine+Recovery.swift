@@ -11,7 +11,7 @@ extension AuthenticationMachine {
     }
     // The owner, who has not said yet whether to go on, is asked again; subscribers know of the failure.
     isFailureTold = phase == .reauthNeeded
-    return recover(means, standing == .expired ? Self.expiredError : Self.refusedError)
+    return recover(means, cause)
   }
 
   /// Begins with what the SDK can do by itself, then turns to the owner.
@@ -26,9 +26,8 @@ extension AuthenticationMachine {
 
   mutating func ask(attempt: Int, _ error: SDKError?) -> [Action] {
     activity = .asking(attempt: attempt)
-    let isRefusal =
-      attempt > 1 || error != nil || standing == .expired || standing == .refused || standing == .reported
-    return [.ask(attempt: attempt, isRefusal: isRefusal, error)]
+    let error = error ?? refusal ?? cause
+    return [.ask(attempt: attempt, isRefusal: attempt > 1 || error != nil, error)]
   }
 
   private mutating func confirm(attempt: Int, _ error: SDKError) -> [Action] {
@@ -45,7 +44,10 @@ extension AuthenticationMachine {
 
   mutating func itselfRefused(_ error: SDKError, _ means: RenewalMeans, isFinal: Bool) -> [Action] {
     let isAlive = policy.outlivesRefusedRenewal && (standing == .usable || standing == .reported && !isFinal)
-    if !isAlive, hasIdentity || phase == .locked { standing = .refused }
+    if !isAlive, hasIdentity || phase == .locked {
+      standing = .refused
+      objection = error
+    }
     guard means.bridge else {
       if isAlive {
         isRenewalRefused = true
@@ -136,7 +138,10 @@ extension AuthenticationMachine {
       phase = .locked
       standing = .refused
       return [.record] + tell(error) + end(.failed(error))
-    case .fallBack: return fallBack(error)
+    case .fallBack:
+      // What the owner or the vendor has said holds whatever the clock says.
+      standing = .none
+      return fallBack(error)
     case .keep, .logOut, .lock: return renewalFailed(error)
     }
   }
@@ -155,13 +160,15 @@ extension AuthenticationMachine {
     return [.wipe] + told + [.announce(.loggedOut(.guest))] + end(.failed(error))
   }
 
+  /// Goes on as an anonymous visitor. A credential that has ended by the clock is kept until another takes its place.
   private mutating func fallBack(_ error: SDKError) -> [Action] {
     // A breaker that holds back says nothing that subscribers have not heard of the visitor.
     let isNews = hasIdentity || error.reason != .providerBackoff
+    let cause = explained(error)
     phase = .anonymous
-    standing = .none
-    let told = isNews ? tell(error) + [.announce(.fellBackToAnonymous(error))] : []
-    return [.dropCredential] + told + end(.failed(error))
+    if standing != .expired { standing = .none }
+    let told = isNews ? tell(cause) + [.announce(.fellBackToAnonymous(cause))] : []
+    return [.fallBack] + told + end(.failed(error))
   }
 
   mutating func renewalFailed(_ error: SDKError) -> [Action] {
@@ -183,10 +190,17 @@ extension AuthenticationMachine {
       if phase == .authenticated {
         phase = .reauthNeeded
         // An outage is no failure of the authentication.
-        actions += [.record] + (Self.unreachable(error) == nil ? tell(error) : [])
+        actions += [.record] + (Self.unreachable(error) == nil ? tell(explained(error)) : [])
       }
       return actions + end(.failed(error))
     }
+  }
+
+  /// Returns the failure to announce: why the credential is dead, with the provider's failure as a hint.
+  private func explained(_ error: SDKError) -> SDKError {
+    guard error.origin == .provider, var cause = cause ?? refusal else { return error }
+    cause.hints.append("No new credential came (\(error.reason.rawValue)): \(error.message)")
+    return cause
   }
 
   private static func nobodyWasAsked(_ error: SDKError) -> Bool {
@@ -205,19 +219,31 @@ extension AuthenticationMachine {
     default: break
     }
     self.standing = standing
+    objection = standing == .refused ? error : nil
     guard activity == .idle else { return [] }
     if !means.isNone { return recover(means, standing == .refused ? error : nil) }
     switch policy.onNoMeans {
-    case .becomeGuest, .fallBack: return conclude(policy.onNoMeans, error)
+    case .becomeGuest: return becomeGuest(error)
+    case .fallBack: return fallBack(error)
     case .keep, .lock, .logOut: break
     }
     phase = .reauthNeeded
     return [.record, .announce(.authenticationFailed(error))]
   }
 
-  mutating func reported(_ means: RenewalMeans) -> [Action] {
+  /// Restores a credential whose end lies ahead again because the clock was set back.
+  mutating func revived() -> [Action] {
+    guard waitsForTheClock else { return [] }
+    standing = .usable
+    guard phase != .authenticated else { return [] }
+    phase = .authenticated
+    return [.record, .announce(.tokenRefreshed)]
+  }
+
+  mutating func reported(_ error: SDKError, _ means: RenewalMeans) -> [Action] {
     guard standing == .usable, phase == .authenticated || phase == .anonymous else { return [] }
     standing = .reported
+    objection = error
     guard activity == .idle else { return [] }
     isRenewalRefused = false
     // Only the SDK's own way can follow a mere report where the owner would be told of a failure.
@@ -234,6 +260,7 @@ extension AuthenticationMachine {
     case .unanswered(let error): return abandoned() + end(.failed(error), announcing: Self.unreachable(error))
     case .refused(let error):
       standing = .refused
+      objection = error
       if phase == .authenticated, policy.confirmsFirst, means.bridge, !means.itself {
         return confirm(attempt: 1, error)
       }

@@ -52,7 +52,11 @@ public struct AuthenticationMachine: Sendable, Hashable {
   /// Where it rests.
   public internal(set) var phase: Phase
   /// How good the credential is.
-  public internal(set) var standing: Standing
+  public internal(set) var standing: Standing {
+    didSet { if standing == .none || standing == .usable { objection = nil } }
+  }
+  /// What the vendor, or an app, last said against the credential.
+  var objection: SDKError?
   /// What is in progress.
   public internal(set) var activity: Activity = .idle
   /// Raised with every login, logout and wipe.
@@ -103,6 +107,27 @@ public struct AuthenticationMachine: Sendable, Hashable {
   public var mayHandOut: Bool {
     standing == .usable && (phase == .authenticated || phase == .anonymous)
   }
+
+  /// Why the credential at hand can't be used; `nil` while nothing speaks against it.
+  var cause: SDKError? {
+    switch standing {
+    case .expired: Self.expiredError
+    case .refused, .reported: objection ?? Self.refusedError
+    case .none, .usable: nil
+    }
+  }
+
+  /// Whether a logout is in progress: no later change of the identity supersedes it.
+  var isSigningOut: Bool { activity == .signingOut || activity == .askingForSignOut }
+
+  /// Whether only the end of its credential, by the clock, keeps the user from being signed in.
+  var waitsForTheClock: Bool {
+    activity == .idle
+      && (standing == .expired && (hasIdentity || hasFallenBack) || standing == .usable && phase == .reauthNeeded)
+  }
+
+  /// Whether an anonymous visitor has taken the place of a user whose credential has ended by the clock.
+  var hasFallenBack: Bool { phase == .anonymous && standing == .expired }
 
   /// Whether there is an identity that a new credential could renew.
   public var hasIdentity: Bool { phase == .authenticated || phase == .reauthNeeded }

@@ -18,8 +18,11 @@ public struct AuthenticationPolicy: Sendable, Hashable {
   public enum AnotherUser: Sendable, Hashable {
     /// The former user is logged out and wiped first.
     case signOutFirst
-    /// The former user stands until the vendor has accepted the new one, and is wiped then.
+    /// The former user stays until the vendor has accepted the new one, and is wiped then.
     case wipeOnSuccess
+    /// As `wipeOnSuccess`; the vendor is then told of the former user's logout. An anonymous user is not wiped: the
+    /// vendor merges them into the new one.
+    case signOutAfter
   }
 
   /// The owner said no.

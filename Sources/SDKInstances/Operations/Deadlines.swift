@@ -27,6 +27,7 @@ public final class Deadlines: Sendable {
     var current: [String: (generation: UInt64, work: Work)] = [:]
     var generation: UInt64 = 0
     var timer: (any DeadlineTimer)?
+    var onClockSet: Work?
   }
 
   private let state = Mutex(State())
@@ -42,6 +43,9 @@ public final class Deadlines: Sendable {
       timer.arm(at: state.heap.min?.time)
     }
   }
+
+  /// Calls this when the clock was set, after what is due by the new clock; it must be quick.
+  func observeClock(_ onClockSet: @escaping Work) { state.withLock { $0.onClockSet = onClockSet } }
 
   /// Sets or moves the one deadline of a key; `work` must be quick. `nil` takes it away.
   public func set(_ key: String, at time: Timestamp?, _ work: @escaping Work) {
@@ -60,7 +64,7 @@ public final class Deadlines: Sendable {
   }
 
   /// Does what is due. Called by the timer, also when the clock was set.
-  public func wake() {
+  public func wake(clockWasSet: Bool = false) {
     let now = clock.now()
     let due = state.withLock { state in
       var due: [Work] = []
@@ -72,6 +76,7 @@ public final class Deadlines: Sendable {
       }
       Self.prune(&state)
       state.timer?.arm(at: state.heap.min?.time)
+      if clockWasSet, let onClockSet = state.onClockSet { due.append(onClockSet) }
       return due
     }
     for work in due { work() }

@@ -1,5 +1,6 @@
 import DelegateBridge
 import JSONRPC
+import Logging
 public import SDKProtocol
 import StateStore
 
@@ -9,6 +10,7 @@ extension InstanceRegistry {
   /// - Parameter former: the definition that is changed; `nil` for a new instance.
   /// - Throws: `accessDenied` for what takes admin, `invalidParams` with the member.
   public func check(_ definition: Definition, replacing former: Definition?, by peer: Peer) throws {
+    try definition.checkLimits()
     guard let kind = kind(definition.kind) else { return }
     if access.isAdmin(peer) { return try checkCommand(definition, replacing: former, by: peer) }
     if definition.provider != former?.provider {
@@ -78,16 +80,29 @@ extension InstanceRegistry {
 
   /// Checks that a peer may create an instance of this id.
   ///
+  /// - Returns: the rule that makes the peer its owner; `nil` where the uid is the owner.
   /// - Throws: `accessDenied` before existence is looked at; `tooManyInstances`.
-  public func checkCreation(of id: InstanceID, by peer: Peer) throws(SDKError) {
-    if access.isAdmin(peer) { return }
+  public func checkCreation(of id: InstanceID, by peer: Peer) throws(SDKError) -> AccessRule? {
+    if access.isAdmin(peer) { return nil }
     guard let rule = access.createRule(for: peer, id: id) else { throw Self.noRule(id) }
     for (prefix, limit) in [(rule.prefix, rule.max), ("", maximumPerUid)]
-    where count(ownedBy: peer.uid, prefix: prefix) >= limit {
+    where count(ownedBy: peer, prefix: prefix) >= limit {
       throw SDKError(
         .limit, .tooManyInstances, "The caller has \(limit) instances already; delete one first.", instance: id)
     }
+    if rule.who.namesUnit { return rule.who }
+    if Self.dynamicUids.contains(peer.uid) {
+      environment.logger.warning(
+        """
+        The owner \(peer.uid) is a uid that systemd gives to another service later, which would then own the instance. \
+        Put unit: into the [[access.create]] rule: the unit is the owner then.
+        """, metadata: ["instance": "\(id)"])
+    }
+    return nil
   }
+
+  /// The uids of services with `DynamicUser=` (systemd.exec(5)).
+  private static let dynamicUids: ClosedRange<UInt32> = 61_184...65_519
 }
 
 extension InstanceRegistry {

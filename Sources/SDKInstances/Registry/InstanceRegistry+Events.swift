@@ -4,28 +4,34 @@ import Synchronization
 
 extension InstanceRegistry: EventDirectory {
   public func audience(of uuid: InstanceUUID, id: InstanceID) -> EventAudience {
-    EventAudience(policy: access, standing: standing(of: uuid, id: id))
+    EventAudience(policy: access, access: access(of: uuid, id: id))
   }
 
-  private func standing(of uuid: InstanceUUID, id: InstanceID) -> InstanceStanding? {
-    if let instance = hosted(id), instance.uuid == uuid { return instance.currentDefinition.standing }
-    return departed.withLock { $0[uuid]?.standing }
+  private func access(of uuid: InstanceUUID, id: InstanceID) -> InstanceAccess? {
+    if let access = arriving.withLock({ $0[uuid]?.access }) { return access }
+    if let instance = hosted(id), instance.uuid == uuid { return instance.currentAccess }
+    return deleted.withLock { $0[uuid]?.access }
   }
 
   public func watched(by peer: Peer, _ filter: EventFilter) -> Set<InstanceUUID>? {
     let policy = access
     if filter.instances == nil, filter.labels.isEmpty, policy.isAdmin(peer) { return nil }
+    // First, since each of them becomes an entry.
+    let coming = arriving.withLock { $0 }
     let present = filter.instances.map { $0.compactMap { id in hosted(id) } } ?? unsortedInstances
-    let gone = departed.withLock { departed in
-      departed.entries.filter { filter.instances?.contains($0.value.id) != false }
+    let gone = deleted.withLock { deleted in
+      deleted.entries.filter { filter.instances?.contains($0.value.id) != false }
     }
     var watched = Set<InstanceUUID>()
-    func add(_ uuid: InstanceUUID, _ id: InstanceID, _ standing: InstanceStanding) {
-      guard filter.admits(id, labels: standing.labels) else { return }
-      if EventAudience(policy: policy, standing: standing).admits(peer) { watched.insert(uuid) }
+    func add(_ uuid: InstanceUUID, _ id: InstanceID, _ access: InstanceAccess) {
+      guard EventAudience(policy: policy, access: access).admits(peer) else { return }
+      if filter.admits(id, labels: access.labels) { watched.insert(uuid) }
     }
-    for instance in present { add(instance.uuid, instance.id, instance.currentDefinition.standing) }
-    for (uuid, entry) in gone { add(uuid, entry.id, entry.standing) }
+    for instance in present { add(instance.uuid, instance.id, instance.currentAccess) }
+    for (uuid, entry) in gone { add(uuid, entry.id, entry.access) }
+    for (uuid, entry) in coming where filter.instances?.contains(entry.id) != false {
+      add(uuid, entry.id, entry.access)
+    }
     return watched
   }
 }

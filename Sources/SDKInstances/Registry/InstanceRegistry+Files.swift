@@ -56,6 +56,7 @@ extension InstanceRegistry {
         isOtherBackend: backend.contains { definition.settings[$0] != current.settings[$0] }
       )
     }
+    requestNames(of: present)
     return .changed
   }
 

@@ -13,8 +13,27 @@ public final class InstanceRegistry: Sendable {
     case quarantined(QuarantinedInstance)
   }
 
-  private let entries = Mutex<[InstanceID: Entry]>([:])
-  let departed = Mutex(DepartedInstances())
+  /// The entries by name, and an index of the hosted ones by UUID.
+  private struct Table {
+    private(set) var entries: [InstanceID: Entry] = [:]
+    private var hosted: [String: HostedInstance] = [:]
+
+    subscript(id: InstanceID) -> Entry? {
+      get { entries[id] }
+      set {
+        if case .hosted(let former)? = entries[id] { hosted[former.uuid.description] = nil }
+        entries[id] = newValue
+        if case .hosted(let instance)? = newValue { hosted[instance.uuid.description] = instance }
+      }
+    }
+
+    subscript(uuid uuid: String) -> HostedInstance? { hosted[uuid] }
+  }
+
+  private let entries = Mutex(Table())
+  let deleted = Mutex(DeletedInstances())
+  /// Instances whose creation is being stored: their first event can be read before they are entries.
+  let arriving = Mutex<[InstanceUUID: (id: InstanceID, access: InstanceAccess)]>([:])
   private let kindsByName: [KindName: any SDKKind]
   private let rules: Mutex<(access: AccessPolicy, maximumPerUid: Int)>
   /// What all instances share.
@@ -26,6 +45,8 @@ public final class InstanceRegistry: Sendable {
     rules = Mutex((access, maximumPerUid))
     self.environment = environment
     environment.renewals.attach { [weak self] in self?.replan() }
+    environment.deadlines.observeClock { [weak self] in self?.clockWasSet() }
+    access.names.request(access.requiredNames, for: 0)
   }
 
   /// The kinds' names, sorted.
@@ -43,6 +64,7 @@ public final class InstanceRegistry: Sendable {
   /// Puts other rules in force, for what is asked from now on.
   public func use(access: AccessPolicy, maximumPerUid: Int) {
     rules.withLock { $0 = (access, maximumPerUid) }
+    access.names.request(access.requiredNames, for: 0)
   }
 
   // MARK: Finding
@@ -51,15 +73,15 @@ public final class InstanceRegistry: Sendable {
   public var instances: [HostedInstance] { unsortedInstances.sorted { $0.id < $1.id } }
 
   var unsortedInstances: [HostedInstance] {
-    entries.withLock { entries in
-      entries.values.compactMap { if case .hosted(let instance) = $0 { instance } else { nil } }
+    entries.withLock { table in
+      table.entries.values.compactMap { if case .hosted(let instance) = $0 { instance } else { nil } }
     }
   }
 
   /// Those that could not be opened.
   public var quarantined: [QuarantinedInstance] {
-    entries.withLock { entries in
-      entries.values.compactMap { if case .quarantined(let instance) = $0 { instance } else { nil } }
+    entries.withLock { table in
+      table.entries.values.compactMap { if case .quarantined(let instance) = $0 { instance } else { nil } }
     }.sorted { $0.id < $1.id }
   }
 
@@ -67,9 +89,12 @@ public final class InstanceRegistry: Sendable {
     entries.withLock { if case .hosted(let instance)? = $0[id] { instance } else { nil } }
   }
 
+  /// The instance with this UUID.
+  public func instance(uuid: String) -> HostedInstance? { entries.withLock { $0[uuid: uuid] } }
+
   /// The kind of an instance, also of one that has just gone: for records of what became of it.
   func kind(ofInstance id: InstanceID) -> KindName? {
-    hosted(id)?.kind ?? departed.withLock { $0.kind(of: id) }
+    hosted(id)?.kind ?? deleted.withLock { $0.kind(of: id) }
   }
 
   /// Whether there is something of this name, visible or not.
@@ -77,8 +102,7 @@ public final class InstanceRegistry: Sendable {
 
   /// The peer's role on an instance; `nil` when it is hidden.
   public func role(of peer: Peer, on instance: HostedInstance) -> Role? {
-    let definition = instance.currentDefinition
-    return access.role(of: peer, owner: definition.owner, source: definition.source, access: definition.access)
+    access.role(of: peer, on: instance.currentAccess)
   }
 
   /// The instance, if the peer has this role on it.
@@ -115,11 +139,13 @@ public final class InstanceRegistry: Sendable {
         restored.append(instance)
         entries.withLock { $0[stored.id] = .hosted(instance) }
       } catch {
-        quarantine(QuarantinedInstance(uuid: stored.uuid, id: stored.id, problem: Self.words(for: error)))
+        quarantine(
+          QuarantinedInstance(
+            uuid: stored.uuid, id: stored.id, problem: Self.words(for: error), createdAt: stored.createdAt))
       }
     }
     for instance in state.quarantined { quarantine(instance) }
-    departed.withLock { departed in for event in state.departed { departed.add(event) } }
+    deleted.withLock { deleted in for event in state.deleted { deleted.add(event) } }
     for instance in restored { await instance.resume() }
   }
 
@@ -127,6 +153,14 @@ public final class InstanceRegistry: Sendable {
   private func replan() {
     environment.operations.start { [weak self] in
       for instance in self?.instances ?? [] { await instance.replan() }
+    }
+  }
+
+  /// Looks again at the ends of credentials that had passed by the former clock.
+  private func clockWasSet() {
+    environment.vendorClocks.clockWasSet()
+    environment.operations.start { [weak self] in
+      for instance in self?.unsortedInstances ?? [] where instance.mayBeRevived { await instance.deadlineReached() }
     }
   }
 
@@ -143,6 +177,7 @@ public final class InstanceRegistry: Sendable {
 
   private func host(_ stored: StoredInstance) throws -> HostedInstance {
     let definition = try JSONValueDecoder.decode(Definition.self, from: stored.definition)
+    reportDroppedRules(of: stored, definition)
     return try HostedInstance(
       stored: stored, definition: definition,
       adapter: try adapter(for: definition, uuid: stored.uuid), provider: try definition.providerConfiguration(),
@@ -182,6 +217,8 @@ public final class InstanceRegistry: Sendable {
     let adapter = try adapter(for: definition, uuid: uuid)
     let provider = try definition.providerConfiguration()
     if entries.withLock({ $0[id] != nil }) { throw exists(id) }
+    arriving.withLock { $0[uuid] = (id, definition.instanceAccess) }
+    defer { arriving.withLock { $0[uuid] = nil } }
     let done: CommitResult
     do throws(SDKError) {
       done = try await environment.store.commit(
@@ -194,6 +231,8 @@ public final class InstanceRegistry: Sendable {
       stored: stored, definition: definition, adapter: adapter, provider: provider, environment: environment)
     isCreated = true
     entries.withLock { $0[id] = .hosted(instance) }
+    arriving.withLock { $0[uuid] = nil }
+    requestNames(of: instance)
     environment.events.append(done.events)
     await instance.resume()
     return instance
@@ -204,13 +243,16 @@ public final class InstanceRegistry: Sendable {
   }
 
   /// Destroys an instance and all that it stores.
+  ///
+  /// - Throws: also when the instance is gone and something is left to be done on the disk.
   public func delete(_ instance: HostedInstance) async throws {
-    try await instance.delete()
-    departed.withLock { $0.add(instance.uuid, instance.id, instance.kind, instance.currentDefinition.standing) }
+    let problem = try await instance.delete()
+    deleted.withLock { $0.add(instance.uuid, instance.id, instance.kind, instance.currentAccess) }
     environment.vendorClocks.forget(instance.uuid)
     entries.withLock { entries in
       if case .hosted(let present)? = entries[instance.id], present === instance { entries[instance.id] = nil }
     }
+    if let problem { throw problem }
   }
 
   /// Removes an instance whose rows don't open; `false` when there is none of this name.
@@ -222,11 +264,11 @@ public final class InstanceRegistry: Sendable {
     return true
   }
 
-  /// How many instances a uid owns.
-  func count(ownedBy uid: UInt32, prefix: String) -> Int {
-    instances.count {
-      let definition = $0.currentDefinition
-      return definition.owner == uid && definition.source == .api && $0.id.name.hasPrefix(prefix)
+  /// The number of instances that a peer owns.
+  func count(ownedBy peer: Peer, prefix: String) -> Int {
+    let access = access
+    return unsortedInstances.count {
+      $0.id.name.hasPrefix(prefix) && access.owns($0.currentAccess, peer)
     }
   }
 }

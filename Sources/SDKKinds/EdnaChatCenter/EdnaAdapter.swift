@@ -40,7 +40,7 @@ struct EdnaAdapter: SDKAdapter {
   func check(
     _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
   ) throws(SDKError) -> CheckedCredential? {
-    let auth = try EdnaState(identity.kindState).auth.answered(answer.members)
+    let auth = try EdnaState(identity.kindState).auth.answered(answer.members, now: now)
     return EdnaOffer(auth: auth).checked(expiresAt: answer.expiresAt, now: now)
   }
 
@@ -79,12 +79,15 @@ struct EdnaAdapter: SDKAdapter {
     return try await enter(state, as: identity.user, expiresAt: credential.credential.expiresAt)
   }
 
+  /// Configures this installation for a user, in the order of `vendors.md` 5.3.
   private func enter(
     _ state: EdnaState, as user: User, expiresAt: Timestamp?
   ) async throws(SDKError) -> SignedIn {
     var state = state
     state.pingInterval = try await wire.pingInterval(state)
     let (connection, entered) = try await wire.enter(state, name: user.name)
+    // The chat counts as connected only after the history, which also shows that the credentials are taken over HTTP.
+    try await connection.closingOnFailure { () throws(SDKError) in try await wire.probe(entered) }
     return SignedIn(
       user: user, credential: self.credential(entered, expiresAt: expiresAt), kindState: entered.values,
       connection: connection)

@@ -32,7 +32,13 @@ struct EdnaAuthorization {
       offering: { adapter, identity, isUsable in
         guard let adapter = adapter as? EdnaAdapter else { return nil }
         let checked = try adapter.check(user, auth, now: now)
-        return isUsable && Self.isKnown(user, auth, to: identity) ? nil : checked
+        if isUsable, Self.isKnown(user, auth, to: identity) { return nil }
+        if auth.hasExpired(at: now) {
+          throw SDKError(
+            .local, .expiredJWT, "The JWT has expired. Authorize with a fresh token.", member: "auth.token",
+            hints: checked.hints)
+        }
+        return checked
       })
     accepted()
     guard params.wait == true else {

@@ -27,8 +27,8 @@ public struct EdnaChatUser: RPCValue, Hashable {
 
   /// Checks what need not be said of the identifier.
   func check() throws(RPCError) {
-    if let name, name.utf8.count > 1024 {
-      throw .invalidParams("The member user.name may have at most 1024 bytes.", member: "user.name")
+    if let name, !TextLimits.isName(name) {
+      throw .invalidParams("The member user.name may have at most \(TextLimits.name) bytes.", member: "user.name")
     }
     if let data { try EdnaChatUser.check(data, member: "user.data") }
   }

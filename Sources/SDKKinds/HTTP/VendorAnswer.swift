@@ -38,8 +38,7 @@ enum VendorAnswer {
     case 403: self = .forbidden(code: code, description: description)
     case 404: self = .notFound
     case 429:
-      let seconds = response.headers["retry-after"].flatMap(Double.init)
-      self = unusable(.rateLimited, "asks for fewer requests; try again later.", retryAfter: seconds ?? 5)
+      self = unusable(.rateLimited, "asks for fewer requests; try again later.", retryAfter: response.retryAfter)
     case 500...: self = unusable(.serverError, "answered with status \(response.status); try again later.")
     default: self = unusable(.badResponse, "answered with status \(response.status), which is not expected.")
     }
@@ -48,16 +47,19 @@ enum VendorAnswer {
 
 extension HTTPFailure {
   /// The failure in the contract's words.
-  func error(vendor: String) -> SDKError {
+  ///
+  /// - Parameter setting: the setting that holds the URL.
+  func error(vendor: String, setting: String = "base_url") -> SDKError {
     switch self {
     case .network(let why):
-      SDKError(.unreachable, .network, "\(vendor) can't be reached (\(why)); check the network and base_url.")
+      SDKError(.unreachable, .network, "\(vendor) can't be reached (\(why)); check the network and \(setting).")
+    case .insecure(let why): SDKError(.unreachable, .network, "\(vendor) can't be reached safely: \(why).")
     case .timeout: SDKError(.unreachable, .timeout, "\(vendor) did not answer in time; try again later.")
-    case .tooLarge: SDKError(.unreachable, .badResponse, "\(vendor) answered with more than we take; check base_url.")
+    case .tooLarge: SDKError(.unreachable, .badResponse, "\(vendor) answered with more than we take; check \(setting).")
     case .refused(let status):
       SDKError(
         .unreachable, status == 429 ? .rateLimited : status >= 500 ? .serverError : .badResponse,
-        "\(vendor) refused the realtime connection with status \(status); check the URL of the socket.",
+        "\(vendor) refused the connection with status \(status); check \(setting) and the URL of the socket.",
         httpStatus: status)
     }
   }

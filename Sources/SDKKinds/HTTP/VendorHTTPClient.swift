@@ -3,12 +3,12 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 public import NIOPosix
-import NIOSSL
 public import SDKInstances
 
 /// HTTP to the vendors: a client with connections of its own for each instance, made when it is first needed.
 ///
-/// Certificates are checked, redirects are not followed (they would carry credentials elsewhere), bodies are bounded.
+/// Certificates are checked, redirects are not followed (they would carry credentials elsewhere), bodies are bounded, and
+/// one deadline covers everything from the name to the last byte of the answer.
 public actor VendorHTTPClient: HTTPSending {
   /// Whose connections they are, and where they lead.
   private struct Place: Hashable {
@@ -21,14 +21,16 @@ public actor VendorHTTPClient: HTTPSending {
   private final class Lent {
     let client: HTTPClient
     let address: NetworkAddress
-    let caFile: String?
+    let trusted: TrustedCertificates?
     var inUse = 0
     var order: UInt64 = 0
+    /// Whether it was used since `closeIdle` looked last.
+    var wasUsed = true
 
-    init(_ client: HTTPClient, _ address: NetworkAddress, caFile: String?) {
+    init(_ client: HTTPClient, _ address: NetworkAddress, _ trusted: TrustedCertificates?) {
       self.client = client
       self.address = address
-      self.caFile = caFile
+      self.trusted = trusted
     }
   }
 
@@ -36,12 +38,16 @@ public actor VendorHTTPClient: HTTPSending {
   private let names: any NameResolving
   private var clients: [Place: Lent] = [:]
   private var uses: UInt64 = 0
+  private var isClosed = false
 
   /// How many hosts of instances may have open connections; the one that was used least lately gives way.
   private static let capacity = 512
   private static let maximumBodyBytes = 1 << 20
   /// How many addresses of a host are tried.
   private static let maximumAddresses = 3
+
+  /// How many hosts of instances have a client now.
+  var clientCount: Int { clients.count }
 
   /// A client on these event loops.
   public init(group: MultiThreadedEventLoopGroup) { self.init(group: group, names: SystemNames.shared) }
@@ -52,20 +58,27 @@ public actor VendorHTTPClient: HTTPSending {
   }
 
   public func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
-    guard let host = URLRule.parts(request.url)?.host else { throw .network("the URL has no host") }
+    // Also for what was stored before such URLs were refused where they enter.
+    guard let url = VendorURL(request.url, .http) else { throw .network("the URL leads nowhere") }
     let timeout = TimeAmount.milliseconds(Int64(min(max(request.timeout, 0.001), 600) * 1000))
     let deadline = NIODeadline.now() + timeout
-    let place = Place(instance: request.instance, host: host, rule: request.addresses)
-    var addresses = try await names.addresses(of: host, by: place.rule, timeout: timeout, on: group.next())
+    let place = Place(instance: request.instance, host: url.host, rule: request.addresses)
+    let loop = group.next()
+    var addresses = try await names.addresses(of: url.host, by: place.rule, timeout: timeout, on: loop)
+    let trusted =
+      url.isSecure
+      ? try await TrustedCertificates.of(caFile: request.caFile, timeout: deadline - .now(), on: loop) : nil
     // A connection that is open is used again.
     if let known = clients[place]?.address, let index = addresses.firstIndex(of: known) { addresses.swapAt(0, index) }
     var last = HTTPFailure.network("no connection")
     for address in addresses.prefix(Self.maximumAddresses) {
-      let lent = await lend(place, address, caFile: request.caFile)
-      let outcome = await Self.exchange(request, deadline, lent.client)
+      let lent = try await lend(place, address, trusted)
+      let outcome = await Self.exchange(request, to: url, until: deadline, lent.client)
       await giveBack(place, lent)
       switch outcome {
       case .answered(let answer): return answer
+      case .failed(.unverified):
+        throw await CertificateInquiry.failure(at: url, [address], caFile: request.caFile, until: deadline, on: loop)
       case .failed(let failure): throw failure
       case .unconnected(let failure): last = failure
       }
@@ -77,8 +90,16 @@ public actor VendorHTTPClient: HTTPSending {
     for place in clients.keys where place.instance == instance { await forget(place) }
   }
 
-  /// Closes all connections.
+  /// Lets go of the clients that nobody has used since the last call: a few KiB each, for instances that rarely ask.
+  public func closeIdle() async {
+    for (place, lent) in clients where lent.inUse == 0 {
+      if lent.wasUsed { lent.wasUsed = false } else { await forget(place) }
+    }
+  }
+
+  /// Closes all connections, which ends the requests that are under way, and takes no more.
   public func shutdown() async {
+    isClosed = true
     let all = clients.values
     clients = [:]
     for lent in all { try? await lent.client.shutdown() }
@@ -90,10 +111,13 @@ public actor VendorHTTPClient: HTTPSending {
     try? await lent.client.shutdown()
   }
 
-  private func lend(_ place: Place, _ address: NetworkAddress, caFile: String?) async -> Lent {
+  private func lend(
+    _ place: Place, _ address: NetworkAddress, _ trusted: TrustedCertificates?
+  ) async throws(HTTPFailure) -> Lent {
+    guard !isClosed else { throw .network("the daemon is stopping") }
     uses += 1
     let former = clients[place]
-    if let former, former.caFile == caFile, former.address == address {
+    if let former, former.trusted === trusted, former.address == address {
       former.inUse += 1
       former.order = uses
       return former
@@ -101,8 +125,8 @@ public actor VendorHTTPClient: HTTPSending {
     let lent = Lent(
       HTTPClient(
         eventLoopGroupProvider: .shared(group),
-        configuration: Self.configuration(caFile: caFile, place.host, address, place.rule)),
-      address, caFile: caFile)
+        configuration: Self.configuration(trusted, place.host, address, place.rule)),
+      address, trusted)
     lent.inUse = 1
     lent.order = uses
     clients[place] = lent
@@ -112,6 +136,7 @@ public actor VendorHTTPClient: HTTPSending {
 
   private func giveBack(_ place: Place, _ lent: Lent) async {
     lent.inUse -= 1
+    lent.wasUsed = true
     guard clients[place] === lent else {
       // The instance was forgotten, or has other certificates or addresses by now.
       if lent.inUse == 0 { try? await lent.client.shutdown() }
@@ -124,13 +149,14 @@ public actor VendorHTTPClient: HTTPSending {
   }
 
   private static func configuration(
-    caFile: String?, _ host: String, _ address: NetworkAddress, _ rule: AddressRule
+    _ trusted: TrustedCertificates?, _ host: String, _ address: NetworkAddress, _ rule: AddressRule
   ) -> HTTPClient.Configuration {
-    var tls = TLSConfiguration.makeClientConfiguration()
-    if let caFile { tls.trustRoots = .file(caFile) }
-    var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
+    var configuration = HTTPClient.Configuration(
+      tlsConfiguration: trusted?.configuration, redirectConfiguration: .disallow)
     configuration.timeout.connect = .seconds(10)
-    configuration.connectionPool.idleTimeout = .seconds(30)
+    // The requests of a login follow one another at once, and the next may come in an hour: a connection over TLS that
+    // waits costs some 100 KB.
+    configuration.connectionPool.idleTimeout = .seconds(2)
     // Who asked decides when to try again; a refused connection or certificate is told at once.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
@@ -148,7 +174,7 @@ public actor VendorHTTPClient: HTTPSending {
       if let address = channel.remoteAddress.flatMap({ NetworkAddress($0) }) { rule.refusal(of: address) } else {
         "the connection is closed"
       }
-    guard let refusal else { return channel.eventLoop.makeSucceededVoidFuture() }
+    guard let refusal else { return channel.eventLoop.makeCompletedFuture { try ResponseGuard.add(to: channel) } }
     // Not at once: the pool must hear of the failure before it hears of the end.
     channel.eventLoop.execute { channel.close(promise: nil) }
     return channel.eventLoop.makeFailedFuture(HTTPFailure.network(refusal))
@@ -161,16 +187,34 @@ public actor VendorHTTPClient: HTTPSending {
     case unconnected(HTTPFailure)
   }
 
+  /// Sends a request and reads the whole answer. The client's own deadline ends with the head of the answer.
   private static func exchange(
-    _ parts: HTTPRequestParts, _ deadline: NIODeadline, _ client: HTTPClient
+    _ parts: HTTPRequestParts, to url: VendorURL, until deadline: NIODeadline, _ client: HTTPClient
   ) async -> Outcome {
-    var request = HTTPClientRequest(url: withLowercaseHost(parts.url))
+    await withTaskGroup(of: Outcome?.self) { group in
+      group.addTask { await answer(to: parts, at: url, until: deadline, client) }
+      group.addTask {
+        let left = max((deadline - .now()).nanoseconds, 0)
+        return (try? await Task.sleep(for: .nanoseconds(left))).map { .failed(.timeout) }
+      }
+      defer { group.cancelAll() }
+      for await case let outcome? in group { return outcome }
+      return .failed(.network("the request was cancelled"))
+    }
+  }
+
+  private static func answer(
+    to parts: HTTPRequestParts, at url: VendorURL, until deadline: NIODeadline, _ client: HTTPClient
+  ) async -> Outcome {
+    // The override of names goes by the name as the URL spells it.
+    var request = HTTPClientRequest(url: "\(url.isSecure ? "https" : "http")://\(url.authority)\(url.target)")
     request.method = .init(rawValue: parts.method)
     for header in parts.headers { request.headers.add(name: header.name, value: header.value) }
     if let body = parts.body { request.body = .bytes(ByteBuffer(bytes: body)) }
     do {
       let response = try await client.execute(request, deadline: deadline)
       let body = try await response.body.collect(upTo: maximumBodyBytes)
+      try Task.checkCancellation()
       var headers: [String: String] = [:]
       for field in response.headers where headers[field.name.lowercased()] == nil {
         headers[field.name.lowercased()] = field.value
@@ -183,6 +227,7 @@ public actor VendorHTTPClient: HTTPSending {
   }
 
   private static func outcome(of error: any Error) -> Outcome {
+    if let failure = HTTPFailure(tls: error) { return .failed(failure) }
     switch error {
     case let error as HTTPFailure: return .failed(error)
     case is NIOTooManyBytesError: return .failed(.tooLarge)
@@ -201,13 +246,5 @@ public actor VendorHTTPClient: HTTPSending {
       // The type alone: an error's text may quote the request.
       return .failed(.network(String(describing: type(of: error))))
     }
-  }
-
-  /// The override goes by the name as the URL spells it.
-  private static func withLowercaseHost(_ url: String) -> String {
-    guard let colon = url.firstIndex(of: ":") else { return url }
-    let start = url[colon...].firstIndex { $0 != ":" && $0 != "/" } ?? url.endIndex
-    let end = url[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? url.endIndex
-    return url[..<end].lowercased() + url[end...]
   }
 }

@@ -3,18 +3,6 @@ import NIOCore
 import SDKInstances
 
 extension NetworkAddress {
-  /// An address that is written as one, in its usual form.
-  init?(literal: String) {
-    var four = in_addr()
-    if inet_pton(AF_INET, literal, &four) == 1 {
-      self.init(text: literal, bytes: withUnsafeBytes(of: four) { Array($0) })
-      return
-    }
-    var six = in6_addr()
-    guard inet_pton(AF_INET6, literal, &six) == 1 else { return nil }
-    self.init(text: literal, bytes: withUnsafeBytes(of: six) { Array($0) })
-  }
-
   /// The address that a connection has; `nil` for what is no IP address.
   init?(_ address: SocketAddress) {
     // A zone is of link-local addresses only.

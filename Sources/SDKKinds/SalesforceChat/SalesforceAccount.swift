@@ -15,6 +15,8 @@ struct SalesforceAccount: Sendable, Hashable {
   var communityId: String?
   /// Names the user.
   var identityURL: String?
+  /// The digest of the refresh token that the vendor last refused without a word of why.
+  var refusedToken: String?
 
   static let refreshTokenKey = "refresh_token"
 
@@ -30,6 +32,7 @@ struct SalesforceAccount: Sendable, Hashable {
     communityURL = state["community_url"]?.reveal()
     communityId = state["community_id"]?.reveal()
     identityURL = state["identity_url"]?.reveal()
+    refusedToken = state["refused_token"]?.reveal()
   }
 
   /// As the instance keeps it.
@@ -38,6 +41,7 @@ struct SalesforceAccount: Sendable, Hashable {
     state[Self.refreshTokenKey] = refreshToken
     let texts = [
       "client_id": clientId, "community_url": communityURL, "community_id": communityId, "identity_url": identityURL,
+      "refused_token": refusedToken,
     ]
     for (key, text) in texts { state[key] = text.map { Secret($0) } }
     return state

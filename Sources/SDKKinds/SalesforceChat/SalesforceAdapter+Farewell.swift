@@ -42,11 +42,14 @@ extension SalesforceAdapter {
     guard var account = SalesforceAccount(delivery.details), let loginURL = delivery.details[Key.loginURL]?.reveal()
     else { return }
     var access = delivery.details[Key.accessToken]
+    let refresh = account.refreshToken
     let devices = delivery.details[Key.devices]?.reveal().split(separator: " ").map(String.init) ?? []
     do throws(SDKError) {
       for device in devices { try await remove(device, &access, &account) }
     } catch {
-      if error.origin == .unreachable, delivery.attempts < Self.patience { throw error }
+      // After a rotation the delivery's own refresh token is spent: only now can the new one be revoked.
+      let isRotated = account.refreshToken != refresh
+      if error.origin == .unreachable, delivery.attempts < Self.patience, !isRotated { throw error }
     }
     guard let token = account.refreshToken ?? access else { return }
     try await wire.revoke(token, at: loginURL)
@@ -67,6 +70,7 @@ extension SalesforceAdapter {
     nobody.kindState = account.state
     let result = try await refreshed(account, of: nobody)
     account = SalesforceAccount(result.kindState) ?? account
+    if let failure = result.failure { throw failure }
     access = result.credential?.token
     guard let access else { return }
     do throws(SDKError) {

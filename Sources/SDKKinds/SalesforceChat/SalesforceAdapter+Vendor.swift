@@ -29,12 +29,9 @@ extension SalesforceAdapter {
     } catch {
       switch error {
       case _ where isRefusal(error) && account.refreshToken != nil:
-        var supplied = identity
-        supplied.kindState = account.state
-        let result = try await refreshed(account, of: supplied)
-        if let former, let named = SalesforceAccount(result.kindState)?.user, !named.isSame(as: former) {
-          throw Self.otherUser
-        }
+        let result = try await refreshed(account, of: identity)
+        // The supplied refresh token is another user's, so nothing of it is kept.
+        if result.failure == Self.otherUser { throw Self.otherUser }
         return result
       case _ where error.reason == .forbidden && error.origin == .vendor: break
       default: throw error
@@ -56,17 +53,51 @@ extension SalesforceAdapter {
   }
 
   /// A new access token for a refresh token; what the answer brings anew replaces the old.
+  ///
+  /// An answer that can't be used may have spent the refresh token all the same: then the result has a `failure` and
+  /// keeps what renews the credential from now on.
   func refreshed(_ account: SalesforceAccount, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     guard let spent = account.refreshToken else {
       throw SDKError(.state, .reauthNeeded, "There is no refresh token; sign in again.")
     }
-    let json = try await wire.refresh(spent, of: account)
+    let answer = try await wire.refresh(spent, of: account)
+    var kept = account
+    do throws(SDKError) {
+      let json = try answer.tokens(wasRefused: account.refusedToken == TokenID(spent).description)
+      kept.refusedToken = nil
+      if let rotated = json["refresh_token"]?.stringValue.map({ Secret($0) }), !rotated.isEmpty {
+        guard SalesforceText.isToken(rotated) else { throw Self.badAnswer("a refresh_token that can't be one") }
+        kept.refreshToken = rotated
+      }
+      let known = account.user ?? SalesforceAccount(identity.kindState)?.user
+      let (token, fresh) = try read(json, into: kept, known: known)
+      let credential = Credential(token: token, type: .accessToken, obtainedAt: clock.now(), expiresAt: nil)
+      var result = signedIn(fresh, credential, of: identity, isTold: true)
+      result.isIrreplaceable = fresh.refreshToken != spent
+      return result
+    } catch {
+      if error.reason == .badResponse, answer.isEmptyRefusal { kept.refusedToken = TokenID(spent).description }
+      guard kept != account else { throw error }
+      return SignedIn(
+        user: identity.user, credential: nil, kindState: kept.state, isIrreplaceable: kept.refreshToken != spent,
+        failure: error)
+    }
+  }
+
+  /// Reads what the answer to a refresh says beside the refresh token.
+  ///
+  /// - Parameter known: the user whose token was refreshed.
+  /// - Throws: `badResponse`; `providerTokenForOtherUser` for an answer that names another user.
+  private func read(
+    _ json: JSON, into account: SalesforceAccount, known: SalesforceUserID?
+  ) throws(SDKError) -> (token: Secret, account: SalesforceAccount) {
+    var fresh = account
+    if let url = json["id"]?.stringValue, let named = SalesforceUserID(identityURL: url) {
+      if let known, !named.isSame(as: known) { throw Self.otherUser }
+      fresh.identityURL = url
+    }
     guard let token = json["access_token"]?.stringValue.map({ Secret($0) }), SalesforceText.isToken(token) else {
       throw Self.badAnswer("an access_token that can't be one")
-    }
-    var fresh = account
-    if let rotated = json["refresh_token"]?.stringValue.map({ Secret($0) }), !rotated.isEmpty {
-      fresh.refreshToken = rotated
     }
     if let url = json["instance_url"]?.stringValue {
       do throws(SDKError) {
@@ -74,16 +105,10 @@ extension SalesforceAdapter {
       } catch {
         throw Self.badAnswer("an instance_url that can't be one")
       }
-      fresh.instanceURL = SalesforceText.base(url) ?? fresh.instanceURL
+      guard let base = SalesforceText.base(url) else { throw Self.badAnswer("an instance_url that can't be one") }
+      fresh.instanceURL = base
     }
-    if let url = json["id"]?.stringValue, let named = SalesforceUserID(identityURL: url) {
-      if let known = account.user, !named.isSame(as: known) { throw Self.otherUser }
-      fresh.identityURL = url
-    }
-    let credential = Credential(token: token, type: .accessToken, obtainedAt: clock.now(), expiresAt: nil)
-    var result = signedIn(fresh, credential, of: identity, isTold: true)
-    result.isIrreplaceable = fresh.refreshToken != spent
-    return result
+    return (token, fresh)
   }
 
   private func signedIn(

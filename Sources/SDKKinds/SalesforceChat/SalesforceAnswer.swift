@@ -8,16 +8,18 @@ struct SalesforceAnswer {
   static let vendor = "Salesforce"
 
   private let status: Int
-  private let headers: [String: String]
+  private let retryAfter: Double
   private let json: JSON?
   private let text: String
   private let code: String?
   private let description: String?
+  private let isEmpty: Bool
 
   init(_ response: HTTPResponseParts) {
     status = response.status
-    headers = response.headers
-    json = response.body.isEmpty ? .null : try? JSONParser.parse(response.body)
+    retryAfter = response.retryAfter
+    isEmpty = response.body.isEmpty
+    json = isEmpty ? .null : try? JSONParser.parse(response.body)
     text = String(decoding: response.body.prefix(64), as: UTF8.self)
     let entry = json?.arrayValue?.first ?? json
     code = entry?["errorCode"]?.stringValue ?? entry?["error"]?.stringValue
@@ -45,11 +47,20 @@ struct SalesforceAnswer {
     }
   }
 
+  /// Whether the token service refused without a word of why, as some do with a dead refresh token.
+  var isEmptyRefusal: Bool { status == 400 && isEmpty }
+
   /// The body of the token service's answer.
-  func tokens() throws(SDKError) -> JSON {
+  ///
+  /// - Parameter wasRefused: whether the same refresh token met an empty refusal before: once may be a proxy's mistake,
+  ///   twice is the token's end.
+  /// - Throws: `invalidGrant`, `invalidClient`, `forbidden`; the reasons of an unreachable vendor.
+  func tokens(wasRefused: Bool = false) throws(SDKError) -> JSON {
     switch (status, code) {
+    case (400, nil) where isEmpty && wasRefused:
+      throw vendor(.invalidGrant, "refused the refresh token twice and did not say why; sign in again.")
     case (200..<300, _):
-      guard let json, json["access_token"]?.stringValue != nil else {
+      guard let json, json["access_token"]?.stringValue ?? json["refresh_token"]?.stringValue != nil else {
         throw unusable(.badResponse, "answered a refresh with something that holds no access_token; check login_url.")
       }
       return json
@@ -86,8 +97,7 @@ struct SalesforceAnswer {
   }
 
   private var rateLimited: SDKError {
-    let seconds = headers["retry-after"].flatMap(Double.init).flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
-    return unusable(.rateLimited, "asks for fewer requests; try again later.", retryAfter: min(seconds ?? 5, 3600))
+    unusable(.rateLimited, "asks for fewer requests; try again later.", retryAfter: retryAfter)
   }
 
   private var unexpected: SDKError {

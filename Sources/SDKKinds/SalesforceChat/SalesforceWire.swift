@@ -11,16 +11,16 @@ struct SalesforceWire: Sendable {
   /// Where an account's tokens are refreshed and revoked.
   func loginURL(_ account: SalesforceAccount) -> String { settings.loginURL ?? account.loginURL }
 
-  /// `POST /services/oauth2/token`: a new access token for a refresh token.
+  /// `POST /services/oauth2/token`: asks for a new access token with a refresh token.
   ///
-  /// - Throws: `invalidGrant`, `invalidClient`, `forbidden`; the reasons of an unreachable vendor.
-  func refresh(_ token: Secret, of account: SalesforceAccount) async throws(SDKError) -> JSON {
+  /// - Throws: the reasons of a vendor that gives no whole answer.
+  func refresh(_ token: Secret, of account: SalesforceAccount) async throws(SDKError) -> SalesforceAnswer {
     var fields = [
       (name: "grant_type", value: Secret("refresh_token")),
       (name: "client_id", value: Secret(account.clientId ?? settings.clientId)), (name: "refresh_token", value: token),
     ]
     if let secret = try clientSecret(of: account) { fields.append((name: "client_secret", value: secret)) }
-    return try await post("\(loginURL(account))/services/oauth2/token", fields).tokens()
+    return try await post("\(loginURL(account))/services/oauth2/token", fields)
   }
 
   /// `POST /services/oauth2/revoke`: a token ends; a refresh token takes the access tokens along.
@@ -45,7 +45,7 @@ struct SalesforceWire: Sendable {
   func createDevice(_ fields: JSONObject, token: Secret, at instanceURL: String) async throws(SDKError) -> String {
     let body = JSONWriter.bytes(of: .object(fields))
     let answer = try await send("POST", devices(instanceURL), bearer: token, body: ("application/json", body))
-    guard let id = try answer.resource()["id"]?.stringValue, !id.isEmpty else {
+    guard let id = try answer.resource()["id"]?.stringValue, TextLimits.isID(id), SalesforceText.isIdentifier(id) else {
       throw SDKError(
         .unreachable, .badResponse, "Salesforce registered the device but gave it no id; register it again.")
     }

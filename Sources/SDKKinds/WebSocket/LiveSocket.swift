@@ -19,9 +19,15 @@ final class LiveSocket: VendorSocket {
     try await turn.outcome().get()
   }
 
-  func next() async throws(HTTPFailure) -> String? {
+  func next(within seconds: Double?) async throws(HTTPFailure) -> String? {
     let turn = Turn<String?>()
     channel.eventLoop.execute { [handler] in handler.value.take(turn) }
+    let timer = seconds.map { seconds in
+      channel.eventLoop.scheduleTask(in: SocketLimits.amount(seconds, within: 0...86_400)) {
+        _ = turn.resolve(.failure(.timeout))
+      }
+    }
+    defer { timer?.cancel() }
     return try await turn.outcome().get()
   }
 

@@ -22,14 +22,14 @@ final class SocketAttempt: Sendable {
 
   /// Opens the socket at one of these addresses and no other.
   func open(
-    _ request: UpgradeRequest, at url: SocketURL, addresses: [NetworkAddress], tls: NIOSSLContext?,
+    _ request: UpgradeRequest, at url: VendorURL, addresses: [NetworkAddress], tls: NIOSSLContext?,
     timeout: TimeAmount, limits: SocketLimits
   ) async throws(HTTPFailure) -> LiveSocket {
     let timer = loop.scheduleTask(in: timeout) { [turn] in _ = turn.resolve(.failure(.timeout)) }
     let turn = turn
     let progress = progress
     let patience = addresses.count > 1 ? min(timeout, .seconds(10)) : timeout
-    Self.connect(addresses[...], port: url.port, on: loop, timeout: patience)
+    Self.connect(addresses[...], port: Int(url.port), on: loop, timeout: patience)
       .whenComplete { result in
         switch result {
         case .failure(let error): turn.resolve(.failure(HTTPFailure(socket: error)))
@@ -46,7 +46,7 @@ final class SocketAttempt: Sendable {
   }
 
   /// Tries the addresses one after the other.
-  private static func connect(
+  static func connect(
     _ addresses: ArraySlice<NetworkAddress>, port: Int, on loop: any EventLoop, timeout: TimeAmount
   ) -> EventLoopFuture<any Channel> {
     guard let first = addresses.first, let address = try? SocketAddress(ipAddress: first.text, port: port) else {
@@ -61,12 +61,12 @@ final class SocketAttempt: Sendable {
   }
 
   private static func equip(
-    _ channel: any Channel, _ request: UpgradeRequest, _ url: SocketURL, _ tls: NIOSSLContext?,
+    _ channel: any Channel, _ request: UpgradeRequest, _ url: VendorURL, _ tls: NIOSSLContext?,
     _ limits: SocketLimits, _ turn: Turn<LiveSocket>
   ) {
     do {
       if let tls {
-        let handler = try NIOSSLClientHandler(context: tls, serverHostname: url.isAddress ? nil : url.host)
+        let handler = try NIOSSLClientHandler(context: tls, serverHostname: url.serverName)
         try channel.pipeline.syncOperations.addHandler(handler)
       }
       try channel.pipeline.syncOperations.addHandler(UpgradeHandler(request, limits: limits, turn: turn))

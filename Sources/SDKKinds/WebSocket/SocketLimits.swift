@@ -3,7 +3,7 @@ import NIOCore
 /// What one WebSocket may take of memory and time.
 struct SocketLimits: Sendable {
   /// Bytes of one message, its fragments together.
-  var message = 1 << 20
+  var message = 4 << 20
   /// Messages that may wait for the consumer; while there are more we don't read.
   var waiting = 64
   /// Bytes of messages that may wait for the consumer.

@@ -42,9 +42,11 @@ struct UpgradeAnswer: Sendable {
     self.status = status
     headers = []
     for line in lines.dropFirst() {
-      guard let colon = line.firstIndex(of: ":"), colon > line.startIndex, !line.contains("\r") else { throw malformed }
+      // NIO traps on a name that is not ASCII.
+      guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), UpgradeRequest.isToken(line[..<colon]),
+        !line.utf8.contains(0x0D)
+      else { throw malformed }
       let name = line[..<colon]
-      guard !name.contains(where: { $0 == " " || $0 == "\t" }) else { throw malformed }
       let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
       let end = value.lastIndex { $0 != " " && $0 != "\t" }.map { value.index(after: $0) } ?? value.startIndex
       headers.append((name: String(name), value: String(value[..<end])))

@@ -16,7 +16,7 @@ struct UpgradeRequest: Sendable {
   ]
 
   /// The request; `nil` when a header field or subprotocol can't stand in one.
-  init?(_ parts: SocketRequestParts, to url: SocketURL) {
+  init?(_ parts: SocketRequestParts, to url: VendorURL) {
     let key = NIOWebSocketClientUpgrader.randomRequestKey()
     var text = "GET \(url.target) HTTP/1.1\r\nHost: \(url.authority)\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     text += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: \(key)\r\n"
@@ -50,7 +50,8 @@ struct UpgradeRequest: Sendable {
     else { throw .network("the answer is no upgrade to a WebSocket that we asked for") }
   }
 
-  private static func isToken(_ text: String) -> Bool {
+  /// Whether a text can be the name of a header field or a subprotocol (RFC 9110, 5.6.2).
+  static func isToken(_ text: some StringProtocol) -> Bool {
     !text.isEmpty
       && text.utf8.allSatisfy { byte in
         switch byte {

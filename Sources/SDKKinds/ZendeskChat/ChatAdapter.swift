@@ -174,16 +174,28 @@ struct ChatAdapter: SDKAdapter {
     mediator == nil && ChatVisitor(identity).isBanned ? .banned : nil
   }
 
+  func withheld(_ identity: IdentityRecord) -> SDKError? {
+    guard ChatVisitor(identity).isBanned else { return nil }
+    return SDKError(
+      .vendor, .forbidden,
+      mediator == nil
+        ? "The visitor is banned and gets no token; reset the identity once the ban has been lifted."
+        : "The visitor is banned and gets no token; open a session once the ban has been lifted.",
+      vendorCode: "banned")
+  }
+
   func open(
     _ identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) -> SessionOpening {
     let isAuthenticated = identity.phase == .authenticated
-    var isBanned = false
+    var opening = SessionOpening(editableFields: isAuthenticated ? [] : Self.visitorsFields)
     if let mediator, let machineId = ChatVisitor(identity).machineId {
-      isBanned = try await !mediator.admits(
+      let isAdmitted = try await mediator.admits(
         machineId: machineId, idToken: isAuthenticated ? identity.credential?.token : nil)
+      // Kept with the identity, because token.get does not ask the mediator.
+      if isAdmitted { opening.delivered = ChatVisitor.ban } else { opening.learned = ChatVisitor.ban }
+      opening.hidden = isAdmitted ? nil : .banned
     }
-    return SessionOpening(
-      hidden: isBanned ? .banned : nil, editableFields: isAuthenticated ? [] : Self.visitorsFields)
+    return opening
   }
 }

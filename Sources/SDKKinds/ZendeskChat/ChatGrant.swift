@@ -22,15 +22,19 @@ struct ChatGrant {
   init(_ response: HTTPResponseParts, token: Secret, hints: [String]) throws(SDKError) {
     let body = try? JSONParser.parse(response.body)
     if body?["success"]?.boolValue == true {
-      guard let idToken = body?["id_token"]?.stringValue, !idToken.isEmpty else {
-        throw Self.bad("accepted the JWT, but its answer has no id_token; try again later.", response)
+      guard let idToken = body?["id_token"]?.stringValue, (1...TextLimits.token).contains(idToken.utf8.count) else {
+        throw Self.bad("accepted the JWT, but its answer has no usable id_token; try again later.", response)
+      }
+      let state = body?["state"]?.stringValue
+      guard (state?.utf8.count ?? 0) <= TextLimits.token else {
+        throw Self.bad("accepted the JWT, but its answer has a state that is too long; try again later.", response)
       }
       let seconds = body?["expires_in"]?.doubleValue
       if let seconds, seconds <= 0 {
         throw Self.bad("gave an id token that has ended already; try again later.", response)
       }
       self.idToken = Secret(idToken)
-      state = body?["state"]?.stringValue.map { Secret($0) }
+      self.state = state.map { Secret($0) }
       expiresIn = seconds
       return
     }
@@ -47,7 +51,7 @@ struct ChatGrant {
       func harmless(_ text: String) -> String? { text.contains(token.reveal()) ? nil : text }
       return SDKError(
         reason == .serverError || reason == .rateLimited ? .unreachable : .vendor, reason, "\(vendor) \(sentence)",
-        retryAfter: reason == .rateLimited ? retryAfter(response) : nil, httpStatus: response.status,
+        retryAfter: reason == .rateLimited ? response.retryAfter : nil, httpStatus: response.status,
         vendorCode: harmless(words), vendorDescription: details.flatMap(harmless), hints: hints + more)
     }
     switch words {
@@ -86,7 +90,7 @@ struct ChatGrant {
     case 429:
       SDKError(
         .unreachable, .rateLimited, "\(vendor) asks for fewer requests; try again later.",
-        retryAfter: retryAfter(response), httpStatus: 429)
+        retryAfter: response.retryAfter, httpStatus: 429)
     case 500...:
       SDKError(
         .unreachable, .serverError, "\(vendor) answered with status \(response.status); try again later.",
@@ -97,10 +101,6 @@ struct ChatGrant {
 
   private static func bad(_ sentence: String, _ response: HTTPResponseParts) -> SDKError {
     SDKError(.unreachable, .badResponse, "\(vendor) \(sentence)", httpStatus: response.status)
-  }
-
-  private static func retryAfter(_ response: HTTPResponseParts) -> Double {
-    response.headers["retry-after"].flatMap(Double.init) ?? 5
   }
 
   /// Details are a text or several.

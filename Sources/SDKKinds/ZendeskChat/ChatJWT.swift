@@ -1,25 +1,9 @@
 import JSONRPC
-import JWTKit
 import SDKInstances
 import SDKProtocol
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// What can be told of a visitor's JWT without the network (`vendors.md` 4.2 and section 6).
 struct ChatJWT {
-  /// The claims as they stand; they are not trusted before the vendor has accepted the token.
-  private struct Claims: JWTPayload {
-    let json: JSON
-
-    init(from decoder: any Decoder) throws { json = try JSON(from: decoder) }
-    func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
-    func verify(using algorithm: some JWTAlgorithm) async throws {}
-  }
-
   let externalId: String
   let name: String
   let email: String
@@ -39,28 +23,35 @@ struct ChatJWT {
   /// - Parameter externalIdMax: the most characters of an `external_id`.
   /// - Throws: `invalidAccessToken`, `tokenHasExpired`, `invalidName`, `invalidEmail`.
   init(_ token: Secret, externalIdMax: Int, now: Timestamp) throws(SDKError) {
-    let parsed: (header: JWTHeader, payload: Claims, signature: Data)
-    do {
-      parsed = try DefaultJWTParser().parse(Array(token.reveal().utf8), as: Claims.self)
-    } catch {
-      throw Self.invalid("could not be decoded; it needs three base64url parts and a JSON payload.")
+    guard let jwt = DecodedJWT(token.reveal()) else {
+      throw Self.invalid(
+        "could not be decoded; it needs three base64url parts, of which the first two are JSON objects.")
     }
-    guard case .object(let claims) = parsed.payload.json else {
-      throw Self.invalid("has a payload that is not a JSON object.")
-    }
-    guard let algorithm = parsed.header.alg, algorithm.lowercased() != "none", !parsed.signature.isEmpty else {
+    let claims = jwt.payload
+    guard let algorithm = jwt.header["alg"]?.stringValue, algorithm.lowercased() != "none", jwt.isSigned else {
       throw Self.invalid("is not signed; sign it with HS256 and the account's shared secret.")
     }
-    let findings = Self.findings(header: parsed.header, claims: claims)
+    let findings = Self.findings(jwt)
     expiresAt = try Self.end(claims, now: now, findings)
     guard let name = claims["name"]?.stringValue, !name.allSatisfy(\.isWhitespace) else {
       throw Self.refusal(.invalidName, "has no name; it must be a text that is not empty.", findings)
     }
-    guard let email = claims["email"]?.stringValue, Self.isAddress(email) else {
-      throw Self.refusal(.invalidEmail, "has no email that is an address.", findings)
+    guard TextLimits.isName(name) else {
+      throw Self.refusal(.invalidName, "has a name of more than \(TextLimits.name) bytes.", findings)
     }
-    guard let id = claims["external_id"]?.stringValue, (1...externalIdMax).contains(id.unicodeScalars.count) else {
-      throw Self.invalid("has no external_id that is a text of 1 to \(externalIdMax) characters.", findings)
+    guard let email = claims["email"]?.stringValue, TextLimits.isName(email), Self.isAddress(email) else {
+      throw Self.refusal(
+        .invalidEmail, "has no email that is an address of at most \(TextLimits.name) bytes.", findings)
+    }
+    let bytes = max(TextLimits.id, externalIdMax)
+    guard let id = claims["external_id"]?.stringValue, (1...bytes).contains(id.utf8.count),
+      id.unicodeScalars.count <= externalIdMax
+    else {
+      throw Self.invalid(
+        "has no external_id that is a text of 1 to \(externalIdMax) characters and \(bytes) bytes.", findings)
+    }
+    guard !id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      throw Self.invalid("has an external_id with control characters.", findings)
     }
     self.name = name
     self.email = email
@@ -88,19 +79,36 @@ struct ChatJWT {
   }
 
   /// What the vendor would refuse without saying why, or what explains a refusal.
-  private static func findings(header: JWTHeader, claims: JSONObject) -> [String] {
+  private static func findings(_ jwt: DecodedJWT) -> [String] {
+    let claims = jwt.payload
     var found: [String] = []
-    if header.alg != "HS256" {
-      found.append("alg: the header says \(header.alg?.prefix(16) ?? "nothing"); the vendor takes HS256")
+    let algorithm = jwt.header["alg"]?.stringValue
+    if algorithm != "HS256" {
+      found.append("alg: the header says \(algorithm?.clipped(toUTF8: 16) ?? "nothing"); the vendor takes HS256")
     }
-    if let type = header.typ, type != "JWT" { found.append("typ: the header says \(type.prefix(16)) instead of JWT") }
+    if let type = jwt.header["typ"]?.stringValue, type != "JWT" {
+      found.append("typ: the header says \(type.clipped(toUTF8: 16)) instead of JWT")
+    }
     for name in ["iat", "exp"] {
       if let time = claims[name]?.doubleValue, time > 100_000_000_000 {
         found.append("\(name): it looks like milliseconds; it counts seconds")
       }
+      if case .number(let number)? = claims[name], number.text.utf8.contains(where: { ".eE".utf8.contains($0) }) {
+        found.append("\(name): it is written as a decimal number; write whole seconds")
+      }
+    }
+    if let id = claims["external_id"]?.stringValue, !id.utf8.allSatisfy(isAdvised) {
+      found.append("external_id: it should have letters, digits and -_.@: only")
     }
     if claims["external_id"]?.doubleValue != nil { found.append("external_id: it is a number; write it as a text") }
     return found
+  }
+
+  private static func isAdvised(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: "-_.@:".utf8.contains(byte)
+    }
   }
 
   private static func isAddress(_ text: String) -> Bool {

@@ -20,7 +20,7 @@ struct ChatVisitor: Sendable, Hashable {
   var state: Secret?
   /// Whether an identity was set: the owner is asked for JWTs.
   var isIdentified: Bool
-  /// Whether an app has seen the vendor ban the visitor.
+  /// Whether the visitor is banned, as far as an app or the mediator has said.
   var isBanned: Bool
 
   /// The visitor of an identity.

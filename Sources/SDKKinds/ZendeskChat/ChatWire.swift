@@ -33,16 +33,6 @@ struct ChatWire: Sendable {
 
   /// A failure to get a whole answer, in the contract's words.
   static func failure(_ failure: HTTPFailure, setting: String) -> SDKError {
-    let vendor = "Zendesk Chat"
-    return switch failure {
-    case .network(let why):
-      SDKError(.unreachable, .network, "\(vendor) can't be reached (\(why)); check the network and \(setting).")
-    case .timeout: SDKError(.unreachable, .timeout, "\(vendor) did not answer in time; try again later.")
-    case .tooLarge: SDKError(.unreachable, .badResponse, "\(vendor) answered with more than we take; check \(setting).")
-    case .refused(let status):
-      SDKError(
-        .unreachable, status == 429 ? .rateLimited : status >= 500 ? .serverError : .badResponse,
-        "\(vendor) refused the connection with status \(status); check \(setting).", httpStatus: status)
-    }
+    failure.error(vendor: "Zendesk Chat", setting: setting)
   }
 }

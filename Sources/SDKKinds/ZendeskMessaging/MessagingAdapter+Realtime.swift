@@ -18,8 +18,11 @@ extension MessagingAdapter {
       "appId": .string(place.appId), "appUserId": .string(user),
       credential.type == .jwt ? "jwt" : "sessionToken": .string(credential.token.reveal()),
     ]
-    let client = Bayeux(channel: "/sdk/apps/\(place.appId)/appusers/\(user)", ext: ext, timeout: common.timeout)
+    let socket = try await wire.openSocket(url)
+    let client = Bayeux(
+      channel: "/sdk/apps/\(place.appId)/appusers/\(user)", ext: ext, timeout: common.timeout,
+      resuming: former.take(for: identity))
     return MessagingConnection(
-      try await wire.openSocket(url), client, identity: identity, mode: mode(place), clock: clock)
+      socket, client, identity: identity, mode: mode(place), clock: clock, former: former)
   }
 }

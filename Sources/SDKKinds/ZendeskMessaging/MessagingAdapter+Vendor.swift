@@ -19,14 +19,17 @@ extension MessagingAdapter {
     _ credential: CheckedCredential, absorbing anonymous: IdentityRecord?, from identity: IdentityRecord,
     at place: MessagingPlace
   ) async throws(SDKError) -> SignedIn {
-    var body: JSONObject = ["userId": credential.externalId.map(JSON.string) ?? .null, "client": wire.client(place)]
+    let isSwitch = identity.user.externalId.map { $0 != credential.externalId } ?? false
+    var body: JSONObject = [
+      "userId": credential.externalId.map(JSON.string) ?? .null, "client": wire.client(place, dropsPush: isSwitch),
+    ]
     if let anonymous, let id = anonymous.user.id, let session = anonymous.credential {
       body["appUserId"] = .string(id)
       body["sessionToken"] = .string(session.token.reveal())
     }
     let answer = await wire.send(
       "POST", "login", body: body, authorization: .bearer(credential.credential.token), at: place)
-    let user = MessagingUser(try accepted(answer, credential: credential.credential, hints: credential.hints))
+    let user = try MessagingUser(accepted(answer, credential: credential.credential, hints: credential.hints))
     // An empty body is tolerated: then the user is who it was.
     let isSame = identity.user.externalId == credential.externalId
     let id = user.id ?? anonymous?.user.id ?? (isSame ? identity.user.id : nil)
@@ -100,7 +103,7 @@ extension MessagingAdapter {
       "POST", "appusers",
       body: ["client": wire.client(place), "intent": "conversation:start", "conversation": ["type": "personal"]],
       authorization: .none, at: place)
-    let user = MessagingUser(try accepted(answer, credential: nil, hints: []))
+    let user = try MessagingUser(accepted(answer, credential: nil, hints: []))
     guard let id = user.id, let session = user.sessionToken else {
       throw SDKError(
         .unreachable, .badResponse, "Zendesk Messaging made no user: its answer has no _id or no sessionToken.")

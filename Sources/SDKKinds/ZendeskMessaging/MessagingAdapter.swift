@@ -9,6 +9,8 @@ struct MessagingAdapter: SDKAdapter {
   let wire: MessagingWire
   let clock: WallClock
   let common: CommonSettings
+  /// The realtime client of the connection that broke last.
+  let former = FormerClient()
 
   init(settings: MessagingSettings, services: AdapterServices) {
     self.settings = settings
@@ -19,7 +21,7 @@ struct MessagingAdapter: SDKAdapter {
 
   var policy: AuthenticationPolicy {
     AuthenticationPolicy(
-      onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutFirst, maxAttempts: common.maxAttempts)
+      onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutAfter, maxAttempts: common.maxAttempts)
   }
 
   var makesAnonymousUsers: Bool { settings.anonymous != .never }

@@ -4,21 +4,20 @@ import SDKProtocol
 
 /// The realtime socket of one user: moves messages between the socket and the Bayeux client, and says what they mean.
 actor MessagingConnection: RealtimeConnection {
-  private enum Incoming: Sendable {
-    case text(String)
-    case timer
-    case closed
-    case broken(HTTPFailure)
-  }
-
   private let socket: any VendorSocket
   private var client: Bayeux
   private let identity: IdentityRecord
   private let mode: String
   private let clock: WallClock
+  private let former: FormerClient?
   private let start = ContinuousClock.now
 
-  init(_ socket: any VendorSocket, _ client: Bayeux, identity: IdentityRecord, mode: String, clock: WallClock) {
+  /// - Parameter former: where the client id is kept when the connection breaks.
+  init(
+    _ socket: any VendorSocket, _ client: Bayeux, identity: IdentityRecord, mode: String, clock: WallClock,
+    former: FormerClient? = nil
+  ) {
+    self.former = former
     self.socket = socket
     self.client = client
     self.identity = identity
@@ -27,15 +26,32 @@ actor MessagingConnection: RealtimeConnection {
   }
 
   func run(_ hear: @escaping @Sendable (RealtimeNews) async -> Void) async -> RealtimeEnd {
+    let end = await exchange(hear)
+    if case .lost = end, let id = client.resumable { former?.keep(id, for: identity, isKnown: !client.isResuming) }
+    return end
+  }
+
+  private func exchange(_ hear: @escaping @Sendable (RealtimeNews) async -> Void) async -> RealtimeEnd {
     var step = client.take(.opened, at: time)
     while true {
       if let end = await carryOut(step, hear) { return end }
-      switch await Self.next(of: socket, within: step.wake.map { $0 - time }) {
-      case .text(let text): step = client.take(.text(text), at: time)
-      case .timer: step = client.take(.timer, at: time)
-      case .closed:
-        return .lost(SDKError(.unreachable, .network, "\(MessagingWire.vendor) closed the realtime connection."))
-      case .broken(let failure): return .lost(failure.error(vendor: MessagingWire.vendor))
+      do throws(HTTPFailure) {
+        guard let text = try await socket.next(within: step.wake.map { $0 - time }) else {
+          return .lost(SDKError(.unreachable, .network, "\(MessagingWire.vendor) closed the realtime connection."))
+        }
+        step = client.take(.text(text), at: time)
+      } catch .timeout {
+        step = client.take(.timer, at: time)
+      } catch .tooLarge {
+        return .lost(
+          SDKError(
+            .unreachable, .badResponse,
+            """
+            \(MessagingWire.vendor) sent a realtime message of more than \(SocketLimits().message >> 20) MiB, which is \
+            lost. The connection is made again; log in again if merges are missing.
+            """))
+      } catch {
+        return .lost(error.error(vendor: MessagingWire.vendor))
       }
     }
   }
@@ -74,6 +90,7 @@ actor MessagingConnection: RealtimeConnection {
     for news in step.news {
       switch news {
       case .subscribed: await hear(.connected)
+      case .settled: await hear(.settled)
       case .event(let data):
         for merge in MessagingMerge.all(in: data) {
           if let news = merge.news(for: identity, mode: mode, now: clock.now()) { await hear(news) }
@@ -107,38 +124,5 @@ actor MessagingConnection: RealtimeConnection {
           ? "The JWT has expired. Log in again with a new one."
           : "\(MessagingWire.vendor) refused the credential on the realtime connection; log in again with a new one.",
         vendorCode: code, vendorDescription: description))
-  }
-
-  /// What comes next: a message, the end, or the time. A message that comes together with the time is not lost.
-  private static func next(of socket: any VendorSocket, within seconds: Double?) async -> Incoming {
-    await withTaskGroup(of: Incoming?.self) { group in
-      group.addTask {
-        do throws(HTTPFailure) {
-          return try await socket.next().map { .text($0) } ?? .closed
-        } catch {
-          return .broken(error)
-        }
-      }
-      if let seconds {
-        group.addTask {
-          do {
-            try await Task.sleep(for: .seconds(min(max(seconds, 0), 86_400)))
-            return .timer
-          } catch {
-            return nil
-          }
-        }
-      }
-      let first = await group.next() ?? nil
-      group.cancelAll()
-      let second = await group.next() ?? nil
-      switch (first, second) {
-      case (.timer?, .text(let text)?), (.text(let text)?, _): return .text(text)
-      case (.timer?, .closed?): return .closed
-      case (.timer?, _): return .timer
-      case (let only?, _), (nil, let only?): return only
-      case (nil, nil): return .broken(.network("the wait for it was cancelled"))
-      }
-    }
   }
 }

@@ -1,25 +1,9 @@
 import JSONRPC
-import JWTKit
 import SDKInstances
 import SDKProtocol
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// What can be told of a Messaging JWT without the network (`vendors.md` 1.4 and section 6).
 struct MessagingJWT {
-  /// The claims as they stand; they are not trusted before the vendor has accepted the token.
-  private struct Claims: JWTPayload {
-    let json: JSON
-
-    init(from decoder: any Decoder) throws { json = try JSON(from: decoder) }
-    func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
-    func verify(using algorithm: some JWTAlgorithm) async throws {}
-  }
-
   let externalId: String
   let name: String?
   let email: String?
@@ -34,32 +18,30 @@ struct MessagingJWT {
   /// - Parameter isStrict: what the SDK lets pass and the vendor refuses is refused here.
   /// - Throws: `failedToDecodeJWT`, `invalidJWTClaims`, `expiredJWT`.
   init(_ token: Secret, now: Timestamp, isStrict: Bool) throws(SDKError) {
-    let parsed: (header: JWTHeader, payload: Claims, signature: Data)
-    do {
-      parsed = try DefaultJWTParser().parse(Array(token.reveal().utf8), as: Claims.self)
-    } catch {
+    guard let jwt = DecodedJWT(token.reveal()), let id = jwt.payload["external_id"], !id.isNull else {
       throw Self.undecodable
     }
-    guard case .object(let claims) = parsed.payload.json, let id = claims["external_id"], !id.isNull else {
-      throw Self.undecodable
-    }
-    let algorithm = parsed.header.alg?.lowercased()
-    guard algorithm != "none", algorithm != nil, !parsed.signature.isEmpty else {
+    let claims = jwt.payload
+    let algorithm = jwt.header["alg"]?.stringValue?.lowercased()
+    guard algorithm != "none", algorithm != nil, jwt.isSigned else {
       throw Self.invalid("is not signed; sign it with HS256 and the key's secret.")
     }
-    guard let externalId = id.stringValue, (1...255).contains(externalId.count) else {
-      throw Self.invalid("has an external_id that is not a text of 1 to 255 characters.")
+    guard let externalId = id.stringValue, TextLimits.isID(externalId), externalId.count <= 255 else {
+      throw Self.invalid("has an external_id that is not a text of 1 to 255 characters and \(TextLimits.id) bytes.")
     }
     self.externalId = externalId
     name = claims["name"]?.stringValue
     email = claims["email"]?.stringValue
+    guard TextLimits.isName(name ?? ""), TextLimits.isName(email ?? "") else {
+      throw Self.invalid("has a name or an email of more than \(TextLimits.name) bytes.")
+    }
     if let exp = claims["exp"], !exp.isNull {
       guard let seconds = exp.doubleValue else { throw Self.invalid("has an exp that is not a number of seconds.") }
       expiresAt = Timestamp(secondsSince1970: seconds)
     } else {
       expiresAt = nil
     }
-    let findings = MessagingLint.findings(header: parsed.header, claims: claims)
+    let findings = MessagingLint.findings(jwt)
     if isStrict, let finding = findings.first(where: \.isFatal) { throw Self.invalid("is refused: \(finding.hint)") }
     if let expiresAt, expiresAt <= now {
       throw SDKError(

@@ -1,5 +1,5 @@
 import JSONRPC
-import JWTKit
+import SDKProtocol
 
 /// What the vendor would refuse without saying why (`vendors.md` 1.4): it answers "Invalid JWT" to all of it.
 enum MessagingLint {
@@ -11,21 +11,25 @@ enum MessagingLint {
     let isFatal: Bool
   }
 
-  static func findings(header: JWTHeader, claims: JSONObject) -> [Finding] {
+  static func findings(_ jwt: DecodedJWT) -> [Finding] {
+    let claims = jwt.payload
     var found: [Finding] = []
     func add(_ hint: String, fatal: Bool = true) { found.append(Finding(hint: hint, isFatal: fatal)) }
 
-    if header.alg != "HS256" {
-      add("alg: the header says \(header.alg?.prefix(16) ?? "nothing"); the vendor takes HS256")
+    let algorithm = jwt.header["alg"]?.stringValue
+    if algorithm != "HS256" {
+      add("alg: the header says \(algorithm?.clipped(toUTF8: 16) ?? "nothing"); the vendor takes HS256")
     }
-    if header.kid?.isEmpty ?? true { add("kid: the header has none; it must be the id of the signing key") }
-    if let type = header.typ, type != "JWT" {
-      add("typ: the header says \(type.prefix(16)) instead of JWT", fatal: false)
+    if jwt.header["kid"]?.stringValue?.isEmpty ?? true {
+      add("kid: the header has none; it must be the id of the signing key")
+    }
+    if let type = jwt.header["typ"]?.stringValue, type != "JWT" {
+      add("typ: the header says \(type.clipped(toUTF8: 16)) instead of JWT", fatal: false)
     }
     switch claims["scope"]?.stringValue {
     case "user"?: break
     case "appUser"?: add("scope: appUser is the old form; write user", fatal: false)
-    case let scope?: add("scope: \(scope.prefix(32)) must be user")
+    case let scope?: add("scope: \(scope.clipped(toUTF8: 32)) must be user")
     case nil: add("scope: it is missing; it must be user")
     }
     if let exp = claims["exp"]?.doubleValue, exp > 100_000_000_000 {

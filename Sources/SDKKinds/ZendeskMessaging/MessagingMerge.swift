@@ -19,12 +19,12 @@ struct MessagingMerge: Hashable {
     guard event["type"]?.stringValue == "user:merge" else { return nil }
     let body = event["survivingAppUser"] == nil ? event["data"] ?? event["payload"] ?? event : event
     let user = body["survivingAppUser"]
-    guard let id = user?["_id"]?.stringValue, (1...256).contains(id.utf8.count) else { return nil }
+    guard let id = user?["_id"]?.stringValue, TextLimits.isID(id) else { return nil }
     survivor = id
-    externalId = user?["userId"]?.stringValue.flatMap { (1...255).contains($0.count) ? $0 : nil }
+    externalId = user?["userId"]?.stringValue.flatMap { TextLimits.isID($0) ? $0 : nil }
     outgoing = body["outgoingAppUserId"]?.stringValue
     let token = (body["sessionToken"] ?? user?["sessionToken"])?.stringValue
-    sessionToken = token.flatMap { (1...4096).contains($0.utf8.count) ? Secret($0) : nil }
+    sessionToken = token.flatMap { (1...MessagingUser.longestSession).contains($0.utf8.count) ? Secret($0) : nil }
   }
 
   /// What it means for the user whom we speak for; `nil` when it is not about them.

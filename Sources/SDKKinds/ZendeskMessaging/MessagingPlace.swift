@@ -47,7 +47,7 @@ struct MessagingPlace: Sendable, Hashable {
     let app = config?["app"]
     let url = config?["baseURL"] ?? config?["baseUrl"]
     guard var base = settings.baseURL ?? url?["ios"]?.stringValue ?? url?.stringValue,
-      let appId = settings.appId ?? (app?["id"] ?? app?["_id"])?.stringValue, !appId.isEmpty
+      let appId = settings.appId ?? (app?["id"] ?? app?["_id"])?.stringValue, TextLimits.isID(appId)
     else { return nil }
     while base.hasSuffix("/") { base.removeLast() }
     baseURL = base
@@ -55,6 +55,7 @@ struct MessagingPlace: Sendable, Hashable {
     isMulti = app?["settings"]?["multiConvoEnabled"]?.boolValue ?? false
     let integration = config?["integration"]
     integrationId = settings.integrationId ?? (integration?["id"] ?? integration?["_id"])?.stringValue
+    guard integrationId.map(TextLimits.isID) ?? true else { return nil }
     isFetched = true
   }
 

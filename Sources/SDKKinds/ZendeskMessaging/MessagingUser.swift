@@ -10,14 +10,24 @@ struct MessagingUser {
   /// Where the realtime socket is, as the vendor writes it; `nil` when there is to be none.
   let realtimeURL: String?
 
-  init(_ json: JSON) {
+  /// The bytes of a session token.
+  static let longestSession = 4096
+
+  /// Reads a response; names and e-mail addresses are cut to their bounds.
+  ///
+  /// - Throws: `badResponse` for an id or a session token out of its bounds.
+  init(_ json: JSON) throws(SDKError) {
     let user = json["appUser"]
     id = user?["_id"]?.stringValue
     let names = [user?["givenName"]?.stringValue, user?["surname"]?.stringValue].compactMap { $0 }
-    name = names.isEmpty ? nil : names.joined(separator: " ")
-    email = user?["email"]?.stringValue
+    name = names.isEmpty ? nil : TextLimits.clipped(names.joined(separator: " "))
+    email = (user?["email"]?.stringValue).map(TextLimits.clipped)
     sessionToken = (json["sessionToken"] ?? user?["sessionToken"])?.stringValue.map(Secret.init)
     let realtime = json["settings"]?["realtime"]
     realtimeURL = realtime?["enabled"]?.boolValue == true ? realtime?["baseUrl"]?.stringValue : nil
+    guard id.map(TextLimits.isID) ?? true, (sessionToken?.reveal().utf8.count ?? 0) <= Self.longestSession else {
+      throw SDKError(
+        .unreachable, .badResponse, "Zendesk Messaging answered with a user whose _id or sessionToken can't be right.")
+    }
   }
 }

@@ -52,10 +52,13 @@ struct MessagingWire: Sendable {
   }
 
   /// What the vendor is told of this client.
-  func client(_ place: MessagingPlace) -> JSON {
+  ///
+  /// - Parameter dropsPush: whether another user's push registration, which the vendor keeps with the client, ends.
+  func client(_ place: MessagingPlace, dropsPush: Bool = false) -> JSON {
     var client: JSONObject = ["id": .string(clientId), "platform": "other"]
     client["integrationId"] = place.integrationId.map(JSON.string)
     client["info"] = ["vendor": "sdkd", "sdkVersion": .string(SDKVersion.program), "os": "linux"]
+    if dropsPush { client["pushNotificationToken"] = "" }
     return .object(client)
   }
 

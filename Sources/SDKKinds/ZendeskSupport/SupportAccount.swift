@@ -3,37 +3,71 @@ import SDKInstances
 import SDKProtocol
 import Synchronization
 
-/// How the account's users authenticate (`vendors.md` 2.1, first row): given, remembered with the identity, or asked
-/// once.
+/// How the account's users authenticate (`vendors.md` 2.1, first row): the setting, or what the vendor says.
+///
+/// An administrator can change it at any time, so a value that was read is read again before it refuses an identity.
 final class SupportAccount: Sendable {
-  private let settings: SupportSettings
-  private let wire: SupportWire
-  /// What the vendor said before there was an identity to keep it with.
-  private let heard = Mutex<SupportIdentity.Authentication?>(nil)
-
-  init(settings: SupportSettings, wire: SupportWire) {
-    self.settings = settings
-    self.wire = wire
+  private struct Heard {
+    var type: SupportIdentity.Authentication?
+    var askedAt: Timestamp?
   }
 
-  /// What is known without asking.
+  private let settings: SupportSettings
+  private let wire: SupportWire
+  private let clock: WallClock
+  private let heard = Mutex(Heard())
+
+  /// The seconds at least between two requests for settings that are known.
+  static let interval = 60.0
+
+  init(settings: SupportSettings, wire: SupportWire, clock: WallClock) {
+    self.settings = settings
+    self.wire = wire
+    self.clock = clock
+  }
+
+  /// The type that is known without a request.
   func known(_ identity: IdentityRecord) -> SupportIdentity.Authentication? {
     settings.authentication ?? remembered(identity)
   }
 
-  /// What the vendor said, for keeping with the identity; `nil` when it was never asked.
+  /// The type that the vendor said, for keeping with the identity; `nil` when it was never asked.
   func remembered(_ identity: IdentityRecord) -> SupportIdentity.Authentication? {
-    heard.withLock { $0 }
+    heard.withLock { $0.type }
       ?? identity.kindState[SupportIdentity.authenticationKey].flatMap { .init(rawValue: $0.reveal()) }
   }
 
-  /// Asks the vendor unless it is known.
+  /// Whether the account is known to take another type, and the vendor is not asked again now.
+  func excludes(_ type: SupportIdentity.Authentication, for identity: IdentityRecord) -> Bool {
+    guard let known = known(identity), known != type else { return false }
+    return !mayAskAgain
+  }
+
+  /// Returns the account's type. Asks the vendor when it is unknown, or would refuse `wanted` and may be outdated.
   ///
   /// - Throws: `network` when the settings can't be read, whatever the reason (`sdks.md`, S3).
   func authentication(
-    _ identity: IdentityRecord, at place: SupportWire.Place
+    _ identity: IdentityRecord, wanted: SupportIdentity.Authentication, at place: SupportWire.Place
   ) async throws(SDKError) -> SupportIdentity.Authentication {
-    if let known = known(identity) { return known }
+    if let known = known(identity), known == wanted || !mayAskAgain { return known }
+    return try await read(at: place)
+  }
+
+  /// Returns the type that the account takes now, after it refused an identity; `nil` when that can't be told.
+  func authentication(afterRefusalAt place: SupportWire.Place) async -> SupportIdentity.Authentication? {
+    guard mayAskAgain else { return nil }
+    return try? await read(at: place)
+  }
+
+  private var mayAskAgain: Bool {
+    guard settings.authentication == nil else { return false }
+    let now = clock.now()
+    return heard.withLock { $0.askedAt }.map { now < $0 || now - $0 >= Self.interval } ?? true
+  }
+
+  private func read(at place: SupportWire.Place) async throws(SDKError) -> SupportIdentity.Authentication {
+    let now = clock.now()
+    heard.withLock { $0.askedAt = now }
     let path = "/api/private/mobile_sdk/settings/\(PercentEncoding.segment(settings.appId)).json"
     let json: JSON
     switch await wire.send("GET", path, to: place) {
@@ -46,7 +80,7 @@ final class SupportAccount: Sendable {
     }
     let word = json["authentication"]?.stringValue ?? json["core"]?["authentication"]?.stringValue
     guard let read = word.flatMap(SupportIdentity.Authentication.init) else { throw unreadable(nil, nil, nil) }
-    heard.withLock { $0 = read }
+    heard.withLock { $0.type = read }
     return read
   }
 

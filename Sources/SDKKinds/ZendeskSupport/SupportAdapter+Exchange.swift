@@ -47,7 +47,7 @@ extension SupportAdapter {
       throw SDKError(.state, .noIdentity, "No identity is set; set one first.")
     }
     try checkPersonalData(of: who)
-    let expected = try await account.authentication(identity, at: place)
+    let expected = try await account.authentication(identity, wanted: who.type, at: place)
     guard expected == who.type else {
       throw SDKError(
         .state, .identityMismatch,
@@ -60,10 +60,18 @@ extension SupportAdapter {
       user["sdk_guid"] = .string(guid.reveal())
       user["name"] = who.name.map(JSON.string)
       user["email"] = who.email.map(JSON.string)
-    case .jwt: user["token"] = who.uniqueId.map { .string($0.reveal()) }
+    case .jwt:
+      guard let id = who.uniqueId else {
+        throw SDKError(.state, .noIdentity, "The unique id is still to be supplied; set the identity again.")
+      }
+      user["token"] = .string(id.reveal())
     }
     let answer = await wire.exchange(
       "/access/sdk/\(who.type.rawValue)", body: ["user": .object(user)], guid: guid, to: place)
+    var hints = hints
+    if case .unauthorized = answer, let now = await account.authentication(afterRefusalAt: place), now != who.type {
+      hints.append("identity.type: the account takes \(now.rawValue) identities now")
+    }
     let access = try SupportAccess(answer, type: who.type, hints: hints)
     var kept = who.state(guid: guid)
     kept[SupportIdentity.authenticationKey] = account.remembered(identity).map { Secret($0.rawValue) }

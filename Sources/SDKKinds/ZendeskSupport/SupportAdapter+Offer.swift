@@ -18,7 +18,8 @@ extension SupportAdapter {
   ///   - isUsable: whether the credential of the present identity may be handed out.
   ///   - refusing: whether a change of identity is refused.
   /// - Returns: `nil` when there is nothing to do (`sdks.md`, S6).
-  /// - Throws: `identityChangeRefused`, `personalDataRefused`, `invalidIdentifier`, `weakIdentifier`; `OwnerNeeded`.
+  /// - Throws: `identityChangeRefused`, `personalDataRefused`, `invalidName`, `invalidEmail`, `invalidIdentifier`,
+  ///   `weakIdentifier`; `OwnerNeeded`.
   func offer(
     _ asked: SupportIdentity, over record: IdentityRecord, isUsable: Bool, refusing: Bool
   ) throws -> CheckedCredential? {
@@ -31,7 +32,8 @@ extension SupportAdapter {
         "Another identity is set, and changing it would wipe what it stores; set onChange to wipe, or clear it first.")
     }
     try checkPersonalData(of: asked)
-    if asked.needsOwner, account.known(record).map({ $0 == asked.type }) ?? true { throw OwnerNeeded() }
+    try asked.checkLengths()
+    if asked.needsOwner, !account.excludes(asked.type, for: record) { throw OwnerNeeded() }
     let hints = try asked.uniqueId.map { id throws(SDKError) in
       try SupportLint.check(id, isStrict: settings.strictIdentifiers == true)
     }

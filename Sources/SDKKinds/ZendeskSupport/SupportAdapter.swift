@@ -15,7 +15,7 @@ struct SupportAdapter: SDKAdapter {
     clock = services.clock
     common = settings.common
     wire = SupportWire(common: settings.common, services: services)
-    account = SupportAccount(settings: settings, wire: wire)
+    account = SupportAccount(settings: settings, wire: wire, clock: services.clock)
   }
 
   var policy: AuthenticationPolicy {

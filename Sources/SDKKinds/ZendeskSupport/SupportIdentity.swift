@@ -38,6 +38,21 @@ struct SupportIdentity: Sendable, Hashable {
   /// Whether the owner must still be asked for the unique id.
   var needsOwner: Bool { isSupplied && uniqueId == nil }
 
+  /// Checks the texts that are kept and shown.
+  ///
+  /// - Throws: `invalidName`, `invalidEmail`.
+  func checkLengths() throws(SDKError) {
+    if let name, !TextLimits.isName(name) {
+      throw SDKError(
+        .local, .invalidName, "The name may have at most \(TextLimits.name) bytes.", member: "identity.name")
+    }
+    if let email, !TextLimits.isName(email) {
+      throw SDKError(
+        .local, .invalidEmail, "The e-mail address may have at most \(TextLimits.name) bytes.",
+        member: "identity.email")
+    }
+  }
+
   /// Whether the other is the same identity. What the owner supplies may change its unique id.
   func isSame(as other: SupportIdentity) -> Bool {
     guard type == other.type else { return false }

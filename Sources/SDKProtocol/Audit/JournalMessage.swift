@@ -23,6 +23,8 @@ public enum JournalMessage: String, Sendable, CaseIterable {
   case storeWrites
   /// The database was damaged, and a copy was put in its place.
   case stateRepaired
+  /// The state is not as it was left.
+  case stateNoticed
   /// No copy of the state was made.
   case backupFailed
   /// The rows of an instance do not open.
@@ -69,6 +71,7 @@ public enum JournalMessage: String, Sendable, CaseIterable {
     case .storeFails: "8575062102fb4d4fb57fbc5af71a1bfc"
     case .storeWrites: "48f165d57b0047f4b81ef86f5c8cc1ab"
     case .stateRepaired: "dd48325744d049f48c9d03e5ecb5c752"
+    case .stateNoticed: "7c1f0a5be3d84f0f9a46d2b1c85e9370"
     case .backupFailed: "a0327fa04faa4d08a9216bc98b9bb067"
     case .instanceQuarantined: "4dad2986ce834960aa06e9ab85a0bcc1"
     case .internalError: "72e63ac7a95343229f70d5dc2e675fc7"

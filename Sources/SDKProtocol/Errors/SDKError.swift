@@ -36,6 +36,8 @@ public struct SDKError: Error, Sendable, Hashable {
   public var vendorDescription: String?
   /// What may be the cause; findings of the lint.
   public var hints: [String]
+  /// Whether somebody has to act before the same call can succeed, though the reason is one that can pass by itself.
+  public var isPermanent = false
 
   /// An error with these parts.
   public init(
@@ -45,15 +47,27 @@ public struct SDKError: Error, Sendable, Hashable {
   ) {
     self.origin = origin
     self.reason = reason
-    self.message = message
+    self.message = message.clipped(toUTF8: Self.maximumMessageBytes)
     self.instance = instance
-    self.member = member
+    self.member = member?.clipped(toUTF8: Self.maximumHintBytes)
     self.retryAfter = retryAfter
     self.httpStatus = httpStatus
-    self.vendorCode = vendorCode.map { String($0.prefix(128)) }
-    self.vendorDescription = vendorDescription.map { String($0.prefix(512)) }
-    self.hints = hints
+    self.vendorCode = vendorCode?.clipped(toUTF8: 128)
+    self.vendorDescription = vendorDescription?.clipped(toUTF8: 512)
+    self.hints = hints.prefix(16).map { $0.clipped(toUTF8: Self.maximumHintBytes) }
   }
+
+  /// The same error, for a cause that does not pass by itself.
+  public var permanent: SDKError {
+    var copy = self
+    copy.isPermanent = true
+    return copy
+  }
+
+  /// The UTF-8 bytes of a message: it may quote a peer or a vendor.
+  private static let maximumMessageBytes = 2048
+  /// The UTF-8 bytes of a member's path and of a hint.
+  private static let maximumHintBytes = 512
 
   /// The same error about an instance.
   public func about(_ instance: InstanceID) -> SDKError {
@@ -75,7 +89,8 @@ extension SDKError: RPCErrorConvertible {
     if let vendorDescription { data["vendorDescription"] = .string(vendorDescription) }
     if !hints.isEmpty { data["hints"] = .array(hints.map(JSON.string)) }
     return RPCError(
-      code: origin.rawValue, reason: reason.rawValue, retryable: reason.isRetryable, message: message, data: data)
+      code: origin.rawValue, reason: reason.rawValue, retryable: reason.isRetryable && !isPermanent, message: message,
+      data: data)
   }
 }
 
@@ -95,8 +110,9 @@ extension SDKError {
 
 /// The exit status of `sdkctl` for an error (`protocol.md`, the numbers in the table of errors).
 public enum ExitStatus {
-  /// The status for an error's code and reason.
-  public static func status(code: Int, reason: String) -> Int32 {
+  /// Returns the status for an error: 75 for every retryable one and no other, else what its code and reason say.
+  public static func status(code: Int, reason: String, isRetryable: Bool) -> Int32 {
+    if isRetryable { return 75 }
     switch code {
     case -32700, -32600, -32601, -32602: return 2
     case -32001: return 4
@@ -105,8 +121,6 @@ public enum ExitStatus {
       let first: [Reason] = [.notAuthenticated, .reauthNeeded, .locked, .noIdentity, .userNotAuthorized]
       return first.contains { $0.rawValue == reason } ? 6 : 1
     case -32021: return 6
-    case -32030, -32050: return 75
-    case -32040: return Reason(rawValue: reason)?.isRetryable == true ? 75 : 1
     default: return 1
     }
   }

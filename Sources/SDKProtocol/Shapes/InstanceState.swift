@@ -18,6 +18,9 @@ public enum InstanceState: String, Sendable, Codable, CaseIterable, JSONSchemaRe
   case locked
   /// After an explicit or implicit logout.
   case loggedOut
+  /// Its stored state does not open. Only admins see it, and every call on it but its deletion answers
+  /// `instanceQuarantined`.
+  case quarantined
 
   public static let jsonSchema = JSONSchema.enumeration(allCases.map(\.rawValue))
 }

@@ -45,6 +45,8 @@ public struct Session: RPCValue, Hashable {
   public var editableFields: [String]
   public var history: Bool
   public var mayMerge: Bool
+  /// Whether the connection with the vendor is open; `nil` for SDKs that keep none.
+  public var live: Bool?
   public var storageEpoch: String
   public var service: String?
 
@@ -52,7 +54,7 @@ public struct Session: RPCValue, Hashable {
   public init(
     user: User, token: Token? = nil, endpoint: Endpoint = Endpoint(), visible: Bool, reason: HiddenReason? = nil,
     prefill: String? = nil, data: [String: String]? = nil, editableFields: [String] = [], history: Bool,
-    mayMerge: Bool, storageEpoch: String, service: String? = nil
+    mayMerge: Bool, live: Bool? = nil, storageEpoch: String, service: String? = nil
   ) {
     self.user = user
     self.token = token
@@ -64,6 +66,7 @@ public struct Session: RPCValue, Hashable {
     self.editableFields = editableFields
     self.history = history
     self.mayMerge = mayMerge
+    self.live = live
     self.storageEpoch = storageEpoch
     self.service = service
   }
@@ -81,6 +84,7 @@ public struct Session: RPCValue, Hashable {
       .required("editableFields", .array(.string()), "what the visitor may edit"),
       .required("history", .boolean, "whether there is a history to show"),
       .required("mayMerge", .boolean, "whether a login may merge this conversation into another"),
+      .optional("live", .boolean, "whether the connection with the vendor is open; absent for SDKs that keep none"),
       .required("storageEpoch", .string(), "give it to storage.put, so that no write reaches the next user"),
       .optional("service", .string(), "the service, for kinds that have several"),
     ]))

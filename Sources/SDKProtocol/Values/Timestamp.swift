@@ -11,8 +11,15 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   /// Seconds since 1970-01-01T00:00:00Z.
   public let secondsSince1970: Double
 
-  /// A moment by its seconds since 1970.
-  public init(secondsSince1970: Double) { self.secondsSince1970 = secondsSince1970 }
+  /// The years that RFC 3339 can write.
+  private static let range = -62_135_596_800.0...253_402_300_799.0
+
+  /// A moment by its seconds since 1970. One outside the years 1 to 9999 is moved to their end, as RFC 3339 has no
+  /// others, so that differences of moments are finite.
+  public init(secondsSince1970: Double) {
+    self.secondsSince1970 =
+      secondsSince1970.isFinite ? min(max(secondsSince1970, Self.range.lowerBound), Self.range.upperBound) : 0
+  }
 
   /// Now, by the machine's clock.
   public static var now: Timestamp { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }
@@ -29,15 +36,10 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 }
 
 extension Timestamp: CustomStringConvertible {
-  /// Four-digit years only; what lies outside is clamped.
-  private static let range = -62_135_596_800.0...253_402_300_799.0
-
   /// RFC 3339, such as `2026-11-21T11:09:00.250Z`.
   public var description: String {
-    let clamped =
-      secondsSince1970.isFinite ? min(max(secondsSince1970, Self.range.lowerBound), Self.range.upperBound) : 0
     // To the nearest: rounding down would lose a millisecond with each reading and writing.
-    var milliseconds = Int((clamped * 1000).rounded())
+    var milliseconds = Int((secondsSince1970 * 1000).rounded())
     let days = Self.floorDivide(milliseconds, 86_400_000)
     milliseconds -= days * 86_400_000
     let (year, month, day) = Self.civil(days)

@@ -84,7 +84,9 @@ extension MessagingBackend {
     var known = try existingOrNewClient(id, of: userID)
     known.platform = try Self.text("platform", in: client) ?? known.platform
     known.integrationID = try Self.text("integrationId", in: client) ?? known.integrationID
-    known.pushNotificationToken = try Self.text("pushNotificationToken", in: client) ?? known.pushNotificationToken
+    if let token = try Self.text("pushNotificationToken", in: client) {
+      known.pushNotificationToken = token.isEmpty ? nil : token
+    }
     clients[id] = known
   }
 

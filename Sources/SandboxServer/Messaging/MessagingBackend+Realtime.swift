@@ -7,7 +7,23 @@ extension MessagingBackend {
   }
 
   mutating func closed(_ socket: Int) {
-    bayeux = bayeux.filter { $0.value.socket != socket }
+    for (id, client) in bayeux where client.socket == socket {
+      bayeux.removeValue(forKey: id)
+      if lostClients.count >= BayeuxClient.lost.clients { lostClients.removeFirst() }
+      lostClients.append(LostBayeuxClient(id: id, client: client))
+    }
+  }
+
+  /// The client of this id if it is on this socket, or has lost its own and comes back on this one.
+  private mutating func client(_ id: String, on socket: Int) -> BayeuxClient? {
+    if let client = bayeux[id] { return client.socket == socket ? client : nil }
+    guard let index = lostClients.firstIndex(where: { $0.id == id }) else { return nil }
+    var lost = lostClients.remove(at: index)
+    lost.client.socket = socket
+    lost.client.heldUntil = .distantPast
+    bayeux[id] = lost.client
+    if !lost.messages.isEmpty { outbox.append(.send(.array(lost.messages), to: socket)) }
+    return lost.client
   }
 
   mutating func receive(_ frame: SocketFrame) -> String? {
@@ -50,6 +66,11 @@ extension MessagingBackend {
         sockets.insert(client.socket)
       }
     }
+    for index in lostClients.indices where lostClients[index].messages.count < BayeuxClient.lost.messages {
+      for (channel, user) in lostClients[index].client.subscriptions where user == userID {
+        lostClients[index].messages.append(["channel": .string(channel), "data": ["events": [event]]])
+      }
+    }
     return sockets.sorted()
   }
 
@@ -57,7 +78,7 @@ extension MessagingBackend {
   private mutating func answer(_ message: JSONTree, _ frame: SocketFrame) throws(BayeuxRefusal) -> JSONTree? {
     guard let channel = message["channel"]?.text else { throw BayeuxRefusal("400::Missing channel") }
     if channel == "/meta/handshake" { return try shakeHands(message, frame.socket) }
-    guard let id = message["clientId"]?.text, let client = bayeux[id], client.socket == frame.socket else {
+    guard let id = message["clientId"]?.text, let client = client(id, on: frame.socket) else {
       throw BayeuxRefusal("401:\(message["clientId"]?.text ?? ""):Unknown client", advice: BayeuxClient.handshakeAgain)
     }
     switch channel {

@@ -17,6 +17,8 @@ struct MessagingBackend: SandboxBackend {
   var endedSessions: [String] = []
   /// Clients of the realtime socket by their `clientId`.
   var bayeux: [String: BayeuxClient] = [:]
+  /// Clients whose socket is gone, the oldest first.
+  var lostClients: [LostBayeuxClient] = []
   var outbox: [SocketAction] = []
 
   mutating func respond(to call: BackendCall) -> SandboxResponse {

@@ -29,7 +29,9 @@ extension SalesforceBackend {
       grant.refreshToken = rotated
     }
     grants[id] = grant
-    return tokenAnswer(for: grant, refreshToken: rotated, now: call.now, baseURL: call.baseURL)
+    let answer = tokenAnswer(for: grant, refreshToken: rotated, now: call.now, baseURL: call.baseURL)
+    let members = (answer.members ?? [:]).merging(settings.answer) { _, replaced in replaced }
+    return .object(members.filter { $0.value != .null })
   }
 
   /// A new grant, as a user's approval would make one; the user's oldest ends when there are too many.

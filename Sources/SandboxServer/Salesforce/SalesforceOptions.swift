@@ -7,8 +7,10 @@ struct SalesforceOptions: Sendable {
   /// The instance to which the next tokens belong: `instance_url` ends in `/instances/NAME`. Data is served there
   /// only, as after an organisation has moved.
   var instance: String?
+  /// Members that replace those of the next answers to a refresh; `null` removes one.
+  var answer: [String: JSONTree] = [:]
 
-  static let names = ["instance", "rotating", "ttl"]
+  static let names = ["answer", "instance", "rotating", "ttl"]
   static let lifetimes = -1e6...1e9
 
   mutating func set(_ members: ControlMembers) throws(ControlMistake) {
@@ -25,6 +27,13 @@ struct SalesforceOptions: Sendable {
       }
       guard fits != false else { throw ControlMistake("instance", "must be small letters, digits and hyphens") }
     }
+    if members.has("answer") {
+      let value = members.value("answer")
+      guard let answer = value == nil ? [:] : value?.members else {
+        throw ControlMistake("answer", "must be an object")
+      }
+      new.answer = answer
+    }
     self = new
   }
 
@@ -33,6 +42,7 @@ struct SalesforceOptions: Sendable {
       "rotating": rotating.map { .bool($0) } ?? .null,
       "ttl": ttl.map { .number($0) } ?? .null,
       "instance": .optional(instance) ?? .null,
+      "answer": .object(answer),
     ]
   }
 }

@@ -14,11 +14,36 @@ struct BackupEditor {
     guard !removals.isEmpty else { return }
     for copy in try folder.copies() {
       do {
-        try edit(copy) { db in for removal in removals { try Self.remove(removal, vault, db) } }
+        guard try concerns(removals, copy) else { continue }
+        try edit(copy) { db, version in
+          if version < StoreSchema.censusVersion { try Self.takeCensus(vault.wrapping, before3: nil, db) }
+          for removal in removals { try Self.remove(removal, vault, db) }
+        }
       } catch {
         try folder.remove(copy)
       }
     }
+  }
+
+  /// Whether a copy has an instance of which something was destroyed.
+  private func concerns(_ removals: [Removal], _ copy: StateBackup) throws -> Bool {
+    let connection = try StoreConnection.copy(at: folder.file(copy.name))
+    defer {
+      try? connection.close()
+      folder.setTime(of: folder.file(copy.name), to: copy.createdAt)
+    }
+    return try connection.read { db in
+      try StoreSchema.compare(db)
+      return try removals.contains { try InstanceRow.fetch($0.uuid, db) != nil }
+    }
+  }
+
+  /// Counts the instances of a copy that was made before there was a census.
+  private static func takeCensus(_ wrapping: WrappingKey, before3 master: SymmetricKey?, _ db: Database) throws {
+    guard let keyring = try StateKeyTable.load(db, wrapping) ?? master.map(Keyring.init(before3:)) else {
+      throw StoreOpenError.corrupt("its keys do not open")
+    }
+    try CensusTable.write(CensusKeys(keyring.outboxNames), db)
   }
 
   private static func remove(_ removal: Removal, _ vault: Vault, _ db: Database) throws {
@@ -73,17 +98,19 @@ struct BackupEditor {
     }
     try connection.close()
     if isUpToDate { return }
-    try edit(copy) { db in
+    try edit(copy) { db, version in
       guard let unlocked = try MetaTable.unlock(db, roots: roots) else { return }
       if unlocked.master != master {
         _ = try KeyTable.rewrap(from: WrappingKey(master: unlocked.master), to: wrapping, db)
       }
       try MetaTable.write(master, under: target, stateID: unlocked.stateID, db)
+      if version < StoreSchema.censusVersion { try Self.takeCensus(wrapping, before3: master, db) }
     }
   }
 
-  /// Changes a copy in one transaction; its time stays the same.
-  private func edit(_ copy: StateBackup, _ body: (Database) throws -> Void) throws {
+  /// Brings a copy to the present schema and changes it, in one transaction; its time stays the same. `body` gets the
+  /// version that it had.
+  private func edit(_ copy: StateBackup, _ body: (Database, Int) throws -> Void) throws {
     let path = folder.file(copy.name)
     let connection = try StoreConnection.copy(at: path)
     defer {
@@ -91,9 +118,11 @@ struct BackupEditor {
       folder.setTime(of: path, to: copy.createdAt)
     }
     try connection.writeWithoutTransaction { db in
-      try StoreSchema.migrate(db, from: StoreSchema.version(of: db))
+      try StoreSchema.compare(db)
+      let version = try StoreSchema.version(of: db)
       try db.inTransaction(.immediate) {
-        try body(db)
+        try StoreSchema.migrate(db, from: version)
+        try body(db, version)
         return .commit
       }
     }

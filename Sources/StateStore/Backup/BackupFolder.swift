@@ -10,9 +10,13 @@ import SDKProtocol
 /// `backups/` below the directory of the state. A copy's file has the time of the moment whose state it holds.
 struct BackupFolder: Sendable {
   static let suffix = ".db"
+  /// How many backups are looked at to find a good one, the newest first.
+  static let triedCount = 16
   let path: String
 
-  init(in directory: StateDirectory) { path = directory.path + "/backups" }
+  init(in directory: StateDirectory) { self.init(path: directory.path + "/backups") }
+
+  init(path: String) { self.path = path }
 
   func file(_ name: String) -> String { path + "/" + name + Self.suffix }
 
@@ -21,17 +25,30 @@ struct BackupFolder: Sendable {
 
   /// All copies, the newest first.
   func copies() throws(StoreOpenError) -> [StateBackup] {
+    guard try isThere() else { return [] }
     let names: [String]
-    do {
-      names = try FileManager.default.contentsOfDirectory(atPath: path)
-    } catch {
-      if access(path, F_OK) != 0, errno == ENOENT { return [] }
+    do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
       throw .unwritable("\(path) can't be read")
     }
     let copies = names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.compactMap { name in
       copy(String(name.dropLast(Self.suffix.count)))
     }
     return copies.sorted { ($0.createdAt, $0.name) > ($1.createdAt, $1.name) }
+  }
+
+  /// Whether the folder is there.
+  ///
+  /// - Throws: `unwritable` for a link: what it leads to may belong to somebody else.
+  private func isThere() throws(StoreOpenError) -> Bool {
+    var information = stat()
+    guard lstat(path, &information) == 0 else {
+      if errno == ENOENT { return false }
+      throw .unwritable("\(path): \(FileDescriptor.text(of: errno))")
+    }
+    guard information.st_mode & S_IFMT == S_IFDIR else {
+      throw .unwritable("\(path) is a link or a file; put a folder in its place, or mount one there")
+    }
+    return true
   }
 
   /// A copy of this name, if there is one.
@@ -45,7 +62,7 @@ struct BackupFolder: Sendable {
 
   /// Makes the folder, and removes what a crash has left half made.
   func prepare() throws(StoreOpenError) {
-    if mkdir(path, 0o700) != 0, errno != EEXIST { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    if try !isThere(), mkdir(path, 0o700) != 0 { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
     removePartial()
   }
 

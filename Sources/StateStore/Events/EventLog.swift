@@ -33,8 +33,12 @@ enum EventLog {
     return lost
   }
 
-  /// The rows of the last events of instances that are gone, by a search in the index for each; no order.
-  static func departed(_ db: Database) throws -> [Row] {
+  /// The size of a sealed event, with its audience, that is read into memory at the start.
+  private static let largestAudience = 64 << 10
+
+  /// The rows of the last events of deleted instances, by a search in the index for each; no order. Events that former
+  /// versions wrote without a bound come without a payload.
+  static func deleted(_ db: Database) throws -> [Row] {
     let gone = try Row.fetchAll(
       db,
       sql: """
@@ -48,8 +52,11 @@ enum EventLog {
         """)
     let last = try db.cachedStatement(
       sql: """
-        SELECT position, instance, time, payload FROM event WHERE instance = ? ORDER BY position DESC LIMIT 1
+        SELECT position, instance, time, CASE WHEN LENGTH(payload) <= ? THEN payload END
+        FROM event WHERE instance = ? ORDER BY position DESC LIMIT 1
         """)
-    return try gone.compactMap { row in try row.text(0).flatMap { try Row.fetchOne(last, arguments: [$0]) } }
+    return try gone.compactMap { row in
+      try row.text(0).flatMap { try Row.fetchOne(last, arguments: [largestAudience, $0]) }
+    }
   }
 }

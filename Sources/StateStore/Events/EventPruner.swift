@@ -62,7 +62,7 @@ struct EventPruner {
 
   private mutating func gone(_ db: Database) throws -> [String] {
     if let gone { return gone }
-    let rows = try EventLog.departed(db).map { (position: $0.integer(0) ?? 0, uuid: $0.text(1) ?? "") }
+    let rows = try EventLog.deleted(db).map { (position: $0.integer(0) ?? 0, uuid: $0.text(1) ?? "") }
     let found = rows.sorted { $0.position < $1.position }.map(\.uuid)
     gone = found
     return found

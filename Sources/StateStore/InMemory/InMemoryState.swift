@@ -32,19 +32,25 @@ struct InMemoryState {
       lost: dropped.filter { $0.value > position })
   }
 
-  /// The last events of instances that are gone.
-  var departed: [StoredEvent] {
+  /// The last events of deleted instances.
+  var deleted: [StoredEvent] {
     let last = Dictionary(events.map { ($0.uuid, $0) }, uniquingKeysWith: { $1 })
     return last.values.filter { entries[$0.uuid] == nil && $0.audience != nil }.sorted { $0.position < $1.position }
   }
 
   func value(of uuid: InstanceUUID, key: String) -> StoredValue? {
-    guard let entry = entries[uuid], let value = entry.storage[key] else { return nil }
-    return StoredValue(value: value, storageEpoch: entry.instance.storageEpoch)
+    entries[uuid].map { StoredValue(value: $0.storage[key], storageEpoch: $0.instance.storageEpoch) }
   }
 
   func keys(of uuid: InstanceUUID) -> [(key: String, bytes: Int)] {
     (entries[uuid]?.storage ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, JSONWriter.bytes(of: $0.value).count) }
+  }
+
+  func page(of uuid: InstanceUUID, after key: String?, limit: Int) -> StoredKeys? {
+    entries[uuid].map { entry in
+      let later = keys(of: uuid).filter { found in key.map { $0 < found.key } ?? true }
+      return StoredKeys(keys: Array(later.prefix(max(0, limit))), storageEpoch: entry.instance.storageEpoch)
+    }
   }
 
   /// Makes an instance one that does not open, as a damaged row would.
@@ -63,7 +69,7 @@ struct InMemoryState {
       let data = event.type == .identityWiped ? wiped?.data(over: event.data, instance: change.uuid) : nil
       return StoredEvent(
         position: newest, uuid: change.uuid, id: change.id, kind: change.kind, time: time, type: event.type,
-        service: event.service, operation: event.operation, data: data ?? event.data,
+        service: event.service, operation: event.operation, data: EventData.clipped(data ?? event.data),
         audience: event.audience)
     }
     events += written

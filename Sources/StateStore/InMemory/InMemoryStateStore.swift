@@ -7,6 +7,7 @@ public final class InMemoryStateStore: StateStore {
   private struct Contents {
     var state = InMemoryState()
     var failures = 0
+    var failsAfterWriting = false
     var failure = SDKError.storeUnavailable("The disk is full; free some space and try again.")
     var commits = 0
     var health = StoreHealth.ok
@@ -32,7 +33,7 @@ public final class InMemoryStateStore: StateStore {
   public func load() async throws(SDKError) -> StoredState {
     contents.withLock { contents in
       StoredState(
-        instances: contents.state.instances, quarantined: contents.state.quarantined, departed: contents.state.departed)
+        instances: contents.state.instances, quarantined: contents.state.quarantined, deleted: contents.state.deleted)
     }
   }
 
@@ -41,6 +42,7 @@ public final class InMemoryStateStore: StateStore {
     let result: Result<CommitResult, SDKError> = contents.withLock { contents in
       guard contents.failures == 0 else {
         contents.failures -= 1
+        if contents.failsAfterWriting { _ = try? contents.state.apply(change, at: time) }
         contents.health = .degraded(contents.failure.message)
         return .failure(contents.failure)
       }
@@ -66,6 +68,12 @@ public final class InMemoryStateStore: StateStore {
     contents.withLock { $0.state.keys(of: instance) }
   }
 
+  public func storagePage(
+    of instance: InstanceUUID, after key: String?, limit: Int
+  ) async throws(SDKError) -> StoredKeys? {
+    contents.withLock { $0.state.page(of: instance, after: key, limit: limit) }
+  }
+
   public func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] {
     contents.withLock { $0.state.events(after: position, limit: limit) }
   }
@@ -84,9 +92,12 @@ public final class InMemoryStateStore: StateStore {
   public var commitCount: Int { contents.withLock { $0.commits } }
 
   /// Lets the next commits fail as a full disk would, or with another error.
-  public func failNextCommits(_ count: Int, with error: SDKError? = nil) {
+  ///
+  /// - Parameter afterWriting: fail when the change is on disk, as when an old key can't be removed.
+  public func failNextCommits(_ count: Int, with error: SDKError? = nil, afterWriting: Bool = false) {
     contents.withLock { contents in
       contents.failures = max(0, count)
+      contents.failsAfterWriting = afterWriting
       if let error { contents.failure = error }
     }
   }

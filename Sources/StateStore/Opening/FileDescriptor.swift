@@ -11,11 +11,25 @@ final class FileDescriptor: Sendable {
     self.number = number
   }
 
-  /// The file of a descriptor that stays the caller's.
-  init(duplicating number: Int32, name: String) throws(StoreOpenError) {
+  /// A file to read, without waiting for it: a FIFO, a device or a directory in its place is refused.
+  convenience init(readingFile path: String) throws(StoreOpenError) {
+    try self.init(opening: path, O_RDONLY | O_NONBLOCK)
+    try checkIsFile(path)
+  }
+
+  private func checkIsFile(_ name: String) throws(StoreOpenError) {
+    var information = stat()
+    guard fstat(number, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+      throw .unwritable("\(name) is no regular file")
+    }
+  }
+
+  /// The regular file of a descriptor that stays the caller's.
+  init(duplicatingFile number: Int32, name: String) throws(StoreOpenError) {
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw .unwritable("\(name): \(Self.text(of: errno))") }
     self.number = copy
+    try checkIsFile(name)
   }
 
   deinit { close(number) }
@@ -53,7 +67,7 @@ final class FileDescriptor: Sendable {
       guard length > 0 else { throw .unwritable("\(path): \(Self.text(of: errno))") }
       rest = rest.dropFirst(length)
     }
-    if fsync(number) != 0 { throw .unwritable("\(path): \(Self.text(of: errno))") }
+    if fdatasync(number) != 0 { throw .unwritable("\(path): \(Self.text(of: errno))") }
   }
 
   /// What an error number means.

@@ -48,7 +48,7 @@ enum RestoredCopy {
     of uuid: InstanceUUID, _ storage: StorageReader, _ db: Database
   ) throws -> [(key: String, value: JSON)] {
     try storage.keys(of: uuid, db).compactMap { key, _ in
-      try storage.value(of: uuid, key: key, db).map { (key, $0.value) }
+      try storage.value(of: uuid, key: key, db)?.value.map { (key, $0) }
     }
   }
 }

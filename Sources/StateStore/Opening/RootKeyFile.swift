@@ -2,27 +2,45 @@ import CLinux
 import Glibc
 
 /// `root.key` in the directory of the state.
+///
+/// A new key is called `root.key.new` until the state that it seals is on disk. So `root.key` without a database means that
+/// the database was lost, and not that a first start was interrupted.
 enum RootKeyFile {
   /// The key of a state; a new one only for a new state, never for one that exists.
   static func key(in directory: StateDirectory, isNewState: Bool) throws(StoreOpenError) -> RootKey {
     if let key = try present(in: directory) { return key }
-    let path = directory.rootKey
     guard isNewState else {
+      if let key = try present(at: pending(in: directory)) { return key }
       throw .keyMissing(
-        "The state in \(directory.path) needs its root key, and neither \(path) nor the credential sdkd.key is there; "
-          + "put the key back and restart. Nothing was changed.")
+        "The state in \(directory.path) needs its root key, and neither \(directory.rootKey) nor the credential sdkd.key "
+          + "is there; put the key back and restart. Nothing was changed.")
     }
-    try create(path, in: directory)
-    return try read(path)
+    try create(pending(in: directory), in: directory)
+    return try read(pending(in: directory))
   }
 
   /// The key in the file, if there is one.
   static func present(in directory: StateDirectory) throws(StoreOpenError) -> RootKey? {
-    let path = directory.rootKey
+    try present(at: directory.rootKey)
+  }
+
+  /// The key in a file, if there is one.
+  static func present(at path: String) throws(StoreOpenError) -> RootKey? {
     if access(path, F_OK) == 0 { return try read(path) }
     guard errno == ENOENT else { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
     return nil
   }
+
+  /// Gives a new key its name once the state that it seals is on disk.
+  static func settle(in directory: StateDirectory) throws(StoreOpenError) {
+    let (path, pending) = (directory.rootKey, pending(in: directory))
+    guard access(pending, F_OK) == 0 else { return }
+    if link(pending, path) != 0, errno != EEXIST { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    unlink(pending)
+    try directory.synchronize()
+  }
+
+  private static func pending(in directory: StateDirectory) -> String { directory.rootKey + ".new" }
 
   /// Overwrites and removes the file: nothing lies under its key any more.
   static func remove(in directory: StateDirectory) throws(StoreOpenError) {
@@ -44,19 +62,14 @@ enum RootKeyFile {
     return key
   }
 
-  /// Linked into place when it is whole and durable: half a key would be a lost key.
   private static func create(_ path: String, in directory: StateDirectory) throws(StoreOpenError) {
     var generator = SystemRandomNumberGenerator()
     var bytes = (0..<RootKey.byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
     defer { bytes.withUnsafeMutableBytes { cl_erase($0.baseAddress, $0.count) } }
-    let temporary = path + ".new"
-    // Left behind by a crash; nobody else can be writing it, for the directory is locked.
-    unlink(temporary)
-    let file = try FileDescriptor(opening: temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-    defer { unlink(temporary) }
-    try file.write(bytes, path: temporary)
-    if link(temporary, path) != 0 { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
-    unlink(temporary)
+    // Left behind by a crash before the state was on disk; the directory is locked, so nobody else writes it.
+    unlink(path)
+    let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    try file.write(bytes, path: path)
     try directory.synchronize()
   }
 }

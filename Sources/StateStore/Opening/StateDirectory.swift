@@ -6,7 +6,8 @@ import Synchronization
 final class StateDirectory: Sendable {
   let path: String
   private let directory: FileDescriptor
-  private let lock = Mutex<FileDescriptor?>(nil)
+  /// The file that earlier releases locked, if it is there.
+  private let formerLock = Mutex<FileDescriptor?>(nil)
 
   var database: String { path + "/state.db" }
   var writeAheadLog: String { database + "-wal" }
@@ -14,6 +15,8 @@ final class StateDirectory: Sendable {
   var rootKey: String { path + "/root.key" }
 
   /// Makes the directory if needed, closes it to others and locks it.
+  ///
+  /// - Throws: for root also when it belongs to somebody else, who could lead root elsewhere by links in it.
   init(_ path: String) throws(StoreOpenError) {
     self.path = path
     try Self.create(path)
@@ -22,21 +25,28 @@ final class StateDirectory: Sendable {
     if cl_statfs_type(directory.number, &type) == 0, let name = NetworkFileSystem.name(ofType: type) {
       throw .networkFileSystem(directory: path, type: name)
     }
+    var information = stat()
+    guard fstat(directory.number, &information) == 0 else {
+      throw .unwritable("\(path): \(FileDescriptor.text(of: errno))")
+    }
+    if geteuid() == 0, information.st_uid != 0 {
+      throw .unwritable("\(path) belongs to uid \(information.st_uid), so run sdkd as that user and not as root")
+    }
     try directory.restrict(to: 0o700, path: path)
-    let lock = try FileDescriptor(opening: path + "/lock", O_RDWR | O_CREAT, mode: 0o600)
-    let status = cl_flock_exclusive_nonblocking(lock.number)
-    if status == -EWOULDBLOCK { throw .stateInUse(directory: path) }
-    if status < 0 { throw .unwritable("\(path)/lock: \(FileDescriptor.text(of: -status))") }
-    self.lock.withLock { $0 = lock }
-    try give(lock, path: path + "/lock")
+    try lock()
   }
 
-  /// Gives a file to the directory's owner: root may be making it for a daemon that has a user of its own.
-  func give(_ file: FileDescriptor, path: String) throws(StoreOpenError) {
-    guard geteuid() == 0 else { return }
-    var owner = stat()
-    guard fstat(directory.number, &owner) == 0, fchown(file.number, owner.st_uid, owner.st_gid) == 0 else {
-      throw .unwritable("\(path): \(FileDescriptor.text(of: errno))")
+  /// Locks the directory itself: a file in it could be replaced by another one, which nobody has locked.
+  private func lock() throws(StoreOpenError) {
+    var held = [directory]
+    if let former = try? FileDescriptor(opening: path + "/lock", O_RDWR | O_NONBLOCK) {
+      formerLock.withLock { $0 = former }
+      held.append(former)
+    }
+    for descriptor in held {
+      let status = cl_flock_exclusive_nonblocking(descriptor.number)
+      if status == -EWOULDBLOCK { throw .stateInUse(directory: path) }
+      if status < 0 { throw .unwritable("\(path) can't be locked: \(FileDescriptor.text(of: -status))") }
     }
   }
 
@@ -47,18 +57,31 @@ final class StateDirectory: Sendable {
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
   }
 
-  /// True if there is a state: its database, or a log that a database would be recovered from.
-  func hasDatabase() throws(StoreOpenError) -> Bool {
-    for file in [database, writeAheadLog] {
-      var information = stat()
-      if stat(file, &information) == 0 {
-        // An empty file is one that was made and not written yet.
-        if information.st_size > 0 { return true }
-        continue
-      }
-      // A state that can't be seen is not a state that is not there: a new key must not be made over it.
-      if errno != ENOENT { throw .unwritable("\(file): \(FileDescriptor.text(of: errno))") }
-    }
+  /// Whether there is a database with something in it.
+  func hasDatabase() throws(StoreOpenError) -> Bool { try hasContent(database) }
+
+  /// Whether the database is marked as the beginning of a new state and nothing was written to it yet.
+  var beginsAnew: Bool {
+    guard let header = (try? FileDescriptor(readingFile: database))?.read(72), header.count == 72,
+      (try? hasContent(writeAheadLog)) == false
+    else { return false }
+    func number(at offset: Int) -> UInt32 { header[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) } }
+    return number(at: 60) == 0 && number(at: 68) == UInt32(StoreSchema.applicationID)
+  }
+
+  /// Whether files show that there was a state: the key that sealed it, backups, or its log of changes, which for a
+  /// database that is there may also be the first one.
+  func hasRemains(besidesDatabase hasDatabase: Bool) throws(StoreOpenError) -> Bool {
+    if try hasContent(rootKey) { return true }
+    if !hasDatabase, try hasContent(writeAheadLog) { return true }
+    return try !BackupFolder(in: self).copies().isEmpty
+  }
+
+  private func hasContent(_ file: String) throws(StoreOpenError) -> Bool {
+    var information = stat()
+    if stat(file, &information) == 0 { return information.st_size > 0 }
+    // A state that can't be seen is not a state that is not there: a new key must not be made over it.
+    if errno != ENOENT { throw .unwritable("\(file): \(FileDescriptor.text(of: errno))") }
     return false
   }
 
@@ -75,7 +98,10 @@ final class StateDirectory: Sendable {
   }
 
   /// Lets another process have the directory.
-  func unlock() { lock.withLock { $0 = nil } }
+  func unlock() {
+    _ = cl_funlock(directory.number)
+    formerLock.withLock { $0 = nil }
+  }
 
   /// Makes the names in the directory durable.
   func synchronize() throws(StoreOpenError) {

@@ -19,10 +19,10 @@ public struct StateRepair: Sendable, Hashable {
     let label = "corrupt-\(time.fileName)"
     let folder = BackupFolder(in: replacement.directory)
     var bad: [String] = []
-    for copy in try folder.copies() {
+    for copy in try folder.copies().prefix(BackupFolder.triedCount) {
       var staged: String?
       do throws(StoreOpenError) {
-        let path = try replacement.stage(FileDescriptor(opening: folder.file(copy.name), O_RDONLY), label: label)
+        let path = try replacement.stage(FileDescriptor(readingFile: folder.file(copy.name)), label: label)
         staged = path
         _ = try CopyCheck.check(path, roots: roots.candidates, at: copy.createdAt)
       } catch {
@@ -32,6 +32,8 @@ public struct StateRepair: Sendable, Hashable {
         bad.append(copy.name)
         continue
       }
+      // What is missing is set aside as an empty file, so that somebody looks at it.
+      try replacement.directory.prepareDatabaseFile()
       if let staged { try replacement.commit(staged, label: label) }
       return StateRepair(damage: damage, setAside: "state.db.\(label)", copy: copy)
     }

@@ -1,3 +1,4 @@
+import GRDB
 import Glibc
 import SDKProtocol
 
@@ -41,7 +42,6 @@ struct StateReplacement {
     unlink(staged)
     do throws(StoreOpenError) {
       let file = try FileDescriptor(opening: staged, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-      try directory.give(file, path: staged)
       var offset = 0
       while let bytes = source.read(1 << 20, at: offset) {
         try file.write(bytes, path: staged)
@@ -55,10 +55,19 @@ struct StateReplacement {
     return staged
   }
 
-  /// An empty database, from which a new state begins.
+  /// A database without tables that says that a new state begins on purpose.
   func stageNothing(label: String) throws(StoreOpenError) -> String {
     let staged = directory.path + "/" + Self.stage + label
-    try directory.give(FileDescriptor(opening: staged, O_RDWR | O_CREAT, mode: 0o600), path: staged)
+    unlink(staged)
+    _ = try FileDescriptor(opening: staged, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+    do {
+      let connection = try StoreConnection.copy(at: staged)
+      try connection.writeWithoutTransaction { db in try StoreSchema.beginAnew(db) }
+      try connection.close()
+    } catch {
+      unlink(staged)
+      throw .unwritable("\(staged): \(StoreFailure.text(error))")
+    }
     return staged
   }
 

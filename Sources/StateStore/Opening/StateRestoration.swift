@@ -35,22 +35,23 @@ public struct StateRestoration: Sendable, Hashable {
     try replacement.finish()
     var result = StateRestoration()
     let label = "before-restore-\(time.fileName)"
-    let hadState = try directory.hasDatabase()
+    let hadState = access(directory.database, F_OK) == 0
     let staged: String
     switch source {
     case .nothing: staged = try replacement.stageNothing(label: label)
     case .file(let number, let name):
-      let file = try FileDescriptor(duplicating: number, name: name)
+      let file = try FileDescriptor(duplicatingFile: number, name: name)
       (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: time)
       result.restored = name
     case .copy(let name):
       let folder = BackupFolder(in: directory)
-      guard let copy = folder.copy(name) else {
-        let names = try folder.copies().map(\.name).joined(separator: ", ")
+      let copies = try folder.copies()
+      guard let copy = copies.first(where: { $0.name == name }) else {
+        let names = copies.map(\.name).joined(separator: ", ")
         throw .noCopy(
           "There is no copy \(name) in \(folder.path); \(names.isEmpty ? "there are none" : "there are \(names)").")
       }
-      let file = try FileDescriptor(opening: folder.file(name), O_RDONLY)
+      let file = try FileDescriptor(readingFile: folder.file(name))
       (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: copy.createdAt)
       result.restored = name
     case .newest: staged = try newest(replacement, &result, label: label)
@@ -64,9 +65,9 @@ public struct StateRestoration: Sendable, Hashable {
     _ replacement: StateReplacement, _ result: inout StateRestoration, label: String
   ) throws(StoreOpenError) -> String {
     let folder = BackupFolder(in: replacement.directory)
-    for copy in try folder.copies() {
+    for copy in try folder.copies().prefix(BackupFolder.triedCount) {
       do throws(StoreOpenError) {
-        let file = try FileDescriptor(opening: folder.file(copy.name), O_RDONLY)
+        let file = try FileDescriptor(readingFile: folder.file(copy.name))
         let (staged, time) = try replacement.checked(file, copy.name, label: label, at: copy.createdAt)
         (result.restored, result.copiedAt) = (copy.name, time)
         return staged

@@ -20,7 +20,13 @@ public enum StoreOpenError: Error, Sendable, Hashable {
   case unwritable(String)
 
   /// The same as an error of the protocol, to be answered as long as the state is not open.
-  public var sdkError: SDKError {
+  /// None of them passes without somebody's help.
+  public var sdkError: SDKError { text(unwritable: "put that right and restart").permanent }
+
+  /// The same for a directory that the daemon waits for.
+  public var healing: SDKError { text(unwritable: "make it writable; sdkd then goes on by itself") }
+
+  private func text(unwritable advice: String) -> SDKError {
     switch self {
     case .stateInUse(let directory):
       .storeUnavailable("The state in \(directory) is held by another sdkd; stop it or choose another directory.")
@@ -31,11 +37,12 @@ public enum StoreOpenError: Error, Sendable, Hashable {
       SDKError(.store, .keyMissing, "The root key \(path) can be read by others; replace it or chmod 600 it.")
     case .corrupt(let what):
       .storeUnavailable(
-        "The state is damaged (\(what)) and was left as it is; stop sdkd and restore a copy with sdkctl restore.")
+        "The state is damaged (\(what)) and was left as it is; stop sdkd and restore a backup with sdkctl restore, or begin "
+          + "anew with sdkctl restore --empty.")
     case .newerSchema(let found, let known):
       .storeUnavailable("The state has schema \(found), this sdkd knows \(known); install the newer version again.")
     case .noCopy(let why): .storeUnavailable(why)
-    case .unwritable(let what): .storeUnavailable("The state can't be opened: \(what); put that right and restart.")
+    case .unwritable(let what): .storeUnavailable("The state can't be opened: \(what); \(advice).")
     }
   }
 }

@@ -20,7 +20,7 @@ struct StateLoader {
     }
     let rows = try Row.fetchCursor(db, sql: InstanceRow.selection + " ORDER BY i.id")
     while let row = try rows.next() { loader.add(row, vault) }
-    loader.state.departed = try EventLog.departed(db).compactMap { EventRow.open($0, vault: vault) }
+    loader.state.deleted = try EventLog.deleted(db).compactMap { EventRow.open($0, vault: vault) }
       .filter { $0.audience != nil }.sorted { $0.position < $1.position }
     return (loader.state, loader.unreadable)
   }
@@ -57,6 +57,8 @@ struct StateLoader {
     // A name that is none was written by somebody else; the instance still has to be shown to be deleted.
     guard let id = row.text(1).flatMap(InstanceID.init) ?? InstanceID("damaged-\(uuid.prefix(8))") else { return }
     state.quarantined.append(
-      QuarantinedInstance(uuid: InstanceUUID(uuid), id: id, problem: InstanceProblem.text(problem)))
+      QuarantinedInstance(
+        uuid: InstanceUUID(uuid), id: id, problem: InstanceProblem.text(problem),
+        createdAt: row.real(2).map { Timestamp(secondsSince1970: $0) }))
   }
 }

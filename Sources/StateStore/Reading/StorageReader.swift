@@ -3,6 +3,12 @@ import JSONRPC
 import SDKProtocol
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Reads instances' storage. The first time it reads an instance's, it compares all rows with what the anchor says
 /// about them; from then on only this process writes.
 final class StorageReader: Sendable {
@@ -25,7 +31,9 @@ final class StorageReader: Sendable {
     let statement = try db.cachedStatement(
       sql: "SELECT \(StorageRow.columns), value FROM storage WHERE instance = ? AND tag = ?")
     let tag = StorageKeys(place.key).tag(of: key)
-    guard let found = try Row.fetchOne(statement, arguments: [uuid.description, tag]) else { return nil }
+    guard let found = try Row.fetchOne(statement, arguments: [uuid.description, tag]) else {
+      return StoredValue(value: nil, storageEpoch: place.storageEpoch)
+    }
     guard let row = StorageRow(found), let sealed = found.data(4) else { throw place.damage }
     let context = row.context("storage.value", of: uuid, storageEpoch: place.storageEpoch)
     guard let text = try? Seal.open(sealed, under: place.key.key, context, what: "a value"),
@@ -38,15 +46,28 @@ final class StorageReader: Sendable {
     guard let place = try place(of: uuid, db) else { return [] }
     let statement = try db.cachedStatement(
       sql: "SELECT \(StorageRow.columns), name FROM storage WHERE instance = ?")
-    let keys = try Row.fetchAll(statement, arguments: [uuid.description]).map { found in
+    return try open(try Row.fetchAll(statement, arguments: [uuid.description]), in: place).sorted { $0.key < $1.key }
+  }
+
+  /// The next keys in the order of their tags, which an index has: the cost is that of the page.
+  func page(of uuid: InstanceUUID, after key: String?, limit: Int, _ db: Database) throws -> StoredKeys? {
+    guard let place = try place(of: uuid, db) else { return nil }
+    let statement = try db.cachedStatement(
+      sql: "SELECT \(StorageRow.columns), name FROM storage WHERE instance = ? AND tag > ? ORDER BY tag LIMIT ?")
+    let tag = key.map { StorageKeys(place.key).tag(of: $0) } ?? Data()
+    let rows = try Row.fetchAll(statement, arguments: [uuid.description, tag, max(0, limit)])
+    return StoredKeys(keys: try open(rows, in: place), storageEpoch: place.storageEpoch)
+  }
+
+  private func open(_ rows: [Row], in place: Place) throws -> [(key: String, bytes: Int)] {
+    try rows.map { found in
       guard let row = StorageRow(found), let sealed = found.data(4) else { throw place.damage }
-      let context = row.context("storage.name", of: uuid, storageEpoch: place.storageEpoch)
+      let context = row.context("storage.name", of: place.uuid, storageEpoch: place.storageEpoch)
       guard let name = try? Seal.open(sealed, under: place.key.key, context, what: "a key") else {
         throw place.damage
       }
       return (key: String(decoding: name, as: UTF8.self), bytes: Int(row.valueBytes))
     }
-    return keys.sorted { $0.key < $1.key }
   }
 
   private func place(of uuid: InstanceUUID, _ db: Database) throws -> Place? {

@@ -61,7 +61,9 @@ enum EventRow {
     else { return nil }
     return StoredEvent(
       position: position, uuid: uuid, id: id, kind: KindName(kind), time: moment, type: type,
-      service: head["service"]?.stringValue, operation: head["operation"]?.stringValue, data: data,
+      service: head["service"]?.stringValue, operation: head["operation"]?.stringValue,
+      // Former versions wrote data of any size.
+      data: plain.count > EventData.maximumBytes ? EventData.clipped(data) : data,
       audience: head["audience"])
   }
 

@@ -17,7 +17,10 @@ enum StoredJSON {
     return Data(JSONWriter.bytes(of: json))
   }
 
-  static func json(of data: Data) -> JSON? { try? JSONParser.parse(data) }
+  /// The value of a text that `data(of:)` made.
+  ///
+  /// Combining marks have no limit: former releases took and stored longer runs of them than a message may have now.
+  static func json(of data: Data) -> JSON? { try? JSONParser.parse(data, maximumMarks: .max) }
 
   private static func fits(_ json: JSON, depth: Int) -> Bool {
     switch json {

@@ -69,6 +69,23 @@ enum MetaTable {
     try set("probes", before &+ 1, db)
   }
 
+  /// The sealed count of instances; `nil` if there is none.
+  static func census(_ db: Database) throws -> Data? { try row("census", db)?.data(0) }
+
+  static func setCensus(_ sealed: Data, _ db: Database) throws { try set("census", sealed, db) }
+
+  /// A number that grows when the state is opened or closed and when keys are destroyed; 0 before the first time.
+  static func generation(_ db: Database) throws -> UInt64 {
+    UInt64(clamping: try row("generation", db)?.integer(0) ?? 0)
+  }
+
+  /// Raises the generation; the new one.
+  static func raiseGeneration(_ db: Database) throws -> UInt64 {
+    let next = try generation(db) + 1
+    try set("generation", Int64(clamping: next), db)
+    return next
+  }
+
   /// When this copy was made; `nil` for a state that is none.
   static func copied(_ db: Database) throws -> Timestamp? {
     try row("copied_at", db)?.real(0).map(Timestamp.init(secondsSince1970:))

@@ -88,7 +88,11 @@ enum StoreSchema {
       PRIMARY KEY (instance, tag)
     ) STRICT, WITHOUT ROWID;
     """,
+    // The row `census` of `meta`.
+    "",
   ]
+  /// From this version on a state has a census.
+  static let censusVersion = 4
 
   /// The version that this code writes.
   static var version: Int { scripts.count }
@@ -108,23 +112,68 @@ enum StoreSchema {
     return version
   }
 
-  /// Brings a database to this version, one transaction for each step.
+  /// Brings a database to this version, in the transaction that is open.
   static func migrate(_ db: Database, from version: Int) throws {
-    for (index, script) in scripts.enumerated().dropFirst(version) {
-      try db.inTransaction(.immediate) {
-        try db.execute(sql: script)
-        try db.execute(sql: "PRAGMA user_version = \(index + 1)")
-        try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-        return .commit
-      }
-    }
+    guard version < Self.version else { return }
+    for script in scripts.dropFirst(version) { try db.execute(sql: script) }
+    try db.execute(sql: "PRAGMA user_version = \(Self.version)")
+    try db.execute(sql: "PRAGMA application_id = \(applicationID)")
   }
 
-  /// Looks through the whole database for damage.
+  /// Marks an empty database as the beginning of a new state, so that it is not taken for one that was lost.
+  static func beginAnew(_ db: Database) throws { try db.execute(sql: "PRAGMA application_id = \(applicationID)") }
+
+  /// Whether a database of version 0 is marked as the beginning of a new state.
+  static func beginsAnew(_ db: Database) throws -> Bool {
+    try Int64.fetchOne(db, sql: "PRAGMA application_id") == applicationID
+  }
+
+  /// Looks through the whole database for damage, and compares its tables, indexes, triggers and views with those that
+  /// its version has: a trigger or view of somebody else's would change what the daemon reads and writes.
   static func check(_ db: Database) throws {
+    try compare(db)
     let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(5)")
     guard findings != ["ok"] else { return }
     let lines = findings.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }
     throw StoreOpenError.corrupt(lines.first.map(String.init) ?? "quick_check finds damage")
+  }
+
+  /// Compares the tables, indexes, triggers and views of a database with those that its version has.
+  static func compare(_ db: Database) throws {
+    let expected = try expected.get()[version(of: db)]
+    let found = try objects(db)
+    guard found != expected else { return }
+    let strange = found.subtracting(expected).map(\.kind).sorted().first
+    throw StoreOpenError.corrupt(
+      strange.map { "the schema has a \($0) that sdkd did not make" } ?? "a part of the schema is missing")
+  }
+
+  /// A table, index, trigger or view.
+  private struct Object: Hashable {
+    var kind: String
+    var name: String
+    var table: String
+    var sql: String
+  }
+
+  /// What each version has.
+  private static let expected = Result {
+    try (0...version).map { version in
+      let database = try DatabaseQueue()
+      defer { try? database.close() }
+      return try database.writeWithoutTransaction { db in
+        for script in scripts.prefix(version) { try db.execute(sql: script) }
+        return try objects(db)
+      }
+    }
+  }
+
+  private static func objects(_ db: Database) throws -> Set<Object> {
+    let rows = try Row.fetchAll(db, sql: "SELECT type, name, tbl_name, sql FROM sqlite_schema")
+    return Set(
+      rows.map { row in
+        Object(
+          kind: row.text(0) ?? "", name: row.text(1) ?? "", table: row.text(2) ?? "", sql: row.text(3) ?? "")
+      })
   }
 }

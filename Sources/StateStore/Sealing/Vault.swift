@@ -73,6 +73,9 @@ final class Vault: Sendable {
     return try key.use(body)
   }
 
+  /// The keys of the census.
+  var censusKeys: CensusKeys { outboxNames.use { CensusKeys($0) } }
+
   /// What an outbox entry's id is found by: the same for the same id, and telling nothing about it.
   func outboxTag(of id: String, in instance: InstanceUUID) -> Data {
     var name = AdditionalData("outbox.tag", of: instance)

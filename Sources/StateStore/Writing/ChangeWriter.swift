@@ -114,7 +114,7 @@ struct ChangeWriter {
     else { throw SDKError.instanceExists(new.id) }
     let slot = try KeyTable.take(db)
     var created = try OpenInstance(new, slot: slot, vault: vault)
-    try InstanceTable.insert(created, db)
+    try InstanceTable.insert(created, vault: vault, db)
     for push in new.pushes { try PushWriter(db: db, id: change.id).put(push, in: &created) }
     for entry in new.outbox { try outbox.put(entry, of: change.id) }
     instance = created

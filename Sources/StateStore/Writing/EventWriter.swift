@@ -14,7 +14,7 @@ struct EventWriter {
       let data = new.type == .identityWiped ? wiped?.data(over: new.data, instance: change.uuid) : nil
       let event = StoredEvent(
         position: position, uuid: change.uuid, id: change.id, kind: change.kind, time: time, type: new.type,
-        service: new.service, operation: new.operation, data: data ?? new.data,
+        service: new.service, operation: new.operation, data: EventData.clipped(data ?? new.data),
         audience: new.audience)
       let insert = try db.cachedStatement(
         sql: "INSERT INTO event (position, instance, time, payload) VALUES (?, ?, ?, ?)")

@@ -3,7 +3,8 @@ import SDKProtocol
 
 /// Writes the rows of instances.
 enum InstanceTable {
-  static func insert(_ instance: OpenInstance, _ db: Database) throws {
+  static func insert(_ instance: OpenInstance, vault: Vault, _ db: Database) throws {
+    try CensusTable.add(instance.uuid, vault, db)
     let statement = try db.cachedStatement(
       sql: """
         INSERT INTO instance (uuid, id, created_at, epoch, storage_epoch, slot, definition, identity)
@@ -38,6 +39,7 @@ enum InstanceTable {
     try db.cachedStatement(sql: "DELETE FROM push WHERE instance = ?").execute(arguments: [uuid.description])
     try OutboxWriter(db: db, vault: vault, uuid: uuid).deleteAll()
     try db.cachedStatement(sql: "DELETE FROM instance WHERE uuid = ?").execute(arguments: [uuid.description])
+    try CensusTable.remove(uuid, vault, db)
     if let slot = row.integer(0) { try KeyTable.clear(slot, db) }
     return true
   }

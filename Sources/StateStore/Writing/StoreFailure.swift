@@ -22,7 +22,9 @@ enum StoreFailure {
     if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
       return .storeUnavailable("The disk is full and nothing was changed; free some space and try again.")
     }
-    return .storeUnavailable("The store can't write (\(text(error))) and nothing was changed; look at the disk.")
+    let refusal = SDKError.storeUnavailable(
+      "The store can't write (\(text(error))) and nothing was changed; look at the disk.")
+    return isDamage(error) ? refusal.permanent : refusal
   }
 
   /// Whether it concerns one statement and not the disk.

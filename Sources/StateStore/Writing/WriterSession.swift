@@ -10,6 +10,8 @@ final class WriterSession {
   let database: DatabaseHolder
   let vault: Vault
   let folder: BackupFolder
+  private let generation: GenerationRecord
+  private let stateID: String
   private let status: StoreStatus
   let clock: @Sendable () -> Timestamp
   private let logger: Logger
@@ -21,16 +23,20 @@ final class WriterSession {
   /// Keys are destroyed that the copies may still hold; at first some from before a crash.
   var areRemovalsOpen = true
   private var pruner: EventPruner
+  /// The generation of a transaction that has raised it.
+  private var raised: UInt64?
 
   init(
     database: DatabaseHolder, vault: Vault, folder: BackupFolder, status: StoreStatus,
-    clock: @escaping @Sendable () -> Timestamp,
+    generation: GenerationRecord, stateID: String, clock: @escaping @Sendable () -> Timestamp,
     retention: EventRetention, tuning: StoreTuning, logger: Logger
   ) {
     self.database = database
     self.vault = vault
     self.folder = folder
     self.status = status
+    self.generation = generation
+    self.stateID = stateID
     self.clock = clock
     pruner = EventPruner(retention)
     self.tuning = tuning
@@ -50,6 +56,7 @@ final class WriterSession {
     } catch {
       return changes.map { _ in .failure(failed(error)) }
     }
+    if let raised { record(raised) }
     for (change, result) in zip(changes, results) {
       guard case .success(let done) = result else { continue }
       pruner.note(done.events)
@@ -72,6 +79,7 @@ final class WriterSession {
       let time = clock()
       let removesKeys = changes.contains(where: \.removesKeys)
       if removesKeys, !areRemovalsOpen { try RemovalTable.clear(db) }
+      raised = removesKeys ? try MetaTable.raiseGeneration(db) : nil
       let results = try changes.map { try write($0, at: time, db) }
       try tuning.at(.committing, db)
       try db.commit()
@@ -212,7 +220,22 @@ final class WriterSession {
   /// Another retention, from the next sweep on.
   func use(_ retention: EventRetention) { pruner.retention = retention }
 
-  func close() { database.close() }
+  /// Closes the database under a generation of its own, so that a copy of it made while it was open is known for one.
+  func close() {
+    if recovery.current == nil, let raised = try? database.use({ db in try MetaTable.raiseGeneration(db) }) {
+      record(raised)
+    }
+    database.close()
+  }
+
+  /// Says beside the database what generation it has.
+  private func record(_ number: UInt64) {
+    do throws(StoreOpenError) {
+      try generation.write(.init(stateID: stateID, generation: number))
+    } catch {
+      logger.error("A database that is put back later may not be noticed: \(StoreFailure.text(error))")
+    }
+  }
 }
 
 extension InstanceChange {

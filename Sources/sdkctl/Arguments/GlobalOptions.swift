@@ -1,5 +1,6 @@
 import ArgumentParser
 import SDKClient
+import SDKProtocol
 
 /// The options that all verbs have.
 struct GlobalOptions: ParsableArguments {
@@ -20,6 +21,12 @@ struct GlobalOptions: ParsableArguments {
 
   @Option(help: "Print this text for each object, such as '{instance} {user.externalId}'.")
   var template: Template?
+
+  @Option(
+    help: ArgumentHelp(
+      "How long to wait for the daemon in all, such as 10s or 5m; 60s unless given, and no limit for events --follow "
+        + "and --wait.", valueName: "duration"))
+  var timeout: Seconds?
 
   func validate() throws {
     guard [socket != nil, user, system, tenant != nil].count(where: { $0 }) <= 1 else {

@@ -21,8 +21,8 @@ struct JournalReader {
   var output: CInt { process.output }
 
   /// What it says when its output has ended: its complaint, and whether it failed.
-  func end() -> (failed: Bool, complaint: String) {
-    let ended = process.end()
+  func end() throws(ChildProcess.Failure) -> (failed: Bool, complaint: String) {
+    let ended = try process.end()
     return (ended.status != 0, ended.errors)
   }
 

@@ -3,7 +3,7 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// What the shells complete words with: what the daemon says, asked for a moment only, and nothing when there is none.
+/// The words from the daemon that the shells complete; none when the daemon does not answer at once.
 enum CompletionSource {
   /// The shell waits for the answer while a person is typing.
   private static let patience = Duration.milliseconds(800)
@@ -12,7 +12,22 @@ enum CompletionSource {
   static func asking(_ find: @escaping @Sendable (CompletionSource.Line) async throws -> [String]) -> CompletionKind {
     .custom { words, index, _ async in
       let line = Line(words: words, index: index)
-      return (try? await find(line)) ?? []
+      return ((try? await find(line)) ?? []).filter(isPlain)
+    }
+  }
+
+  /// Whether a shell takes the word as it is: it expands nothing in it, and `sdkctl` does not read it as an option.
+  ///
+  /// Others than the caller choose these words, such as the keys of an instance's storage.
+  static func isPlain(_ word: String) -> Bool {
+    guard let first = word.utf8.first, first != UInt8(ascii: "-") else { return false }
+    return word.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: "._:=@/+-".utf8.contains(byte)
+      }
     }
   }
 

@@ -3,13 +3,18 @@ import Glibc
 /// The configuration's files, as `sdkd --check` judges them.
 struct ConfigurationCheck {
   let place: DaemonPlace
+  /// When it is given up.
+  let deadline: ContinuousClock.Instant
 
   var finding: Finding {
     guard let file = place.configuration else {
       return Finding(.skipped, "configuration", "Which files it reads, only who started the daemon knows.")
     }
-    guard let ended = try? Self.run(file) else {
-      return Finding(.skipped, "configuration", "sdkd can't be run.")
+    let ended: ChildProcess.Ended
+    do throws(ChildProcess.Failure) {
+      ended = try Self.run(file, until: deadline)
+    } catch {
+      return Finding(.skipped, "configuration", "sdkd --check gave no result: \(error.description).")
     }
     let mistakes = ended.errors.split(separator: "\n").count
     switch ended.status {
@@ -27,7 +32,9 @@ struct ConfigurationCheck {
   }
 
   /// Runs `sdkd --check`.
-  static func run(_ file: String) throws(ChildProcess.Failure) -> ChildProcess.Ended {
-    try ChildProcess.run([ChildProgram.daemon, "--check", "--config", file])
+  static func run(
+    _ file: String, until deadline: ContinuousClock.Instant? = nil
+  ) throws(ChildProcess.Failure) -> ChildProcess.Ended {
+    try ChildProcess.run([ChildProgram.daemon, "--check", "--config", file], until: deadline)
   }
 }

@@ -4,6 +4,12 @@ import SDKProtocol
 
 /// Looks at a daemon from where the caller stands: from the socket inwards, then what lies round it.
 struct Doctor {
+  /// The time for all calls to the daemon: with the rest, a daemon that hangs is reported within 5 s.
+  static let patience = Duration.seconds(3)
+  /// The time for the programs that look at the rest, after a daemon that hangs and otherwise.
+  private static let hurry = Duration.seconds(1)
+  private static let leisure = Duration.seconds(30)
+
   let context: CommandContext
   let place: DaemonPlace
   /// Who looks.
@@ -17,29 +23,44 @@ struct Doctor {
       progress.show("Looking at \(next) …")
     }
     add([], next: "the socket")
-    add([SocketCheck(place: place, caller: caller).finding], next: "the daemon")
+    let units = UnitCheck.findings(of: place, until: .now + Self.hurry / 2)
+    add([SocketCheck(place: place, caller: caller).finding] + units, next: "the daemon")
     let daemon = await reach()
-    add(daemon.findings, next: "the rights of \(caller.name)")
-    guard let info = daemon.info else { return found + around() }
+    guard let info = daemon.info else { return found + daemon.findings + around(within: Self.hurry) }
     let isAdmin = await self.isAdmin()
     let instances = (try? await context.instances(InstanceList.Params())) ?? []
-    let rights = RightsCheck(caller: caller, context: context)
-    add(await rights.findings(instances, isAdmin: isAdmin), next: "the instances")
+    let rights = await RightsCheck(caller: caller, context: context).findings(instances, isAdmin: isAdmin)
+    let document = (try? await context.ask(RPCDiscover.self, Empty())) ?? [:]
+    guard context.budget.left > .zero else {
+      // What it left unanswered would be taken for what it is not.
+      let message = "The daemon has not answered all questions in \(limit)."
+      return found + [unanswered(message)] + around(within: Self.hurry)
+    }
+    add(daemon.findings + rights, next: "the instances")
     add(instances.flatMap(Self.state), next: "the token providers")
     let uid = info["pid"]?.intValue.flatMap(ProcStatus.uid)
-    add(instances.flatMap { ProviderCheck(instance: $0, daemon: uid).findings }, next: "the vendors")
-    let document = (try? await context.ask(RPCDiscover.self, Empty())) ?? [:]
+    let sockets = place.providerSockets
+    add(
+      instances.flatMap { ProviderCheck(instance: $0, daemon: uid, sockets: sockets).findings }, next: "the vendors")
     let vendors = VendorCheck(origins: VendorCheck.origins(of: instances, document))
     add(vendors.findings(), next: "configuration, key, disk, clock and journal")
-    return found + around()
+    return found + around(within: Self.leisure)
   }
 
   /// What can be looked at without the daemon.
-  private func around() -> [Finding] {
-    [
-      ConfigurationCheck(place: place).finding, KeyCheck(place: place, caller: caller).finding,
-      DiskCheck(place: place).finding, ClockCheck.finding, JournalCheck(place: place, caller: caller).finding,
+  private func around(within limit: Duration) -> [Finding] {
+    let deadline = ContinuousClock.now + limit
+    return [
+      ConfigurationCheck(place: place, deadline: deadline).finding,
+      KeyCheck(place: place, caller: caller, deadline: deadline).finding,
+      DiskCheck(place: place).finding, ClockCheck.finding(until: deadline),
+      JournalCheck(place: place, caller: caller, deadline: deadline).finding,
     ]
+  }
+
+  /// A daemon that accepts connections and does not answer.
+  private func unanswered(_ message: String) -> Finding {
+    Finding(.failing, "daemon", message, advice: place.systemctl("restart", "service", byHand: "restart it"))
   }
 
   private func reach() async -> (info: JSON?, findings: [Finding]) {
@@ -51,6 +72,9 @@ struct Doctor {
     } catch {
       let failure = CommandFailure(error)
       let message = failure?.message ?? "The daemon can't be asked."
+      if failure?.reason == SDKClientError.timeout.reason {
+        return (nil, [unanswered("The daemon has not answered in \(limit).")])
+      }
       return (
         nil,
         [
@@ -61,6 +85,9 @@ struct Doctor {
       )
     }
   }
+
+  /// The time that the daemon has for its answers.
+  private var limit: String { Elapsed.text(seconds: (context.timeout?.duration ?? Self.patience) / .seconds(1)) }
 
   private static func daemon(_ info: JSON, milliseconds: Double) -> Finding {
     func word(_ name: String) -> String { info[name].map(MemberTable.word) ?? "?" }
@@ -107,6 +134,11 @@ struct Doctor {
     case "locked":
       return [
         Finding(.warning, "instance", "\(id) is locked by its vendor\(last)", advice: "sdkctl show \(id)")
+      ]
+    case "quarantined":
+      return [
+        Finding(
+          .warning, "instance", "\(id) is quarantined\(last)", advice: "sdkctl restore, or: sdkctl delete \(id)")
       ]
     default: return []
     }

@@ -33,9 +33,9 @@ struct DiskCheck {
 
 /// The machine's clock.
 enum ClockCheck {
-  static var finding: Finding {
+  static func finding(until deadline: ContinuousClock.Instant) -> Finding {
     let words = ["timedatectl", "show", "--property=NTPSynchronized", "--value"]
-    guard let ended = try? ChildProcess.run(words), ended.status == 0 else {
+    guard let ended = try? ChildProcess.run(words, until: deadline), ended.status == 0 else {
       return Finding(.skipped, "clock", "timedatectl does not say whether the clock is kept right.")
     }
     guard !ended.output.hasPrefix("yes") else { return Finding(.ok, "clock", "The clock is kept right.") }
@@ -48,6 +48,8 @@ enum ClockCheck {
 struct KeyCheck {
   let place: DaemonPlace
   let caller: Caller
+  /// When it is given up.
+  let deadline: ContinuousClock.Instant
 
   var finding: Finding {
     guard let state = place.state, place.mode == .user || caller.uid == 0 else {
@@ -55,10 +57,7 @@ struct KeyCheck {
     }
     let tenant: String? = if case .tenant(let name) = place.mode { name } else { nil }
     let credentials = CredentialStore(tenant: tenant)
-    if place.mode != .user, credentials.has(CredentialStore.current) {
-      return Finding(
-        .ok, "key", "The state is sealed under the credential \(credentials.file(CredentialStore.current)).")
-    }
+    if place.mode != .user, credentials.has(CredentialStore.current) { return credential(credentials, tenant) }
     let file = "\(state)/root.key"
     var status = stat()
     guard lstat(file, &status) == 0 else {
@@ -74,10 +73,39 @@ struct KeyCheck {
   }
 }
 
+extension KeyCheck {
+  /// Whether the credential opens the state: that it is there says nothing.
+  private func credential(_ store: CredentialStore, _ tenant: String?) -> Finding {
+    let file = store.file(CredentialStore.current)
+    let names = [CredentialStore.current, CredentialStore.next].filter(store.has)
+    do {
+      for name in names {
+        let state = try StateKey(of: store.state, try store.read(name, until: deadline), until: deadline)
+        if !state.isSealed { return Finding(.ok, "key", "\(file) is there for the state that the daemon will make.") }
+        if state.keyOpens {
+          return Finding(.ok, "key", "The state is sealed under the credential \(store.file(name)).")
+        }
+        if state.fileOpens {
+          return Finding(
+            .warning, "key", "The state is still sealed with root.key and not with \(file).",
+            advice: place.systemctl("restart", "service", byHand: "restart the daemon"))
+        }
+      }
+    } catch {
+      return Finding(.failing, "key", CommandFailure(error)?.message ?? "\(file) can't be tried on the state.")
+    }
+    return Finding(
+      .failing, "key", "The credential \(file) does not open the state.",
+      advice: "sdkctl \(tenant.map { "--tenant \($0) " } ?? "")key init --recovery, with the recovery key of the state")
+  }
+}
+
 /// Whether the caller can read what the daemon writes down.
 struct JournalCheck {
   let place: DaemonPlace
   let caller: Caller
+  /// When it is given up.
+  let deadline: ContinuousClock.Instant
 
   var finding: Finding {
     guard let unit = place.unit else {
@@ -85,8 +113,11 @@ struct JournalCheck {
     }
     let manager = place.mode == .user ? ["--user"] : []
     let words = ["journalctl"] + manager + ["--no-pager", "-n", "1", "-o", "cat", "-u", "\(unit).service"]
-    guard let ended = try? ChildProcess.run(words) else {
-      return Finding(.skipped, "journal", "journalctl can't be run.")
+    let ended: ChildProcess.Ended
+    do throws(ChildProcess.Failure) {
+      ended = try ChildProcess.run(words, until: deadline)
+    } catch {
+      return Finding(.skipped, "journal", "journalctl gave no result: \(error.description).")
     }
     if JournalReader.isBlind(ended.errors) {
       return Finding(

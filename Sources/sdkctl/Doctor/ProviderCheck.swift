@@ -7,6 +7,8 @@ struct ProviderCheck {
   let instance: JSON
   /// The daemon's user; `nil` when it can't be seen.
   let daemon: UInt32?
+  /// The folder of the sockets of units.
+  let sockets: String
 
   var findings: [Finding] {
     let id = instance["instance"]?.stringValue ?? "?"
@@ -24,7 +26,7 @@ struct ProviderCheck {
   private func program(_ id: String, _ provider: JSONObject?) -> Finding? {
     if let unit = provider?["unit"]?.stringValue {
       // The daemon's own setting may name another folder: what it found itself counts then.
-      let socket = "/run/sdkd-providers/\(unit).sock"
+      let socket = "\(sockets)/\(unit).sock"
       guard access(socket, F_OK) != 0, errno == ENOENT, instance["bridge"]?["lastExit"]?.stringValue != "0" else {
         return nil
       }

@@ -16,7 +16,7 @@ struct SocketCheck {
       }
       return Finding(
         .failing, "socket", "There is no socket at \(path).",
-        advice: place.systemctl("enable --now", "socket", byHand: "start a daemon there: sdkd --socket \(path)"))
+        advice: place.systemctl("restart", "socket", byHand: "start a daemon there: sdkd --socket \(path)"))
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       return Finding(.failing, "socket", "\(path) is no socket.", advice: "see what it is: ls -l \(path)")

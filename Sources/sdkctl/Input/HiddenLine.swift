@@ -17,7 +17,7 @@ enum HiddenLine {
       tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
       try? Output.standardError.text("\n")
     }
-    try? Output.standardError.text(prompt)
+    try? Output.standardError.text(SafeText.escaped(prompt))
     var line: [UInt8] = []
     var byte: UInt8 = 0
     while Glibc.read(STDIN_FILENO, &byte, 1) == 1 {

@@ -32,6 +32,13 @@ struct Input {
     return try HiddenLine.read(prompt: prompt)
   }
 
+  /// Asks a question on the terminal and returns whether the answer is yes; without a terminal it is not asked.
+  func confirms(_ question: String) -> Bool {
+    guard isTerminal else { return true }
+    try? Output.standardError.text("\(question) [y/N] ")
+    return ["y", "yes"].contains(readLine()?.lowercased())
+  }
+
   /// A JSON value of a file or standard input.
   func json(from path: String?) throws -> JSON { try Self.json(try bytes(from: path), path ?? "-") }
 
@@ -46,7 +53,7 @@ struct Input {
   /// The JSON value that bytes are; the error never shows them, since they can be a secret.
   static func json(_ bytes: [UInt8], _ path: String = "-") throws -> JSON {
     do { return try JSONParser.parse(bytes) } catch {
-      throw CommandFailure.input("\(name(path)) is not valid JSON: \(error).")
+      throw CommandFailure.input("\(name(path)) \(error.predicate).")
     }
   }
 

@@ -17,7 +17,15 @@ struct JWTTimes {
     ["exp", "iat", "nbf"].compactMap(unreadable) + end(now) + begin(now) + lifetime
   }
 
-  private func unreadable(_ claim: String) -> JWTFinding? {
+  /// Whether a claim is written as a decimal number, which some vendors don't take.
+  func decimal(_ claim: String) -> JWTFinding? {
+    guard case .number(let number)? = claims[claim], number.text.utf8.contains(where: { ".eE".utf8.contains($0) })
+    else { return nil }
+    return JWTFinding(.warning, "\(claim)Decimal", "\(claim) is written as a decimal number; write whole seconds.")
+  }
+
+  /// Why a claim is no time.
+  func unreadable(_ claim: String) -> JWTFinding? {
     guard let value = claims[claim] else { return nil }
     guard let seconds = value.doubleValue else {
       return JWTFinding(.error, "\(claim)NotNumber", "\(claim) is a \(value.typeName); it must be seconds since 1970.")

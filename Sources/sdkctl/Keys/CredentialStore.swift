@@ -14,6 +14,9 @@ struct CredentialStore {
   /// A tenant's keys are its own.
   let tenant: String?
 
+  /// The directory of the state that the keys are for.
+  var state: String { tenant.map { "/var/lib/sdkd-tenants/\($0)" } ?? "/var/lib/sdkd" }
+
   /// The file of a credential.
   func file(_ name: String) -> String {
     Self.folder + "/" + (tenant.map { name.replacing("sdkd", with: "sdkd@\($0)", maxReplacements: 1) } ?? name)
@@ -48,8 +51,8 @@ struct CredentialStore {
   }
 
   /// Decrypts a key.
-  func read(_ name: String) throws -> RecoveryKey {
-    let ended = try ChildProgram("systemd-creds", ["decrypt", "--name=\(name)", file(name), "-"])
+  func read(_ name: String, until deadline: ContinuousClock.Instant? = nil) throws -> RecoveryKey {
+    let ended = try ChildProgram("systemd-creds", ["decrypt", "--name=\(name)", file(name), "-"], until: deadline)
     guard ended.status == 0, let key = RecoveryKey(bytes: ended.output) else {
       throw Self.failure("\(file(name)) can't be decrypted", ended)
     }

@@ -31,13 +31,15 @@ extension CommandContext {
     var extra = extra
     if let service = options.service { extra["service"] = .string(service) }
     if waits, method.params.contains("wait") { extra["wait"] = true }
+    let isTimed = waits && method.params.contains("timeout")
+    if isTimed, let timeout { extra["timeout"] = JSON(timeout.value) }
     for param in options.params { extra[param.key] = param.value }
     let read =
       method.input == .none
       ? nil : try input.secret(from: file, prompt: "\(method.member ?? "JSON") for \(options.id) (not shown): ")
     let params = try method.params(instance: options.id, read: read, extra: extra)
     let result = try await Progress(errors).during("\(verb) \(options.id)") {
-      try await client.call(method.name, .object(params))
+      try await call(method.name, .object(params), isTimed: isTimed, isWaiting: waits)
     }
     try presenter.show(result)
   }

@@ -5,7 +5,7 @@ enum StateStyle {
     switch state {
     case "authenticated", "anonymous": .good
     case "authenticating", "refreshing": .doubtful
-    case "reauthNeeded", "locked": .bad
+    case "reauthNeeded", "locked", "quarantined": .bad
     default: .plain
     }
   }

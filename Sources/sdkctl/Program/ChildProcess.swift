@@ -6,8 +6,10 @@ final class ChildProcess {
   struct Failure: Error {
     /// The number of the error.
     let code: Int32
+    /// The failure of a program that was ended because it took too long.
+    static let late = Failure(code: ETIMEDOUT)
     /// What the system says.
-    var description: String { String(cString: strerror(code)) }
+    var description: String { code == ETIMEDOUT ? "it took too long" : String(cString: strerror(code)) }
   }
 
   /// What one that was run to its end said.
@@ -58,6 +60,17 @@ final class ChildProcess {
     self.pid = pid
   }
 
+  /// How long `poll` may wait; -1 for ever.
+  private func milliseconds(until deadline: ContinuousClock.Instant?) throws(Failure) -> CInt {
+    guard let deadline else { return -1 }
+    let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
+    guard left > 0 else {
+      kill(pid, SIGKILL)
+      throw .late
+    }
+    return CInt(min(left.rounded(.up), 3_600_000))
+  }
+
   private static func makePipe(_ ends: inout [CInt]) -> Bool {
     guard pipe(&ends) == 0 else { return false }
     return ends.allSatisfy { fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
@@ -72,16 +85,23 @@ final class ChildProcess {
   }
 
   /// Runs one to its end.
-  static func run(_ words: [String]) throws(Failure) -> Ended { try ChildProcess(words).end() }
+  ///
+  /// - Parameter deadline: when it is killed.
+  /// - Throws: `Failure.late` when it was killed.
+  static func run(_ words: [String], until deadline: ContinuousClock.Instant? = nil) throws(Failure) -> Ended {
+    try ChildProcess(words).end(until: deadline)
+  }
 
   /// Reads what it still says, on both sides as it comes, and waits for its end.
-  func end() -> Ended {
+  ///
+  /// - Throws: `Failure.late` when it has not ended at the deadline; then it is killed.
+  func end(until deadline: ContinuousClock.Instant? = nil) throws(Failure) -> Ended {
     var said: [CInt: [UInt8]] = [output: [], errors: []]
     var open = [output, errors]
     var chunk = [UInt8](repeating: 0, count: 16 << 10)
     while !open.isEmpty {
       var waiting = open.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      guard poll(&waiting, nfds_t(waiting.count), -1) > 0 else { continue }
+      guard poll(&waiting, nfds_t(waiting.count), try milliseconds(until: deadline)) > 0 else { continue }
       for descriptor in waiting.filter({ $0.revents != 0 }).map(\.fd) {
         let count = read(descriptor, &chunk, chunk.count)
         if count > 0 {
@@ -93,7 +113,12 @@ final class ChildProcess {
     }
     var info = siginfo_t()
     // Left to be reaped by `deinit`, so that the number stays its own.
-    while waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    let mode = WEXITED | WNOWAIT
+    while deadline != nil, waitid(P_PID, id_t(pid), &info, mode | WNOHANG) == 0, info.si_signo == 0 {
+      // It has closed its output and runs on.
+      poll(nil, 0, min(10, try milliseconds(until: deadline)))
+    }
+    while waitid(P_PID, id_t(pid), &info, mode) < 0, errno == EINTR {}
     let code = info._sifields._sigchld.si_status
     return Ended(
       status: info.si_code == CLD_EXITED ? code : 128 + code, bytes: said[output] ?? [],

@@ -14,10 +14,13 @@ struct ChildProgram {
   /// - Parameters:
   ///   - program: its path, or a name that is looked for in PATH.
   ///   - input: what it reads; at most what a pipe holds, 64 KiB.
-  /// - Throws: `CommandFailure` when it can't be started.
-  init(_ program: String, _ arguments: [String], input: [UInt8] = []) throws {
+  ///   - deadline: when it is ended; `nil` to wait for its own end.
+  /// - Throws: `CommandFailure` when it can't be started, or has not ended in time.
+  init(
+    _ program: String, _ arguments: [String], input: [UInt8] = [], until deadline: ContinuousClock.Instant? = nil
+  ) throws {
     do {
-      let ended = try ChildProcess([program] + arguments, input: input).end()
+      let ended = try ChildProcess([program] + arguments, input: input).end(until: deadline)
       status = ended.status
       output = ended.bytes
       complaint = ended.errors.split(separator: "\n").first.map(String.init) ?? ""

@@ -9,6 +9,10 @@ struct CommandContext {
   let errors: Output
   let input: Input
   let presenter: Presenter
+  /// What `--timeout` says.
+  let timeout: Seconds?
+  /// The time for calls to the daemon.
+  private(set) var budget: CallBudget
 
   init(
     _ options: GlobalOptions, _ output: Output, _ errors: Output, _ input: Input,
@@ -16,16 +20,45 @@ struct CommandContext {
   ) {
     // Threads and the runtime of tasks would take longer to start than the call takes.
     client = SDKClient(
-      socket: options.location, options: ClientOptions(callTimeout: .seconds(600), callsBlock: connector == nil),
+      socket: options.location, options: ClientOptions(callTimeout: nil, callsBlock: connector == nil),
       connector: connector ?? SDKClient.unixSocket)
     self.output = output
     self.errors = errors
     self.input = input
     presenter = Presenter(format: options.output, template: options.template, output: output)
+    timeout = options.timeout
+    budget = CallBudget(options.timeout?.duration ?? CallBudget.standard)
   }
 
+  /// The same with another budget, unless the command line gives one.
+  func limited(to standard: Duration) -> CommandContext {
+    var copy = self
+    copy.budget = CallBudget(timeout?.duration ?? standard)
+    return copy
+  }
+
+  /// How much longer a call waits whose params hold the timeout too: the daemon's own answer says more.
+  static let grace = Duration.milliseconds(500)
+
   /// Calls a method and gives its result as the daemon spelt it, with members that this version does not know.
-  func ask<M: SDKMethod>(_ method: M.Type, _ params: M.Params) async throws -> JSON {
-    try await client.call(M.name, try JSONValueEncoder.encode(params), ordering: M.ordering)
+  ///
+  /// - Parameter isTimed: whether the params hold the timeout.
+  func ask<M: SDKMethod>(_ method: M.Type, _ params: M.Params, isTimed: Bool = false) async throws -> JSON {
+    try await call(M.name, try JSONValueEncoder.encode(params), ordering: M.ordering, isTimed: isTimed)
+  }
+
+  /// Calls a method by its name.
+  ///
+  /// - Parameters:
+  ///   - isTimed: whether the params hold the timeout.
+  ///   - isWaiting: whether the call waits for the vendor, and so has no bound unless one is given.
+  func call(
+    _ method: String, _ params: JSON, ordering: MethodOrdering? = nil, isTimed: Bool = false, isWaiting: Bool = false
+  ) async throws -> JSON {
+    try await budget.spend { left in
+      let limit = isTimed && timeout != nil ? left + Self.grace : left
+      return try await client.call(
+        method, params, ordering: ordering, timeout: isWaiting && timeout == nil ? nil : limit)
+    }
   }
 }

@@ -48,7 +48,7 @@ struct CommandFailure: Error, Hashable {
     switch error {
     case .rpc(let error):
       rpc = error
-      status = ExitStatus.status(code: error.code, reason: error.reason)
+      status = ExitStatus.status(code: error.code, reason: error.reason, isRetryable: error.isRetryable)
       hints = (error.data["hints"]?.arrayValue ?? []).compactMap(\.stringValue)
       if let seconds = error.data["retryAfter"]?.doubleValue {
         hints.append("try again in \(Elapsed.text(seconds: seconds))")
@@ -58,7 +58,10 @@ struct CommandFailure: Error, Hashable {
       status = 3
       hints = ["systemctl status sdkd.socket sdkd.service"]
     case .notPermitted, .untrustedServer: status = 4
-    case .timeout, .closed, .tooManyCalls: status = 75
+    case .timeout, .closed, .outcomeUnknown(_, .timeout):
+      status = 75
+      hints = ["sdkctl doctor finds out why"]
+    case .tooManyCalls: status = 75
     case .outcomeUnknown, .badAnswer, .system: break
     }
   }

@@ -4,7 +4,7 @@ import ArgumentParser
 enum CommandLineOrder {
   private static let flags: Set<String> = ["--user", "--system"]
   /// Those that take a value.
-  static let options: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template"]
+  static let options: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template", "--timeout"]
 
   /// Verbs that are two words.
   private static var groups: [String] {

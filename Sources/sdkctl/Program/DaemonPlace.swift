@@ -25,17 +25,36 @@ struct DaemonPlace {
   /// - Throws: `SDKClientError.badLocation`.
   init(_ location: SocketLocation) throws {
     socket = try location.path()
-    let tenants = "/run/sdkd-tenants/"
     if case .tenant(let name) = location {
       mode = .tenant(name)
     } else if socket == (try? SocketLocation.system.path()) {
       mode = .system
     } else if socket == (try? SocketLocation.user.path()) {
       mode = .user
-    } else if socket.hasPrefix(tenants), socket.hasSuffix(".sock") {
-      mode = .tenant(String(socket.dropFirst(tenants.count).dropLast(5)))
+    } else if let name = Self.tenant(of: socket) {
+      mode = .tenant(name)
     } else {
       mode = .byHand
+    }
+  }
+
+  /// The tenant whose socket a path is; `nil` for any other path.
+  private static func tenant(of socket: String) -> String? {
+    let file = socket.split(separator: "/").last.map(String.init) ?? ""
+    let name = file.hasSuffix(".sock") ? String(file.dropLast(5)) : file
+    return (try? SocketLocation.tenant(name).path()) == socket ? name : nil
+  }
+
+  /// The tenant, for a tenant's daemon.
+  var tenant: String? { if case .tenant(let name) = mode { name } else { nil } }
+
+  /// How sentences call it.
+  var name: String {
+    switch mode {
+    case .system: "the system's daemon (sdkd.service)"
+    case .user: "the user's daemon (systemctl --user, sdkd.service)"
+    case .tenant(let name): "the daemon of the tenant \(name) (sdkd@\(name).service)"
+    case .byHand: "the daemon at \(socket)"
     }
   }
 
@@ -57,6 +76,12 @@ struct DaemonPlace {
     case .user: "\(Self.folder("XDG_STATE_HOME", ".local/state"))/sdkd"
     case .byHand: nil
     }
+  }
+
+  /// The folder with the sockets of its token providers that are units, unless its configuration names another.
+  var providerSockets: String {
+    if case .tenant(let name) = mode { return "/run/sdkd-providers/\(name)" }
+    return "/run/sdkd-providers"
   }
 
   /// Its unit without the ending; `nil` without one.

@@ -85,7 +85,7 @@ struct AuditVerb: Verb {
       }
       if let entry = AuditEntry(journal: object) { try printing.add(entry) }
     }
-    let end = journal.end()
+    let end = try journal.end()
     let isBlind = JournalReader.isBlind(end.complaint)
     guard end.failed || isBlind && !global.user && printing.count == 0 else { return }
     if isBlind {

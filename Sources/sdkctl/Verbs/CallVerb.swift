@@ -15,13 +15,10 @@ struct CallVerb: Verb {
   @Argument(help: "Its params, a JSON object; - reads them from standard input.")
   var params: String?
 
-  @Option(help: "How long to wait for the answer.")
-  var timeout: Seconds?
-
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    let result = try await context.client.call(method, try object(context.input), timeout: timeout?.duration)
+    let result = try await context.call(method, try object(context.input))
     guard context.presenter.isForPeople else { return try context.presenter.show(result) }
     try context.presenter.indented(result)
   }

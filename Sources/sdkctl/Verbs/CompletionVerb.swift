@@ -32,8 +32,25 @@ struct CompletionVerb: Verb {
     if shell == .bash { try context.output.text(Self.bashEnding) }
   }
 
-  /// bash takes all words for names of files: it would write `key\= ` where a value is to follow.
+  /// Replaces a function of the generated script and wraps its entry.
+  ///
+  /// The generated function gives words to `compgen -W`, which expands each of them, command substitutions included.
+  /// The wrapper is needed because bash takes all words for names of files: it would write `key\= ` where a value is to
+  /// follow.
   private static let bashEnding = """
+    __sdkctl_add_completions() {
+        local word
+        if [[ "${1}" == -W ]]; then
+            while IFS='' read -r word; do
+                [[ -n "${word}" && "${word}" == "${cur}"* ]] && COMPREPLY+=("${word}")
+            done <<<"${2}"
+        else
+            while IFS='' read -r word; do
+                COMPREPLY+=("${word}")
+            done < <(compgen "${@}" -- "${cur}")
+        fi
+    }
+
     __sdkctl_without_escapes() {
         _sdkctl "$@"
         local word

@@ -10,14 +10,16 @@ struct DoctorVerb: Verb {
       Looks, with the rights of whoever runs it, at the socket, the daemon and its health, your rights, the \
       configuration, instances that need a credential, token providers, the vendors' servers and their clocks, the key, \
       the disk, the clock and the journal. What it can't look at it says. Exit status 1 when something is failing; \
-      warnings are no failure. The vendors are asked by curl, for the head of their first page.
+      warnings are no failure. A daemon that does not answer within 3 s, or --timeout, is reported with the state of \
+      its unit and its restarts. The vendors are asked by curl, for the head of their first page.
       """)
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
     let progress = Progress(context.errors)
-    let doctor = Doctor(context: context, place: try DaemonPlace(global.location), caller: .process)
+    let doctor = Doctor(
+      context: context.limited(to: Doctor.patience), place: try DaemonPlace(global.location), caller: .process)
     let findings = await doctor.findings(progress)
     progress.end()
     try context.presenter.list(findings.map(\.json)) { Finding.table(findings) }

@@ -53,6 +53,7 @@ struct EventsVerb: Verb {
   private func follow(_ context: CommandContext) async throws {
     // Every line is out already when it is written, so there is nothing to tidy up.
     signal(SIGINT) { _ in _exit(0) }
+    TimeLimit.arm(context)
     let filter = EventFilter(instances: id.map { [$0] }, types: types.isEmpty ? nil : types)
     for try await item in context.client.events(filter, since: since) {
       switch item {

@@ -22,11 +22,7 @@ struct ExecVerb: Verb {
   @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
   var service: String?
 
-  @Option(name: .customLong("min-ttl"), help: "How long the token must live at least, such as 10s or 5m.")
-  var minTTL: Seconds?
-
-  @Option(help: "How long to wait for it.")
-  var timeout: Seconds?
+  @OptionGroup var lifetime: TokenLifetime
 
   @Option(help: ArgumentHelp("The variable that gets the token.", valueName: "name"))
   var variable = "SDKD_TOKEN"
@@ -42,8 +38,9 @@ struct ExecVerb: Verb {
   }
 
   func run(in context: CommandContext) async throws {
-    let params = TokenGet.Params(instance: id, service: service, minTTL: minTTL, timeout: timeout)
-    let token = try await context.ask(TokenGet.self, params)
+    let params = TokenGet.Params(instance: id, service: service, minTTL: lifetime.minTTL, timeout: global.timeout)
+    let token = try await context.ask(TokenGet.self, params, isTimed: true)
+    try lifetime.check(token, in: context)
     guard let bare = token["token"]?.stringValue else {
       throw CommandFailure(message: "The daemon's answer has no token.", reason: "badAnswer", status: 1)
     }

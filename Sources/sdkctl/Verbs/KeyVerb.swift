@@ -17,7 +17,7 @@ struct KeyInitVerb: Verb {
       The key becomes an encrypted credential in /etc/credstore.encrypted, which the unit of the daemon loads. A daemon \
       that had its key in a file moves to it at its next start. The recovery key is printed once: write it down and \
       keep it elsewhere. With --recovery it is read from standard input or the keyboard, and the credential is made of it, \
-      on another machine or after the credential was lost.
+      on another machine or after the credential was lost. A key that does not open the state is refused.
       """)
 
   @Flag(help: "Read a recovery key and make the credential of it.")
@@ -28,17 +28,30 @@ struct KeyInitVerb: Verb {
   func validate() throws { try global.checkCredentials() }
 
   func run(in context: CommandContext) async throws {
+    let place = try global.daemonOfCredentials(context)
     try CredentialStore.checkRoot()
-    let store = CredentialStore(tenant: global.tenant)
+    let store = CredentialStore(tenant: place.tenant)
     let file = store.file(CredentialStore.current)
-    guard !store.has(CredentialStore.current) else {
-      throw CommandFailure(
-        message: "There is a root key already: \(file).", reason: "exists", status: 1,
-        hints: ["sdkctl key rotate --outer replaces it", "remove it first if it is not the right one"])
-    }
     let key = try recovery ? Self.recoveryKey(context.input) : RecoveryKey()
+    try check(key, store)
     try store.write(key, as: CredentialStore.current)
-    try context.show(key, shows: !recovery, file: file, next: "restart the daemon: systemctl restart \(global.unit)")
+    try context.show(key, shows: !recovery, file: file, next: "restart the daemon: \(place.restart)")
+  }
+
+  /// Refuses a key that does not open the state, and one that would take the place of one that does.
+  private func check(_ key: RecoveryKey, _ store: CredentialStore) throws {
+    let directory = store.state
+    if store.has(CredentialStore.current) {
+      let present = try? store.read(CredentialStore.current)
+      let isNeeded = try present.map { try !recovery || StateKey(of: directory, $0).isOpen } ?? !recovery
+      guard !isNeeded else {
+        throw CommandFailure(
+          message: "There is a root key already: \(store.file(CredentialStore.current)).", reason: "exists", status: 1,
+          hints: ["sdkctl key rotate --outer replaces it", "remove it first if no state needs it"])
+      }
+    }
+    let state = try StateKey(of: directory, recovery ? key : nil)
+    if let refusal = state.refusal(isRecovery: recovery, directory: directory) { throw refusal }
   }
 
   /// The key that somebody has written down.
@@ -84,23 +97,25 @@ struct KeyRotateVerb: Verb {
   }
 
   private func prepare(in context: CommandContext) throws {
+    let place = try global.daemonOfCredentials(context)
     try CredentialStore.checkRoot()
-    let store = CredentialStore(tenant: global.tenant)
+    let store = CredentialStore(tenant: place.tenant)
     guard !store.has(CredentialStore.next) else {
       throw CommandFailure(
         message: "There is another root key already: \(store.file(CredentialStore.next)).", reason: "exists", status: 1,
-        hints: ["systemctl restart \(global.unit), then sdkctl key rotate --finish"])
+        hints: ["\(place.restart), then sdkctl key rotate --finish"])
     }
     let key = RecoveryKey()
     try store.write(key, as: CredentialStore.next)
     try context.show(
       key, shows: true, file: store.file(CredentialStore.next),
-      next: "systemctl restart \(global.unit), then sdkctl key rotate --finish")
+      next: "\(place.restart), then sdkctl key rotate --finish")
   }
 
   private func complete(in context: CommandContext) async throws {
+    let place = try global.daemonOfCredentials(context)
     try CredentialStore.checkRoot()
-    let store = CredentialStore(tenant: global.tenant)
+    let store = CredentialStore(tenant: place.tenant)
     guard store.has(CredentialStore.next) else {
       throw CommandFailure(
         message: "There is no other root key.", reason: "notFound", status: 5,
@@ -112,7 +127,7 @@ struct KeyRotateVerb: Verb {
       throw CommandFailure(
         message: "The daemon has not taken the other root key over; nothing was changed.", reason: "notTaken",
         status: 1,
-        hints: ["systemctl restart \(global.unit), then look at sdkctl status"])
+        hints: ["\(place.restart), then look at sdkctl status"])
     }
     // Both are the same key for a moment: whenever this is interrupted, the daemon finds it.
     try store.write(try store.read(CredentialStore.next), as: CredentialStore.current)
@@ -145,6 +160,18 @@ extension GlobalOptions {
       "The user's daemon keeps its key in root.key, beside its state; credentials are the system's.")
   }
 
-  /// The unit of the daemon that is meant.
-  var unit: String { tenant.map { "sdkd@\($0).service" } ?? "sdkd.service" }
+  /// The daemon whose credentials a command changes.
+  func daemonOfCredentials(_ context: CommandContext) throws -> DaemonPlace {
+    let place = try daemonOfFiles(context)
+    guard place.mode != .user else {
+      throw CommandFailure.usage(
+        "The user's daemon keeps its key in root.key, beside its state.", hints: ["give --system or --tenant NAME"])
+    }
+    return place
+  }
+}
+
+extension DaemonPlace {
+  /// The command that restarts the daemon.
+  fileprivate var restart: String { systemctl("restart", "service", byHand: "") }
 }

@@ -9,10 +9,16 @@ struct LintJWTVerb: Verb {
     discussion: """
       Reads it from a file or standard input. Shows what header and payload claim, never the signature. The \
       signature is not checked: that takes the secret. Exit status 1 when the JWT would be refused.
+
+      Each SDK has rules of its own; --sdk takes a kind, such as zendesk.chat, or messaging, support, salesforce, chat \
+      or edna.
       """)
 
   @Argument(help: "The file; standard input unless given.", completion: .file())
   var file: String?
+
+  @Option(help: ArgumentHelp("The SDK that the JWT is for.", valueName: "kind"))
+  var sdk: JWTAudience = .messaging
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -24,7 +30,7 @@ struct LintJWTVerb: Verb {
         message: "This is no JWT: three parts of base64url with dots between, the first two JSON objects.",
         reason: "failedToDecodeJWT", status: 1)
     }
-    let findings = JWTFinding.all(in: jwt, now: .now)
+    let findings = JWTFinding.all(in: jwt, for: sdk, now: .now)
     let report: JSON = [
       "header": .object(jwt.header), "payload": .object(jwt.payload), "findings": .array(findings.map(\.json)),
     ]

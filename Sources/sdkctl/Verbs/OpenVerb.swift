@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONRPC
 import SDKProtocol
 
 /// `sdkctl open ID`: all that an app needs to open a conversation.
@@ -13,16 +14,14 @@ struct OpenVerb: Verb {
   @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
   var service: String?
 
-  @Option(name: .customLong("min-ttl"), help: "How long the token must live at least, such as 10s or 5m.")
-  var minTTL: Seconds?
-
-  @Option(help: "How long to wait.")
-  var timeout: Seconds?
+  @OptionGroup var lifetime: TokenLifetime
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    let params = SessionOpen.Params(instance: id, service: service, minTTL: minTTL, timeout: timeout)
-    try context.presenter.show(try await context.ask(SessionOpen.self, params))
+    let params = SessionOpen.Params(instance: id, service: service, minTTL: lifetime.minTTL, timeout: global.timeout)
+    let session = try await context.ask(SessionOpen.self, params, isTimed: true)
+    try lifetime.check(session["token"], in: context)
+    try context.presenter.show(session)
   }
 }

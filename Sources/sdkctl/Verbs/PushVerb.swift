@@ -45,11 +45,22 @@ struct PushVerb: Verb {
     if action == .register, type == nil { throw ValidationError("register takes --type apns, fcm or other.") }
   }
 
+  /// All registrations, page by page.
+  private func pushes(_ context: CommandContext) async throws -> [JSON] {
+    var params = PushList.Params(instance: id)
+    var all: [JSON] = []
+    while true {
+      let page = try await context.ask(PushList.self, params)
+      all += page["pushes"]?.arrayValue ?? []
+      guard let next = page["next"]?.stringValue, next != params.after else { return all }
+      params.after = next
+    }
+  }
+
   func run(in context: CommandContext) async throws {
     switch action {
     case .list:
-      let result = try await context.ask(PushList.self, .init(instance: id))
-      let pushes = result["pushes"]?.arrayValue ?? []
+      let pushes = try await pushes(context)
       try context.presenter.list(pushes) { Self.table(pushes) }
     case .register:
       let bytes = try context.input.secret(from: file, prompt: "Address (not shown): ")

@@ -13,13 +13,10 @@ struct RefreshVerb: Verb {
   @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
   var service: String?
 
-  @Option(help: "How long to wait for it.")
-  var timeout: Seconds?
-
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    let params = TokenRefresh.Params(instance: id, service: service, timeout: timeout)
-    try context.presenter.show(try await context.ask(TokenRefresh.self, params))
+    let params = TokenRefresh.Params(instance: id, service: service, timeout: global.timeout)
+    try context.presenter.show(try await context.ask(TokenRefresh.self, params, isTimed: true))
   }
 }

@@ -30,34 +30,42 @@ struct RestoreVerb: Verb {
   }
 
   func run(in context: CommandContext) async throws {
-    if !global.user, state == nil, geteuid() != 0 {
+    let place = try place(context)
+    if state == nil, place?.mode != .user, geteuid() != 0 {
       throw CommandFailure(
         message: "The state of the system's daemon is its own; run this as root.", reason: "notPermitted", status: 4,
         hints: ["--user is for the daemon of the user"])
     }
     let words = empty ? ["--restore-nothing"] : ["--restore", copy ?? ""]
     let ended = try await Progress(context.errors).during("restore") {
-      try ChildProgram(ChildProgram.daemon, words + (directory.map { ["--state", $0] } ?? []))
+      try ChildProgram(ChildProgram.daemon, words + (directory(place).map { ["--state", $0] } ?? []))
     }
-    guard ended.status == 0, let result = try? JSONParser.parse(ended.output) else { throw failure(ended) }
+    guard ended.status == 0, let result = try? JSONParser.parse(ended.output) else { throw failure(ended, place) }
     try context.presenter.show(result)
     guard context.presenter.isForPeople else { return }
-    let name = global.tenant.map { "sdkd@\($0)" } ?? "sdkd"
-    try context.errors.line(
-      "Next: systemctl \(global.user ? "--user " : "")start \(name).socket \(name).service, then sdkctl status")
+    try context.errors.line("Next: \(Self.units("start", place)), then sdkctl status")
   }
 
-  private var directory: String? {
-    state ?? global.tenant.map { "/var/lib/sdkd-tenants/\($0)" } ?? (global.user ? nil : "/var/lib/sdkd")
+  /// The daemon that is meant; `nil` when the directory of its state is all that is known of it.
+  private func place(_ context: CommandContext) throws -> DaemonPlace? {
+    if state == nil { return try global.daemonOfFiles(context, hint: "give --state, --system or --tenant NAME") }
+    return global.isNamed ? try DaemonPlace(global.location) : nil
   }
 
-  private func failure(_ ended: ChildProgram) -> CommandFailure {
+  /// The directory to restore into; `nil` for the one that the user's daemon has by itself.
+  private func directory(_ place: DaemonPlace?) -> String? { state ?? (place?.mode == .user ? nil : place?.state) }
+
+  private static func units(_ verb: String, _ place: DaemonPlace?) -> String {
+    guard let place, let unit = place.unit else { return "\(verb) the daemon" }
+    return place.systemctl(verb, "socket", byHand: "") + " \(unit).service"
+  }
+
+  private func failure(_ ended: ChildProgram, _ place: DaemonPlace?) -> CommandFailure {
     let text = ended.complaint.hasPrefix("sdkd: ") ? String(ended.complaint.dropFirst(6)) : ended.complaint
-    let name = global.tenant.map { "sdkd@\($0)" } ?? "sdkd"
     let isInUse = ended.status == 75
     return CommandFailure(
       message: text.isEmpty ? "sdkd ended with \(ended.status)." : text, reason: isInUse ? "stateInUse" : "restore",
       status: isInUse ? 75 : 1,
-      hints: isInUse ? ["systemctl \(global.user ? "--user " : "")stop \(name).socket \(name).service"] : [])
+      hints: isInUse ? [Self.units("stop", place)] : [])
   }
 }

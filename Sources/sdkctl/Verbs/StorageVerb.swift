@@ -38,12 +38,24 @@ struct StorageVerb: Verb {
     if action != .list, key == nil { throw ValidationError("\(action.rawValue) takes a key.") }
   }
 
+  /// All keys, page by page, sorted.
+  private func keys(_ context: CommandContext) async throws -> [JSON] {
+    var params = StorageList.Params(instance: id, storageEpoch: epoch)
+    var all: [JSON] = []
+    while true {
+      let page = try await context.ask(StorageList.self, params)
+      all += page["keys"]?.arrayValue ?? []
+      guard let next = page["next"]?.stringValue, next != params.after else { break }
+      params.after = next
+    }
+    return all.sorted { ($0["key"]?.stringValue ?? "") < ($1["key"]?.stringValue ?? "") }
+  }
+
   func run(in context: CommandContext) async throws {
     let key = key ?? ""
     switch action {
     case .list:
-      let result = try await context.ask(StorageList.self, .init(instance: id, storageEpoch: epoch))
-      let keys = result["keys"]?.arrayValue ?? []
+      let keys = try await keys(context)
       try context.presenter.list(keys) {
         Table(
           header: ["KEY", "BYTES"],

@@ -16,11 +16,7 @@ struct TokenVerb: Verb {
   @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
   var service: String?
 
-  @Option(name: .customLong("min-ttl"), help: "How long it must live at least, such as 10s or 5m.")
-  var minTTL: Seconds?
-
-  @Option(help: "How long to wait for it.")
-  var timeout: Seconds?
+  @OptionGroup var lifetime: TokenLifetime
 
   @Flag(help: "Print how to put it on a request.")
   var http = false
@@ -29,8 +25,9 @@ struct TokenVerb: Verb {
 
   func run(in context: CommandContext) async throws {
     let params = TokenGet.Params(
-      instance: id, service: service, minTTL: minTTL, timeout: timeout, http: http ? true : nil)
-    let token = try await context.ask(TokenGet.self, params)
+      instance: id, service: service, minTTL: lifetime.minTTL, timeout: global.timeout, http: http ? true : nil)
+    let token = try await context.ask(TokenGet.self, params, isTimed: true)
+    try lifetime.check(token, in: context)
     guard context.presenter.isForPeople else { return try context.presenter.show(token) }
     guard let bare = token["token"]?.stringValue else {
       throw CommandFailure(message: "The daemon's answer has no token.", reason: "badAnswer", status: 1)

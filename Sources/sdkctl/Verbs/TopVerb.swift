@@ -8,7 +8,9 @@ import SDKProtocol
 struct TopVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "top", abstract: "Watch calls, providers, instances and the store live.",
-    discussion: "On a terminal q or Ctrl-C ends it. Takes admin, as the metrics do.")
+    discussion: """
+      On a terminal q or Ctrl-C ends it. --timeout is for one look, 5 s unless given. Takes admin, as the metrics do.
+      """)
 
   @Option(help: ArgumentHelp("Seconds between two looks, at least 0.1.", valueName: "seconds"))
   var interval = 1.0
@@ -70,7 +72,7 @@ struct TopVerb: Verb {
   }
 
   private static func look(_ context: CommandContext) async throws -> Look {
-    let result = try await context.client.call(DaemonMetrics.self, timeout: patience)
+    let result = try await context.client.call(DaemonMetrics.self, timeout: context.timeout?.duration ?? patience)
     do throws(MetricsReading.SyntaxError) {
       return Look(reading: try MetricsReading(result.text), time: .now)
     } catch {

@@ -13,8 +13,7 @@ final class BreakerEvents: Sendable {
   func attach(_ registry: InstanceRegistry) { self.registry.withLock { $0 = registry } }
 
   func changed(_ key: BridgeKey, isOpen: Bool) {
-    guard let instance = registry.withLock({ $0 })?.instances.first(where: { $0.uuid.description == key.instance })
-    else { return }
+    guard let instance = registry.withLock({ $0 })?.instance(uuid: key.instance) else { return }
     operations.start { await instance.breakerChanged(isOpen: isOpen) }
   }
 }

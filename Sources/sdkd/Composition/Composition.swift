@@ -25,12 +25,17 @@ struct Composition {
   let meters: Meters
   let log: LogWriter
   let saysReady: Bool
+  /// Starts the daemon anew when its state can be written; `nil` when that is not waited for.
+  let restart: ProgramRestart?
+  let socketFile: ControlSocketFile?
 
   /// Serves until the end is asked for.
   func serve() async throws {
     let configuration = loaded.configuration
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
-    let http = VendorHTTPClient(group: group)
+    // Vendors have event loops of their own: what they send, and TLS with hundreds of them, delays no caller.
+    let vendors = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+    let http = VendorHTTPClient(group: vendors)
     let operations = Operations()
     let clock = WallClock.system
     let deadlines = Deadlines(clock: clock)
@@ -51,10 +56,11 @@ struct Composition {
       })
     let environment = InstanceEnvironment(
       store: opened.store, bridge: bridge, operations: operations, deadlines: deadlines, events: events,
-      clock: clock, http: MeasuredHTTP(http, registry: meters.registry), sockets: VendorSocketClient(group: group),
+      clock: clock, http: MeasuredHTTP(http, registry: meters.registry), sockets: VendorSocketClient(group: vendors),
       logger: logger, onRenewal: { [meters] in meters.renewals.count($0) })
+    let names = ResolvedNames { body throws in try SystemThread.start(name: "names", body: body) }
     let registry = InstanceRegistry(
-      kinds: Kinds.all, access: configuration.access(paths),
+      kinds: Kinds.all, access: configuration.access(paths, names: names),
       environment: environment, maximumPerUid: configuration.limits.instances)
     breakers.attach(registry)
     delegates.serve(registry)
@@ -73,8 +79,9 @@ struct Composition {
     let keeping = StateKeeping(opened: opened, directory: paths.state, settings: { live.current.backup })
     let reloading = ReloadEntrance(operations: operations)
     let watch = DaemonWatch(
-      interval: Watchdog.interval() ?? .seconds(30), group: group, operations: operations, registry: registry,
-      database: opened.database, state: paths.state, notifier: notifier, logger: logger)
+      interval: Watchdog.interval() ?? .seconds(30), group: group, vendors: vendors, operations: operations,
+      registry: registry, database: opened.database, state: paths.state, socketFile: socketFile, notifier: notifier,
+      logger: logger)
     let (router, methods) = Handlers.router(
       registry: registry, kinds: Kinds.all,
       facts: DaemonFacts(
@@ -92,7 +99,8 @@ struct Composition {
     let reloader = Reloader(
       load: { [paths] in paths.load() },
       parts: ConfiguredParts(
-        paths: paths, live: live, registry: registry, events: events, delegates: delegates, bridge: bridge,
+        paths: paths, live: live, names: names, registry: registry, events: events, delegates: delegates,
+        bridge: bridge,
         database: opened.database, listener: listener, allowances: allowances, metrics: metrics, log: log),
       files: FileInstances(
         registry: registry, directory: ConfigurationFiles(main: paths.config).instancesDirectory, logger: logger),
@@ -102,14 +110,31 @@ struct Composition {
     let listening = ListenerService(
       listener: listener, group: group, live: live, gateway: gateway, operations: operations, events: events,
       delegates: delegates, access: { registry.access }, allowances: allowances, meter: meters.connections,
-      notifier: notifier)
+      notifier: notifier, socketFile: socketFile, hangUp: { await http.shutdown() })
     var services: [any Service] = []
     if let database = opened.database { services.append(StoreService(store: database)) }
-    services += [OperationsService(operations: operations, patience: .seconds(10)), try DeadlineService(deadlines)]
+    services += [
+      OperationsService(operations: operations, patience: .seconds(10), hangUp: { await http.shutdown() }),
+      try DeadlineService(deadlines),
+    ]
     services += [StartService(reloader: reloader, loaded: loaded), listening]
-    services += [AuditService(trail: audit, interval: .seconds(60)), metrics]
+    services += [
+      RepeatingService(interval: .seconds(60)) { [audit] in audit.flush() }, metrics,
+      // Users and groups come and go.
+      RepeatingService(interval: .seconds(30)) { names.refresh(registry.namesInUse) },
+      RepeatingService(interval: .seconds(1)) { await http.closeIdle() },
+    ]
     services.append(HangupService(reloader: reloader, operations: operations))
     if let backups = keeping.service(logger) { services.append(backups) }
+    if let restart {
+      services.append(
+        StateHealingService(
+          directory: paths.state, restart: restart,
+          flush: { [audit, log] in
+            audit.flush()
+            _ = log.flush(deadline: .now + .seconds(2))
+          }, logger: logger))
+    }
 
     #if DEBUG
       if DebugWedge.part != nil {
@@ -135,6 +160,7 @@ struct Composition {
     await opened.database?.close()
     withExtendedLifetime(opened.hold) {}
     await http.shutdown()
+    try? await vendors.shutdownGracefully()
     try? await group.shutdownGracefully()
     try result.get()
   }

@@ -32,10 +32,10 @@ struct Daemon {
     signal(SIGHUP, SIG_IGN)
     let notifier = Notifier()
     let output = LogOutput.detect()
-    let activated: [ActivatedSocket]
+    let passed: ActivatedSockets.Passed
     do {
-      activated = try ActivatedSockets.take()
-      if activated.count > 1 { throw ActivationError.tooMany(count: activated.count) }
+      passed = try ActivatedSockets.take(where: Self.isControlSocket)
+      if passed.sockets.count > 1 { throw ActivationError.tooMany(count: passed.sockets.count) }
     } catch {
       return fail("The sockets that systemd passed can't be used: \(error)", status: Self.exitUsage)
     }
@@ -48,6 +48,7 @@ struct Daemon {
     let logger = Logger(label: "sdkd")
     let meters = Meters()
     meters.collect(from: writer)
+    for refused in passed.refused { logger.warning("\(refused)") }
 
     if paths.isService, loaded.configuration.sameUid {
       logger.warning(
@@ -59,7 +60,7 @@ struct Daemon {
 
     let listener: Listener
     do throws(ListenerError) {
-      if let socket = activated.first {
+      if let socket = passed.sockets.first {
         listener = try Listener(descriptor: socket.fileDescriptor)
       } else {
         listener = try bind()
@@ -73,6 +74,7 @@ struct Daemon {
         }
       return fail("\(error)", status: status)
     }
+    let socketFile = socketFile(passed.sockets.first, logger)
     let opened: OpenedState
     do {
       opened = try await OpenedState.open(paths, loaded.configuration, logger) { meters.store.count($0) }
@@ -81,17 +83,34 @@ struct Daemon {
         "The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.",
         status: Self.exitTaken)
     }
+    // The listener has not begun, and so the socket is still open.
+    let socket = passed.sockets.first
+    let restart = opened.heals ? ProgramRestart(socket: socket?.fileDescriptor, name: socket?.name ?? "") : nil
     do {
       try await Composition(
         paths: paths, loaded: loaded, listener: listener, opened: opened, notifier: notifier, logger: logger,
         audit: AuditTrail { writer.write(AuditLog.logRecord($0)) }, meters: meters, log: writer,
-        saysReady: Self.saysReady(output)
+        saysReady: Self.saysReady(output), restart: restart, socketFile: socketFile
       ).serve()
+      // systemctl status would show the last status of this run until the next start.
+      notifier.status("")
       return 0
     } catch {
       logger.critical("The daemon ended: \(error)", metadata: ["messageID": "\(JournalMessage.daemonFailed.id)"])
       return Self.exitFailed
     }
+  }
+
+  private func socketFile(_ socket: ActivatedSocket?, _ logger: Logger) -> ControlSocketFile? {
+    guard let socket else { return ControlSocketFile(paths.socket, remedy: "Restart the daemon.", logger: logger) }
+    let unit = socket.name == ActivatedSockets.unnamed ? "sdkd.socket" : socket.name
+    let remedy = "Run: systemctl \(paths.isUserDaemon ? "--user " : "")restart \(unit)"
+    return socket.path.flatMap { ControlSocketFile($0, remedy: remedy, logger: logger) }
+  }
+
+  /// Whether systemd's name of a descriptor is that of the control socket: the name of its unit, or none at all.
+  private static func isControlSocket(_ name: String) -> Bool {
+    name == "sdkd.socket" || name.hasPrefix("sdkd@") && name.hasSuffix(".socket") || name == ActivatedSockets.unnamed
   }
 
   /// By hand, whoever started the daemon reads its standard error.

@@ -1,3 +1,4 @@
+import DelegateBridge
 import Glibc
 import SDKKinds
 
@@ -9,6 +10,8 @@ struct DaemonPaths: Sendable {
   let state: String
   /// The control socket.
   let socket: String
+  /// The folder with the sockets of token providers that are units, unless the configuration names another.
+  var unitSockets = BridgeOptions.standardUnitSockets
   /// Whether it is a user's own daemon: then its uid is admin.
   let isUserDaemon: Bool
   /// The daemon's user.
@@ -25,8 +28,9 @@ struct DaemonPaths: Sendable {
     self.uid = uid
   }
 
-  init(config: String?, state: String?, socket: String?) {
+  init(config: String?, state: String?, socket: String?, unitSockets: String? = nil) {
     let environment = Self.variable
+    if let unitSockets { self.unitSockets = unitSockets }
     uid = getuid()
     // A system daemon runs as root or as a user that owns no home; a user's daemon has a runtime directory or a home.
     isUserDaemon = uid != 0 && Self.userName != "sdkd" && environment("STATE_DIRECTORY") == nil

@@ -15,6 +15,8 @@ struct OpenedState {
   let failure: SDKError?
   /// Keeps others from a state that can't be used.
   let hold: StateHold?
+  /// Whether it failed because the directory can't be written: once it can, the daemon goes on by itself.
+  var heals = false
 
   /// Opens the state; what is wrong with it is answered to callers, and the daemon starts all the same.
   ///
@@ -31,10 +33,12 @@ struct OpenedState {
       return OpenedState(store: database, database: database, failure: nil, hold: nil)
     } catch {
       if case .stateInUse = error { throw error }
-      let failure = error.sdkError
+      let heals = if case .unwritable = error { !StateAccess.isWritable(paths.state) } else { false }
+      let failure = heals ? error.healing : error.sdkError
       logger.critical("The state in \(paths.state) can't be used: \(failure.message)")
       return OpenedState(
-        store: UnavailableStateStore(failure), database: nil, failure: failure, hold: try hold(paths.state))
+        store: UnavailableStateStore(failure), database: nil, failure: failure, hold: try hold(paths.state),
+        heals: heals)
     }
   }
 
@@ -87,6 +91,9 @@ struct OpenedState {
     } else if let time = meta.copiedAt {
       logger.warning("The state is a copy of \(time) that was restored: what was changed since is lost.")
     }
+    if let notice = meta.notice {
+      logger.critical("\(notice.text)", metadata: ["messageID": "\(JournalMessage.stateNoticed.id)"])
+    }
     if meta.rootKey == .nextCredential {
       logger.notice("The state lies under sdkd.key.next now: make it sdkd.key with sdkctl key rotate --finish.")
     }
@@ -104,7 +111,7 @@ struct OpenedState {
 
   /// What an operator has to know of the state besides.
   var note: String? {
-    guard let repair = store.meta.repair else { return nil }
+    guard let repair = store.meta.repair else { return store.meta.notice?.text }
     return "the database was damaged, copy \(repair.copy.name) of \(repair.copy.createdAt) restored"
   }
 }

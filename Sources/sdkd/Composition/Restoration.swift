@@ -8,30 +8,31 @@ enum Restoration {
   /// - Parameter what: a copy's name, the path of a file, nothing for the newest good copy.
   /// - Returns: 0, with what was done as JSON on standard output; 75 while a daemon has the state; 1.
   static func run(_ paths: DaemonPaths, _ what: String, beginsAnew: Bool) -> Int32 {
-    guard let state = realpath(paths.state, nil) else {
-      StandardError.write("sdkd: There is no state in \(paths.state): \(String(cString: strerror(errno))).")
-      return 1
-    }
-    defer { free(state) }
+    var state: ConfinedState?
     do throws(StoreOpenError) {
-      let done: StateRestoration
-      if what.contains("/") {
-        let file = open(what, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw .noCopy("\(what) can't be read: \(String(cString: strerror(errno))).") }
-        defer { close(file) }
-        done = try StateRestoration.run(directory: String(cString: state), from: .file(descriptor: file, name: what))
-      } else {
-        done = try StateRestoration.run(
-          directory: String(cString: state), from: beginsAnew ? .nothing : what.isEmpty ? .newest : .copy(what))
+      // A file that is named by its path is opened with the rights of the caller.
+      let file = what.contains("/") ? open(what, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
+      defer { if file >= 0 { close(file) } }
+      guard file >= 0 || !what.contains("/") else {
+        throw .noCopy("\(what) can't be read: \(String(cString: strerror(errno))).")
       }
-      print(JSONWriter.text(of: json(done)))
+      state = try ConfinedState(paths.state)
+      guard let state else {
+        throw .noCopy("There is no state in \(paths.state): \(String(cString: strerror(errno))).")
+      }
+      let source: StateRestoration.Source =
+        file >= 0
+        ? .file(descriptor: file, name: what) : beginsAnew ? .nothing : what.isEmpty ? .newest : .copy(what)
+      let done = try StateRestoration.run(directory: state.path, from: source)
+      print(state.shown(JSONWriter.text(of: json(done))))
       return 0
     } catch {
       if case .stateInUse = error {
         StandardError.write("sdkd: The state in \(paths.state) is in use: stop the daemon first.")
         return 75
       }
-      StandardError.write("sdkd: \(error.sdkError.message)")
+      let message = error.sdkError.message
+      StandardError.write("sdkd: \(state?.shown(message) ?? message)")
       return 1
     }
   }

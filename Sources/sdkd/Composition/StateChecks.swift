@@ -10,7 +10,7 @@ struct StateChecks {
   let directory: String
 
   /// The checks as they are now.
-  var all: [DaemonHealth.Check] { [key, copies] + room + setAside }
+  var all: [DaemonHealth.Check] { [key, copies] + room + setAside + notices }
 
   private var key: DaemonHealth.Check {
     let detail =
@@ -43,6 +43,11 @@ struct StateChecks {
         name: "disk", status: .degraded,
         detail: "\(free >> 10) KiB are free in \(directory), less than a copy of the state takes; free some space")
     ]
+  }
+
+  /// What was noticed when the state was opened, until somebody has deleted the file that says it.
+  private var notices: [DaemonHealth.Check] {
+    store.notices.map { .init(name: "state", status: .degraded, detail: $0.text) }
   }
 
   private var setAside: [DaemonHealth.Check] {

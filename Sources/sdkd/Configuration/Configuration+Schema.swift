@@ -27,8 +27,11 @@ extension Configuration {
           "same_uid", .boolean, default: "false",
           "Whether a provider may run as a child of a system daemon, with its uid and so with sight of all its state."),
         .key(
-          "unit_sockets", .string(format: "absolute path"), default: "\"\(BridgeOptions.standardUnitSockets)\"",
-          "The folder with a socket NAME.sock for each provider with unit = \"NAME\"."),
+          "unit_sockets", .string(format: "absolute path"), example: "\"/run/front-desk-providers\"",
+          """
+          The folder with a socket NAME.sock for each provider with unit = \"NAME\"; without this \
+          \(BridgeOptions.standardUnitSockets), and a folder below it for each tenant.
+          """),
         .key("max_concurrent", .integer(minimum: 1, maximum: 4096), default: "32", "Providers that run at a time."),
         .key(
           "max_running", .integer(minimum: 1, maximum: 65_536), default: "256",
@@ -109,7 +112,7 @@ extension Configuration {
     .key("connections", .integer(minimum: 1, maximum: 65_536), default: "128", "Connections of one uid."),
     .key(
       "total_connections", .integer(minimum: 1, maximum: 65_536), default: "2048",
-      "Connections of all uids together, at most half of the descriptors that the daemon may open."),
+      "Connections of all uids together, at most a quarter of the descriptors of the daemon: each takes two."),
     .key("subscriptions", .integer(minimum: 0, maximum: 65_536), default: "16", "Subscriptions of one connection."),
     .key(
       "subscriptions_per_uid", .integer(minimum: 0, maximum: 1_000_000), default: "256",

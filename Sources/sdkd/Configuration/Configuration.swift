@@ -23,8 +23,8 @@ struct Configuration: Sendable, Hashable {
   var providerDirectories: [String] = []
   /// `[bridge] same_uid`: whether a provider may run as a child of a system daemon, with its uid.
   var sameUid = false
-  /// `[bridge] unit_sockets`: the folder with the sockets of providers that are systemd units.
-  var providerSockets = BridgeOptions.standardUnitSockets
+  /// `[bridge] unit_sockets`: the folder with the sockets of providers that are systemd units; `nil`: the daemon's own.
+  var providerSockets: String?
   /// `[bridge] max_concurrent`, `max_running`.
   var providerSlots = SlotLimits()
   /// `[delegate] grace`: seconds that a delegate which was lost is waited for before there is no provider.
@@ -53,10 +53,10 @@ extension Configuration {
   }
 
   /// Who may do what in the daemon of these paths.
-  func access(_ paths: DaemonPaths) -> AccessPolicy {
+  func access(_ paths: DaemonPaths, names: any NameDirectory) -> AccessPolicy {
     AccessPolicy(
       admins: admins, create: createRules, ownUid: paths.isUserDaemon ? paths.uid : nil, hosts: networkAllow,
-      commands: commands(paths))
+      commands: commands(paths), names: names)
   }
 
   /// Who may have programs run as children of the daemon.
@@ -68,8 +68,8 @@ extension Configuration {
   /// How providers are run.
   func bridge(_ paths: DaemonPaths) -> BridgeOptions {
     BridgeOptions(
-      allow: providerDirectories, commands: commands(paths) != .nobody, unitSockets: providerSockets,
-      limits: providerSlots)
+      allow: providerDirectories, commands: commands(paths) != .nobody,
+      unitSockets: providerSockets ?? paths.unitSockets, limits: providerSlots)
   }
 
   /// How much one connection may ask for.

@@ -1,4 +1,5 @@
 import Glibc
+import SDKInstances
 
 /// The files of a configuration: the main one and those of the instances, in `instances.d` beside it.
 struct ConfigurationFiles: Sendable {

@@ -69,8 +69,9 @@ extension ConfigurationLoader.Loaded {
   var failure: SDKError? {
     guard !mistakes.isEmpty else { return nil }
     let count = mistakes.count == 1 ? "a mistake" : "\(mistakes.count) mistakes"
-    return SDKError(
+    let failure = SDKError(
       .store, .storeUnavailable,
       "The configuration has \(count); an administrator finds more with sdkd --check, mends it and reloads.")
+    return failure.permanent
   }
 }

@@ -12,10 +12,11 @@ struct ConnectionLimits: Sendable, Hashable {
 }
 
 extension ConnectionLimits {
-  /// The same with a total that leaves half of the process's descriptors to admins, providers and vendors.
+  /// The same with a total that leaves half of the process's descriptors to admins, providers and vendors. A connection
+  /// takes two descriptors: its socket, and one that pins the peer's process.
   func fitting(descriptors: Int) -> ConnectionLimits {
     var fitting = self
-    fitting.total = max(1, min(total, descriptors / 2))
+    fitting.total = max(1, min(total, descriptors / 4))
     return fitting
   }
 

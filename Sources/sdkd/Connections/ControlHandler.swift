@@ -21,6 +21,8 @@ final class ControlHandler: ConnectionHandler {
     session = ClientSession(link: ConnectionLink(connection))
   }
 
+  func prepare(_ request: RPCRequest) -> RPCRequest { gateway.prepare(request) }
+
   func accept(_ request: RPCRequest) -> Acceptance {
     switch gateway.accept(request, session: session) {
     case .reply(let result): .reply(result)

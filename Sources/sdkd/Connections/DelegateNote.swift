@@ -1,5 +1,6 @@
 import Glibc
 import JSONRPC
+import NIOPosix
 import SDKInstances
 
 /// A small file beside the state: which instances have a delegate. It holds no secret, and is not worth a wait for the
@@ -18,7 +19,12 @@ struct DelegateNote: DelegateMemory {
   }
 
   /// A note that can't be written is none: whoever misses it gets `noProvider` at once.
-  func save(_ instances: Set<String>) {
+  func save(_ instances: Set<String>) async {
+    // A disk may hang: not on the threads of tasks.
+    try? await NIOThreadPool.singleton.runIfActive { write(instances) }
+  }
+
+  private func write(_ instances: Set<String>) {
     let fresh = path + ".new"
     let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { return }

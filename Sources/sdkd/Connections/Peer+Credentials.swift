@@ -7,8 +7,13 @@ extension Peer {
   /// The peer of a connection. Its process is looked at when somebody first asks, and never if it could not be pinned:
   /// its number may belong to another process by then.
   init(_ credentials: PeerCredentials) {
-    self.init(pid: credentials.pid, uid: credentials.uid, gid: credentials.gid, groups: credentials.groups) {
-      credentials.process?.once { PeerProcess(of: $0) } ?? PeerProcess()
+    let (pid, uid, gid, groups) = (credentials.pid, credentials.uid, credentials.gid, credentials.groups)
+    guard let process = credentials.process else {
+      self.init(pid: pid, uid: uid, gid: gid, groups: groups)
+      return
+    }
+    self.init(pid: pid, uid: uid, gid: gid, groups: groups) {
+      process.once { PeerProcess(of: $0) } ?? PeerProcess()
     }
   }
 }

@@ -23,7 +23,8 @@ struct DomainReading: Sendable {
     }
     var counts: [Key: Int] = [:]
     for kind in registry.kindNames {
-      for state in InstanceState.allCases { counts[Key(kind: kind, state: state)] = 0 }
+      // Of a quarantined instance the kind is not known: those have a sample of their own.
+      for state in InstanceState.allCases where state != .quarantined { counts[Key(kind: kind, state: state)] = 0 }
     }
     for instance in registry.instances {
       counts[Key(kind: instance.kind.name, state: instance.state), default: 0] += 1

@@ -12,6 +12,7 @@ import Systemd
 struct ConfiguredParts: Sendable {
   let paths: DaemonPaths
   let live: LiveConfiguration
+  let names: ResolvedNames
   let registry: InstanceRegistry
   let events: EventHub
   let delegates: Delegates
@@ -27,7 +28,8 @@ struct ConfiguredParts: Sendable {
   /// - Returns: what could not be.
   func use(_ configuration: Configuration) async -> [DaemonReload.Problem] {
     log.setLevel(configuration.logLevel)
-    registry.use(access: configuration.access(paths), maximumPerUid: configuration.limits.instances)
+    registry.use(
+      access: configuration.access(paths, names: names), maximumPerUid: configuration.limits.instances)
     listener.use(configuration.transport)
     allowances.use(configuration.connections)
     bridge.use(configuration.bridge(paths))

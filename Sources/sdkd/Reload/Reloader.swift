@@ -28,6 +28,8 @@ actor Reloader {
 
   /// How long until a logout that failed is tried again, in seconds.
   private static let removalPause = 60.0
+  /// How long the start waits for users' and groups' numbers, so that a restart hides no instance from them.
+  private static let patienceWithNames = Duration.seconds(2)
 
   init(
     load: @escaping @Sendable () -> ConfigurationLoader.Loaded, parts: ConfiguredParts, files: FileInstances,
@@ -63,6 +65,9 @@ actor Reloader {
       return
     }
     let outcome = await apply(loaded, [])
+    // Calls wait at the start anyway. A name service that does not answer must not hold them up.
+    parts.names.refresh(parts.registry.namesInUse)
+    await parts.names.settle(within: Self.patienceWithNames)
     start.open()
     report.ready(outcome)
   }
@@ -84,6 +89,7 @@ actor Reloader {
     if !isRestored { try await start.restore() }
     let problems = await parts.use(loaded.configuration)
     let outcome = await apply(loaded, problems)
+    parts.names.refresh(parts.registry.namesInUse)
     start.open()
     report.reloaded(outcome)
     return DaemonReload.Result(

@@ -8,7 +8,7 @@ final class DeadlineService: Service, DeadlineTimer {
   private let timer: WallClockTimer
 
   init(_ deadlines: Deadlines) throws(SystemCallError) {
-    timer = try WallClockTimer { _ in deadlines.wake() }
+    timer = try WallClockTimer { deadlines.wake(clockWasSet: $0 == .clockWasSet) }
     deadlines.attach(self)
   }
 

@@ -20,6 +20,10 @@ struct ListenerService: Service {
   let allowances: UserAllowances
   let meter: ConnectionMeter
   let notifier: Notifier
+  let socketFile: ControlSocketFile?
+  /// Ends the requests to vendors that are under way.
+  let hangUp: @Sendable () async -> Void
+  private let headroom = DescriptorHeadroom(limit: ConnectionLimits.descriptors)
 
   private var grace: Double { live.current.grace }
 
@@ -39,12 +43,18 @@ struct ListenerService: Service {
         }
       }
     } onGracefulShutdown: {
+      socketFile?.end()
       let counts = meter.counts
       notifier.stopping(
         status: "stopping: finishing \(counts.calls) calls of \(counts.connections) connections, at most \(grace) s")
       // What is cancelled after the grace and the last commits take their time too.
       notifier.extendTimeout(microseconds: UInt64((grace + 15) * 1_000_000))
       operations.start { await drain() }
+      // A connection ends with its last call, and a call may wait for its vendor whatever happens to its caller.
+      operations.startBackground { [grace, hangUp] in
+        do { try await Task.sleep(for: .seconds(grace)) } catch { return }
+        await hangUp()
+      }
     }
   }
 
@@ -60,9 +70,17 @@ struct ListenerService: Service {
   private func isAdmin(_ peer: PeerCredentials) -> Bool { access().isAdmin(Peer(peer)) }
 
   private func admit(_ peer: PeerCredentials) -> ConnectionAdmission {
-    if isAdmin(peer) { return .admitted(nil) }
-    let admission = allowances.admit(peer.uid, at: NIODeadline.now().uptimeNanoseconds)
+    let admission = admission(of: peer)
     if case .refused(let error) = admission { gateway.refused(Peer(peer), error) }
     return admission
+  }
+
+  private func admission(of peer: PeerCredentials) -> ConnectionAdmission {
+    guard headroom.isThere else {
+      let message = "The daemon has no file descriptors for another connection; try again later, or raise LimitNOFILE=."
+      return .refused(SDKError(.limit, .rateLimit, message, retryAfter: 1).rpcError)
+    }
+    if isAdmin(peer) { return .admitted(nil) }
+    return allowances.admit(peer.uid, at: NIODeadline.now().uptimeNanoseconds)
   }
 }

@@ -6,6 +6,8 @@ struct OperationsService: Service {
   let operations: Operations
   /// How long what still runs at the end gets, before it is cancelled; acknowledged changes are durable long before.
   let patience: Duration
+  /// Ends the requests to vendors that are under way then.
+  let hangUp: @Sendable () async -> Void
 
   func run() async {
     await withTaskGroup(of: Void.self) { group in
@@ -19,6 +21,7 @@ struct OperationsService: Service {
       group.addTask {
         try? await gracefulShutdown()
         try? await Task.sleep(for: patience)
+        await hangUp()
       }
       await group.next()
       group.cancelAll()

@@ -12,6 +12,7 @@ import Systemd
 final class DaemonWatch: Sendable {
   private let monitor: WatchdogMonitor
   private let stall: StoreStall
+  private let socketFile: ControlSocketFile?
 
   /// Watches, once it is started.
   ///
@@ -19,13 +20,18 @@ final class DaemonWatch: Sendable {
   ///   - interval: after how long a silence the manager ends the daemon.
   ///   - state: the directory of the state.
   init(
-    interval: Duration, group: MultiThreadedEventLoopGroup, operations: Operations, registry: InstanceRegistry,
-    database: SQLiteStateStore?, state: String, notifier: Notifier, logger: Logger
+    interval: Duration, group: MultiThreadedEventLoopGroup, vendors: MultiThreadedEventLoopGroup,
+    operations: Operations, registry: InstanceRegistry, database: SQLiteStateStore?, state: String,
+    socketFile: ControlSocketFile?, notifier: Notifier, logger: Logger
   ) {
+    self.socketFile = socketFile
     let stall = StoreStall(interval: interval, disk: DiskCheck(state: state), logger: logger)
     self.stall = stall
     var probes = group.makeIterator().enumerated().map { number, loop in
       WatchdogMonitor.Probe("event loop \(number + 1)") { answered in loop.execute(answered) }
+    }
+    probes += vendors.makeIterator().enumerated().map { number, loop in
+      WatchdogMonitor.Probe("vendor event loop \(number + 1)") { answered in loop.execute(answered) }
     }
     probes.append(WatchdogMonitor.Probe("task pool") { answered in operations.start { answered() } })
     let sample = InstanceSample(registry)
@@ -49,6 +55,7 @@ final class DaemonWatch: Sendable {
     monitor = WatchdogMonitor(probes: probes, period: interval / 4) { silent in
       if silent.isEmpty { notifier.watchdog() }
       voice.hear(silent)
+      socketFile?.look()
     }
   }
 
@@ -57,8 +64,8 @@ final class DaemonWatch: Sendable {
   /// Before what it asks is gone.
   func stop() { monitor.stop() }
 
-  /// For `daemon.health`; nothing while the disk answers in time.
-  var checks: [DaemonHealth.Check] { stall.checks }
+  /// For `daemon.health`; nothing while the disk answers in time and the socket's file is there.
+  var checks: [DaemonHealth.Check] { stall.checks + (socketFile?.checks ?? []) }
 }
 
 /// Some instances each time, all of them in turn.

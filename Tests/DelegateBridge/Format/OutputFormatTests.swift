@@ -5,10 +5,12 @@ import Testing
 @testable import DelegateBridge
 
 @Suite struct OutputFormatTests {
+  private static let now = Timestamp(secondsSince1970: 1_790_000_000)
+
   private func parse(
     _ text: String, _ format: ProviderFormat = .auto, _ name: BridgeQuestion.Name = .getToken
   ) throws -> BridgeAnswer {
-    try OutputFormat.parse(Array(text.utf8), format: format, question: .sample(name))
+    try OutputFormat.parse(Array(text.utf8), format: format, question: .sample(name), now: Self.now)
   }
 
   @Test(arguments: [ProviderFormat.auto, .raw]) func rawToken(format: ProviderFormat) throws {
@@ -53,6 +55,39 @@ import Testing
       """#, format)
     #expect(answer.token == Secret("HEADER.PAYLOAD.SIGNATURE"))
     #expect(answer.expiresAt == Timestamp(secondsSince1970: 1_790_000_000))
+  }
+
+  @Test("A token endpoint's answer gives the token and its end", arguments: [ProviderFormat.auto, .oauth])
+  func tokenEndpoint(format: ProviderFormat) throws {
+    let text = #"{"access_token": "a", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r", "scope": "x"}"#
+    let answer = try parse(text, format)
+    #expect(answer.token == Secret("a"))
+    #expect(answer.expiresAt == Self.now + 3600)
+    #expect(answer.members["refreshToken"] == "r")
+    #expect(try parse(#"{"access_token": "a", "expires_in": "60"}"#, format).expiresAt == Self.now + 60)
+    #expect(try parse(#"{"access_token": "a", "expires_in": null}"#, format).expiresAt == nil)
+    #expect(try parse(#"{"access_token": "a", "expires_in": 1e300}"#, format).expiresAt == nil)
+  }
+
+  @Test(
+    "A token endpoint's answer that can't be used is refused",
+    arguments: [
+      #"{"access_token": ""}"#, #"{"access_token": 1}"#, #"{"access_token": "a", "expires_in": -1}"#,
+      #"{"access_token": "a", "expires_in": "soon"}"#, #"{"access_token": "a", "expires_in": "inf"}"#, #"{}"#,
+      #"{"error": 5}"#,
+    ])
+  func badTokenEndpoint(text: String) throws {
+    let error = #expect(throws: SDKError.self) { try parse(text, .oauth) }
+    #expect(error?.reason == .providerOutputInvalid)
+  }
+
+  @Test("A token endpoint's refusal gives its code and description")
+  func refusalOfATokenEndpoint() throws {
+    let error = #expect(throws: SDKError.self) {
+      try parse(#"{"error": "invalid_grant", "error_description": "Session over."}"#, .oauth)
+    }
+    #expect(error?.reason == .providerFailed && error?.vendorCode == "invalid_grant")
+    #expect(error?.vendorDescription == "Session over.")
   }
 
   @Test func googleFailureReachesTheCallerMasked() throws {
@@ -115,6 +150,7 @@ import Testing
     var random = SplitMix(state: 7)
     let seeds = [
       #"{"token":"a"}"#, "password=a\n", #"{"success":true,"id_token":"x"}"#, #"{"apiVersion":"a","status":1}"#,
+      #"{"access_token":"a","expires_in":1}"#,
     ]
     let question = try BridgeQuestion.sample(name)
     for _ in 0..<500 {
@@ -123,7 +159,7 @@ import Testing
         bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
       do throws(SDKError) {
-        _ = try OutputFormat.parse(bytes, format: format, question: question)
+        _ = try OutputFormat.parse(bytes, format: format, question: question, now: Self.now)
       } catch {
         #expect([.providerOutputInvalid, .providerFailed, .providerDenied].contains(error.reason))
       }

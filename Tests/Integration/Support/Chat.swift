@@ -18,7 +18,8 @@ struct Chat {
       "desk", kind: "zendesk.chat", on: line, settings: base.merged(with: settings), provider: try provider?(desk))
   }
 
-  private init(_ desk: Desk, _ line: Line) {
+  /// The instance of a desk that the test has started itself.
+  init(_ desk: Desk, _ line: Line) {
     self.desk = desk
     self.line = line
   }

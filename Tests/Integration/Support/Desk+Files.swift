@@ -21,20 +21,20 @@ extension Desk {
       """)
   }
 
+  /// Writes the file of an instance of a sample's kind with these settings.
+  func file(_ id: String, _ sample: KindSample, _ settings: JSONObject) throws {
+    let lines = settings.members.map { "\($0.key) = \(JSONWriter.text(of: $0.value))" }
+    try write(
+      "instances.d/\(id).toml",
+      "id = \"\(id)\"\nkind = \"\(sample.kind)\"\n[settings]\n\(lines.joined(separator: "\n"))\n")
+  }
+
   func removeFile(_ id: String) throws {
     try FileManager.default.removeItem(at: folder.appendingPathComponent("instances.d/\(id).toml"))
   }
 
   /// Runs `sdkctl` on this desk's socket.
-  func sdkctl(_ arguments: String...) throws -> (status: Int32, output: String, error: String) {
-    let name = UUID().uuidString
-    let output = folder.appendingPathComponent("out-\(name)")
-    let program = try Program(
-      "sdkctl", arguments, environment: ["SDKD_SOCKET": socket], output: output,
-      log: folder.appendingPathComponent("err-\(name)"))
-    guard let status = program.exit(within: 60) else { throw Program.Failure(description: "sdkctl runs on") }
-    return (status, (try? String(contentsOf: output, encoding: .utf8)) ?? "", program.logText)
-  }
+  func sdkctl(_ arguments: String...) throws -> CommandRun { try sdkctl(arguments) }
 
   /// A check of `daemon.health`.
   func check(_ name: String, on line: Line) throws -> JSON? {

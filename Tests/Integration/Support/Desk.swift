@@ -47,8 +47,10 @@ final class Desk: @unchecked Sendable {
   /// - Parameters:
   ///   - hosts: the daemon's own `/etc/hosts`; needs root.
   ///   - uid: the daemon's user; needs root.
+  ///   - descriptors: the most file descriptors that the daemon may have.
   func start(
-    environment: [String: String] = [:], waits: Bool = true, hosts: URL? = nil, uid: Int? = nil
+    environment: [String: String] = [:], waits: Bool = true, hosts: URL? = nil, uid: Int? = nil,
+    descriptors: Int? = nil
   ) throws {
     starts += 1
     let log = folder.appendingPathComponent("log\(starts)")
@@ -56,6 +58,7 @@ final class Desk: @unchecked Sendable {
       Program.path("sdkd"), "--config", configuration.path, "--state", state.path, "--socket", socket,
     ]
     if let uid { words = ["/usr/bin/setpriv", "--reuid=\(uid)", "--regid=\(uid)", "--clear-groups"] + words }
+    if let descriptors { words = ["/bin/sh", "-c", "ulimit -n \(descriptors) && exec \"$@\"", "sh"] + words }
     if let hosts {
       let script = "mount --bind '\(hosts.path)' /etc/hosts && exec \"$@\""
       words = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", script, "sh"] + words

@@ -10,6 +10,8 @@ final class Line: @unchecked Sendable {
   private var buffer: [UInt8] = []
   private var nextId = 0
   private var answers: [Int: JSON] = [:]
+  /// The methods of the requests that wait for an answer.
+  private var methods: [Int: String] = [:]
   /// What came that nobody has asked for yet: notifications.
   private(set) var notifications: [JSON] = []
 
@@ -67,11 +69,16 @@ final class Line: @unchecked Sendable {
     }
   }
 
-  func json(within seconds: Double = 20) throws -> JSON? { try line(within: seconds).map { try JSONParser.parse($0) } }
+  func json(within seconds: Double = 20) throws -> JSON? {
+    let message = try line(within: seconds).map { try JSONParser.parse($0) }
+    if let message { record(message) }
+    return message
+  }
 
   @discardableResult
   func begin(_ method: String, _ params: JSON = [:]) -> Int {
     nextId += 1
+    methods[nextId] = method
     send(
       JSONWriter.bytes(of: ["jsonrpc": "2.0", "id": JSON(nextId), "method": .string(method), "params": params]) + [10])
     return nextId
@@ -89,6 +96,17 @@ final class Line: @unchecked Sendable {
       }
     }
     throw Program.Failure(description: "the connection ended without an answer")
+  }
+
+  /// Keeps what is to be checked against the contract.
+  private func record(_ message: JSON) {
+    if let name = message["method"]?.stringValue, let params = message["params"] {
+      AnswerRecord.add(name, params)
+    } else if let id = message["id"]?.intValue, let name = methods.removeValue(forKey: id),
+      let result = message["result"]
+    {
+      AnswerRecord.add(name, result)
+    }
   }
 
   /// Calls and gives the result, or throws the error.

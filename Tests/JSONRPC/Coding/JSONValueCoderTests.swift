@@ -69,6 +69,25 @@ struct JSONValueCoderTests {
     #expect(JSONWriter.text(of: try JSONValueEncoder.encode(decoded)) == #"{"free":1.50}"#)
   }
 
+  @Test("JSON and objects are decoded as they are, at the top and within")
+  func plainJSON() throws {
+    let json = try JSONParser.parse(#"{"b":1.50,"a":[null,{"c":1e2}]}"#)
+    #expect(JSONWriter.text(of: try JSONValueDecoder.decode(JSON.self, from: json)) == JSONWriter.text(of: json))
+    #expect(try JSONValueDecoder.decode(JSONObject.self, from: json).keys == ["b", "a"])
+    let list = try JSONValueDecoder.decode([String: JSON].self, from: json)["a"]
+    #expect(list.map(JSONWriter.text(of:)) == #"[null,{"c":1e2}]"#)
+    #expect(try JSONValueDecoder.decode([JSONObject].self, from: [["x": 1], [:]]) == [["x": 1], [:]])
+    let error = #expect(throws: DecodingError.self) {
+      try JSONValueDecoder.decode([String: JSONObject].self, from: ["a": [:], "b": "x"])
+    }
+    guard case .typeMismatch(_, let context)? = error else {
+      Issue.record("another error")
+      return
+    }
+    #expect(context.codingPath.map(\.stringValue) == ["b"])
+    #expect(context.debugDescription == "a string can't be an object")
+  }
+
   @Test(arguments: [
     (#"{"a":256}"#, "a"), (#"{"a":-1}"#, "a"), (#"{"a":1.5}"#, "a"), (#"{"a":"1"}"#, "a"), (#"{"a":null}"#, "a"),
     (#"{"a":true}"#, "a"), (#"{"a":1e400}"#, "a"), ("{}", ""),

@@ -68,7 +68,8 @@ struct JSONParserTests {
       var twice = names
       twice[count - 1] = "\"m\(repeated)\":1"
       let error = #expect(throws: JSONSyntaxError.self) { try parse("{\(twice.joined(separator: ","))}") }
-      #expect(error?.problem == "the member \"m\(repeated)\" stands twice")
+      #expect(error?.problem == "the member \"m\(repeated)\" occurs twice")
+      #expect(error?.isBeyondLimits == true)
     }
     #expect(throws: JSONSyntaxError.self) { try parse(#"{"a":1,"\u0061":2}"#) }
   }
@@ -82,6 +83,7 @@ struct JSONParserTests {
       _ = try parse(nested(32))
       let error = #expect(throws: JSONSyntaxError.self) { try parse(nested(33)) }
       #expect(error?.problem == "nested deeper than 32")
+      #expect(error?.isBeyondLimits == true)
       #expect(throws: JSONSyntaxError.self) { try parse(String(repeating: open, count: 500_000)) }
     }
     // Siblings are not deeper.
@@ -99,6 +101,67 @@ struct JSONParserTests {
       #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(text) }
       #expect(throws: JSONSyntaxError.self) { try JSONParser.parse([0x7B] + text + Array(":1}".utf8)) }
     }
+  }
+
+  @Test("An invalid byte is found at any place of a text", arguments: [0, 1, 7, 8, 15, 16, 17, 31, 32, 63, 64, 200])
+  func invalidByte(place: Int) throws {
+    for rest in [0, 1, 40] {
+      func text(_ bytes: [UInt8]) -> [UInt8] {
+        [0x22] + Array(repeating: 0x61, count: place) + bytes + Array(repeating: 0x62, count: rest) + [0x22]
+      }
+      for invalid in [[0x80], [0xC3], [0xF0, 0x9F, 0x98]] as [[UInt8]] {
+        let error = #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(text(invalid)) }
+        #expect(error?.problem == "a string is not UTF-8")
+        #expect(error?.offset == 1 + place + invalid.count + rest)
+      }
+      for valid in ["\u{7F}", "\u{E9}", "\u{20AC}", "\u{1F600}"].map({ Array($0.utf8) }) {
+        let parsed = try #require(try JSONParser.parse(text(valid)).stringValue)
+        #expect(Array(parsed.utf8) == text(valid).dropFirst().dropLast())
+      }
+    }
+  }
+
+  @Test(
+    "At most 128 combining marks stand in a row, in values and in names, escaped or not",
+    arguments: ["\u{301}", "\u{316}\u{301}", "\u{344}", "\u{1D165}"])
+  func combiningMarks(marks: String) throws {
+    func text(_ count: Int) -> String {
+      let scalars = Array(marks.unicodeScalars)
+      return String(String.UnicodeScalarView((0..<count).map { scalars[$0 % scalars.count] }))
+    }
+    for write in [{ $0 }, Self.escaped] as [(String) -> String] {
+      for (before, after) in [("\"a", "\""), ("\"", "\""), ("{\"x", "\":1}"), ("[\"", "b\"]")] {
+        _ = try parse(before + write(text(128)) + after)
+        _ = try parse(before + write(text(128)) + "x" + write(text(128)) + after)
+        let error = #expect(throws: JSONSyntaxError.self) { try parse(before + write(text(129)) + after) }
+        #expect(error?.problem == "a string has more than 128 combining marks in a row")
+        #expect(error?.isBeyondLimits == true)
+        #expect(throws: JSONSyntaxError.self) { try parse(before + "y" + write(text(3000)) + after) }
+      }
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.utf16.map { unit in
+      let digits = String(unit, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }.joined()
+  }
+
+  @Test("Names that are canonically equivalent are two members")
+  func equivalentNames() throws {
+    let object = try #require(try parse("{\"\u{E9}\":1,\"e\u{301}\":2}").objectValue)
+    #expect(object.count == 2)
+    #expect(object["\u{E9}"] == 1)
+    #expect(object["e\u{301}"] == 2)
+    #expect(object != ["\u{E9}": 2, "e\u{301}": 1])
+  }
+
+  @Test("Text that is no JSON is invalid, not beyond the limits")
+  func invalidText() {
+    let error = #expect(throws: JSONSyntaxError.self) { try parse("{") }
+    #expect(error?.isBeyondLimits == false)
+    #expect(error?.predicate == "is not valid JSON: a member's name is expected at byte 1")
   }
 
   @Test func `The error says where`() {

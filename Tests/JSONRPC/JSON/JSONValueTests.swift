@@ -1,8 +1,56 @@
+import Foundation
 import Testing
 
 @testable import JSONRPC
 
 struct JSONValueTests {
+  @Test(
+    "An object of 20,000 members takes linear time: parsed, searched, changed, compared, hashed, merged, decoded, encoded",
+    .timeLimit(.minutes(1)))
+  func largeObjects() throws {
+    let count = 20_000
+    let text = "{" + (0..<count).map { "\"m\($0)\":\"v\"" }.joined(separator: ",") + "}"
+    var object = try #require(try JSONParser.parse(text).objectValue)
+    for number in stride(from: 0, to: count, by: 7) { #expect(object["m\(number)"] == "v") }
+    #expect(object["m\(count)"] == nil)
+    let reversed = JSONObject(object.members.reversed().map { ($0.key, $0.value) })
+    #expect(object == reversed)
+    #expect(object.hashValue == reversed.hashValue)
+    let patch = JSONObject((0..<count).map { ("m\($0 + count / 2)", $0.isMultiple(of: 2) ? .null : "w") })
+    let merged = object.merged(with: patch)
+    #expect(merged.count == count)
+    #expect(merged["m\(count / 2)"] == nil)
+    #expect(merged["m\(count / 2 + 1)"] == "w")
+    let decoded = try JSONValueDecoder.decode([String: String].self, from: .object(object))
+    #expect(decoded.count == count)
+    #expect(try JSONValueEncoder.encode(decoded).objectValue == object)
+    #expect(try JSONValueEncoder.encode(Array(decoded.keys)).arrayValue?.count == count)
+    object["m0"] = nil
+    object["new"] = 1
+    #expect(object["m1"] == "v")
+    #expect(object.members.last?.key == "new")
+  }
+
+  @Test("Members are found by name while an object grows and shrinks", arguments: [3, 16, 17, 18, 40])
+  func changedObjects(count: Int) {
+    var object = JSONObject()
+    for number in 0..<count { object["m\(number)"] = JSON(number) }
+    object["m1"] = nil
+    object["m2"] = "changed"
+    #expect(object.keys == (0..<count).filter { $0 != 1 }.map { "m\($0)" })
+    #expect(object["m1"] == nil)
+    #expect(object["m2"] == "changed")
+    for number in 3..<max(3, count) { #expect(object["m\(number)"] == JSON(number)) }
+    for number in 0..<count { object["m\(number)"] = nil }
+    #expect(object == JSONObject())
+  }
+
+  @Test("Names that are canonically equivalent pass other coders without a trap")
+  func equivalentNamesEncode() throws {
+    let object: JSON = ["\u{E9}": 1, "e\u{301}": 2]
+    _ = try JSONEncoder().encode(object)
+  }
+
   @Test func `The writer is compact, escapes control characters and nothing else`() {
     #expect(JSONWriter.text(of: ["a": [1, 1.5, nil, true, "x"], "b": [:]]) == #"{"a":[1,1.5,null,true,"x"],"b":{}}"#)
     #expect(

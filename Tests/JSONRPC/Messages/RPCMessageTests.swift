@@ -69,6 +69,63 @@ struct RPCMessageTests {
     #expect(last.params == nil)
   }
 
+  @Test(
+    "No params, null, an empty array and an absent member are the same",
+    arguments: [",\"params\":null", ",\"params\":[]", ""])
+  func noParams(member: String) throws {
+    guard case .request(let request) = try single(#"{"jsonrpc":"2.0","id":1,"method":"m"\#(member)}"#) else {
+      Issue.record("no request")
+      return
+    }
+    #expect(request.params == nil)
+  }
+
+  @Test(
+    "JSON beyond the parser's limits is an invalid request, not a parse error",
+    arguments: [
+      String(repeating: "[", count: 33) + String(repeating: "]", count: 33), #"{"a":1,"a":2}"#,
+      "\"a\(String(repeating: "\u{301}", count: 129))\"",
+    ])
+  func beyondLimits(text: String) {
+    let error = #expect(throws: RPCError.self) { try frame(text) }
+    #expect(error?.code == -32600)
+    #expect(error?.message.hasPrefix("The message is refused: ") == true)
+  }
+
+  @Test("A method has at most 64 bytes and an id 256")
+  func longNames() throws {
+    func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+    for method in [text(64), "\u{E9}" + text(62)] {
+      guard case .request = try single(#"{"jsonrpc":"2.0","id":"\#(text(256))","method":"\#(method)"}"#) else {
+        Issue.record("no request")
+        return
+      }
+    }
+    for method in [text(65), "\u{E9}" + text(63)] {
+      guard case .invalid(let id, let error) = try single(#"{"jsonrpc":"2.0","id":7,"method":"\#(method)"}"#) else {
+        Issue.record("taken")
+        return
+      }
+      #expect(id == .number(JSONNumber(7)))
+      #expect(error.data["member"] == "method")
+    }
+    for id in ["\"\(text(257))\"", String(repeating: "1", count: 257)] {
+      guard case .invalid(.null, let error) = try single(#"{"jsonrpc":"2.0","id":\#(id),"method":"m"}"#) else {
+        Issue.record("taken")
+        return
+      }
+      #expect(error.data["member"] == "id")
+    }
+  }
+
+  @Test("Ids are equal only if they have the same bytes")
+  func equalIDs() {
+    #expect(RPCID.string("\u{E9}") != .string("e\u{301}"))
+    #expect(Set([RPCID.string("\u{E9}"), .string("e\u{301}"), .string("\u{E9}")]).count == 2)
+    #expect(RPCID.string("1") != .number(JSONNumber(1)))
+    #expect(RPCID.null == .null)
+  }
+
   @Test func `A batch holds at most sixty-four messages`() throws {
     func batch(_ count: Int) -> String { "[" + Array(repeating: "1", count: count).joined(separator: ",") + "]" }
     guard case .batch(let members) = try frame(batch(64)) else {
@@ -109,6 +166,30 @@ struct RPCMessageTests {
     #expect(id == .number(JSONNumber(1)))
     #expect(error.code == -32600)
     #expect(error.data["member"]?.stringValue == member)
+  }
+
+  @Test(
+    "Members stand in any order, and of several unknown ones the first is named",
+    arguments: [
+      #"{"params":{"a":1},"method":"m","id":1,"jsonrpc":"2.0"}"#,
+      #"{"id":1,"params":{"a":1},"jsonrpc":"2.0","method":"m"}"#,
+    ])
+  func orderOfMembers(text: String) throws {
+    guard case .request(let request) = try single(text) else {
+      Issue.record("no request")
+      return
+    }
+    #expect(request.id == .number(JSONNumber(1)))
+    #expect(request.method == "m")
+    #expect(request.params == ["a": 1])
+    for names in [["first", "second"], ["Method", "x"], ["", "x"], ["result\u{301}", "x"]] {
+      let unknown = names.map { #""\#($0)":1"# }.joined(separator: ",")
+      guard case .invalid(_, let error) = try single("{\(unknown),\(text.dropFirst())") else {
+        Issue.record("taken")
+        return
+      }
+      #expect(error.data["member"]?.stringValue == names[0])
+    }
   }
 
   @Test(arguments: ["{}", "[]", "true"])

@@ -76,16 +76,16 @@ struct RPCMethodTests {
     let route = try #require(router["math.add"])
     #expect(router["math.sub"] == nil)
     #expect(router.names == ["math.add"])
-    guard case .immediate = try route.prepare(["a": 0], 0) else {
+    guard case .immediate = try route.read(["a": 0]).begin(0) else {
       Issue.record("not at once")
       return
     }
-    guard case .deferred(let operation) = try route.prepare(["a": 1, "b": 2], 4) else {
+    guard case .deferred(let operation) = try route.read(["a": 1, "b": 2]).begin(4) else {
       Issue.record("at once")
       return
     }
     #expect(String(decoding: try await operation(), as: UTF8.self) == #"{"sum":7}"#)
-    #expect(throws: RPCError.self) { try route.prepare(["c": 1], 0) }
+    #expect(throws: RPCError.self) { try route.read(["c": 1]) }
   }
 
   @Test func `A catalog knows its methods by name`() {

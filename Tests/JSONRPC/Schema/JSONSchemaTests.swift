@@ -19,6 +19,15 @@ struct JSONSchemaTests {
     schema.violation(in: try JSONParser.parse(text))
   }
 
+  @Test("A map has at most as many members as its shape says")
+  func boundedMaps() throws {
+    let schema = JSONSchema.object([.optional("labels", .map(.string(), atMost: 2), "labels")])
+    #expect(schema.violation(in: ["labels": ["a": "b", "c": "d"]]) == nil)
+    let found = schema.violation(in: ["labels": ["a": "b", "c": "d", "e": "f"]])
+    #expect(found?.sentence == "The member labels must be an object of at most 2 members.")
+    #expect(JSONSchema.map(.any, atMost: 2).document["maxProperties"] == 2)
+  }
+
   @Test(arguments: [
     #"{"instance":"a","value":null}"#,
     #"{"instance":"a","value":1,"limit":5,"access":{"use":["x"]},"labels":{"a":"b"},"wait":1.5,"state":"on"}"#,

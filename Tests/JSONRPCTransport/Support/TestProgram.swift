@@ -1,11 +1,15 @@
 import JSONRPC
 import JSONRPCTransport
+import NIOPosix
 import Synchronization
 
 /// What the program's side has seen, and the gate at which its slow calls wait.
 final class TestProgram: Sendable {
   struct Seen {
     var accepted: [String] = []
+    var acceptedPrepared = 0
+    /// Methods of requests that were prepared, on an event loop or not.
+    var prepared: [(method: String, isOnEventLoop: Bool)] = []
     var notifications: [(method: String, params: JSON?)] = []
     var ran = 0
     var abandoned = 0
@@ -34,7 +38,15 @@ struct TestHandler: ConnectionHandler {
   let program: TestProgram
   let connection: Connection
 
+  func prepare(_ request: RPCRequest) -> RPCRequest {
+    program.note { $0.prepared.append((request.method, MultiThreadedEventLoopGroup.currentEventLoop != nil)) }
+    var request = request
+    request.prepared = "ready"
+    return request
+  }
+
   func accept(_ request: RPCRequest) -> Acceptance {
+    if request.prepared is String { program.note { $0.acceptedPrepared += 1 } }
     program.note { $0.accepted.append(request.method) }
     switch request.method {
     case "echo": return .reply(.success(JSONWriter.bytes(of: request.params ?? nil)))

@@ -7,6 +7,7 @@ struct AccessPolicyTests {
   struct Names: NameDirectory {
     func uid(ofUser name: String) -> UInt32? { ["alice": 1000, "bob": 1001][name] }
     func gid(ofGroup name: String) -> UInt32? { ["support": 50, "staff": 60][name] }
+    func request(_ names: Set<SystemName>, for owner: UInt32) {}
   }
 
   private func rules(_ texts: String...) throws -> [AccessRule] { try texts.map { try #require(AccessRule($0)) } }
@@ -45,7 +46,7 @@ struct AccessPolicyTests {
   @Test func `The strongest role counts, and who has none is shown nothing`() throws {
     let access = AccessRules(observe: try rules("*"), use: try rules("uid:7", "uid:8"), control: try rules("uid:8"))
     func role(_ uid: UInt32, _ source: Instance.Source = .api) -> Role? {
-      policy.role(of: peer(uid), owner: 5, source: source, access: access)
+      policy.role(of: peer(uid), on: instance(source, access))
     }
     #expect(role(0) == .admin)
     #expect(role(5) == .owner)
@@ -53,9 +54,21 @@ struct AccessPolicyTests {
     #expect(role(8) == .control)
     #expect(role(7) == .use)
     #expect(role(6) == .observe)
-    #expect(policy.role(of: peer(6), owner: 5, source: .api, access: AccessRules()) == nil)
-    #expect(
-      policy.role(of: peer(6), owner: 5, source: .api, access: AccessRules(control: try rules("uid:6"))) == .control)
+    #expect(policy.role(of: peer(6), on: instance(.api, AccessRules())) == nil)
+    #expect(policy.role(of: peer(6), on: instance(.api, AccessRules(control: try rules("uid:6")))) == .control)
+  }
+
+  private func instance(_ source: Instance.Source, _ access: AccessRules, rule: AccessRule? = nil) -> InstanceAccess {
+    InstanceAccess(owner: 5, ownerRule: rule, source: source, access: access, labels: [:])
+  }
+
+  @Test func `An owner that is a unit is the unit, whatever its uid`() throws {
+    let rule = try #require(AccessRule("unit:kiosk.service"))
+    let unit = instance(.api, AccessRules(), rule: rule)
+    #expect(policy.role(of: peer(5, unit: "kiosk.service"), on: unit) == .owner)
+    #expect(policy.role(of: peer(6, unit: "kiosk.service"), on: unit) == .owner)
+    #expect(policy.role(of: peer(5, unit: "printer.service"), on: unit) == nil)
+    #expect(policy.role(of: peer(5), on: unit) == nil)
   }
 
   @Test func `Root, the admins' rules and the user daemon's own uid are admin`() throws {

@@ -8,7 +8,8 @@ struct URLRuleTests {
     "https://acme.zendesk.com/sc/sdk", "HTTPS://acme.zendesk.com", "https://acme.zendesk.com:8443/a?b#c",
     "https://[2001:db8::1]/", "http://127.0.0.1:8080/", "http://127.1.2.3/", "http://localhost:1",
     "http://[::1]:8080/x",
-    "http://LOCALHOST/", "https://127.0.0.1/",
+    "http://LOCALHOST/", "https://127.0.0.1/", "https://my_shop.zendesk.com/", "https://3com.example:65535/",
+    "https://xn--exmple-cua.com:1/", "https://10.0.0.1:443/", "https://localhost/", "https://a-b.c-d.example?x",
   ])
   func `HTTPS anywhere and HTTP to loopback are taken`(url: String) throws {
     try URLRule.check(url, setting: "base_url")
@@ -29,6 +30,17 @@ struct URLRuleTests {
     "http://127.1/",
     "http://127.0.0.1:80:evil/", "http://127.0.0.1:x/", "https://acme.com:/\t", "http://localhost%2eevil.com/",
     "ws://localhost/", "https://exämple.com/", "https://acme.com/\u{7F}",
+    // Hosts that an HTTP client or a resolver may read as another one.
+    "https://127.0.0.1%2f.zendesk.com/", "https://[x.zendesk.com]/", "https://.zendesk.com/", "https://a..b/",
+    "https://acme.zendesk.com:/", "https://acme.zendesk.com:", "https://acme.zendesk.com./", "https://-a.com/",
+    "https://a-.com/", "https://a!b.com/", "https://127.1/", "https://2130706433/", "https://0x7f.0.0.1/",
+    "https://127.0.0.0x1/", "https://0177.0.0.1/", "https://1.2.3.4.5/", "https://[fe80::1%25eth0]/",
+    "https://[::1%lo]/", "https://[127.0.0.1]/", "https://[]/", "https://a_/", "https://[::1]]/",
+    "https://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.com/",
+    // Ports that no connection has.
+    "https://a.com:0/", "https://a.com:65536/", "https://a.com:70000/", "https://a.com:2147483648/",
+    "https://a.com:9223372036854775808/", "https://a.com:99999999999999999999/", "https://a.com:+1/",
+    "https://a.com:-1/", "https://[::1]:65536/", "http://127.0.0.1:65536/", "http://localhost:70000/",
   ])
   func `Anything else is refused, with the setting's name`(url: String) {
     let error = #expect(throws: SDKError.self) { try URLRule.check(url, setting: "base_url") }

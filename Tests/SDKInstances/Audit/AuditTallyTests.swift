@@ -5,7 +5,7 @@ import Testing
 
 struct AuditTallyTests {
   private func key(_ what: String, uid: UInt32 = 7, kind: AuditRecord.Kind = .credential) -> AuditTally.Key {
-    AuditTally.Key(kind: kind, uid: uid, pid: 1, method: "m", instance: "desk", what: what)
+    AuditTally.Key(kind: kind, uid: uid, program: PeerProcess(), method: "m", instance: "desk", what: what)
   }
 
   private func record(_ what: String, kind: AuditRecord.Kind = .credential) -> AuditRecord {
@@ -13,7 +13,7 @@ struct AuditTallyTests {
   }
 
   private func add(_ what: String, to tally: inout AuditTally, at second: Double = 0) -> [String] {
-    tally.add(key(what), at: .seconds(second)) { record(what) }.map(\.message)
+    tally.add(key(what), at: .seconds(second), record(what)).map(\.message)
   }
 
   @Test func `The first time is written, the rest counted exactly`() {
@@ -55,13 +55,13 @@ struct AuditTallyTests {
     for number in 0..<1000 {
       var key = key("instanceNotFound", kind: .refusal)
       key.instance = "i\(number)"
-      written += tally.add(key, at: .zero) { record("instanceNotFound", kind: .refusal) }
+      written += tally.add(key, at: .zero, record("instanceNotFound", kind: .refusal))
     }
     #expect(written.map(\.message).suffix(1) == ["uid 7 was refused many different calls: instanceNotFound."])
     #expect(written.count == 4)
     #expect(tally.flush(at: .seconds(60)).map { $0.fields[.count] } == ["996"])
     var other = key("instanceNotFound", uid: 8, kind: .refusal)
     other.instance = "i1"
-    #expect(tally.add(other, at: .zero) { record("x", kind: .refusal) }.count == 1)
+    #expect(tally.add(other, at: .zero, record("x", kind: .refusal)).count == 1)
   }
 }

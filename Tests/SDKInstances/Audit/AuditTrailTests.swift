@@ -10,11 +10,20 @@ struct AuditTrailTests {
   private var trail: AuditTrail { AuditTrail { [written] in written.add($0) } }
 
   private func call(
-    _ method: (any SDKMethod.Type)?, uid: UInt32 = 7, pid: Int32 = 1, failure: RPCError? = nil, tokenId: TokenID? = nil
+    _ method: (any SDKMethod.Type)?, uid: UInt32 = 7, pid: Int32 = 1, process: PeerProcess = PeerProcess(),
+    failure: RPCError? = nil, tokenId: TokenID? = nil
+  ) -> EndedCall {
+    call(method, Peer(pid: pid, uid: uid, gid: 1, process: process), failure: failure, tokenId: tokenId)
+  }
+
+  private func call(
+    _ method: (any SDKMethod.Type)?, _ peer: Peer, failure: RPCError? = nil, tokenId: TokenID? = nil,
+    isImmediate: Bool = true
   ) -> EndedCall {
     EndedCall(
-      method: method, instance: InstanceID("desk"), peer: Peer(pid: pid, uid: uid, gid: 1), failure: failure,
-      handedOut: tokenId.map { EndedCall.HandedOut(tokenId: $0, service: nil) }, duration: .zero, isImmediate: true)
+      method: method, instance: InstanceID("desk"), peer: peer, failure: failure,
+      handedOut: tokenId.map { EndedCall.HandedOut(tokenId: $0, service: nil) }, duration: .zero,
+      isImmediate: isImmediate)
   }
 
   private func words() -> [String] {
@@ -48,14 +57,71 @@ struct AuditTrailTests {
     }
   }
 
-  @Test func `A credential is written once for a process, by whichever method`() {
+  @Test func `Processes of a user with the same unit and program count together`() {
+    let trail = trail
+    let token = TokenID(Secret("1"))
+    let shell = PeerProcess(unit: "session-1.scope", executable: "/usr/bin/sdkctl")
+    for pid in 1...200 as ClosedRange<Int32> {
+      trail.hearer(of: TokenGet.self)?(call(TokenGet.self, pid: pid, process: shell, tokenId: token))
+    }
+    #expect(written.count == 1)
+    for (uid, process) in [
+      (8, shell), (7, PeerProcess(unit: "session-2.scope", executable: "/usr/bin/sdkctl")),
+      (7, PeerProcess(unit: "session-1.scope", executable: "/usr/bin/python3")),
+    ] as [(UInt32, PeerProcess)] {
+      trail.hearer(of: TokenGet.self)?(call(TokenGet.self, uid: uid, process: process, tokenId: token))
+    }
+    #expect(written.count == 4)
+    trail.flush()
+    #expect(written.all.last?.fields[.count] == "199")
+  }
+
+  @Test func `A process is looked at without a lock that other calls need, and not on an event loop`() {
+    let trail = trail
+    let looks = Records<Int>()
+    let token = TokenID(Secret("1"))
+    let inner = call(TokenGet.self, uid: 8, tokenId: token)
+    let peer = Peer(
+      pid: 1, uid: 7, gid: 1, groups: [],
+      look: {
+        // Another call is heard meanwhile: under a lock of the audit's, this would wait for itself.
+        trail.hearer(of: TokenGet.self)?(inner)
+        looks.add(1)
+        return PeerProcess(unit: "kiosk.service")
+      })
+    trail.hearer(of: TokenGet.self)?(call(TokenGet.self, peer, tokenId: token))
+    #expect(looks.count == 0)
+    #expect(written.all.last?.fields[.peerUnit] == nil)
+    trail.hearer(of: TokenGet.self)?(call(TokenGet.self, peer, tokenId: token, isImmediate: false))
+    #expect(looks.count > 0)
+    #expect(written.all.last?.fields[.peerUnit] == "kiosk.service")
+    #expect(written.all.map { $0.fields[.peerUID] }.contains("8"))
+  }
+
+  @Test func `The first call of a connection is not answered on the event loop, so that its process is known`()
+    async throws
+  {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let peer = Peer(pid: 1, uid: 0, gid: 0, groups: []) { PeerProcess() }
+      let session = ClientSession(link: FakeLink(peer: peer))
+      let first = world.accept("token.get", ["instance": "desk"], on: session)
+      #expect(!first.isImmediate)
+      #expect(await World.finish(first).value != nil)
+      #expect(peer.process == PeerProcess())
+      #expect(world.accept("token.get", ["instance": "desk"], on: session).isImmediate)
+    }
+  }
+
+  @Test func `A credential is written once for a program, by whichever method`() {
     let trail = trail
     let (one, two) = (TokenID(Secret("1")), TokenID(Secret("2")))
     for method in [TokenGet.self, SessionOpen.self] as [any SDKMethod.Type] {
       for _ in 0..<5 { trail.hearer(of: method)?(call(method, tokenId: one)) }
     }
     trail.hearer(of: TokenGet.self)?(call(TokenGet.self, tokenId: two))
-    trail.hearer(of: TokenGet.self)?(call(TokenGet.self, pid: 2, tokenId: one))
+    trail.hearer(of: TokenGet.self)?(call(TokenGet.self, uid: 9, tokenId: one))
     #expect(words() == Array(repeating: "credential token.get ok", count: 3))
     trail.flush()
     #expect(written.all.count == 4)

@@ -1,4 +1,5 @@
 import SDKProtocol
+import StateStore
 import Testing
 
 @testable import SDKInstances
@@ -32,6 +33,24 @@ struct ClockSkewTests {
         receivedAt: sent + 0.2)
     }
     #expect(abs(skew.correction - first) <= 1)
+  }
+
+  @Test(arguments: [-7200.0, 7200, 30])
+  func `Setting our clock does not change the time at the vendor`(seconds: Double) {
+    let clock = ManualClock()
+    let clocks = VendorClocks(clock.wall, uptime: MonotonicClock { .zero })
+    let vendor = clocks.clock(of: InstanceUUID("one"))
+    let unheard = clocks.clock(of: InstanceUUID("two"))
+    vendor.note(headers: ["date": "Sat, 21 Nov 2026 13:09:00 GMT"], sentAt: clock.now)
+    let time = vendor.now
+    #expect(abs(time - clock.now - 7200) <= 1)
+    clock.advance(seconds)
+    clocks.clockWasSet()
+    #expect(abs(vendor.now - time) <= ClockSkew.tolerance)
+    #expect(unheard.now == clock.now)
+    // Once: nothing has been set since.
+    clocks.clockWasSet()
+    #expect(abs(vendor.now - time) <= ClockSkew.tolerance)
   }
 
   @Test func `A clock that was set during an exchange, and a slow one, say nothing`() {

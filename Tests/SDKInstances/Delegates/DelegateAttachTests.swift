@@ -245,11 +245,24 @@ struct DelegateAttachTests {
     }
   }
 
+  @Test("A deleted instance leaves nothing of its delegates behind")
+  func forgottenSeats() async throws {
+    try await World.run { world in
+      let desk = try await world.instance("one")
+      let session = world.session()
+      var seats = DelegateSeats()
+      _ = try seats.attach(session, to: [(desk.id, desk.uuid.description)], timeout: .seconds(1))
+      #expect(seats.sessionCount == 1)
+      seats.forget(desk.uuid.description)
+      #expect(seats.sessionCount == 0)
+    }
+  }
+
   private final class Memory: DelegateMemory {
     private let kept: Mutex<Set<String>>
     init(_ kept: Set<String> = []) { self.kept = Mutex(kept) }
     func load() -> Set<String> { kept.withLock { $0 } }
-    func save(_ instances: Set<String>) { kept.withLock { $0 = instances } }
+    func save(_ instances: Set<String>) async { kept.withLock { $0 = instances } }
   }
 
   @Test func `Who was attached or had just been lost is expected back after a restart`() async throws {
@@ -280,6 +293,54 @@ struct DelegateAttachTests {
       world.clock.advance(3)
       deadlines.wake()
       try await eventually("it is noted that nobody has come back") { memory.load().isEmpty }
+    }
+  }
+
+  /// A memory whose disk hangs until it is told to go on.
+  private final class SlowMemory: DelegateMemory {
+    private let isReleased = Atomic(false)
+    private let calls = Mutex<[Set<String>]>([])
+    private let atOnce = Mutex(0)
+    private let most = Mutex(0)
+
+    var saved: [Set<String>] { calls.withLock { $0 } }
+    var mostAtOnce: Int { most.withLock { $0 } }
+    func release() { isReleased.store(true, ordering: .releasing) }
+
+    func load() -> Set<String> { [] }
+    func save(_ instances: Set<String>) async {
+      let now = atOnce.withLock { count in
+        count += 1
+        return count
+      }
+      most.withLock { $0 = max($0, now) }
+      while !isReleased.load(ordering: .acquiring) { try? await Task.sleep(for: .milliseconds(1)) }
+      calls.withLock { $0.append(instances) }
+      atOnce.withLock { $0 -= 1 }
+    }
+  }
+
+  @Test("A note that hangs on the disk stops neither calls nor tasks, and the last state is kept")
+  func aSlowNote() async throws {
+    try await World.run { world in
+      let desk = try await world.instance("one")
+      let memory = SlowMemory()
+      let delegates = Delegates(
+        grace: .zero, clock: world.clock.wall, operations: world.operations,
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, memory: memory)
+      delegates.serve(world.registry)
+      for _ in 0..<10 {
+        let session = world.session()
+        try await delegates.attach(session, to: [desk], timeout: .seconds(1))
+        _ = await delegates.detach(session, from: [desk.id])
+      }
+      let session = world.session()
+      try await delegates.attach(session, to: [desk], timeout: .seconds(1))
+      #expect(memory.saved.isEmpty, "calls have returned before the disk did")
+      memory.release()
+      try await eventually("the last state is kept") { memory.saved.last == [desk.uuid.description] }
+      #expect(memory.mostAtOnce == 1)
+      #expect(memory.saved.count <= 3, "states between are skipped")
     }
   }
 }

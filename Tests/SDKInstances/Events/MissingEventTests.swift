@@ -10,7 +10,7 @@ import Testing
 struct MissingEventTests {
   private struct Everyone: EventDirectory {
     func audience(of uuid: InstanceUUID, id: InstanceID) -> EventAudience {
-      EventAudience(policy: AccessPolicy(), standing: nil)
+      EventAudience(policy: AccessPolicy(names: AccessPolicyTests.Names()), access: nil)
     }
     func watched(by peer: Peer, _ filter: EventFilter) -> Set<InstanceUUID>? { nil }
   }

@@ -1,5 +1,6 @@
 import JSONRPC
 import SDKProtocol
+import StateStore
 import Synchronization
 import Testing
 
@@ -44,6 +45,38 @@ struct TellingTests {
         link.seen.all == [
           "userLoggedIn alice#1", "tokenRefreshed alice#2", "userLoggedOut none", "identityWiped none",
         ])
+    }
+  }
+
+  @Test func `Who lists an event sees what it tells of`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let isVisible = Mutex(false)
+      // Durable, but the instance has not taken it over yet.
+      let change = InstanceChange(
+        uuid: desk.uuid, id: desk.id, kind: desk.kind, events: [.init(.userLoggedOut)])
+      let committed = try await world.store.commit(change).events
+      async let listed = {
+        let page = await world.call("events.list", on: world.session()).value
+        return (page, isVisible.withLock { $0 })
+      }()
+      try await Task.sleep(for: .milliseconds(50))
+      isVisible.withLock { $0 = true }
+      world.hub.append(committed)
+      let (page, wasVisible) = await listed
+      #expect(page?["events"]?.arrayValue?.last?["type"] == "userLoggedOut")
+      #expect(wasVisible)
+    }
+  }
+
+  @Test func `An event that nobody reports is listed all the same`() async throws {
+    try await World.run(patience: .milliseconds(20)) { world in
+      let desk = try await world.instance()
+      let change = InstanceChange(
+        uuid: desk.uuid, id: desk.id, kind: desk.kind, events: [.init(.userLoggedOut)])
+      _ = try await world.store.commit(change)
+      let page = await world.call("events.list", on: world.session()).value
+      #expect(page?["events"]?.arrayValue?.last?["type"] == "userLoggedOut")
     }
   }
 }

@@ -32,6 +32,78 @@ struct CreationTests {
     }
   }
 
+  @Test func `A service that creates by its unit owns as the unit, and another service with its uid does not`()
+    async throws
+  {
+    let rule = try #require(AccessRule("unit:kiosk.service"))
+    let policy = AccessPolicy(
+      create: [.init(who: rule, prefix: "k-", max: 1)], names: AccessPolicyTests.Names())
+    let store = InMemoryStateStore()
+    try await World.run(store: store, access: policy) { world in
+      let kiosk = world.session(uid: 62_784, unit: "kiosk.service")
+      #expect(await world.call("instance.create", params("k-1"), on: kiosk).value != nil)
+    }
+    // The rule is the owner's after a restart, too.
+    try await World.run(store: store, access: policy) { world in
+      let colliding = world.session(uid: 62_784, unit: "printer.service")
+      #expect(await world.call("instance.get", ["instance": "k-1"], on: colliding).reason == "instanceNotFound")
+      let moved = world.session(uid: 61_200, unit: "kiosk.service")
+      #expect(await world.call("instance.create", params("k-2"), on: moved).reason == "tooManyInstances")
+      #expect(await world.call("instance.update", ["instance": "k-1", "labels": ["a": "b"]], on: moved).value != nil)
+      #expect(await world.call("instance.delete", ["instance": "k-1"], on: moved).value == [:])
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("labels", ["labels": ["a": .string(String(repeating: "x", count: 256))]]),
+      ("labels", ["labels": ["a": .string("a" + String(repeating: "\u{301}", count: 128))]]),
+      ("labels", ["labels": [String(repeating: "\u{E9}", count: 32): "x"]]),
+      ("labels", ["labels": .object(JSONObject((0..<65).map { ("l\($0)", "x") }))]),
+      (
+        "settings",
+        ["settings": ["base_url": "https://a.example", "key": .string(String(repeating: "x", count: 41_000))]]
+      ),
+      ("access.use", ["access": ["use": .array((0..<65).map { .string("uid:\($0)") })]]),
+      ("access.use[0]", ["access": ["use": ["unit:*.service"]]]),
+      ("access.observe[0]", ["access": ["observe": ["user:a\u{301}\u{0}"]]]),
+    ] as [(String, JSONObject)])
+  func `A definition over its bounds is refused with the member`(member: String, more: JSONObject) async throws {
+    try await World.run { world in
+      let root = world.session()
+      let error = await world.call("instance.create", params("a-1", more), on: root).error
+      #expect(error?.code == -32602)
+      #expect(error?.data["member"]?.stringValue == member, "\(String(describing: error))")
+      #expect(await world.call("instance.create", params("a-1"), on: root).value != nil)
+      let patch = (["instance": "a-1"] as JSONObject).merged(with: more)
+      let refusal = await world.call("instance.update", .object(patch), on: root).error
+      #expect(refusal?.data["member"]?.stringValue == member)
+    }
+  }
+
+  @Test func `Rules that a former version took and that match nobody are left out, and the instance opens`()
+    async throws
+  {
+    let store = InMemoryStateStore()
+    let uuid = InstanceUUID("00000000-0000-0000-0000-000000000001")
+    let many: [JSON] = (0..<70).map { .string("uid:\(1000 + $0)") }
+    let definition: JSON = [
+      "kind": "fake.chat", "source": "api", "owner": 7, "settings": ["base_url": "https://a.example"], "labels": [:],
+      "access": ["observe": ["unit:*.service", "uid:8"], "use": .array(many)],
+    ]
+    let stored = StoredInstance(
+      uuid: uuid, id: try #require(InstanceID("old")), createdAt: ManualClock.start, definition: definition)
+    _ = try await store.commit(
+      InstanceChange(uuid: uuid, id: stored.id, kind: KindName("fake.chat"), parts: [.create(stored)]))
+    try await World.run(store: store) { world in
+      let shown = await world.call("instance.get", ["instance": "old"], on: world.session(uid: 8)).value
+      #expect(shown?["access"]?["observe"] == ["uid:8"])
+      #expect(shown?["access"]?["use"]?.arrayValue?.count == 64)
+      #expect(await world.call("instance.get", ["instance": "old"], on: world.session(uid: 1063)).value != nil)
+      #expect(await world.call("instance.get", ["instance": "old"], on: world.session(uid: 1064)).value == nil)
+    }
+  }
+
   @Test func `Who creates owns, up to the rule's and the uid's limit`() async throws {
     try await World.run(access: try policy()) { world in
       let session = world.session(uid: 7)

@@ -86,6 +86,39 @@ struct ConnectionTests {
     }
   }
 
+  @Test("A connection that the vendor has settled is back after a short pause each time it breaks")
+  func settled() async throws {
+    try await World.run { world in
+      var (desk, connection) = try await connected(world)
+      for round in 2..<6 {
+        connection.tell(.connected)
+        connection.tell(.settled)
+        connection.lose()
+        try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
+        #expect(try #require(await desk.pauseBeforeConnecting) <= 2)
+        world.clock.advance(2)
+        await desk.deadlineReached()
+        connection = try await open(desk, world, round)
+      }
+    }
+  }
+
+  @Test("A message of the vendor that could not be taken is told at once, a broken connection is not")
+  func lostMessage() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world)
+      connection.lose()
+      try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
+      #expect(try await world.count(.networkError) == 0)
+      world.clock.advance(200)
+      await desk.deadlineReached()
+      let next = try await open(desk, world, 2)
+      next.tell(.settled)
+      next.end(.lost(SDKError(.unreachable, .badResponse, "A message was too large.")))
+      try await eventually("the loss is told") { await (try? world.count(.networkError)) == 1 }
+    }
+  }
+
   @Test func `One that can't be opened is tried again, not before the vendor wants it`() async throws {
     try await World.run { world in
       let desk = try await world.instance(settings: ["realtime": true])
@@ -135,6 +168,46 @@ struct ConnectionTests {
       try await eventually("the provider was asked") { world.bridge.questions.count == 1 }
       try await eventually("the renewal has ended") { await desk.isQuiet }
       #expect(desk.state == .authenticated)
+      #expect(world.vendor.count(.connect) == 1)
+    }
+  }
+
+  @Test("An app that opens a session brings the next attempt forward, but not against the vendor's Retry-After")
+  func openingHastens() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world)
+      for _ in 0..<8 { world.vendor.fail(.connect, SampleErrors.network) }
+      connection.lose()
+      for attempt in 2..<8 {
+        try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
+        world.clock.advance(try #require(await desk.pauseBeforeConnecting) + 0.01)
+        await desk.deadlineReached()
+        try await eventually("attempt \(attempt) is made") { world.vendor.count(.connect) == attempt }
+      }
+      try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
+      #expect(try #require(await desk.pauseBeforeConnecting) > 20)
+      // One attempt was just made: the next one is a second away.
+      #expect(try await desk.openSession(minTTL: 0, timeout: nil).live == false)
+      #expect(try #require(await desk.pauseBeforeConnecting) <= ConnectionKeeping.shortestInterval)
+      world.clock.advance(2)
+      world.vendor.fail(.connect, SampleErrors.network)
+      #expect(try await desk.openSession(minTTL: 0, timeout: nil).live == false)
+      try await eventually("an attempt is made at once") { world.vendor.count(.connect) == 8 }
+    }
+  }
+
+  @Test("A session doesn't bring an attempt forward that the vendor wants later")
+  func openingRespectsRetryAfter() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["realtime": true])
+      var wait = SampleErrors.serverError
+      wait.retryAfter = 50
+      world.vendor.fail(.connect, wait)
+      try await desk.signIn("alice#1")
+      try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
+      world.clock.advance(10)
+      _ = try await desk.openSession(minTTL: 0, timeout: nil)
+      #expect(try #require(await desk.pauseBeforeConnecting) == 40)
       #expect(world.vendor.count(.connect) == 1)
     }
   }

@@ -36,6 +36,20 @@ struct DefinitionTests {
     }
   }
 
+  @Test func `An instance that is gone from the disk is gone, also when the store fails after that`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.store.failNextCommits(1)
+      #expect(await reason { try await world.registry.delete(desk) } == "storeUnavailable")
+      #expect(desk.cachedAnswer(minTTL: 0, http: false) != nil, "nothing was removed")
+      world.store.failNextCommits(1, afterWriting: true)
+      #expect(await reason { try await world.registry.delete(desk) } == "storeUnavailable")
+      #expect(await world.call("token.get", ["instance": "desk"], on: world.session()).reason == "instanceNotFound")
+      #expect(await reason { _ = try await world.instance() } == nil, "the name is free again")
+    }
+  }
+
   @Test func `Another backend without a user logs nobody out`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

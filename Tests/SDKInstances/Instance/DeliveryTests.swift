@@ -67,7 +67,7 @@ struct DeliveryTests {
   }
 
   @Test func `A login that fails lets what the former user left be told`() async throws {
-    try await World.run { world in
+    try await World.run(policy: .samples[2]) { world in
       let desk = try await world.instance(
         provider: false, settings: ["farewell": true, "farewell_ends": true])
       try await desk.signIn("alice#1")
@@ -79,12 +79,34 @@ struct DeliveryTests {
   }
 
   @Test func `A former user whose session the vendor has ended leaves nothing to be told`() async throws {
-    try await World.run { world in
+    try await World.run(policy: .samples[2]) { world in
       let desk = try await world.instance(settings: ["farewell": true])
       try await desk.signIn("alice#1")
       try await desk.signIn("bob#1")
       #expect(pending(desk).isEmpty)
       #expect(world.vendor.calls == ["signIn alice#1", "signOut alice#1", "signIn bob#1"])
+    }
+  }
+
+  @Test func `A former user who signs in again is not logged out any more, and another one's logout waits`()
+    async throws
+  {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.deliver, SampleErrors.network, SampleErrors.network)
+      try await desk.signIn("bob#1")
+      try await eventually("one attempt was made") { pending(desk).first?.attempts == 1 }
+      let first = pending(desk).first?.id
+      try await desk.signIn("alice#2")
+      #expect(pending(desk).map(\.purpose) == ["logout"])
+      #expect(pending(desk).first?.id != first)
+      try await eventually("bob's logout was tried") { world.vendor.calls.last == "deliver bob#1" }
+      #expect(desk.user.externalId == "alice")
+      world.clock.advance(3600)
+      world.deadlines.wake()
+      try await eventually("nothing is pending") { pending(desk).isEmpty }
+      #expect(desk.user.externalId == "alice")
     }
   }
 

@@ -57,14 +57,15 @@ struct LoginTests {
     }
   }
 
-  @Test func `Another user's login logs the former out first, and wipes`() async throws {
+  @Test func `Another user's login wipes the former user, whom the vendor is then told to log out`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
       try await desk.signIn("alice#1")
       try await desk.store("hers", for: "note", epoch: nil)
       let epoch = desk.shape(secretSettings: [], isAdmin: true, conceals: false).storageEpoch
       try await desk.signIn("bob#1")
-      #expect(world.vendor.calls == ["signIn alice#1", "signOut alice#1", "signIn bob#1"])
+      try await eventually("the former user is logged out") { world.vendor.count(.deliver) == 1 }
+      #expect(world.vendor.calls == ["signIn alice#1", "signIn bob#1", "deliver alice#1"])
       #expect(
         try await world.events() == [.instanceCreated, .userLoggedIn, .userLoggedOut, .identityWiped, .userLoggedIn])
       #expect(try await world.last(.userLoggedOut)?.data["cause"] == "switch")
@@ -75,14 +76,40 @@ struct LoginTests {
     }
   }
 
-  @Test func `When the former session can't be ended the former user stays`() async throws {
+  @Test(arguments: [SampleErrors.network, SampleErrors.refused])
+  func `Another user's login that fails leaves the former user`(error: SDKError) async throws {
     try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.signIn, error)
+      #expect(await reason { try await desk.signIn("bob#1") } == error.reason.rawValue)
+      #expect(desk.user.externalId == "alice")
+      #expect(try await desk.token().token == "alice#1")
+    }
+  }
+
+  @Test func `Where the switch is a logout and the former session can't be ended the former user stays`() async throws {
+    try await World.run(policy: .samples[2]) { world in
       let desk = try await world.instance()
       try await desk.signIn("alice#1")
       world.vendor.fail(.signOut, SampleErrors.network)
       #expect(await reason { try await desk.signIn("bob#1") } == "network")
       #expect(desk.user.externalId == "alice")
       #expect(try await desk.token().token == "alice#1")
+    }
+  }
+
+  @Test func `The next user's renewals are not held back by the former user's`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      for user in ["alice", "bob"] {
+        try await desk.signIn("\(user)#1")
+        world.bridge.answer("\(user)#2")
+        try await desk.reject(TokenID(Secret("\(user)#1")))
+        #expect(try await desk.token().token == Secret("\(user)#2"))
+      }
+      #expect(world.bridge.questions.count == 2)
+      #expect(world.bridge.resets == 1)
     }
   }
 
@@ -150,7 +177,7 @@ struct LoginTests {
       try await desk.signIn("alice#1")
       try await desk.store("hers", for: "note", epoch: nil)
       world.store.failNextCommits(1)
-      #expect(await reason { try await desk.signOut() } == "storeUnavailable")
+      #expect(await reason { try await desk.signOut(localOnly: true) } == "storeUnavailable")
       #expect(desk.state == .locked)
       #expect(await reason { _ = try await desk.token() } == "locked")
       #expect(desk.cachedAnswer(minTTL: 0, http: false) == nil)
@@ -181,7 +208,7 @@ struct LoginTests {
       let desk = try await world.instance()
       try await desk.signIn("alice#1")
       world.store.failNextCommits(1)
-      _ = await reason { try await desk.signOut() }
+      _ = await reason { try await desk.signOut(localOnly: true) }
       #expect(try await desk.signOut() == false)
       #expect(desk.state == .loggedOut)
       #expect(try await world.store.load().instances.first?.identity?["phase"] == "loggedOut")

@@ -85,6 +85,67 @@ struct LogoutTests {
     }
   }
 
+  @Test func `A login waits for the logout before it, and so does another logout`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let gate = world.vendor.hold(.signOut)
+      async let informed = desk.signOut()
+      try await eventually("the logout is at the vendor") { world.vendor.count(.signOut) == 1 }
+      async let again = desk.signOut()
+      async let login = desk.signIn("bob#1")
+      #expect(world.vendor.count(.signIn) == 1)
+      gate.open()
+      #expect(try await informed)
+      #expect(try await again == false)
+      #expect(try await login.externalId == "bob")
+      #expect(try await world.count(.logoutFailed) == 0)
+    }
+  }
+
+  @Test func `A login that waits for a logout can be cancelled`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let gate = world.vendor.hold(.signOut)
+      async let informed = desk.signOut()
+      try await eventually("the logout is at the vendor") { world.vendor.count(.signOut) == 1 }
+      let login = Task { try await desk.signIn("bob#1") }
+      login.cancel()
+      await #expect(throws: CancellationError.self) { try await login.value }
+      gate.open()
+      #expect(try await informed)
+      #expect(world.vendor.count(.signIn) == 1)
+    }
+  }
+
+  @Test func `A logout that can't be stored is not told to the vendor`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.store.failNextCommits(1)
+      #expect(await reason { try await desk.signOut() } == "storeUnavailable")
+      #expect(world.vendor.count(.signOut) == 0)
+      #expect(desk.state == .authenticated)
+      #expect(try await desk.token().token == "alice#1")
+      #expect(try await desk.signOut())
+    }
+  }
+
+  @Test func `A logout that is stored no more after the vendor's answer says so`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let gate = world.vendor.hold(.signOut)
+      async let logout = message { try await desk.signOut() }
+      try await eventually("the logout is at the vendor") { world.vendor.count(.signOut) == 1 }
+      world.store.failNextCommits(1)
+      gate.open()
+      #expect(await logout?.hasPrefix("The vendor has ended the session, but that could not be stored") == true)
+      #expect(desk.state == .locked)
+    }
+  }
+
   @Test func `An anonymous user's logout is local, and the next session makes another`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
@@ -95,5 +156,17 @@ struct LogoutTests {
       #expect(first.storageEpoch != second.storageEpoch)
       #expect(world.vendor.count(.signOut) == 0)
     }
+  }
+}
+
+/// The message of the error that some work ends with.
+private func message(_ work: () async throws -> Void) async -> String? {
+  do {
+    try await work()
+    return nil
+  } catch let error as any RPCErrorConvertible {
+    return error.rpcError.message
+  } catch {
+    return "\(error)"
   }
 }

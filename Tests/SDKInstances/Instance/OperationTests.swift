@@ -144,7 +144,7 @@ struct OperationTests {
   }
 
   @Test func `A former user who can't be logged out stays, and is not logged out later`() async throws {
-    try await World.run { world in
+    try await World.run(policy: .samples[2]) { world in
       let desk = try await world.instance(settings: ["retry": true])
       try await desk.signIn("alice#1")
       world.vendor.fail(.signOut, SampleErrors.network)

@@ -60,4 +60,21 @@ struct StorageTests {
       }
     }
   }
+
+  @Test func `A read gives the epoch of its values, also before the instance knows of a wipe`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.store(1, for: "k", epoch: nil)
+      let former = try await desk.storedKeys(epoch: nil).epoch
+      let wiped = try await world.store.commit(
+        InstanceChange(uuid: desk.uuid, id: desk.id, kind: desk.kind, parts: [.wipe])
+      ).wiped
+      let epoch = desk.uuid.clientStorageEpoch(try #require(wiped).storageEpoch)
+      #expect(former != epoch)
+      #expect(try await desk.storedKeys(epoch: nil).epoch == epoch)
+      #expect(try await desk.storedValue("k", epoch: nil).epoch == epoch)
+      #expect(await reason { _ = try await desk.storedKeys(epoch: former) } == "epochChanged")
+      #expect(await reason { _ = try await desk.storedValue("k", epoch: former) } == "epochChanged")
+    }
+  }
 }

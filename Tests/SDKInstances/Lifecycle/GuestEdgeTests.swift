@@ -47,7 +47,7 @@ struct GuestEdgeTests {
       machine.apply(.itselfRefused(epoch: 4, refused, means: .bridge)) == [
         .announce(.authenticationFailed(refused)), .confirm(refused),
       ])
-    #expect(machine.apply(.confirmed(epoch: 4, .proceed)) == [.ask(attempt: 1, isRefusal: true, nil)])
+    #expect(machine.apply(.confirmed(epoch: 4, .proceed)) == [.ask(attempt: 1, isRefusal: true, refused)])
     #expect(machine.apply(.answered(epoch: 4, .credential)) == [.verify])
     #expect(machine.apply(.credentialAccepted(epoch: 4)).contains(.announce(.tokenRefreshed)))
     #expect(machine.state == .authenticated)
@@ -77,7 +77,7 @@ struct GuestEdgeTests {
 
   @Test func `F5: a token that is refused while refreshing is out of reach makes no guest`() {
     var machine = machine(.authenticated, .usable)
-    _ = machine.apply(.reported(means: both))
+    _ = machine.apply(.reported(SampleErrors.refused, means: both))
     #expect(machine.apply(.itselfFailed(epoch: 4, SampleErrors.network)).last == .probe)
     let actions = machine.apply(.probed(epoch: 4, .refused(refused), means: both))
     #expect(!actions.contains(.wipe))

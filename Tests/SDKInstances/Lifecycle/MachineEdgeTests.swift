@@ -7,10 +7,13 @@ import Testing
 struct MachineEdgeTests {
   typealias Machine = AuthenticationMachine
 
-  private func machine(_ phase: Machine.Phase, _ standing: Machine.Standing, attempts: Int = 3) -> Machine {
+  private func machine(
+    _ phase: Machine.Phase, _ standing: Machine.Standing, attempts: Int = 3,
+    onAnotherUser: AuthenticationPolicy.AnotherUser = .signOutAfter
+  ) -> Machine {
     Machine(
       phase: phase, standing: standing, epoch: 4,
-      policy: .init(onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutFirst, maxAttempts: attempts))
+      policy: .init(onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: onAnotherUser, maxAttempts: attempts))
   }
 
   // MARK: M1, M2
@@ -30,9 +33,32 @@ struct MachineEdgeTests {
     #expect(machine.mayHandOut)
   }
 
-  @Test func `M1: another user's login ends the former session first, wiped before the exchange`() {
+  @Test func `M1: another user's login wipes the former user when the vendor has accepted it`() {
     var machine = machine(.authenticated, .usable)
-    #expect(machine.apply(.signIn(sameUser: false)) == [.endFormer])
+    #expect(machine.apply(.signIn(sameUser: false)) == [.record, .exchange])
+    #expect(machine.mayHandOut)
+    #expect(machine.apply(.signInAccepted(epoch: 5)) == [.adopt(wipe: true), .announce(.loggedIn), .finish(.done)])
+  }
+
+  @Test(arguments: [SampleErrors.refused, SampleErrors.network, SampleErrors.serverError])
+  func `M1: another user's login that fails leaves the former user`(error: SDKError) {
+    var machine = machine(.authenticated, .usable)
+    _ = machine.apply(.signIn(sameUser: false))
+    let actions = machine.apply(.signInFailed(epoch: 5, error))
+    #expect(actions.last == .finish(.failed(error)))
+    #expect(!actions.contains(.wipe))
+    #expect(machine.mayHandOut)
+  }
+
+  @Test func `M1: an anonymous user is not wiped by the login that absorbs them`() {
+    var machine = machine(.anonymous, .usable)
+    #expect(machine.apply(.signIn(sameUser: nil)) == [.exchange])
+    #expect(machine.apply(.signInAccepted(epoch: 5)).first == .adopt(wipe: false))
+  }
+
+  @Test func `E5: where the switch is a logout the former session ends first, wiped before the exchange`() {
+    var machine = machine(.authenticated, .usable, onAnotherUser: .signOutFirst)
+    #expect(machine.apply(.signIn(sameUser: false)) == [.record, .endFormer])
     #expect(machine.apply(.formerEnded(epoch: 5)) == [.wipe, .announce(.loggedOut(.switch)), .exchange])
     #expect(machine.phase == .loggedOut)
     #expect(!machine.mayHandOut)
@@ -81,7 +107,8 @@ struct MachineEdgeTests {
 
   @Test func `M3: a logout tells the vendor, then wipes`() {
     var machine = machine(.authenticated, .usable)
-    #expect(machine.apply(.signOut(localOnly: false)) == [.endSession])
+    #expect(machine.apply(.signOut(localOnly: false)) == [.record, .endSession])
+    #expect(machine.isSigningOut)
     #expect(
       machine.apply(.signOutAccepted(epoch: 5)) == [
         .wipe, .announce(.loggedOut(.explicit)), .finish(.signedOut(informed: true)),
@@ -100,7 +127,11 @@ struct MachineEdgeTests {
 
   @Test func `M3: an expired token asks the bridge once, and without a fresh one the logout is local`() {
     var machine = machine(.reauthNeeded, .expired)
-    #expect(machine.apply(.signOut(localOnly: false)) == [.ask(attempt: 1, isRefusal: true, nil)])
+    #expect(
+      machine.apply(.signOut(localOnly: false)) == [
+        .record, .ask(attempt: 1, isRefusal: true, Machine.expiredError),
+      ])
+    #expect(machine.isSigningOut)
     var informed = machine
     #expect(informed.apply(.answered(epoch: 5, .credential)) == [.endSession])
     #expect(informed.apply(.signOutAccepted(epoch: 5)).last == .finish(.signedOut(informed: true)))
@@ -164,9 +195,11 @@ struct MachineEdgeTests {
     var machine = machine(.authenticated, .usable)
     _ = machine.apply(.expired(means: .bridge))
     let error = SampleErrors.failed
+    var cause = Machine.expiredError
+    cause.hints = ["No new credential came (providerFailed): The provider failed."]
     #expect(
       machine.apply(.answered(epoch: 4, .failed(error))) == [
-        .announce(.refreshFailed(error)), .record, .announce(.authenticationFailed(error)), .finish(.failed(error)),
+        .announce(.refreshFailed(error)), .record, .announce(.authenticationFailed(cause)), .finish(.failed(error)),
       ])
     #expect(machine.state == .reauthNeeded)
     for _ in 0..<3 {
@@ -196,6 +229,32 @@ struct MachineEdgeTests {
     #expect(machine.apply(.expired(means: .none)) == [])
   }
 
+  @Test func `M5: a refusal with a failing provider is told in the vendor's words`() {
+    var machine = machine(.authenticated, .usable)
+    let error = SampleErrors.refused
+    _ = machine.apply(.refused(error, means: .bridge))
+    var cause = error
+    cause.hints = ["No new credential came (providerFailed): The provider failed."]
+    #expect(
+      machine.apply(.answered(epoch: 4, .failed(SampleErrors.failed))).contains(.announce(.authenticationFailed(cause)))
+    )
+    // The next question is about it too.
+    #expect(machine.apply(.renew(.bridge)) == [.ask(attempt: 1, isRefusal: true, error)])
+  }
+
+  @Test func `R8: a clock that is set back revives what had only ended`() {
+    var machine = machine(.authenticated, .usable)
+    _ = machine.apply(.expired(means: .none))
+    #expect(machine.state == .reauthNeeded)
+    #expect(machine.apply(.revived) == [.record, .announce(.tokenRefreshed)])
+    #expect(machine.state == .authenticated)
+    #expect(machine.mayHandOut)
+    #expect(machine.apply(.revived) == [])
+    _ = machine.apply(.refused(SampleErrors.refused, means: .none))
+    #expect(machine.apply(.revived) == [])
+    #expect(machine.state == .reauthNeeded)
+  }
+
   @Test func `M6: a refusal asks with the error and recovers with tokenRefreshed alone`() {
     var machine = machine(.authenticated, .usable)
     let error = SampleErrors.refused
@@ -221,11 +280,12 @@ struct MachineEdgeTests {
 
   @Test func `M7: a report withholds the token until it was renewed or probed`() {
     var machine = machine(.authenticated, .usable)
-    #expect(machine.apply(.reported(means: .none)) == [.probe])
+    let report = SDKError(.vendor, .invalidAuth, "An app says so.", httpStatus: 403, vendorCode: "blocked")
+    #expect(machine.apply(.reported(report, means: .none)) == [.probe])
     #expect(!machine.mayHandOut)
     #expect(machine.apply(.probed(epoch: 4, .accepted)) == [.finish(.done)])
     #expect(machine.mayHandOut)
-    _ = machine.apply(.reported(means: .none))
+    _ = machine.apply(.reported(report, means: .none))
     let error = SampleErrors.refused
     #expect(
       machine.apply(.probed(epoch: 4, .refused(error))) == [

@@ -39,7 +39,7 @@ struct MachineExchangeTests {
   @Test func `A reported token locks only when the vendor refuses it too`() {
     let error = SampleErrors.refused
     var reported = machine(.authenticated, .usable)
-    _ = reported.apply(.reported(means: .init(itself: true)))
+    _ = reported.apply(.reported(SampleErrors.refused, means: .init(itself: true)))
     #expect(
       reported.apply(.itselfRefused(epoch: 4, error, means: .none)) == [.announce(.refreshFailed(error)), .probe])
     var refused = reported
@@ -53,7 +53,7 @@ struct MachineExchangeTests {
     let error = SampleErrors.refused
     let both = RenewalMeans(itself: true, bridge: true)
     var machine = machine(.authenticated, .usable)
-    _ = machine.apply(.reported(means: both))
+    _ = machine.apply(.reported(SampleErrors.refused, means: both))
     #expect(
       machine.apply(.itselfRefused(epoch: 4, error, means: both)) == [.ask(attempt: 1, isRefusal: true, error)])
     #expect(machine.apply(.answered(epoch: 4, .failed(SampleErrors.failed))).contains(.probe))
@@ -70,7 +70,7 @@ struct MachineExchangeTests {
     var machine = machine(.authenticated, .usable)
     _ = machine.apply(.renew(both))
     var reported = self.machine(.authenticated, .usable)
-    _ = reported.apply(.reported(means: both))
+    _ = reported.apply(.reported(SampleErrors.refused, means: both))
     _ = machine.apply(.itselfRefused(epoch: 4, error, means: both, isFinal: true))
     #expect(machine.mayHandOut)
     _ = reported.apply(.itselfRefused(epoch: 4, error, means: both, isFinal: true))
@@ -80,7 +80,7 @@ struct MachineExchangeTests {
   @Test func `A reported token that is dead does not lock while the exchange was only out of reach`() {
     var machine = machine(.authenticated, .usable)
     let itself = RenewalMeans(itself: true)
-    _ = machine.apply(.reported(means: itself))
+    _ = machine.apply(.reported(SampleErrors.refused, means: itself))
     #expect(machine.apply(.itselfFailed(epoch: 4, SampleErrors.network)).contains(.probe))
     _ = machine.apply(.probed(epoch: 4, .refused(SampleErrors.refused), means: itself))
     #expect(machine.phase == .reauthNeeded)

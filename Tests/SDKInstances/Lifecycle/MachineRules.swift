@@ -44,7 +44,9 @@ struct MachineRules {
     rule("failure is told once", failures <= 1)
     rule("who is gone is told with the wipe", (logouts == 1) == wipes)
     rule("logging in is told with the adoption", !actions.contains(.announce(.loggedIn)) || adopts)
-    rule("only an acceptance signs in", after.phase != .authenticated || before.phase == .authenticated || adopts)
+    rule(
+      "only an acceptance signs in, or a clock that was set back",
+      after.phase != .authenticated || before.phase == .authenticated || adopts || input == .revived)
     rule("nothing rests on a dead credential", !isAtRest(after) || ![.expired, .refused].contains(after.standing))
     if let epoch = input.epoch, epoch != before.epoch {
       rule("a stale result changes nothing", after == before)
@@ -69,6 +71,14 @@ struct MachineRules {
     }
     if case .reported = input { rule("a report alone neither wipes nor locks", !wipes && after.phase == before.phase) }
     if isDeath { rule("a dead credential is handed out no more", !after.mayHandOut || before.activity != .idle) }
+    if input == .revived {
+      rule("a refused credential is not revived", before.standing != .refused || after == before)
+    }
+    if case .failed(let error)? = input.answer, error.origin == .provider, before.cause != nil {
+      rule(
+        "a provider's failure is not told as the cause",
+        !hasAny(.announce(.authenticationFailed(error)), .announce(.fellBackToAnonymous(error))))
+    }
     if input == .merged { rule("a merge keeps the user signed in", after.phase == before.phase && !wipes) }
     if input == .mergedAway { rule("only an anonymous user can be gone", !wipes || before.phase == .anonymous) }
     if input == .wipeFailed { rule("a failed wipe locks", after.phase == .locked && !after.mayHandOut) }
@@ -124,7 +134,7 @@ extension AuthenticationMachine.Input {
       .renew(.bridge), .renew(.none), .renew(.init(itself: true)), .renew(.init(itself: true, bridge: true)),
       .expired(means: .init(itself: true)), .refused(vendor, means: .init(itself: true, bridge: true)),
       .expired(means: .bridge), .expired(means: .none),
-      .reported(means: .bridge), .reported(means: .none), .refused(vendor, means: .bridge),
+      .reported(vendor, means: .bridge), .reported(vendor, means: .none), .refused(vendor, means: .bridge), .revived,
       .refused(vendor, means: .none), .wipeFailed, .merged, .mergedAway,
     ]
     for epoch in epochs {
@@ -173,6 +183,8 @@ extension AuthenticationMachine.Input {
     }
   }
 
+  var answer: AuthenticationMachine.Answer? { if case .answered(_, let answer) = self { answer } else { nil } }
+
   var isLateLogin: Bool { if case .signInAccepted = self { true } else { false } }
 
   var error: SDKError? {
@@ -190,7 +202,7 @@ extension AuthenticationMachine.Input {
 extension AuthenticationPolicy {
   /// Ways that differ in every respect.
   static let samples: [AuthenticationPolicy] = [
-    .init(onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutFirst, maxAttempts: 3),
+    .init(onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutAfter, maxAttempts: 3),
     .init(onDenied: .lock, onBudgetSpent: .lock, onAnotherUser: .wipeOnSuccess, maxAttempts: 2),
     .init(onDenied: .keep, onBudgetSpent: .keep, onAnotherUser: .signOutFirst, maxAttempts: 1),
     .init(onDenied: .logOut, onBudgetSpent: .keep, onAnotherUser: .wipeOnSuccess, maxAttempts: 3), .guest, .visitor,

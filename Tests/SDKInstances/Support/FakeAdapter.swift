@@ -133,6 +133,12 @@ struct FakeAdapter: SDKAdapter {
     return [delivery]
   }
 
+  func logout(ofReplaced identity: IdentityRecord, now: Timestamp) -> Delivery? {
+    guard policy.onAnotherUser == .signOutAfter, let token = identity.credential?.token else { return nil }
+    return Delivery(
+      "logout", details: ["token": token], now: now, endsSession: true, subject: subject(of: identity))
+  }
+
   func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? {
     guard retriesLogout, let token = identity.credential?.token else { return nil }
     return Delivery(

@@ -16,7 +16,11 @@ final class FakeLink: ClientLink {
   /// Answers the daemon's requests.
   typealias Answering = @Sendable (_ method: String, _ params: JSON) async throws(LinkRequestError) -> JSON
 
-  init(uid: UInt32 = 0) { peer = Peer(pid: 1, uid: uid, gid: uid) }
+  init(uid: UInt32 = 0, unit: String? = nil) {
+    peer = Peer(pid: 1, uid: uid, gid: uid, process: PeerProcess(unit: unit))
+  }
+
+  init(peer: Peer) { self.peer = peer }
 
   func send(_ line: [UInt8]) {
     guard let json = try? JSONParser.parse(line) else { return }

@@ -5,7 +5,9 @@ import SDKProtocol
 
 /// Calls as a connection makes them.
 extension World {
-  func session(uid: UInt32 = 0) -> ClientSession { ClientSession(link: FakeLink(uid: uid)) }
+  func session(uid: UInt32 = 0, unit: String? = nil) -> ClientSession {
+    ClientSession(link: FakeLink(uid: uid, unit: unit))
+  }
 
   func accept(_ method: String, _ params: JSON?, on session: ClientSession) -> Gateway.Admission {
     gateway.accept(RPCRequest(id: .null, method: method, params: params), session: session)

@@ -35,13 +35,16 @@ final class World: Sendable {
 
   init(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
-    access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero
+    access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
+    patience: Duration = .seconds(5)
   ) {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let store = store ?? InMemoryStateStore(clock: { [clock] in clock.now })
     self.store = store
     deadlines = Deadlines(clock: clock.wall)
-    hub = EventHub(store: store, operations: operations, logger: logger) { [heardEvents] in heardEvents.add($0) }
+    hub = EventHub(store: store, operations: operations, logger: logger, patience: patience) { [heardEvents] in
+      heardEvents.add($0)
+    }
     let environment = InstanceEnvironment(
       store: store, bridge: bridge, operations: operations, deadlines: deadlines, events: hub, clock: clock.wall,
       http: http, sockets: NoSockets(), logger: logger)
@@ -70,10 +73,10 @@ final class World: Sendable {
   static func run(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
-    isReady: Bool = true,
+    isReady: Bool = true, patience: Duration = .seconds(5),
     _ test: (World) async throws -> Void
   ) async throws {
-    let world = World(store: store, policy: policy, access: access, grace: grace)
+    let world = World(store: store, policy: policy, access: access, grace: grace, patience: patience)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await world.operations.run() }
       defer {

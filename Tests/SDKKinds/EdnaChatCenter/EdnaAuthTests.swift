@@ -7,6 +7,8 @@ import Testing
 
 /// `ChatAuth`, what the bridge makes of it, and how it goes on a request (`vendors.md` 5.2).
 @Suite struct EdnaAuthTests {
+  private let now = Timestamp(secondsSince1970: 1_800_000_000)
+
   private func auth(_ json: JSON) throws -> EdnaAuth { try JSONValueDecoder.decode(EdnaAuth.self, from: json) }
 
   private func state(_ json: JSON, address: String? = "d-1") throws -> EdnaState {
@@ -28,13 +30,13 @@ import Testing
   @Test func `An answer of the bridge replaces what it names and keeps the rest`() throws {
     let former = try auth(["token": "t", "scheme": "s", "method": "cookies", "signature": "g"])
     #expect(
-      try former.answered(["token": "t2"])
+      try former.answered(["token": "t2"], now: now)
         == auth(["token": "t2", "scheme": "s", "method": "cookies", "signature": "g"]))
     #expect(
-      try former.answered(["token": "t2", "scheme": "", "signature": "", "isEncrypted": true])
+      try former.answered(["token": "t2", "scheme": "", "signature": "", "isEncrypted": true], now: now)
         == auth(["token": "t2", "method": "cookies", "isEncrypted": true]))
     #expect(
-      try former.answered(["signature": "g2"])
+      try former.answered(["signature": "g2"], now: now)
         == auth(["token": "t", "scheme": "s", "method": "cookies", "signature": "g2"]))
   }
 
@@ -42,7 +44,7 @@ import Testing
   func `An answer that proves nothing or can't be sent is the provider's fault`(answer: JSONObject) throws {
     let former = try auth(["method": "cookies"])
     do throws(SDKError) {
-      _ = try former.answered(answer)
+      _ = try former.answered(answer, now: now)
       #expect(Bool(false), "taken")
     } catch {
       #expect(error.reason == .providerOutputInvalid)

@@ -33,22 +33,23 @@ import Testing
     #expect(answer.body == Array("{}".utf8))
   }
 
-  @Test("Certificates of others are not taken: unknown ones, and those for another address")
-  func untrusted() async throws {
-    let certificate = try TestCertificate()
-    let here = try await TestSocketServer.start(.answer(Self.hello), tls: TestCertificate.serverContext())
-    for caFile in [nil, "/nonexistent/ca.pem"] {
-      guard case .failure(.network) = await result("https://localhost:\(here.port)/", caFile: caFile) else {
-        Issue.record("an unknown certificate was taken")
-        continue
-      }
-    }
-    let other = try await TestSocketServer.start(
-      .answer(Self.hello), host: "127.0.0.2", tls: TestCertificate.serverContext())
-    guard case .failure(.network) = await result("https://127.0.0.2:\(other.port)/", caFile: certificate.path) else {
-      Issue.record("a certificate for another address was taken")
-      return
-    }
+  @Test("A client that nobody used is let go, and the next request makes another")
+  func idle() async throws {
+    let server = try await TestSocketServer.start(.answer(Self.hello))
+    let client = VendorHTTPClient(group: .singleton)
+    let request = HTTPRequestParts(instance: "a", method: "GET", url: "http://127.0.0.1:\(server.port)/")
+    _ = try await client.send(request)
+    await client.closeIdle()
+    _ = try await client.send(request)
+    #expect(server.connections == 1)
+    await client.closeIdle()
+    #expect(await client.clientCount == 1)
+    await client.closeIdle()
+    #expect(await client.clientCount == 0)
+    _ = try await SocketWait.until("the end") { server.ended == 1 ? true : nil }
+    _ = try await client.send(request)
+    #expect(server.connections == 2)
+    await client.shutdown()
   }
 
   @Test("A redirect is an answer like any other: nothing is carried elsewhere")

@@ -145,18 +145,33 @@ import Testing
     #expect(adapter.farewell(to: .nobody(.anonymous), pushes: [], isInformed: false, now: now).isEmpty)
   }
 
-  @Test func aSecretIsReadFromASmallPlainFile() throws {
+  @Test("A secret is read from a small regular file that only its owner can read")
+  func secretFile() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    func read(_ contents: String?) -> Secret? {
+    func read(_ contents: String?, mode: Int = 0o600) -> Result<Secret, SDKError> {
       let file = folder.appendingPathComponent(UUID().uuidString)
-      if let contents { try? Data(contents.utf8).write(to: file) }
-      return try? SecretFile.read(file.path, setting: "client_secret_file")
+      if let contents {
+        _ = FileManager.default.createFile(
+          atPath: file.path, contents: Data(contents.utf8), attributes: [.posixPermissions: mode])
+      }
+      do throws(SDKError) {
+        return .success(try SecretFile.read(file.path, setting: "client_secret_file"))
+      } catch {
+        return .failure(error)
+      }
     }
-    #expect(read("secret\r\n") == Secret("secret"))
-    #expect(read("secret") == Secret("secret"))
-    for bad in [nil, "", "\n", "two\nlines\n", String(repeating: "x", count: 5000)] { #expect(read(bad) == nil) }
+    #expect(read("secret\r\n") == .success(Secret("secret")))
+    #expect(read("secret", mode: 0o400) == .success(Secret("secret")))
+    for bad in [nil, "", "\n", "two\nlines\n", String(repeating: "x", count: 5000)] {
+      #expect((try? read(bad).get()) == nil)
+    }
+    guard case .failure(let error) = read("secret", mode: 0o644) else {
+      Issue.record("a secret that everybody can read was taken")
+      return
+    }
+    #expect(error.message == "The file of client_secret_file can be read by others; chmod 600 it.")
     #expect((try? SecretFile.read(folder.path, setting: "client_secret_file")) == nil)
     #expect((try? SecretFile.read("/dev/zero", setting: "client_secret_file")) == nil)
   }

@@ -57,6 +57,7 @@ import Testing
     let connect = try message(step.frames[1])
     #expect(connect["connectionType"] == "websocket")
     #expect(connect["clientId"] == "c1")
+    #expect(connect["advice"] == ["timeout": 0], "the first is answered at once")
     #expect(step.wake == 16)
     #expect(step.news.isEmpty)
     let subscribed = receive(["channel": "/meta/subscribe", "successful": true, "id": subscription["id"]!], at: 7)
@@ -98,6 +99,13 @@ import Testing
     let error = BayeuxError(["error": .string(text)])
     #expect(error.code == code)
     #expect(error.description == description)
+  }
+
+  @Test("The words of an error have at most 512 bytes")
+  func longErrors() {
+    let tall = "a" + String(repeating: "\u{301}", count: 2000)
+    #expect(BayeuxError(["error": .string("402::\(tall)")]).description.utf8.count <= 512)
+    #expect(BayeuxError(["error": .string(tall)]).description.utf8.count <= 512)
   }
 
   @Test("Connects follow each other by the advised interval")
@@ -176,6 +184,73 @@ import Testing
         ], at: now)
     }
     #expect(!client.isOver)
+  }
+
+  @Test("A connection counts as good after one answered connect, once for each handshake")
+  mutating func settling() throws {
+    _ = subscribe()
+    #expect(client.resumable == nil)
+    let first = receive([["channel": "/meta/connect", "successful": true]], at: 1)
+    #expect(first.news == [.settled])
+    #expect(client.resumable == "c1")
+    let next = try message(try #require(first.frames.first))
+    #expect(next["channel"] == "/meta/connect" && next["advice"] == nil)
+    #expect(receive([["channel": "/meta/connect", "successful": true]], at: 30).news.isEmpty)
+    // The other order is as good.
+    client = Bayeux(channel: Self.channel, ext: [:], timeout: 10)
+    _ = shakeHands()
+    #expect(receive([["channel": "/meta/connect", "successful": true]], at: 1).news.isEmpty)
+    #expect(receive([["channel": "/meta/subscribe", "successful": true]], at: 1).news == [.subscribed, .settled])
+    _ = client.take(.closing, at: 2)
+    #expect(client.resumable == nil)
+  }
+
+  @Test("A former client is resumed without a handshake and gets what the server has kept")
+  mutating func resuming() throws {
+    client = Bayeux(channel: Self.channel, ext: ["jwt": "t0p"], timeout: 10, resuming: "c0")
+    let step = client.take(.opened, at: 0)
+    #expect(try channels(step) == ["/meta/subscribe", "/meta/connect"])
+    #expect(try message(step.frames[0])["ext"] == ["jwt": "t0p"])
+    #expect(try step.frames.map { try message($0)["clientId"] } == ["c0", "c0"])
+    let answered = receive(
+      [
+        ["channel": .string(Self.channel), "data": 1], ["channel": "/meta/subscribe", "successful": true],
+        ["channel": "/meta/connect", "successful": true],
+      ], at: 1)
+    #expect(answered.news == [.event(1), .subscribed, .settled])
+    #expect(client.resumable == "c0")
+  }
+
+  @Test("A former client can be resumed again after a break, but not after silence")
+  mutating func brokenResumption() {
+    client = Bayeux(channel: Self.channel, ext: [:], timeout: 10, resuming: "c0")
+    _ = client.take(.opened, at: 0)
+    #expect(client.resumable == "c0" && client.isResuming)
+    _ = client.take(.timer, at: 11)
+    #expect(client.isOver)
+    #expect(client.resumable == nil)
+  }
+
+  @Test(
+    "A server that has forgotten the former client gets a new handshake, and refuses nobody by that",
+    arguments: [
+      ["channel": "/meta/subscribe", "successful": false, "error": "401:c0:Unknown client"],
+      ["channel": "/meta/subscribe", "successful": false, "advice": ["reconnect": "handshake"]],
+      ["channel": "/meta/connect", "successful": false, "error": "401:c0:Unknown client"],
+      ["channel": "/meta/connect", "successful": false, "advice": ["reconnect": "handshake", "interval": 0]],
+    ] as [JSON])
+  mutating func forgotten(answer: JSON) throws {
+    client = Bayeux(channel: Self.channel, ext: [:], timeout: 10, resuming: "c0")
+    _ = client.take(.opened, at: 0)
+    let step = receive([answer], at: 1)
+    #expect(step.news.isEmpty)
+    #expect(try channels(step) == ["/meta/handshake"])
+    #expect(client.resumable == nil)
+    #expect(receive([answer], at: 1) == receive([], at: 1), "the answer to the other request changes nothing")
+    let hello = receive([["channel": "/meta/handshake", "successful": true, "clientId": "c1"]], at: 2)
+    #expect(try channels(hello) == ["/meta/subscribe", "/meta/connect"])
+    let refused = receive([["channel": "/meta/subscribe", "successful": false, "error": "403::No"]], at: 3)
+    #expect(refused.news == [.refused(code: "403", description: "No")])
   }
 
   @Test("Advice none ends it")

@@ -32,6 +32,13 @@ import Testing
     #expect(bare.expiresIn == nil)
   }
 
+  @Test("An id token or state that is too long is a bad answer")
+  func lengths() {
+    let long = String(repeating: "x", count: 16_385)
+    #expect(refusal(200, #"{"success":true,"id_token":"\#(long)"}"#)?.reason == .badResponse)
+    #expect(refusal(200, #"{"success":true,"id_token":"zct","state":"\#(long)"}"#)?.reason == .badResponse)
+  }
+
   private static let table: [(error: String, details: String?, reason: Reason)] = [
     ("account key not found", nil, .invalidAccountKey), ("token not found", nil, .invalidAccessToken),
     ("failed to validate claims", "email is invalid", .invalidEmail),

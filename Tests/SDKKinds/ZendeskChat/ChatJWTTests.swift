@@ -1,3 +1,4 @@
+import Foundation
 import JSONRPC
 import JWTKit
 import SDKProtocol
@@ -48,6 +49,15 @@ import Testing
     #expect(jwt.hints.isEmpty)
   }
 
+  @Test("A payload that nests deeper than 32 levels is refused")
+  func deepPayload() async throws {
+    var tree: JSON = []
+    for _ in 0..<30 { tree = [tree] }
+    #expect(refusal(try await token(["x": tree])) == nil)
+    tree = [tree]
+    #expect(refusal(try await token(["x": tree]))?.reason == .invalidAccessToken)
+  }
+
   @Test func withoutAnEndItLivesSevenMinutes() async throws {
     #expect(try ChatJWT(try await token(["exp": nil]), externalIdMax: 200, now: now).expiresAt == now + 420)
     let old = try await token(["exp": nil, "iat": JSON(Self.start - 420)])
@@ -91,6 +101,51 @@ import Testing
     let long = try await token(["external_id": .string(String(repeating: "x", count: 200))])
     #expect(refusal(long) == nil)
     #expect(refusal(long, max: 199)?.reason == .invalidAccessToken)
+  }
+
+  /// A JWT whose payload is this text, signed with anything.
+  private func written(_ payload: String) -> Secret {
+    let part = Data(payload.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+      .replacing("=", with: "")
+    return Secret("eyJhbGciOiJIUzI1NiJ9.\(part).AAAA")
+  }
+
+  @Test("An external_id with control characters is refused", arguments: ["a\nb", "a\u{0}", "\u{85}a", "a\u{7F}"])
+  func controlCharacters(id: String) async throws {
+    #expect(refusal(try await token(["external_id": .string(id)]))?.reason == .invalidAccessToken)
+  }
+
+  @Test("Texts are bounded in bytes, whatever their characters are")
+  func bytes() async throws {
+    // One character with any number of bytes.
+    let tall = "a" + String(repeating: "\u{301}", count: 100)
+    #expect(refusal(try await token(["external_id": .string(tall + tall)]))?.reason == .invalidAccessToken)
+    #expect(refusal(try await token(["name": .string(String(repeating: "é", count: 257))]))?.reason == .invalidName)
+    #expect(refusal(try await token(["name": .string(String(repeating: "é", count: 256))])) == nil)
+    let email = String(repeating: "e", count: 501) + "@example.test"
+    #expect(refusal(try await token(["email": .string(email)]))?.reason == .invalidEmail)
+    #expect(refusal(try await token(["email": .string(String(email.dropFirst(2)))])) == nil)
+  }
+
+  @Test("Other characters than letters, digits and -_.@: in an external_id are a hint")
+  func adviceOnCharacters() async throws {
+    func hints(_ id: String) async throws -> [String] {
+      try ChatJWT(try await token(["external_id": .string(id)]), externalIdMax: 200, now: now).hints
+    }
+    #expect(try await hints("Alice-7_a.b@c:d").isEmpty)
+    for odd in ["ü", "a b", "a$", "a/b", "50%"] {
+      #expect(try await hints(odd).map { String($0.prefix(12)) } == ["external_id:"], "\(odd)")
+    }
+  }
+
+  @Test("Times that are not written as whole numbers are a hint", arguments: ["1800000000.5", "1800000000.0", "1.8e9"])
+  func decimalTimes(time: String) throws {
+    let jwt = try ChatJWT(
+      written(#"{"name":"A","email":"a@b.c","external_id":"a","iat":\#(time)}"#), externalIdMax: 200, now: now)
+    #expect(jwt.hints == ["iat: it is written as a decimal number; write whole seconds"])
+    let whole = try ChatJWT(
+      written(#"{"name":"A","email":"a@b.c","external_id":"a","iat":1800000000}"#), externalIdMax: 200, now: now)
+    #expect(whole.hints.isEmpty)
   }
 
   @Test func whatExplainsARefusalIsAHint() async throws {

@@ -10,15 +10,71 @@ import Testing
 struct MessagingConnectionTests {
   private static let now = Timestamp(secondsSince1970: 1_800_000_000)
 
-  private static func connection(_ peer: MessagingPeer, expiresAt: Timestamp? = nil) -> MessagingConnection {
-    let identity = IdentityRecord(
+  private static func identity(_ token: Secret = Secret("jwt-1"), expiresAt: Timestamp? = nil) -> IdentityRecord {
+    IdentityRecord(
       phase: .authenticated,
       user: User(id: "u1", externalId: "alice", authenticationType: .jwt, authenticated: true, verified: true),
-      credential: Credential(token: Secret("jwt-1"), type: .jwt, obtainedAt: now, expiresAt: expiresAt))
+      credential: Credential(token: token, type: .jwt, obtainedAt: now, expiresAt: expiresAt))
+  }
+
+  private static func connection(
+    _ peer: MessagingPeer, expiresAt: Timestamp? = nil, former: FormerClient? = nil, resuming id: String? = nil
+  ) -> MessagingConnection {
+    let identity = identity(expiresAt: expiresAt)
     let client = Bayeux(
-      channel: "/sdk/apps/a/appusers/u1", ext: ["appId": "a", "appUserId": "u1", "jwt": "jwt-1"], timeout: 30)
+      channel: "/sdk/apps/a/appusers/u1", ext: ["appId": "a", "appUserId": "u1", "jwt": "jwt-1"], timeout: 30,
+      resuming: id)
     return MessagingConnection(
-      peer, client, identity: identity, mode: "single", clock: WallClock(now: { now }, random: { 0.5 }))
+      peer, client, identity: identity, mode: "single", clock: WallClock(now: { now }, random: { 0.5 }), former: former)
+  }
+
+  @Test("A good connection that breaks leaves its client id to the next one of the same user and credential")
+  func formerClient() async {
+    let former = FormerClient()
+    for isGood in [true, false] {
+      let peer = MessagingPeer()
+      peer.accept()
+      if isGood { peer.say([["channel": "/meta/connect", "successful": true]]) }
+      peer.fail(.network("gone"))
+      guard case .lost = await end(of: Self.connection(peer, former: former)) else {
+        Issue.record("not lost")
+        return
+      }
+      #expect(former.take(for: Self.identity()) == (isGood ? "c1" : nil))
+      #expect(former.take(for: Self.identity()) == nil, "it serves once")
+    }
+    former.keep("c1", for: Self.identity(), isKnown: true)
+    #expect(former.take(for: Self.identity(Secret("jwt-2"))) == nil)
+  }
+
+  @Test("A client id is kept while resuming connections break, but not for ever")
+  func brokenResumptions() async {
+    let former = FormerClient()
+    former.keep("c1", for: Self.identity(), isKnown: true)
+    for attempt in 1...FormerClient.maximumFailures {
+      let peer = MessagingPeer()
+      peer.fail(.network("gone"))
+      #expect(former.take(for: Self.identity()) == "c1")
+      guard case .lost = await end(of: Self.connection(peer, former: former, resuming: "c1")) else {
+        Issue.record("attempt \(attempt) is not lost")
+        return
+      }
+    }
+    #expect(former.take(for: Self.identity()) == nil)
+  }
+
+  @Test("A message over the bound is said to be lost")
+  func tooLarge() async {
+    #expect(SocketLimits().message == 4 << 20)
+    let peer = MessagingPeer()
+    peer.accept()
+    peer.fail(.tooLarge)
+    guard case .lost(let error) = await end(of: Self.connection(peer)) else {
+      Issue.record("not lost")
+      return
+    }
+    #expect(error.reason == .badResponse)
+    #expect(error.message.contains("more than 4 MiB") && error.message.contains("lost"))
   }
 
   private func end(of connection: MessagingConnection) async -> RealtimeEnd { await connection.run { _ in } }
@@ -91,12 +147,12 @@ struct MessagingConnectionTests {
 
   @Test func `What breaks is lost, with the vendor's wish when to come back`() async {
     let broken = MessagingPeer()
-    broken.fail(.timeout)
+    broken.fail(.network("gone"))
     guard case .lost(let error) = await end(of: Self.connection(broken)) else {
       Issue.record("not lost")
       return
     }
-    #expect(error.reason == .timeout)
+    #expect(error.reason == .network)
     let unsendable = MessagingPeer()
     unsendable.failSending(.network("gone"))
     guard case .lost = await end(of: Self.connection(unsendable)) else {

@@ -47,6 +47,19 @@ import Testing
     #expect(jwt.hints.isEmpty)
   }
 
+  @Test("Ids, names and e-mail addresses are bounded in bytes, whatever their characters are")
+  func bytes() async throws {
+    // One character with any number of bytes.
+    let tall = "a" + String(repeating: "\u{301}", count: 100)
+    #expect(refusal(try await token(["external_id": .string(tall + tall)])) == .invalidJWTClaims)
+    #expect(refusal(try await token(["external_id": .string(tall)])) == nil)
+    for name in ["name", "email"] {
+      let long = String(repeating: "é", count: 257)
+      #expect(refusal(try await token(["external_id": "a", name: .string(long)])) == .invalidJWTClaims)
+      #expect(refusal(try await token(["external_id": "a", name: .string(String(long.dropLast()))])) == nil)
+    }
+  }
+
   @Test func whatCannotBeRightIsRefused() async throws {
     #expect(refusal(Secret("garbage")) == .failedToDecodeJWT)
     #expect(refusal(Secret("a.b")) == .failedToDecodeJWT)
@@ -59,6 +72,18 @@ import Testing
     #expect(refusal(try await token(["external_id": "a", "exp": "soon"])) == .invalidJWTClaims)
     // {"alg":"none"} . {"external_id":"alice"} . nothing
     #expect(refusal(Secret("eyJhbGciOiJub25lIn0.eyJleHRlcm5hbF9pZCI6ImFsaWNlIn0.")) == .invalidJWTClaims)
+  }
+
+  @Test("A payload that nests deeper than 32 levels or has long runs of combining marks is refused")
+  func hostilePayloads() async throws {
+    var tree: JSON = []
+    for _ in 0..<30 { tree = [tree] }
+    #expect(refusal(try await token(["external_id": "a", "x": tree])) == nil)
+    tree = [tree]
+    #expect(refusal(try await token(["external_id": "a", "x": tree])) == .failedToDecodeJWT)
+    let marks = String(repeating: "\u{301}", count: 129)
+    #expect(refusal(try await token(["external_id": "a", "x": .string("a" + marks)])) == .failedToDecodeJWT)
+    #expect(refusal(try await token(["external_id": "a", "i" + marks: 1])) == .failedToDecodeJWT)
   }
 
   @Test func theEndIsExact() async throws {

@@ -1,6 +1,7 @@
 import JSONRPC
 import SDKInstances
 import SDKProtocol
+import Synchronization
 import Testing
 
 @testable import SDKKinds
@@ -52,12 +53,67 @@ import Testing
     let kept = try SupportAdapter.at(vendor).remainder(
       of: IdentityRecord(phase: .authenticated, kindState: result.kindState))
     #expect(kept == [SupportIdentity.authenticationKey: Secret("jwt")])
-    // From there on nobody is asked, and the setting has the last word.
+    // The same type needs no request any more, and the setting has the last word.
     let gone = IdentityRecord(phase: .loggedOut, kindState: kept)
-    #expect(await reason { try await signIn(.anonymous(), [:], from: gone) } == "identityMismatch")
     vendor.accept("t2")
+    _ = try await signIn(alice, [:], from: gone)
+    vendor.accept("t3")
     _ = try await signIn(.anonymous(), ["authentication": "anonymous"], from: gone)
+    #expect(vendor.calls.count == 4)
+  }
+
+  @Test("Before another type is refused the settings are read again, at most once a minute")
+  func changedSettings() async throws {
+    let clock = Mutex(SupportAdapter.now)
+    let adapter = try SupportAdapter.at(vendor, [:]) { clock.withLock { $0 } }
+    var record = IdentityRecord(phase: .loggedOut)
+    record.kindState = [SupportIdentity.authenticationKey: Secret("jwt")]
+    func signIn(_ identity: SupportIdentity) async -> String {
+      await reason { try await adapter.signIn(try adapter.offered(identity), from: record) }
+    }
+    vendor.answer(200, ["authentication": "jwt"])
+    #expect(await signIn(.anonymous()) == "identityMismatch")
+    #expect(await signIn(.anonymous()) == "identityMismatch")
+    #expect(vendor.calls.count == 1)
+    clock.withLock { $0 = $0 + 61 }
+    vendor.answer(200, ["authentication": "anonymous"])
+    vendor.accept("t1")
+    #expect(await signIn(.anonymous()) == "none")
+    #expect(vendor.calls.suffix(2) == ["GET /api/private/mobile_sdk/settings/app.json", "POST /access/sdk/anonymous"])
+    // Settings that can't be read are no reason to refuse.
+    clock.withLock { $0 = $0 + 61 }
+    vendor.answer(503, [:])
+    #expect(await signIn(alice) == "network")
+  }
+
+  @Test("After a 401 of the exchange the settings are read again, and a hint tells of another type")
+  func settingsAfterARefusal() async throws {
+    var record = IdentityRecord(phase: .loggedOut)
+    record.kindState = [SupportIdentity.authenticationKey: Secret("jwt")]
+    let adapter = try SupportAdapter.at(vendor, [:])
+    vendor.answer(401, ["error": "Couldn't authenticate you"])
+    vendor.answer(200, ["authentication": "anonymous"])
+    do {
+      _ = try await adapter.signIn(try adapter.offered(alice), from: record)
+      Issue.record("the refused identity was accepted")
+    } catch let error as SDKError {
+      #expect(error.reason == .invalidAuth)
+      #expect(error.httpStatus == 401)
+      #expect(error.hints == ["identity.type: the account takes anonymous identities now"])
+    }
+    vendor.accept("t1")
+    let result = try await adapter.signIn(try adapter.offered(.anonymous()), from: record)
+    #expect(result.kindState[SupportIdentity.authenticationKey] == Secret("anonymous"))
     #expect(vendor.calls.count == 3)
+  }
+
+  @Test("Names and e-mail addresses have at most 512 bytes")
+  func lengths() async throws {
+    let adapter = try SupportAdapter.at(vendor, ["authentication": "anonymous"])
+    let long = String(repeating: "é", count: 257)
+    #expect(await reason { try adapter.offered(.anonymous(name: long)) } == "invalidName")
+    #expect(await reason { try adapter.offered(.anonymous(email: long)) } == "invalidEmail")
+    #expect(await reason { try adapter.offered(.anonymous(name: String(long.dropLast()))) } == "none")
   }
 
   private static let ids: [(JSON, String?)] = [

@@ -27,6 +27,11 @@ struct AccessRuleTests {
     "user-unit:@alice", "user-unit:a/b.service@alice", "unit:kiosk.service+", "+user:kiosk", "user:a++user:b", "**",
     "everyone",
     "user:a\n", "unit:kiosk.socket", "user-unit:app.timer@alice", "unit:.service", "pid:1",
+    // libc and `UInt32` read less, or more, than the whole text.
+    "uid:+5", "uid: 5", "uid:٥", "uid:4294967295", "user:root\0x", "user-unit:a.service@root\0x", "user:a\u{200B}",
+    // Nobody matches these.
+    "user:*", "group:*", "unit:*.service", "unit:kiosk@.service", "unit:@1.service", "unit:ki osk.service",
+    "unit:kiösk.service", "unit:kiosk[12].service", "user-unit:kiosk.service@*", "user-unit:*.service@alice",
   ])
   func `Any other is refused, with the grammar in the message`(text: String) {
     #expect(AccessRule(text) == nil)
@@ -36,6 +41,24 @@ struct AccessRuleTests {
   @Test func `A rule has a length`() {
     #expect(AccessRule("user:" + String(repeating: "a", count: 507)) != nil)
     #expect(AccessRule("user:" + String(repeating: "a", count: 508)) == nil)
+  }
+
+  @Test func `The name of a unit has a length`() {
+    #expect(AccessRule("unit:" + String(repeating: "a", count: 247) + ".service") != nil)
+    #expect(AccessRule("unit:" + String(repeating: "a", count: 248) + ".service") == nil)
+  }
+
+  @Test(arguments: ["observe", "use", "control"])
+  func `A role has at most 64 rules, and the error names it`(role: String) throws {
+    func access(_ count: Int) -> JSON { [role: .array((0..<count).map { .string("uid:\($0)") })] }
+    let rules = try JSONValueDecoder.decode(AccessRules.self, from: access(64))
+    #expect(rules.byRole.map(\.rules.count).max() == 64)
+    let error = #expect(throws: DecodingError.self) {
+      try JSONValueDecoder.decode(AccessRules.self, from: access(65))
+    }
+    guard case .dataCorrupted(let context)? = error else { return }
+    #expect(context.codingPath.map(\.stringValue) == [role])
+    #expect(context.debugDescription.hasPrefix("There are 65 rules; a role has at most 64."))
   }
 
   @Test func `Roles are ordered and each access is read strongest first`() throws {

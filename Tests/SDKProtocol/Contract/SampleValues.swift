@@ -16,7 +16,7 @@ struct SampleValues {
     case .string(let format): .string(Self.text(format, member))
     case .enumeration(let words): .string(words.last ?? "")
     case .array(let element): [value(of: element, member: member), value(of: element, member: member)]
-    case .map(let element): ["key": value(of: element, member: member)]
+    case .map(let element, _): ["key": value(of: element, member: member)]
     case .oneOf(let schemas): schemas.first.map { value(of: $0, member: member) } ?? .null
     case .named(_, let schema): value(of: schema, member: member)
     case .object(let members):

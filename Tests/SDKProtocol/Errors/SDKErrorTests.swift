@@ -3,6 +3,16 @@ import SDKProtocol
 import Testing
 
 struct SDKErrorTests {
+  @Test func `Texts of vendors and peers in an error are bounded in bytes`() {
+    let cluster = "a" + String(repeating: "\u{301}", count: 200_000)
+    let error = SDKError(
+      .vendor, .invalidAuth, "The vendor said \(cluster).", member: cluster, vendorCode: cluster,
+      vendorDescription: cluster, hints: Array(repeating: cluster, count: 1000))
+    #expect(error.vendorCode?.utf8.count == 127)
+    #expect(error.vendorDescription?.utf8.count == 511)
+    #expect(JSONWriter.bytes(of: error.rpcError.json).count < 16 << 10)
+  }
+
   private static func id(_ name: String) throws -> InstanceID { try #require(InstanceID(name)) }
 
   /// The table of `protocol.md`, "Errors".
@@ -111,16 +121,17 @@ struct SDKErrorTests {
           case -32010:
             ["notAuthenticated", "reauthNeeded", "locked", "noIdentity", "userNotAuthorized"].contains(name) ? 6 : 1
           case -32021: 6
-          case -32030, -32050: 75
-          case -32040: Self.retryable.contains(name) ? 75 : 1
           default: 1
           }
-        #expect(ExitStatus.status(code: code, reason: name) == expected, "\(name)")
+        #expect(ExitStatus.status(code: code, reason: name, isRetryable: false) == expected, "\(name)")
+        #expect(ExitStatus.status(code: code, reason: name, isRetryable: true) == 75, "\(name)")
       }
     }
-    for code in [-32700, -32600, -32601, -32602] { #expect(ExitStatus.status(code: code, reason: "") == 2) }
-    #expect(ExitStatus.status(code: -32603, reason: "internalError") == 1)
-    #expect(ExitStatus.status(code: -32800, reason: "cancelled") == 1)
-    #expect(ExitStatus.status(code: -32040, reason: "unheard of") == 1)
+    for code in [-32700, -32600, -32601, -32602] {
+      #expect(ExitStatus.status(code: code, reason: "", isRetryable: false) == 2)
+    }
+    #expect(ExitStatus.status(code: -32603, reason: "internalError", isRetryable: false) == 1)
+    #expect(ExitStatus.status(code: -32800, reason: "cancelled", isRetryable: false) == 1)
+    #expect(ExitStatus.status(code: -32040, reason: "unheard of", isRetryable: false) == 1)
   }
 }

@@ -73,3 +73,15 @@ struct TimestampTests {
     #expect(moment - 5 == Timestamp(secondsSince1970: 95))
   }
 }
+
+/// Moments that RFC 3339 can't write.
+struct FarTimestampTests {
+  @Test("A moment outside the years 1 to 9999 is moved to their end", arguments: [1e308, 1e300, 253_402_300_800])
+  func clamped(seconds: Double) {
+    for seconds in [seconds, -seconds] {
+      let far = Timestamp(secondsSince1970: seconds)
+      #expect(((far - Timestamp(secondsSince1970: 0)) * 1000).isFinite)
+      #expect((far > .now) == (seconds > 0))
+    }
+  }
+}

@@ -1,4 +1,5 @@
 import JSONRPC
+import SDKInstances
 import Testing
 
 @testable import sdkd

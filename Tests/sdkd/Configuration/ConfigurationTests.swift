@@ -66,7 +66,8 @@ struct ConfigurationTests {
     #expect(read.grace == 2.5)
     #expect(read.backup == Configuration.Backup(every: Seconds(literal: 43_200), keep: 7))
     #expect(read.logLevel == .warning)
-    #expect(read.access(Self.paths(isUserDaemon: true, uid: 4)).ownUid == 4)
+    let names = ResolvedNames { _ in }
+    #expect(read.access(Self.paths(isUserDaemon: true, uid: 4), names: names).ownUid == 4)
   }
 
   @Test func `The default text says the defaults, and names every key`() throws {
@@ -82,8 +83,9 @@ struct ConfigurationTests {
     #expect(loaded.lines == [])
     var read = loaded.configuration
     #expect(read.createRules.count == 1 && read.networkAllow?.count == 2 && read.metricsListen != nil)
-    #expect(read.providerDirectories.count == 1)
+    #expect(read.providerDirectories.count == 1 && read.providerSockets != nil)
     (read.createRules, read.networkAllow, read.metricsListen, read.providerDirectories) = ([], nil, nil, [])
+    read.providerSockets = nil
     #expect(read == Configuration())
     for table in Configuration.tables {
       for key in table.keys {

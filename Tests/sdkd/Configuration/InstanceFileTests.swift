@@ -75,6 +75,12 @@ struct InstanceFileTests {
     ("[\"/usr", "[\"usr", "8: provider.command: The command's first word must be an absolute path."),
     ("command", "comand", "8: provider.comand: This key is not known; did you mean command?"),
     ("[access]", "timeout = 601\n[access]", "9: provider.timeout: The timeout must be longer than nothing"),
+    ("\"1\"", "\"" + String(repeating: "1", count: 256) + "\"", "3: labels: An instance has at most 64 labels"),
+    (
+      "\"group:support\"", (1...64).map { "\"uid:\($0)\"" }.joined(separator: ","),
+      "10: access.use: There are 65 rules; a role has at most 64."
+    ),
+    ("unit:kiosk.service", "unit:*.service", "10: access.use[0]: \"unit:*.service\" is no access rule"),
     ("group:support", "grp:support", "10: access.use[1]: \"grp:support\" is no access rule"),
     ("control =", "contrl =", "11: access.contrl: This key is not known; did you mean control?"),
     ("labels", "on_remove = \"forget\"\nlabels", "3: on_remove: This must be one of delete, logout."),

@@ -55,7 +55,7 @@ struct UserAllowancesTests {
 
   @Test func `Half of the descriptors stay for admins and the daemon itself`() {
     #expect(ConnectionLimits().fitting(descriptors: 65_536).total == 2048)
-    #expect(ConnectionLimits().fitting(descriptors: 256).total == 128)
+    #expect(ConnectionLimits().fitting(descriptors: 256).total == 64)
     #expect(ConnectionLimits().fitting(descriptors: 0).total == 1)
     #expect(ConnectionLimits.descriptors > 0)
   }

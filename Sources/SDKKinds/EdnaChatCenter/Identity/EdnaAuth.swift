@@ -49,8 +49,8 @@ struct EdnaAuth: RPCValue, Hashable {
 
   /// This with what the bridge answers: members that it does not name stay.
   ///
-  /// - Throws: `providerOutputInvalid` for an answer that proves nothing or can't be sent.
-  func answered(_ members: JSONObject) throws(SDKError) -> EdnaAuth {
+  /// - Throws: `providerOutputInvalid` for an answer that proves nothing, can't be sent or has expired.
+  func answered(_ members: JSONObject, now: Timestamp) throws(SDKError) -> EdnaAuth {
     var next = self
     if let token = members["token"]?.stringValue { next.token = Self.text(Secret(token)) }
     if let scheme = members["scheme"]?.stringValue { next.scheme = Self.text(Secret(scheme)) }
@@ -66,8 +66,17 @@ struct EdnaAuth: RPCValue, Hashable {
       throw SDKError(
         .provider, .providerOutputInvalid, "The token provider gave what can't be sent. \(error.message)")
     }
+    if next.hasExpired(at: now) {
+      throw SDKError(.provider, .providerOutputInvalid, "The token provider gave a JWT that has expired.")
+    }
     return next
   }
+
+  /// The end that the token names, if it is a JWT.
+  var end: Timestamp? { token.flatMap(JWTEnd.of) }
+
+  /// Whether the token is a JWT whose end has passed.
+  func hasExpired(at now: Timestamp) -> Bool { end.map { $0 <= now } ?? false }
 
   /// Whether it can stand in headers or cookies.
   ///

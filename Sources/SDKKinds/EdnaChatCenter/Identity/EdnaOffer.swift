@@ -26,8 +26,9 @@ struct EdnaOffer {
   ) -> CheckedCredential {
     var details = ["auth": auth.stored]
     if let data { details["data"] = EdnaState.stored(data) }
+    let end = [expiresAt, auth.end].compactMap { $0 }.min()
     return CheckedCredential(
-      credential: Credential(token: auth.token ?? Secret(""), type: .custom, obtainedAt: now, expiresAt: expiresAt),
+      credential: Credential(token: auth.token ?? Secret(""), type: .custom, obtainedAt: now, expiresAt: end),
       externalId: identifier?.reveal(), name: name, hints: hints, details: details)
   }
 }

@@ -8,7 +8,8 @@ public enum ChatCenterGetChat: SDKMethod {
   public static let summary = "All that an app needs to open the chat."
   public static let documentation = """
     The same as session.open: gives the prefilled text once and delivers updated data when the connection is live.
-    userNotAuthorized without a user. A login that was accepted just before is waited for.
+    A lost connection is tried again at once and not waited for; live says whether it is open. userNotAuthorized without
+    a user. A login that was accepted just before is waited for.
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read

@@ -77,6 +77,16 @@ actor EdnaConnection: RealtimeConnection {
     await socket.close()
   }
 
+  /// Performs the steps that make the connection usable, and closes it when one fails.
+  nonisolated func closingOnFailure<T: Sendable>(_ work: () async throws(SDKError) -> T) async throws(SDKError) -> T {
+    do throws(SDKError) {
+      return try await work()
+    } catch {
+      await close()
+      throw error
+    }
+  }
+
   private func beginReading() async {
     while isReading, !isRunning { await withCheckedContinuation { turns.append($0) } }
     if !isRunning { isReading = true }

@@ -56,14 +56,19 @@ struct EdnaWire: Sendable {
       throw EdnaFailure.error(error)
     }
     let connection = EdnaConnection(socket, timeout: timeout)
-    let answer = try await connection.perform(frames.registerDevice(state), within: seconds)
-    guard let address = answer["deviceAddress"]?.stringValue, (1...1024).contains(address.utf8.count),
-      address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-    else {
-      throw SDKError(
-        .unreachable, .badResponse, "\(EdnaFailure.vendor) registered no device: its answer has no deviceAddress.")
-    }
-    return (connection, address)
+    return (
+      connection,
+      try await connection.closingOnFailure { () throws(SDKError) in
+        let answer = try await connection.perform(frames.registerDevice(state), within: seconds)
+        guard let address = answer["deviceAddress"]?.stringValue, (1...1024).contains(address.utf8.count),
+          address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+          throw SDKError(
+            .unreachable, .badResponse, "\(EdnaFailure.vendor) registered no device: its answer has no deviceAddress.")
+        }
+        return address
+      }
+    )
   }
 
   /// All three steps, each acknowledged: the user is online (`vendors.md` 5.3).
@@ -71,10 +76,13 @@ struct EdnaWire: Sendable {
   /// - Returns: the connection, and the state with the device's address.
   func enter(_ state: EdnaState, name: String?) async throws(SDKError) -> (EdnaConnection, EdnaState) {
     let (connection, address) = try await register(state, within: timeout)
-    var state = state
-    state.deviceAddress = address
-    _ = try await connection.perform(frames.initChat(state))
-    _ = try await connection.perform(frames.clientInfo(state, name: name, data: state.data))
+    var entered = state
+    entered.deviceAddress = address
+    let state = entered
+    try await connection.closingOnFailure { () throws(SDKError) in
+      _ = try await connection.perform(frames.initChat(state))
+      _ = try await connection.perform(frames.clientInfo(state, name: name, data: state.data))
+    }
     return (connection, state)
   }
 

@@ -17,6 +17,8 @@ extension Bayeux {
   enum News: Sendable, Hashable {
     /// The server delivers the channel's events from now on; again after each new handshake.
     case subscribed
+    /// The server has answered a `/meta/connect` as well: the connection is a good one. Once for each handshake.
+    case settled
     /// The server refuses the subscription. The client is over.
     case refused(code: String?, description: String)
     /// The data of an event on the channel.

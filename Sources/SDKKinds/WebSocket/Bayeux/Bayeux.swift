@@ -11,10 +11,18 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   /// Seconds for an answer that the server does not hold back.
   private let timeout: Double
 
+  /// The client id of an earlier connection, for which the server may have kept events.
+  private let former: String?
+  /// Whether the server has not yet said that it still knows the former client.
+  private(set) var isResuming = false
+
   private var phase = Phase.idle
   private var connect = Connect.idle
   private var subscribeDeadline: Double?
   private var isSubscribed = false
+  /// Whether a `/meta/connect` was answered since the handshake.
+  private var hasConnected = false
+  private var isSettled = false
   private var ids: UInt64 = 0
   private var handshakeID = ""
   private var subscribeID = ""
@@ -32,7 +40,11 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   private static let grace = 15.0
 
   /// A client that subscribes to `channel` with this `ext`, which holds the credentials.
-  init(channel: String, ext: JSONObject, timeout: Double = 30) {
+  ///
+  /// - Parameter former: the client id of a connection that broke; a server that still knows it delivers what it has
+  ///   kept since, any other one gets a new handshake.
+  init(channel: String, ext: JSONObject, timeout: Double = 30, resuming former: String? = nil) {
+    self.former = former
     self.channel = channel
     self.ext = ext
     self.timeout = timeout.isFinite ? min(max(timeout, 1), 300) : 30
@@ -45,11 +57,16 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   /// Whether nothing more will be sent or told.
   var isOver: Bool { phase == .over }
 
+  /// The client id to resume with after the connection has broken; `nil` when a new handshake is needed.
+  private(set) var resumable: String?
+
   /// Takes an input at a time in seconds on a clock that does not go back.
   mutating func take(_ input: Input, at now: Double) -> Step {
     var step = Step()
     switch input {
-    case .opened: if phase == .idle { handshake(&step, now) }
+    case .opened:
+      guard phase == .idle else { break }
+      if let former { resume(former, &step, now) } else { handshake(&step, now) }
     case .text(let text): receive(text, &step, now)
     case .timer: timer(&step, now)
     case .closing: leave(&step)
@@ -103,23 +120,59 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     guard handshakes < Self.maximumHandshakes else { return fail("handshakes come to nothing", &step) }
     handshakes += 1
     advice.forgetReconnect()
-    connect = .idle
-    subscribeDeadline = nil
-    isSubscribed = false
+    forgetClient()
     phase = .handshaking(deadline: now + timeout)
     handshakeID = send("/meta/handshake", ["version": "1.0", "supportedConnectionTypes": ["websocket"]], &step)
   }
 
+  private mutating func forgetClient() {
+    connect = .idle
+    subscribeDeadline = nil
+    isSubscribed = false
+    hasConnected = false
+    isSettled = false
+    isResuming = false
+    resumable = nil
+  }
+
+  /// Goes on as the client of an earlier connection. The subscription is repeated: it shows the credentials, and a
+  /// server may have forgotten it.
+  private mutating func resume(_ clientID: String, _ step: inout Step, _ now: Double) {
+    isResuming = true
+    resumable = clientID
+    join(as: clientID, &step, now)
+  }
+
+  private mutating func join(as clientID: String, _ step: inout Step, _ now: Double) {
+    phase = .connected(clientID: clientID)
+    var subscription: JSONObject = ["clientId": .string(clientID), "subscription": .string(channel)]
+    if !ext.isEmpty { subscription["ext"] = .object(ext) }
+    subscribeID = send("/meta/subscribe", subscription, &step)
+    subscribeDeadline = now + timeout
+    sendConnect(clientID, &step, now)
+  }
+
+  /// The first one asks for an answer at once, which shows that the connection is good; later ones are held.
   private mutating func sendConnect(_ clientID: String, _ step: inout Step, _ now: Double) {
     connect = .waiting(since: now, deadline: now + advice.timeout + Self.grace)
-    connectID = send(
-      "/meta/connect", ["clientId": .string(clientID), "connectionType": "websocket"], &step)
+    var members: JSONObject = ["clientId": .string(clientID), "connectionType": "websocket"]
+    if !hasConnected { members["advice"] = ["timeout": 0] }
+    connectID = send("/meta/connect", members, &step)
+  }
+
+  private mutating func settle(_ step: inout Step) {
+    guard isSubscribed, hasConnected, !isSettled, case .connected(let clientID) = phase else { return }
+    isSettled = true
+    isResuming = false
+    resumable = clientID
+    step.news.append(.settled)
   }
 
   private mutating func leave(_ step: inout Step) {
     if case .connected(let clientID) = phase {
       _ = send("/meta/disconnect", ["clientId": .string(clientID)], &step)
     }
+    resumable = nil
     phase = .over
   }
 
@@ -166,12 +219,7 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     guard let clientID = message["clientId"]?.stringValue, (1...256).contains(clientID.utf8.count) else {
       return fail("the server gave no client id", &step)
     }
-    phase = .connected(clientID: clientID)
-    var subscription: JSONObject = ["clientId": .string(clientID), "subscription": .string(channel)]
-    if !ext.isEmpty { subscription["ext"] = .object(ext) }
-    subscribeID = send("/meta/subscribe", subscription, &step)
-    subscribeDeadline = now + timeout
-    sendConnect(clientID, &step, now)
+    join(as: clientID, &step, now)
   }
 
   private mutating func subscriptionAnswered(_ message: JSON, _ step: inout Step, _ now: Double) {
@@ -184,6 +232,10 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
       guard !isSubscribed else { return }
       isSubscribed = true
       step.news.append(.subscribed)
+      settle(&step)
+    } else if isResuming {
+      // The server has forgotten the former client; the credentials have not been looked at.
+      handshake(&step, now)
     } else if message["advice"]?["reconnect"]?.stringValue == "handshake", handshakes < Self.maximumHandshakes {
       // Not the credentials: the server has lost the client.
       repeatHandshake(now)
@@ -208,7 +260,12 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     guard case .waiting(let since, _) = connect, Self.answers(message, connectID) else { return }
     advice.update(message["advice"])
     let isGood = message["successful"]?.boolValue == true
-    if isGood, isSubscribed { handshakes = 0 }
+    if !isGood, isResuming, advice.reconnect != .none { return handshake(&step, now) }
+    if isGood {
+      hasConnected = true
+      if isSubscribed { handshakes = 0 }
+      settle(&step)
+    }
     switch advice.reconnect {
     case .none: fail("the server ends the connection: \(BayeuxError(message).words)", &step)
     case .handshake: repeatHandshake(now)
@@ -221,15 +278,14 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   }
 
   private mutating func repeatHandshake(_ now: Double) {
-    connect = .idle
-    subscribeDeadline = nil
-    isSubscribed = false
+    forgetClient()
     phase = .pausing(until: now + max(advice.interval, Self.minimumInterval))
   }
 
   private mutating func fail(_ words: String, _ step: inout Step) {
-    step.news.append(.failed(String(words.prefix(600))))
+    step.news.append(.failed(words.clipped(toUTF8: 600)))
     step.news.append(.reconnectAdvice(advice.reconnect, after: advice.interval))
+    if isResuming || advice.reconnect != .retry { resumable = nil }
     phase = .over
   }
 }

@@ -4,18 +4,18 @@ import JSONRPC
 struct BayeuxError: Sendable, Hashable {
   /// The code, three digits.
   var code: String?
-  /// The words, at most 512 characters.
+  /// The words, at most 512 bytes.
   var description: String
 
   /// The error of an answer that was not successful.
   init(_ answer: JSON) {
-    let text = String((answer["error"]?.stringValue ?? "").prefix(1024))
+    let text = (answer["error"]?.stringValue ?? "").clipped(toUTF8: 1024)
     let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     if let first = parts.first, first.utf8.count == 3, first.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
       code = String(first)
-      description = String((parts.count > 1 ? parts[parts.count - 1] : "").prefix(512))
+      description = String(parts.count > 1 ? parts[parts.count - 1] : "").clipped(toUTF8: 512)
     } else {
-      description = String(text.prefix(512))
+      description = text.clipped(toUTF8: 512)
     }
   }
 

@@ -9,7 +9,7 @@ public enum MessagingLogoutUser: SDKMethod {
   public static let documentation = """
     Valid in every state. The vendor is told with a living token; a dead one is renewed once through the provider, and
     without a fresh one the logout is local. When the vendor can't be reached everything is kept and the call fails,
-    unless localOnly is set.
+    unless localOnly is set. A login or logout that follows waits for this one's end.
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)

@@ -13,8 +13,9 @@ public enum SupportSetIdentity: SDKMethod {
     then, and when it is refused, the former one stands. With onChange "refuse" it is identityChangeRefused instead.
     A jwt identity without token has its unique id supplied by the delegate or token provider, now and whenever the
     vendor refuses it. identityMismatch: the account wants the other type. personalDataRefused: coppa is set.
-    weakIdentifier: strict_identifiers is set. agentNotAllowed: the e-mail is an agent's. network: the account's
-    settings can't be read. A newer identity supersedes this one.
+    weakIdentifier: strict_identifiers is set. invalidName, invalidEmail: more than 512 bytes. agentNotAllowed: the
+    e-mail is an agent's. network: the vendor or the account's settings can't be read, and the former identity stands;
+    support.clearIdentity works without the vendor. A newer identity supersedes this one.
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)

@@ -40,7 +40,7 @@ public enum EventsList: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .optional("instances", .array(InstanceID.jsonSchema), "only these instances"),
-      .optional("labels", .map(.string()), "only instances with all of these labels"),
+      .optional("labels", .map(.string(), atMost: 64), "only instances with all of these labels"),
       .optional("types", .array(.enumeration(EventType.allCases.map(\.rawValue))), "only these types"),
       .optional("since", .string(), "only what came after this cursor"),
       .optional("limit", .integer(minimum: 1, maximum: 500), "how many at most; 100 unless given"),

@@ -37,7 +37,7 @@ public enum EventsSubscribe: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .optional("instances", .array(InstanceID.jsonSchema), "only these instances"),
-      .optional("labels", .map(.string()), "only instances with all of these labels"),
+      .optional("labels", .map(.string(), atMost: 64), "only instances with all of these labels"),
       .optional("types", .array(.enumeration(EventType.allCases.map(\.rawValue))), "only these types"),
       .optional("since", .string(), "replay what came after this cursor first"),
     ])

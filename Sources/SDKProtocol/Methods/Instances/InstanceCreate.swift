@@ -46,7 +46,7 @@ public enum InstanceCreate: SDKMethod {
       .optional("settings", .map(.any), "the kind's settings, with the keys of the configuration file"),
       .optional("provider", .map(.any), "the token provider; for admins only"),
       .optional("access", AccessRules.jsonSchema, "who may do what, besides owner and admins"),
-      .optional("labels", .map(.string()), "labels for the operator"),
+      .optional("labels", .map(.string(), atMost: 64), "labels for the operator"),
     ])
   }
 

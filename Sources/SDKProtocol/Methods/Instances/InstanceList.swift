@@ -6,7 +6,8 @@ public enum InstanceList: SDKMethod {
   public static let summary = "The instances that the caller can see."
   public static let documentation = """
     Instances by id, those that the caller can observe and that match all filters. Pages of at most `limit`
-    (50, at most 200, fewer when they are large); `next` is the id to give as `after` for the next page.
+    (50, at most 200, fewer when they are large); `next` is the id to give as `after` for the next page. Admins also
+    get the quarantined instances, of which only `instance`, `state`, `lastError` and `createdAt` say something.
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.read
@@ -37,7 +38,7 @@ public enum InstanceList: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .optional("labels", .map(.string()), "only those with all of these labels"),
+      .optional("labels", .map(.string(), atMost: 64), "only those with all of these labels"),
       .optional("kind", KindName.jsonSchema, "only this kind"),
       .optional("state", InstanceState.jsonSchema, "only those in this state"),
       .optional("limit", .integer(minimum: 1, maximum: 200), "how many at most"),

@@ -4,19 +4,33 @@ public import JSONRPC
 public enum PushList: SDKMethod {
   public static let name = "push.list"
   public static let summary = "The registrations for push messages, orphaned ones included."
-  public static let documentation = "Oldest first. Addresses are masked."
+  public static let documentation = """
+    Oldest first. Addresses are masked. Pages of at most `limit` (64, fewer when they are large); `next` is the id to
+    give as `after` for the next page.
+    """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
 
   /// What the caller sends.
   public struct Params: RPCValue {
-    public var instance: InstanceID
-
     /// The instance.
-    public init(instance: InstanceID) { self.instance = instance }
+    public var instance: InstanceID
+    /// How many at most.
+    public var limit: Int?
+    /// Only registrations after this one.
+    public var after: String?
+
+    /// Each member by name.
+    public init(instance: InstanceID, limit: Int? = nil, after: String? = nil) {
+      self.instance = instance
+      self.limit = limit
+      self.after = after
+    }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("instance", InstanceID.jsonSchema, "the instance")
+      .required("instance", InstanceID.jsonSchema, "the instance"),
+      .optional("limit", .integer(minimum: 1, maximum: 64), "how many at most"),
+      .optional("after", .string(), "only registrations after this one"),
     ])
   }
 
@@ -53,13 +67,20 @@ public enum PushList: SDKMethod {
 
   /// What the caller gets.
   public struct Result: RPCValue {
+    /// The registrations, oldest first.
     public var pushes: [Push]
+    /// Where the next page begins; absent on the last.
+    public var next: String?
 
-    /// The registrations.
-    public init(pushes: [Push]) { self.pushes = pushes }
+    /// Each member by name.
+    public init(pushes: [Push], next: String? = nil) {
+      self.pushes = pushes
+      self.next = next
+    }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("pushes", .array(Push.jsonSchema), "the registrations, oldest first")
+      .required("pushes", .array(Push.jsonSchema), "the registrations, oldest first"),
+      .optional("next", .string(), "where the next page begins; absent on the last"),
     ])
   }
 }

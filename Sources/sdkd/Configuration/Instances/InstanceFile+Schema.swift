@@ -8,7 +8,7 @@ extension InstanceFile {
   static let schema = JSONSchema.object([
     .required("id", InstanceID.jsonSchema, "the instance"),
     .required("kind", KindName.jsonSchema, "its SDK"),
-    .optional("labels", .map(.string()), "labels for the operator"),
+    .optional("labels", .map(.string(), atMost: 64), "labels for the operator"),
     .optional("settings", .any, "the kind's settings"),
     .optional("provider", ProviderConfiguration.jsonSchema, "its token provider"),
     .optional("access", AccessRules.jsonSchema, "who may do what"),

@@ -26,15 +26,24 @@ struct InstanceFileReader {
     let settings = settings(of: kind)
     let provider = provider()
     let access = AccessRules(
-      observe: values.elements(at: "access.observe"), use: values.elements(at: "access.use"),
-      control: values.elements(at: "access.control"))
+      observe: rules("access.observe"), use: rules("access.use"), control: rules("access.control"))
     let onRemove = values.json(at: "on_remove")?.stringValue.flatMap(Definition.OnRemove.init)
     guard let id, let kind else { return nil }
-    return InstanceFile(
-      file: log.file, idLine: log.lines.line(of: "id"), id: id,
-      definition: Definition(
-        kind: kind.name, source: .file, owner: 0, settings: settings, provider: provider, access: access,
-        labels: values.value([String: String].self, at: "labels") ?? [:], onRemove: onRemove))
+    let definition = Definition(
+      kind: kind.name, source: .file, owner: 0, settings: settings, provider: provider, access: access,
+      labels: values.value([String: String].self, at: "labels") ?? [:], onRemove: onRemove)
+    if let excess = definition.excess { log.add(excess.member, excess.sentence) }
+    return InstanceFile(file: log.file, idLine: log.lines.line(of: "id"), id: id, definition: definition)
+  }
+
+  /// The rules of a role that are right.
+  private func rules(_ path: String) -> [AccessRule]? {
+    let count = values.json(at: path)?.arrayValue?.count ?? 0
+    guard count <= AccessRules.maximumPerRole else {
+      log.add(path, AccessRules.tooMany(count))
+      return nil
+    }
+    return values.elements(at: path)
   }
 
   private func kind() -> (any SDKKind)? {

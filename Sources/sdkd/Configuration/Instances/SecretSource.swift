@@ -1,5 +1,6 @@
 import Glibc
 import JSONRPC
+import SDKInstances
 
 /// Finds the secrets that files refer to instead of holding them: `{ credential = "NAME" }`, `{ file = "/path" }`.
 struct SecretSource: Sendable {

@@ -12,8 +12,8 @@ extension JSONSchema {
     case .array(let element):
       guard let elements = value.arrayValue else { return [.wrong(path, expectation)] }
       return elements.enumerated().flatMap { element.findings(in: $0.element, at: "\(path)[\($0.offset)]") }
-    case .map(let element):
-      guard let object = value.objectValue else { return [.wrong(path, expectation)] }
+    case .map(let element, let maximum):
+      guard let object = value.objectValue, object.count <= maximum ?? .max else { return [.wrong(path, expectation)] }
       return object.members.flatMap { element.findings(in: $0.value, at: path.appending(key: $0.key)) }
     default: return violation(in: value, at: path).map { [SchemaFinding($0)] } ?? []
     }

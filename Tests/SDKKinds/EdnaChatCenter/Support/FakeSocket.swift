@@ -39,7 +39,7 @@ final class FakeSocket: VendorSocket {
     if let reply = answer(frame) { push(reply) }
   }
 
-  func next() async throws(HTTPFailure) -> String? {
+  func next(within _: Double?) async throws(HTTPFailure) -> String? {
     let turn = Turn<String?>()
     state.withLock { $0.inbox.take(turn) }
     return try await turn.outcome().get()

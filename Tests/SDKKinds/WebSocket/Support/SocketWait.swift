@@ -10,10 +10,10 @@ enum SocketWait {
   }
 
   /// Waits until `condition` gives a value, and fails after a deadline that no healthy machine needs.
-  static func until<R>(_ what: String, _ condition: () throws -> R?) async throws -> R {
+  static func until<R>(_ what: String, _ condition: () async throws -> R?) async throws -> R {
     let deadline = ContinuousClock.now + .seconds(20)
     while ContinuousClock.now < deadline {
-      if let value = try condition() { return value }
+      if let value = try await condition() { return value }
       try await Task.sleep(for: .milliseconds(1))
     }
     throw NotInTime(description: "not in time: \(what)")

@@ -13,6 +13,10 @@ final class TestSocketServer: Sendable {
     case upgrade([(String, String)])
     /// Answers the first bytes with these.
     case answer(String)
+    /// Answers the first bytes with the first text, and then sends one byte of the second each 20 ms, for ever.
+    case trickle(String, String)
+    /// Answers each read with the next of these texts.
+    case answers([String])
     /// Says nothing.
     case silence
 
@@ -60,7 +64,9 @@ final class TestSocketServer: Sendable {
   private static func equip(_ channel: any Channel, _ manner: Manner, _ seen: Seen) -> EventLoopFuture<Void> {
     switch manner {
     case .silence: return channel.eventLoop.makeSucceededVoidFuture()
-    case .answer(let text): return channel.pipeline.addHandler(Answering(text))
+    case .answer(let text): return equip(channel, Answering([text]))
+    case .answers(let texts): return equip(channel, Answering(texts))
+    case .trickle(let head, let rest): return equip(channel, Trickling(head, rest))
     case .upgrade(let headers):
       let upgrader = NIOWebSocketServerUpgrader(
         maxFrameSize: 1 << 24, automaticErrorHandling: false,
@@ -77,6 +83,10 @@ final class TestSocketServer: Sendable {
     }
   }
 
+  private static func equip(_ channel: any Channel, _ handler: any ChannelHandler) -> EventLoopFuture<Void> {
+    channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(handler) }
+  }
+
   var port: Int { listener.localAddress?.port ?? 0 }
   var heads: [HTTPRequestHead] { seen.state.withLock { $0.heads } }
   var connections: Int { seen.state.withLock { $0.connections } }
@@ -87,15 +97,43 @@ final class TestSocketServer: Sendable {
     try await SocketWait.until("a peer") { seen.state.withLock { $0.peers.first } }
   }
 
-  /// Answers the first bytes with a text.
-  private final class Answering: ChannelInboundHandler, Sendable {
+  /// Answers each read with the next text, and again with the last one.
+  private final class Answering: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
-    private let text: String
-    init(_ text: String) { self.text = text }
+    private var texts: [String]
+    init(_ texts: [String]) { self.texts = texts }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let text = texts.count > 1 ? texts.removeFirst() : texts[0]
       context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+    }
+  }
+
+  /// Answers the first bytes with a text and then keeps the answer alive without ever ending it.
+  private final class Trickling: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+    private let head: String
+    private let rest: [UInt8]
+    private var hasBegun = false
+
+    init(_ head: String, _ rest: String) {
+      self.head = head
+      self.rest = Array(rest.utf8)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      guard !hasBegun else { return }
+      hasBegun = true
+      context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: head)), promise: nil)
+      guard !rest.isEmpty else { return }
+      let (channel, rest) = (context.channel, rest)
+      let task = channel.eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(20), delay: .milliseconds(20)) {
+        _ in
+        channel.writeAndFlush(ByteBuffer(bytes: rest), promise: nil)
+      }
+      channel.closeFuture.whenComplete { _ in task.cancel() }
     }
   }
 }

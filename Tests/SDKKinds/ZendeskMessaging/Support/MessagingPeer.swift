@@ -1,4 +1,6 @@
 import JSONRPC
+import NIOCore
+import NIOPosix
 import SDKInstances
 import Synchronization
 
@@ -11,24 +13,21 @@ final class MessagingPeer: VendorSocket {
     var isClosed = false
     var sendFailure: HTTPFailure?
     var isStuck = false
+    var inbox = SocketInbox(limits: SocketLimits())
   }
   private let state = Mutex(State())
-  private let messages: AsyncStream<Result<String?, HTTPFailure>>
-  private let continuation: AsyncStream<Result<String?, HTTPFailure>>.Continuation
-
-  init() { (messages, continuation) = AsyncStream.makeStream() }
 
   /// The messages that arrived, each as JSON.
   var sent: [JSON] { state.withLock { $0.sent }.compactMap { try? JSONParser.parse($0)[0] } }
   var channels: [String] { sent.compactMap { $0["channel"]?.stringValue } }
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  func say(_ message: JSON) { continuation.yield(.success(JSONWriter.text(of: message))) }
-  func sayText(_ text: String) { continuation.yield(.success(text)) }
-  func hangUp() { continuation.yield(.success(nil)) }
-  func fail(_ failure: HTTPFailure) { continuation.yield(.failure(failure)) }
+  func say(_ message: JSON) { sayText(JSONWriter.text(of: message)) }
+  func sayText(_ text: String) { state.withLock { $0.inbox.add(text) } }
+  func hangUp() { state.withLock { $0.inbox.finish(.success(nil)) } }
+  func fail(_ failure: HTTPFailure) { state.withLock { $0.inbox.finish(.failure(failure)) } }
   func failSending(_ failure: HTTPFailure) { state.withLock { $0.sendFailure = failure } }
-  /// What is sent from now on is never taken.
+  /// From now on, sending waits for ever.
   func stopReading() { state.withLock { $0.isStuck = true } }
 
   /// Answers the handshake and the subscription.
@@ -53,14 +52,23 @@ final class MessagingPeer: VendorSocket {
     if let failure { throw failure }
   }
 
-  func next() async throws(HTTPFailure) -> String? {
-    for await message in messages { return try message.get() }
-    throw .network("cancelled")
+  func next(within seconds: Double?) async throws(HTTPFailure) -> String? {
+    let turn = Turn<String?>()
+    state.withLock { $0.inbox.take(turn) }
+    let timer = seconds.map { seconds in
+      MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: SocketLimits.amount(seconds, within: 0...86_400)) {
+        _ = turn.resolve(.failure(.timeout))
+      }
+    }
+    defer { timer?.cancel() }
+    return try await turn.outcome().get()
   }
 
   func close() async {
-    state.withLock { $0.isClosed = true }
-    continuation.finish()
+    state.withLock {
+      $0.isClosed = true
+      $0.inbox.finish(.success(nil))
+    }
   }
 }
 

@@ -55,10 +55,13 @@ extension SupportAdapter {
   static let now = Timestamp(secondsSince1970: 1_800_000_000)
 
   /// An adapter of an account at this vendor.
-  static func at(_ vendor: SupportVendor, _ settings: JSONObject = ["authentication": "jwt"]) throws -> SupportAdapter {
+  static func at(
+    _ vendor: SupportVendor, _ settings: JSONObject = ["authentication": "jwt"],
+    now: @escaping @Sendable () -> Timestamp = { Self.now }
+  ) throws -> SupportAdapter {
     let base: JSONObject = ["base_url": "https://acme.zendesk.com", "app_id": "app", "client_id": "client"]
     let services = AdapterServices(
-      instance: "i1", clock: WallClock(now: { Self.now }), http: vendor, sockets: NoSockets())
+      instance: "i1", clock: WallClock(now: now), http: vendor, sockets: NoSockets())
     return SupportAdapter(
       settings: try Settings.decode(SupportSettings.self, from: base.merged(with: settings), at: "settings"),
       services: services)

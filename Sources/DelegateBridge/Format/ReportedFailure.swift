@@ -1,0 +1,27 @@
+import SDKProtocol
+
+/// What a provider's output says about its failure, safe to show.
+struct ReportedFailure: Sendable, Hashable {
+  let code: String?
+  let message: String?
+
+  /// A failure in a provider's own words: bounded, on one line, without what looks like a token.
+  init(code: String?, message: String?) {
+    self.code = code.map { Self.shown($0, 64) }
+    self.message = message.map { Self.shown($0, 512) }
+  }
+
+  /// The failure as an error of the provider.
+  var error: SDKError {
+    SDKError(
+      .provider, .providerFailed,
+      "The token provider reports a failure\(code.map { " (\($0))" } ?? ""); its own words are attached.",
+      vendorCode: code, vendorDescription: message)
+  }
+
+  private static func shown(_ text: String, _ limit: Int) -> String {
+    // Masked before it is cut: a cut token would not be known for one.
+    let line = String(String.UnicodeScalarView(text.unicodeScalars.prefix(8192).map { $0.value < 0x20 ? " " : $0 }))
+    return String(SecretMask.mask(line).prefix(limit))
+  }
+}

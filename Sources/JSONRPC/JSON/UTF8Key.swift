@@ -1,0 +1,39 @@
+internal import Glibc
+
+/// Text that equals other text only if both have the same UTF-8 bytes.
+///
+/// Swift's own equality follows Unicode's canonical equivalence. By it, two names that a peer tells apart can be one.
+public struct UTF8Key: Sendable, Hashable {
+  /// The text.
+  public let text: String
+
+  /// The key of a text.
+  public init(_ text: String) { self.text = text }
+
+  public static func == (one: UTF8Key, other: UTF8Key) -> Bool { one.text.hasSameBytes(as: other.text) }
+
+  public func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    hasher.combine(0xFF as UInt8)
+  }
+}
+
+extension UTF8Key: ExpressibleByStringLiteral {
+  public init(stringLiteral text: String) { self.init(text) }
+}
+
+extension String {
+  /// Whether both texts have the same UTF-8 bytes.
+  public func hasSameBytes(as other: String) -> Bool {
+    guard utf8.count == other.utf8.count else { return false }
+    // Over buffers: the views of the strings decode each byte by a call of its own.
+    let isSame = utf8.withContiguousStorageIfAvailable { one in
+      other.utf8.withContiguousStorageIfAvailable { two in
+        guard let first = one.baseAddress, let second = two.baseAddress else { return true }
+        return memcmp(first, second, one.count) == 0
+      }
+    }
+    return isSame.flatMap { $0 } ?? utf8.elementsEqual(other.utf8)
+  }
+}

@@ -1,0 +1,53 @@
+import Glibc
+
+/// The system's name service (nsswitch.conf(5)). Look-ups can block for as long as a directory server does not answer.
+public enum NameService {
+  /// What a look-up found.
+  public enum Answer: Sendable, Hashable {
+    /// The number of the user or group.
+    case number(UInt32)
+    /// There is no user or group of this name.
+    case unknown
+    /// The name service failed, so a number found before stays valid.
+    case failed
+  }
+
+  /// Looks a name up. Blocks the thread.
+  public static func lookUp(_ name: SystemName) -> Answer {
+    switch name.database {
+    case .users:
+      var entry = passwd()
+      return grown { buffer, size in
+        var found: UnsafeMutablePointer<passwd>?
+        let status = getpwnam_r(name.text, &entry, buffer, size, &found)
+        return (status, found?.pointee.pw_uid)
+      }
+    case .groups:
+      var entry = group()
+      return grown { buffer, size in
+        var found: UnsafeMutablePointer<group>?
+        let status = getgrnam_r(name.text, &entry, buffer, size, &found)
+        return (status, found?.pointee.gr_gid)
+      }
+    }
+  }
+
+  /// Looks up with a buffer that grows until the entry fits.
+  private static func grown(
+    _ lookUp: (UnsafeMutablePointer<CChar>, Int) -> (status: Int32, number: UInt32?)
+  ) -> Answer {
+    var size = 1024
+    while size <= 1 << 20 {
+      let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
+      defer { buffer.deallocate() }
+      let found = lookUp(buffer, size)
+      if let number = found.number { return .number(number) }
+      switch found.status {
+      case ERANGE: size *= 4
+      case EIO, EINTR, EMFILE, ENFILE, ENOMEM, EAGAIN: return .failed
+      default: return .unknown
+      }
+    }
+    return .failed
+  }
+}

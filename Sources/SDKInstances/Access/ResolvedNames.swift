@@ -1,0 +1,150 @@
+import Synchronization
+
+/// The numbers of the names in access rules, looked up by a few threads of their own: when rules take effect, and again
+/// with every `refresh`. Reading never waits; a name that is not resolved has no number and so matches nobody.
+public final class ResolvedNames: NameDirectory {
+  /// Starts a thread that ends with the body.
+  public typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws -> Void
+
+  private struct Entry {
+    var number: UInt32?
+    /// The round in which the name was last in use.
+    var round: UInt64
+  }
+
+  private struct State {
+    var entries: [SystemName: Entry] = [:]
+    /// Names of rules that have just taken effect.
+    var fresh = NameQueue(maximumPerOwner: ResolvedNames.freshPerOwner)
+    /// All names in use, once a round.
+    var routine = NameQueue()
+    var isFreshTurn = true
+    var threads = 0
+    var round: UInt64 = 0
+    var idle: [SharedOutcome<Void>] = []
+
+    /// The next name to look up. The two queues take turns, so that neither starves the other.
+    mutating func next() -> SystemName? {
+      isFreshTurn.toggle()
+      return isFreshTurn ? fresh.next() ?? routine.next() : routine.next() ?? fresh.next()
+    }
+
+    /// Counts a thread that ends. Returns those who wait for the last one.
+    mutating func endThread() -> [SharedOutcome<Void>] {
+      threads -= 1
+      guard threads == 0 else { return [] }
+      defer { idle = [] }
+      return idle
+    }
+  }
+
+  /// As many names as the instances of one user can have by default (20, with 3 × 64 rules each).
+  private static let freshPerOwner = 3840
+  /// The number of look-ups at a time.
+  private static let threads = 4
+
+  private let state = Mutex(State())
+  private let lookUp: @Sendable (SystemName) -> NameService.Answer
+  private let start: Start
+
+  /// A table without names.
+  ///
+  /// - Parameters:
+  ///   - lookUp: may block for any time.
+  ///   - start: starts a thread. When it throws, the names wait for the next request or refresh.
+  public init(
+    lookUp: @escaping @Sendable (SystemName) -> NameService.Answer = NameService.lookUp, start: @escaping Start
+  ) {
+    self.lookUp = lookUp
+    self.start = start
+  }
+
+  public func uid(ofUser name: String) -> UInt32? { number(of: SystemName(.users, name)) }
+
+  public func gid(ofGroup name: String) -> UInt32? { number(of: SystemName(.groups, name)) }
+
+  private func number(of name: SystemName) -> UInt32? { state.withLock { $0.entries[name]?.number } }
+
+  public func request(_ names: Set<SystemName>, for owner: UInt32) {
+    guard !names.isEmpty else { return }
+    state.withLock { state in
+      for name in names {
+        if state.entries[name] != nil {
+          state.entries[name]?.round = state.round
+        } else if state.fresh.add(name, for: owner) {
+          state.entries[name] = Entry(round: state.round)
+        }
+      }
+    }
+    startThreads()
+  }
+
+  /// Looks all names in use up again, and forgets those that have not been in use for a whole round.
+  public func refresh(_ namesByOwner: [UInt32: Set<SystemName>]) {
+    state.withLock { state in
+      state.round += 1
+      for (owner, names) in namesByOwner {
+        for name in names {
+          state.entries[name, default: Entry(round: state.round)].round = state.round
+          state.routine.add(name, for: owner)
+        }
+      }
+      // A name that was requested since the names in use were collected is kept.
+      state.entries = state.entries.filter { $0.value.round + 1 >= state.round }
+    }
+    startThreads()
+  }
+
+  /// Waits until every name that waits now was looked up, but not longer than a time.
+  public func settle(within time: Duration) async {
+    let outcome = SharedOutcome<Void>()
+    let isIdle = state.withLock { state in
+      if state.threads > 0 { state.idle.append(outcome) }
+      return state.threads == 0
+    }
+    if isIdle { return }
+    let alarm = Task {
+      try? await Task.sleep(for: time)
+      outcome.resolve(.success(()))
+    }
+    try? await outcome.valueIgnoringCancellation()
+    alarm.cancel()
+  }
+
+  private func startThreads() {
+    while state.withLock({ state in
+      guard state.threads < Self.threads, !state.fresh.isEmpty || !state.routine.isEmpty else { return false }
+      state.threads += 1
+      return true
+    }) {
+      do { try start { self.run() } } catch {
+        for outcome in state.withLock({ $0.endThread() }) { outcome.resolve(.success(())) }
+        return
+      }
+    }
+  }
+
+  /// A thread: looks names up until none waits.
+  private func run() {
+    while let name = next() {
+      let answer = lookUp(name)
+      state.withLock { state in
+        switch answer {
+        case .number(let number): state.entries[name]?.number = number
+        case .unknown: state.entries[name]?.number = nil
+        case .failed: break
+        }
+      }
+    }
+  }
+
+  /// The next name for a thread; `nil` when the thread has to end, which is counted in the same moment.
+  private func next() -> SystemName? {
+    let (name, idle) = state.withLock { state -> (SystemName?, [SharedOutcome<Void>]) in
+      if let name = state.next() { return (name, []) }
+      return (nil, state.endThread())
+    }
+    for outcome in idle { outcome.resolve(.success(())) }
+    return name
+  }
+}

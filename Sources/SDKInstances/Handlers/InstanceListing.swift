@@ -1,0 +1,87 @@
+import JSONRPC
+import SDKProtocol
+import StateStore
+
+/// One page of `instance.list`.
+struct InstanceListing {
+  private enum Entry {
+    case hosted(HostedInstance)
+    case quarantined(QuarantinedInstance)
+
+    var id: InstanceID {
+      switch self {
+      case .hosted(let instance): instance.id
+      case .quarantined(let instance): instance.id
+      }
+    }
+  }
+
+  private let params: InstanceList.Params
+  private let registry: InstanceRegistry
+  private let context: CallContext
+
+  init(_ params: InstanceList.Params, _ registry: InstanceRegistry, _ context: CallContext) {
+    self.params = params
+    self.registry = registry
+    self.context = context
+  }
+
+  /// The page that the params ask for.
+  var result: InstanceList.Result {
+    var page = ReplyPage<Instance>(limit: params.limit ?? 50)
+    for entry in entries {
+      if let after = params.after, entry.id <= after { continue }
+      guard let shape = shape(entry) else { continue }
+      let size = ReplyPage.bytes(of: shape)
+      guard size <= ReplyBound.pageBytes ? page.add(shape, size: size) : page.add(shape.withoutDefinition) else {
+        return InstanceList.Result(instances: page.elements, next: page.elements.last?.instance)
+      }
+    }
+    return InstanceList.Result(instances: page.elements)
+  }
+
+  /// All instances by id; the quarantined ones for admins only.
+  private var entries: [Entry] {
+    let hosted = registry.instances.map(Entry.hosted)
+    let quarantined = registry.quarantined
+    guard !quarantined.isEmpty, registry.access.isAdmin(context.peer) else { return hosted }
+    return (hosted + quarantined.map(Entry.quarantined)).sorted { $0.id < $1.id }
+  }
+
+  /// The instance as the caller sees it; `nil` when it is hidden or does not match the filters.
+  private func shape(_ entry: Entry) -> Instance? {
+    switch entry {
+    case .hosted(let instance):
+      if let kind = params.kind, instance.kind != kind { return nil }
+      if let state = params.state, instance.state != state { return nil }
+      guard registry.role(of: context.peer, on: instance) != nil else { return nil }
+      let labels = instance.currentDefinition.labels
+      guard params.labels?.allSatisfy({ labels[$0.key] == $0.value }) ?? true else { return nil }
+      return InstanceHandlers.shape(instance, registry, context)
+    case .quarantined(let instance):
+      guard params.kind == nil, params.labels?.isEmpty ?? true, params.state ?? .quarantined == .quarantined else {
+        return nil
+      }
+      return Instance(instance)
+    }
+  }
+}
+
+extension Instance {
+  /// The shape without what former versions let grow over the size of a page, so that the list continues after it.
+  fileprivate var withoutDefinition: Instance {
+    var short = self
+    (short.labels, short.settings, short.provider, short.access) = ([:], [:], nil, AccessRules())
+    return short
+  }
+
+  /// A quarantined instance, of which little but its name is known.
+  fileprivate init(_ quarantined: QuarantinedInstance) {
+    let time = quarantined.createdAt ?? Timestamp(secondsSince1970: 0)
+    self.init(
+      instance: quarantined.id, kind: KindName("unknown"), source: .api, state: .quarantined, user: .none,
+      labels: [:], settings: [:], provider: nil, bridge: Bridge(state: .closed), access: AccessRules(), expiresAt: nil,
+      lastError: LastError(reason: .instanceQuarantined, message: quarantined.problem, at: time), createdAt: time,
+      storageEpoch: "\(quarantined.uuid.description.prefix(8))-0")
+  }
+}

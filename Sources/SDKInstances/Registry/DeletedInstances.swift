@@ -1,0 +1,78 @@
+import DequeModule
+import JSONRPC
+import SDKProtocol
+import StateStore
+
+/// The access of deleted instances, for as long as their events are kept. Bounded in bytes: each entry, the entries of
+/// one owner, and all entries. The oldest entries make room, and then only admins see the events of their instances.
+struct DeletedInstances {
+  struct Entry {
+    let id: InstanceID
+    let kind: KindName
+    let access: InstanceAccess
+    let bytes: Int
+  }
+
+  /// The bytes of rules and labels that an entry keeps.
+  static let bytesPerEntry = 32 << 10
+  /// The share of an owner other than root.
+  static let bytesPerOwner = 1 << 20
+  /// The bytes of all entries.
+  static let bytesInAll = 16 << 20
+  /// The least that an entry counts as.
+  private static let leastBytes = 4 << 10
+
+  private struct Share {
+    var order = Deque<InstanceUUID>()
+    var bytes = 0
+  }
+
+  private(set) var entries: [InstanceUUID: Entry] = [:]
+  private var shares: [UInt32: Share] = [:]
+  private var latest: [InstanceID: InstanceUUID] = [:]
+  /// The bytes of all entries.
+  private(set) var bytes = 0
+
+  subscript(uuid: InstanceUUID) -> Entry? { entries[uuid] }
+
+  /// The kind of the latest instance of this name.
+  func kind(of id: InstanceID) -> KindName? { latest[id].flatMap { entries[$0]?.kind } }
+
+  /// The names in the rules of all entries, by owner.
+  var names: [UInt32: Set<SystemName>] {
+    entries.values.reduce(into: [:]) { $0[$1.access.owner, default: []].formUnion($1.access.names) }
+  }
+
+  mutating func add(_ uuid: InstanceUUID, _ id: InstanceID, _ kind: KindName, _ access: InstanceAccess) {
+    guard entries[uuid] == nil else { return }
+    let access = access.bounded(to: Self.bytesPerEntry)
+    let entry = Entry(id: id, kind: kind, access: access, bytes: max(Self.leastBytes, access.byteCount))
+    entries[uuid] = entry
+    latest[id] = uuid
+    bytes += entry.bytes
+    shares[access.owner, default: Share()].order.append(uuid)
+    shares[access.owner]?.bytes += entry.bytes
+    if access.owner != 0 {
+      while let share = shares[access.owner], share.bytes > Self.bytesPerOwner { removeOldest(of: access.owner) }
+    }
+    while bytes > Self.bytesInAll, let largest = shares.max(by: { $0.value.bytes < $1.value.bytes }) {
+      removeOldest(of: largest.key)
+    }
+  }
+
+  private mutating func removeOldest(of owner: UInt32) {
+    guard let uuid = shares[owner]?.order.popFirst(), let entry = entries.removeValue(forKey: uuid) else { return }
+    bytes -= entry.bytes
+    shares[owner]?.bytes -= entry.bytes
+    if shares[owner]?.order.isEmpty == true { shares[owner] = nil }
+    if latest[entry.id] == uuid { latest[entry.id] = nil }
+  }
+
+  /// Adds an instance by its last event.
+  mutating func add(_ event: StoredEvent) {
+    guard let audience = event.audience,
+      let access = try? JSONValueDecoder.decode(InstanceAccess.self, from: audience)
+    else { return }
+    add(event.uuid, event.id, event.kind, access)
+  }
+}

@@ -1,0 +1,84 @@
+import NIOCore
+import NIOHTTP1
+import SDKInstances
+
+/// A filter for what a vendor sends, between the decoder and the HTTP client, which traps on some of it.
+///
+/// Heads whose status is no final one end the connection; informational ones are dropped. Bytes after a whole response
+/// end the connection too, and the response's own head then says so, so that no request follows on it.
+final class ResponseGuard: ChannelDuplexHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias InboundOut = HTTPClientResponsePart
+  typealias OutboundIn = HTTPClientRequestPart
+  typealias OutboundOut = HTTPClientRequestPart
+
+  private enum Phase {
+    case idle
+    case responding
+    case broken
+  }
+
+  private var phase = Phase.idle
+  /// What one round of reads has brought.
+  private var held: [HTTPClientResponsePart] = []
+
+  /// Adds a guard behind a channel's decoder. Runs on the channel's event loop.
+  static func add(to channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+    try pipeline.addHandler(ResponseGuard(), position: .after(decoder))
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    if case .head = Self.unwrapOutboundIn(data), case .idle = phase { phase = .responding }
+    context.write(data, promise: promise)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let part = Self.unwrapInboundIn(data)
+    switch (phase, part) {
+    case (.broken, _): break
+    case (.responding, .head(let head)) where (100..<200).contains(head.status.code) && head.status.code != 101: break
+    case (.responding, .head(let head)) where !(200...999).contains(head.status.code):
+      refuse(context, HTTPFailure.network("the answer has the status \(head.status.code)"))
+    case (.responding, _):
+      held.append(part)
+      if case .end = part { phase = .idle }
+    case (.idle, _): refuse(context, HTTPFailure.network("the server sent an answer that nothing asked for"))
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    flush(context)
+    context.fireChannelReadComplete()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    flush(context)
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if case .broken = phase { return }
+    refuse(context, error)
+  }
+
+  /// Ends the connection. A response that is whole is passed on before; any other fails with `error`.
+  private func refuse(_ context: ChannelHandlerContext, _ error: any Error) {
+    let isWhole = if case .end? = held.last { true } else { false }
+    phase = .broken
+    if isWhole, case .head(var head)? = held.first {
+      head.headers.replaceOrAdd(name: "Connection", value: "close")
+      held[0] = .head(head)
+    }
+    flush(context)
+    if !isWhole { context.fireErrorCaught(error) }
+    context.close(promise: nil)
+  }
+
+  private func flush(_ context: ChannelHandlerContext) {
+    let parts = held
+    held = []
+    for part in parts { context.fireChannelRead(Self.wrapInboundOut(part)) }
+  }
+}

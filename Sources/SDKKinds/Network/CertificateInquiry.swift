@@ -1,0 +1,68 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import SDKInstances
+import SDKProtocol
+
+/// Finds out why a server's certificate was refused, which the TLS library does not say.
+///
+/// The server is asked for its certificates once more. The handshake always ends there: nothing is sent over it.
+enum CertificateInquiry {
+  /// When one certificate of a chain is valid, in seconds since 1970. The server's own comes first.
+  typealias Validity = (from: Int, until: Int)
+
+  /// The failure in words for the operator.
+  static func failure(
+    at url: VendorURL, _ addresses: [NetworkAddress], caFile: String?, until deadline: NIODeadline,
+    on loop: any EventLoop
+  ) async -> HTTPFailure {
+    guard deadline > .now() else { return .unverified }
+    let turn = Turn<[Validity]>()
+    let timer = loop.scheduleTask(deadline: deadline) { _ = turn.resolve(.failure(.timeout)) }
+    defer { timer.cancel() }
+    let connection = SocketAttempt.connect(
+      addresses[...], port: Int(url.port), on: loop, timeout: deadline - .now())
+    connection.whenComplete { result in
+      do {
+        let channel = try result.get()
+        channel.closeFuture.whenComplete { _ in _ = turn.resolve(.failure(.unverified)) }
+        try channel.pipeline.syncOperations.addHandler(handler(url, turn))
+      } catch {
+        turn.resolve(.failure(.unverified))
+      }
+    }
+    let outcome = await turn.outcome()
+    connection.whenSuccess { $0.close(promise: nil) }
+    guard case .success(let chain) = outcome else { return .unverified }
+    return .insecure(words(chain, now: Int(Timestamp.now.secondsSince1970), caFile: caFile))
+  }
+
+  private static func handler(_ url: VendorURL, _ turn: Turn<[Validity]>) throws -> NIOSSLClientHandler {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.trustRoots = .certificates([])
+    let context = try NIOSSLContext(configuration: configuration)
+    return try NIOSSLClientHandler(
+      context: context, serverHostname: url.serverName,
+      customVerificationCallback: { (chain: [NIOSSLCertificate], verdict: EventLoopPromise<NIOSSLVerificationResult>) in
+        turn.resolve(.success(chain.map { ($0.notValidBefore, $0.notValidAfter) }))
+        verdict.succeed(.failed)
+      })
+  }
+
+  /// The fault of a chain that was refused, in words.
+  static func words(_ chain: [Validity], now: Int, caFile: String?) -> String {
+    for (index, validity) in chain.enumerated() {
+      let whose = index == 0 ? "the server's certificate" : "the certificate of an authority that the server sends"
+      if now > validity.until { return "\(whose) expired on \(day(validity.until)); the server needs a new one" }
+      if now < validity.from { return "\(whose) is not valid before \(day(validity.from)); check this machine's clock" }
+    }
+    return caFile == nil
+      ? "no authority that this system trusts has signed the server's certificate; name the authority's file in ca_file"
+      : "no authority in the file of ca_file has signed the server's certificate; check that it is the right file"
+  }
+
+  private static func day(_ seconds: Int) -> Substring {
+    Timestamp(secondsSince1970: Double(seconds)).description.prefix(10)
+  }
+}

@@ -1,0 +1,74 @@
+import NIOCore
+import NIOPosix
+import SDKInstances
+import Synchronization
+
+/// Look-ups that block, on threads of their own. A key is looked up by one thread at a time, and what was found is
+/// shared and kept for a short time, so that a look-up that hangs delays only those who need the same key.
+final class SharedLookups<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  private struct Entry {
+    var known: Value?
+    var until = NIODeadline.uptimeNanoseconds(0)
+    /// Those who wait for the look-up that is under way; `nil` when none is.
+    var waiting: [Turn<Value>]?
+  }
+
+  private let entries = Mutex<[Key: Entry]>([:])
+  private let pool: NIOThreadPool
+  private let lifetime: TimeAmount
+  private let capacity: Int
+  private let find: @Sendable (Key, Value?) -> Result<Value, HTTPFailure>
+
+  /// Look-ups that keep up to `capacity` values for `lifetime`.
+  ///
+  /// - Parameter find: blocks; gets the value that was found last, if it is still kept.
+  init(
+    threads: Int, lifetime: TimeAmount, capacity: Int,
+    find: @escaping @Sendable (Key, Value?) -> Result<Value, HTTPFailure>
+  ) {
+    pool = NIOThreadPool(numberOfThreads: threads)
+    pool.start()
+    self.lifetime = lifetime
+    self.capacity = capacity
+    self.find = find
+  }
+
+  /// Returns the value of a key, from memory if it was found a moment ago.
+  ///
+  /// - Throws: what the look-up failed with; `timeout`.
+  func value(of key: Key, timeout: TimeAmount, on loop: any EventLoop) async throws(HTTPFailure) -> Value {
+    let turn = Turn<Value>()
+    join(key, turn)
+    let timer = loop.scheduleTask(in: timeout) { _ = turn.resolve(.failure(.timeout)) }
+    defer { timer.cancel() }
+    return try await turn.outcome().get()
+  }
+
+  private func join(_ key: Key, _ turn: Turn<Value>) {
+    let (known, former, isFirst) = entries.withLock { entries -> (Value?, Value?, Bool) in
+      var entry = entries[key] ?? Entry()
+      if let known = entry.known, entry.until > .now() { return (known, nil, false) }
+      if let waiting = entry.waiting {
+        entry.waiting = waiting.filter { !$0.isOver } + [turn]
+        entries[key] = entry
+        return (nil, nil, false)
+      }
+      if entries.count >= capacity { entries = entries.filter { $0.value.waiting != nil } }
+      entry.waiting = [turn]
+      entries[key] = entry
+      return (nil, entry.known, true)
+    }
+    if let known { turn.resolve(.success(known)) }
+    guard isFirst else { return }
+    pool.submit { _ in self.finish(key, self.find(key, former)) }
+  }
+
+  private func finish(_ key: Key, _ found: Result<Value, HTTPFailure>) {
+    let waiting = entries.withLock { entries -> [Turn<Value>] in
+      let waiting = entries[key]?.waiting ?? []
+      entries[key] = (try? found.get()).map { Entry(known: $0, until: .now() + lifetime) }
+      return waiting
+    }
+    for turn in waiting { turn.resolve(found) }
+  }
+}

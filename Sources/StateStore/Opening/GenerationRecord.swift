@@ -1,0 +1,70 @@
+import GRDB
+import Glibc
+import SDKProtocol
+
+/// The generation of the state that was written last, in a file beside the database.
+///
+/// The generation in the database grows when a state is opened and closed and when keys are destroyed; this file follows
+/// each time. So a database that is older than this file was put back by a copy of its file, or the disk has lost changes.
+/// A copy of the whole directory agrees with itself and is not noticed.
+struct GenerationRecord: Sendable {
+  /// A state at one time.
+  struct Entry: Equatable, Sendable {
+    var stateID: String
+    var generation: UInt64
+  }
+
+  private let path: String
+
+  init(in directory: StateDirectory) { path = directory.path + "/generation" }
+
+  /// Reads the file. `nil` when it is missing or can't be parsed.
+  func read() -> Entry? {
+    guard let bytes = (try? FileDescriptor(readingFile: path))?.read(128) else { return nil }
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+    let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+    guard words.count == 2, let generation = UInt64(words[1]) else { return nil }
+    return Entry(stateID: String(words[0]), generation: generation)
+  }
+
+  /// Overwrites the file in place with a line of the same length, which a full disk does not prevent.
+  func write(_ entry: Entry) throws(StoreOpenError) {
+    let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_NONBLOCK, mode: 0o600)
+    let number = String(entry.generation)
+    let padding = String(repeating: "0", count: max(0, 20 - number.utf8.count))
+    try file.write(Array("\(entry.stateID) \(padding)\(number)\n".utf8), path: path)
+  }
+}
+
+/// Compares a database that is being opened with what else says how old it is.
+struct RollbackCheck {
+  /// The entry of the file beside the database.
+  let record: GenerationRecord.Entry?
+  /// The entries of the newest backups.
+  let backups: [GenerationRecord.Entry]
+
+  init(_ record: GenerationRecord, _ folder: BackupFolder) throws(StoreOpenError) {
+    self.record = record.read()
+    backups = try folder.copies().prefix(BackupFolder.triedCount).compactMap { copy in
+      try? Self.entry(of: folder.file(copy.name))
+    }
+  }
+
+  /// Whether a state was in use at a later time than that of this database, or with a later schema.
+  func isOutdated(_ entry: GenerationRecord.Entry, version: Int) -> Bool {
+    if record != nil, version < StoreSchema.censusVersion { return true }
+    if let record, record.stateID != entry.stateID || record.generation > entry.generation { return true }
+    return backups.contains { $0.stateID == entry.stateID && $0.generation > entry.generation }
+  }
+
+  private static func entry(of path: String) throws -> GenerationRecord.Entry? {
+    let connection = try StoreConnection.reader(at: path)
+    defer { try? connection.close() }
+    return try connection.read { db in
+      guard try StoreSchema.version(of: db) >= StoreSchema.censusVersion, let wrapped = try MetaTable.wrapped(db) else {
+        return nil
+      }
+      return GenerationRecord.Entry(stateID: wrapped.stateID, generation: try MetaTable.generation(db))
+    }
+  }
+}

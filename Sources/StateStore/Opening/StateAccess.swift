@@ -1,0 +1,17 @@
+import Glibc
+
+/// Whether the files of a state can be written, whatever is in them.
+public enum StateAccess {
+  /// Tries to make a file in the directory, and to open those of the database. Not while a store is open.
+  public static func isWritable(_ directory: String) -> Bool {
+    let probe = directory + "/.probe"
+    unlink(probe)
+    guard (try? FileDescriptor(opening: probe, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)) != nil else { return false }
+    unlink(probe)
+    return ["", "-wal", "-shm"].allSatisfy { ending in
+      let path = directory + "/state.db" + ending
+      if access(path, F_OK) != 0, errno == ENOENT { return true }
+      return (try? FileDescriptor(opening: path, O_RDWR | O_NONBLOCK)) != nil
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import Glibc
+import SDKProtocol
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// That a state is not as sdkd left it, in a file beside the database that stays until an operator deletes it.
+public struct StateNotice: Sendable, Hashable {
+  private static let prefix = "state.db.notice-"
+  private static let limit = 4096
+
+  /// The file's name.
+  public var file: String
+  /// The finding and the advice for the operator.
+  public var text: String
+
+  /// Writes what was noticed into a file.
+  static func leave(
+    _ findings: [String], in directory: StateDirectory, at time: Timestamp
+  ) throws(StoreOpenError) -> StateNotice {
+    let name = prefix + time.fileName
+    let text = (findings + ["Then delete \(directory.path)/\(name)."]).joined(separator: " ")
+    let path = directory.path + "/" + name
+    unlink(path)
+    let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    try file.write(Array((text + "\n").utf8), path: path)
+    try directory.synchronize()
+    return StateNotice(file: name, text: text)
+  }
+
+  /// The notices whose files are still in the directory, the oldest first.
+  static func all(in directory: String) -> [StateNotice] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    return names.filter { $0.hasPrefix(prefix) }.sorted().compactMap { name in
+      let bytes = (try? FileDescriptor(readingFile: directory + "/" + name))?.read(limit) ?? []
+      let text = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      return StateNotice(file: name, text: text.isEmpty ? "Look at \(name), then delete it." : text)
+    }
+  }
+}

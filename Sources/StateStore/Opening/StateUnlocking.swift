@@ -1,0 +1,123 @@
+import Crypto
+import GRDB
+import SDKProtocol
+
+/// Opens the database of a state with its keys, brings it to the present schema, and compares it with what was kept of it.
+struct StateUnlocking {
+  /// An open state.
+  struct Opened {
+    let connection: DatabaseQueue
+    let vault: Vault
+    let master: SymmetricKey
+    let stateID: String
+    let restarts: Int
+    let copiedAt: Timestamp?
+    let notice: StateNotice?
+  }
+
+  /// The damage of a database that should have something in it.
+  static let lost = "state.db is missing or empty"
+
+  let directory: StateDirectory
+  let roots: RootKeys
+  /// Whether other files show that there was a state.
+  let hasRemains: Bool
+  let rollback: RollbackCheck
+  let withhold: Withholding
+  let time: Timestamp
+
+  func open() throws(StoreOpenError) -> Opened {
+    try directory.prepareDatabaseFile()
+    do {
+      let connection = try StoreConnection.writer(at: directory.database)
+      do {
+        return try connection.writeWithoutTransaction { db in try unlock(db, connection) }
+      } catch {
+        try? connection.close()
+        throw error
+      }
+    } catch let error as StoreOpenError {
+      throw error
+    } catch {
+      throw StoreFailure.isDamage(error)
+        ? .corrupt(StoreFailure.text(error)) : .unwritable("\(directory.path): \(StoreFailure.text(error))")
+    }
+  }
+
+  private func unlock(_ db: Database, _ connection: DatabaseQueue) throws -> Opened {
+    let version = try StoreSchema.version(of: db)
+    if version == 0, hasRemains, try !StoreSchema.beginsAnew(db) { throw StoreOpenError.corrupt(Self.lost) }
+    try StoreSchema.check(db)
+    // With the wrong key nothing is written, not even a migration.
+    let known = version > 0 ? try MetaTable.unlock(db, roots: roots.candidates) : nil
+    var opened: Opened?
+    try db.inTransaction(.immediate) {
+      opened = try unlock(db, connection, version: version, known)
+      return .commit
+    }
+    guard let opened else { throw StoreOpenError.corrupt("no master key") }
+    try GenerationRecord(in: directory).write(.init(stateID: opened.stateID, generation: MetaTable.generation(db)))
+    // Removes old keys that a wipe before a crash left in the log. The writer tries again if this fails.
+    _ = try? db.checkpoint(.truncate)
+    return opened
+  }
+
+  private func unlock(
+    _ db: Database, _ connection: DatabaseQueue, version: Int, _ known: MetaTable.Unlocked?
+  ) throws -> Opened {
+    try StoreSchema.migrate(db, from: version)
+    let master = known?.master ?? SymmetricKey(size: .bits256)
+    let copiedAt = try MetaTable.copied(db)
+    let isOutdated = try copiedAt == nil && isOutdated(known, version: version, db)
+    // A copy gets new positions for its events, and a state ID under which no earlier cursor means one of them.
+    let isCopy = copiedAt != nil || isOutdated
+    let stateID = (isCopy ? nil : known?.stateID) ?? InstanceUUID.random().description
+    if known == nil || known?.root != 0 || isCopy {
+      try MetaTable.write(master, under: roots.target, stateID: stateID, db)
+    }
+    let vault = try Vault(
+      master: master, root: roots.target, keyring: keyring(known, master, db), stateID: stateID)
+    let notice = try compare(db, vault, version: version, isOutdated: isOutdated)
+    if isCopy { try RestoredCopy.settle(vault, withhold, at: time, db) }
+    let opened = Opened(
+      connection: connection, vault: vault, master: master, stateID: stateID,
+      restarts: try MetaTable.countOpening(db), copiedAt: copiedAt, notice: notice)
+    _ = try MetaTable.raiseGeneration(db)
+    // Before the commit: until then the database is still a copy, or empty, and is not compared with this.
+    if stateID != known?.stateID { try GenerationRecord(in: directory).write(.init(stateID: stateID, generation: 0)) }
+    return opened
+  }
+
+  private func isOutdated(_ known: MetaTable.Unlocked?, version: Int, _ db: Database) throws -> Bool {
+    guard let known else { return false }
+    return rollback.isOutdated(
+      .init(stateID: known.stateID, generation: try MetaTable.generation(db)), version: version)
+  }
+
+  private func keyring(_ known: MetaTable.Unlocked?, _ master: SymmetricKey, _ db: Database) throws -> Keyring {
+    let wrapping = try WrappingKey(master: master)
+    if let loaded = try StateKeyTable.load(db, wrapping) { return loaded }
+    let keyring = known == nil ? Keyring() : Keyring(before3: master)
+    try StateKeyTable.insert(keyring, wrapping, db)
+    return keyring
+  }
+
+  /// Compares the state with its census and generation, leaves a notice of differences, and accepts the state as it is.
+  private func compare(_ db: Database, _ vault: Vault, version: Int, isOutdated: Bool) throws -> StateNotice? {
+    var findings: [String] = []
+    if isOutdated {
+      findings.append(
+        "The database is older than the one that sdkd wrote last: a copy of its file was put back, or the disk lost "
+          + "changes. Users who have signed out since may be signed in again: look at sdkctl list and sign them out.")
+    }
+    let problem =
+      version < StoreSchema.censusVersion ? nil : try CensusTable.problem(vault.censusKeys, db)
+    if let problem {
+      findings.append(
+        "The database was changed by something else than sdkd: \(problem). Restore a backup with sdkctl restore, or make "
+          + "the instances again.")
+    }
+    if version < StoreSchema.censusVersion || problem != nil { try CensusTable.write(vault.censusKeys, db) }
+    return findings.isEmpty ? nil : try StateNotice.leave(findings, in: directory, at: time)
+  }
+}

@@ -1,0 +1,50 @@
+import JSONRPC
+
+/// Which keys open the state of a daemon, as `sdkd --inspect-key` says.
+struct StateKey {
+  /// Whether there is a state, or a backup of one, that lies under a key.
+  let isSealed: Bool
+  /// Whether `root.key` beside the state opens it.
+  let fileOpens: Bool
+  /// Whether the key that was given opens it.
+  let keyOpens: Bool
+
+  init(isSealed: Bool, fileOpens: Bool, keyOpens: Bool) {
+    self.isSealed = isSealed
+    self.fileOpens = fileOpens
+    self.keyOpens = keyOpens
+  }
+
+  /// Tries `root.key` and a key on the state in a directory.
+  init(of directory: String, _ key: RecoveryKey?, until deadline: ContinuousClock.Instant? = nil) throws {
+    let ended = try ChildProgram(
+      ChildProgram.daemon, ["--inspect-key", "--state", directory], input: key?.bytes ?? [], until: deadline)
+    guard ended.status == 0, let answer = try? JSONParser.parse(ended.output) else {
+      throw CommandFailure(
+        message: ended.complaint.isEmpty ? "sdkd ended with \(ended.status)." : ended.complaint, reason: "state",
+        status: 1)
+    }
+    isSealed = answer["sealed"] == true
+    fileOpens = answer["file"] == true
+    keyOpens = answer["key"] == true
+  }
+
+  /// Whether the key that was given is the one to keep: it opens the state, or there is none yet.
+  var isOpen: Bool { keyOpens || !isSealed }
+
+  /// Why a credential of a new key, or of a recovery key, must not be made; `nil` when it may be.
+  func refusal(isRecovery: Bool, directory: String) -> CommandFailure? {
+    if !isSealed || fileOpens || keyOpens { return nil }
+    if isRecovery {
+      return CommandFailure(
+        message: "This recovery key does not open the state in \(directory); nothing was changed.",
+        reason: "keyMissing", status: 1, hints: ["look for the recovery key that was printed last for this state"])
+    }
+    return CommandFailure(
+      message: "A new key would not open the state in \(directory), whose own key is not there; nothing was changed.",
+      reason: "keyMissing", status: 1,
+      hints: [
+        "sdkctl key init --recovery makes the credential from the recovery key", "put root.key or the credential back",
+      ])
+  }
+}

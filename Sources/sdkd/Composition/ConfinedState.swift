@@ -1,0 +1,44 @@
+import CLinux
+import Glibc
+import StateStore
+
+/// The directory of a state as its owner may use it, in a process that does nothing else.
+///
+/// Root must not follow paths in a directory that another user can change: a link, a journal of SQLite's or a changed name
+/// there would have root read, overwrite or delete other files. So a process of root makes the directory its root
+/// directory and becomes the owner before it opens anything in it.
+struct ConfinedState {
+  /// The directory's path in this process.
+  let path: String
+  private let outside: String
+
+  /// Finds the directory. A process of root drops its rights to those of the owner within the directory.
+  ///
+  /// - Returns: `nil` when there is none, with the reason in `errno`.
+  init?(_ state: String) throws(StoreOpenError) {
+    guard let real = realpath(state, nil) else { return nil }
+    defer { free(real) }
+    outside = String(cString: real)
+    guard geteuid() == 0 else {
+      path = outside
+      return
+    }
+    let directory = open(outside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard directory >= 0 else { return nil }
+    defer { close(directory) }
+    var information = stat()
+    guard fstat(directory, &information) == 0 else { return nil }
+    guard information.st_uid != 0 else {
+      path = outside
+      return
+    }
+    let status = cl_confine(directory, information.st_uid, information.st_gid)
+    guard status == 0 else {
+      throw .unwritable("\(outside) can't be entered as its owner: \(String(cString: strerror(-status)))")
+    }
+    path = "/"
+  }
+
+  /// Returns a message with paths as they are outside of the root directory.
+  func shown(_ message: String) -> String { path == "/" ? message.replacing("//", with: outside + "/") : message }
+}

@@ -1,0 +1,42 @@
+import Glibc
+
+/// Executes the program again in the same process, with its socket, its arguments and its environment.
+///
+/// The service manager sees nothing of it, and a socket that it passed stays open.
+struct ProgramRestart: Sendable {
+  private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
+  /// `SD_LISTEN_FDS_START`.
+  private static let firstSocket: Int32 = 3
+
+  private let socket: Int32?
+  private let name: String
+
+  /// Keeps the socket that systemd passed for the next start.
+  init(socket: Int32?, name: String) {
+    self.socket = socket.map { fcntl($0, F_DUPFD_CLOEXEC, 64) }
+    self.name = name
+  }
+
+  /// Returns only when it fails.
+  func run() {
+    var variables: [String] = []
+    var entry = environ
+    while let text = entry.pointee {
+      let variable = String(cString: text)
+      if !Self.variables.contains(where: { variable.hasPrefix("\($0)=") }) { variables.append(variable) }
+      entry += 1
+    }
+    if let socket {
+      guard dup2(socket, Self.firstSocket) == Self.firstSocket else { return }
+      variables += ["LISTEN_PID=\(getpid())", "LISTEN_FDS=1", "LISTEN_FDNAMES=\(name)"]
+    }
+    // Threads of the pool hold signals back, and the program would begin with that.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    pthread_sigmask(SIG_SETMASK, &signals, nil)
+    let argv = CommandLine.arguments.map { strdup($0) } + [nil]
+    let envp = variables.map { strdup($0) } + [nil]
+    execve("/proc/self/exe", argv, envp)
+    for text in argv + envp { free(text) }
+  }
+}

@@ -1,0 +1,16 @@
+import ServiceLifecycle
+
+/// Work that is done again and again, with a pause before each time.
+struct RepeatingService: Service {
+  let interval: Duration
+  let work: @Sendable () async -> Void
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      while !Task.isCancelled {
+        do { try await Task.sleep(for: interval) } catch { return }
+        await work()
+      }
+    }
+  }
+}

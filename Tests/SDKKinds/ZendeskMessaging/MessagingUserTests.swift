@@ -1,0 +1,37 @@
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import SDKKinds
+
+/// What a user response brings is bounded before it is kept.
+@Suite struct MessagingUserTests {
+  private func reason(_ json: JSON) -> Reason? {
+    do throws(SDKError) {
+      _ = try MessagingUser(json)
+      return nil
+    } catch {
+      return error.reason
+    }
+  }
+
+  @Test("An id or session token out of its bounds is a bad answer")
+  func ids() {
+    #expect(reason(["appUser": ["_id": "5f"]]) == nil)
+    #expect(reason([:]) == nil)
+    for id in ["", String(repeating: "x", count: 257), "a" + String(repeating: "\u{301}", count: 128)] {
+      #expect(reason(["appUser": ["_id": .string(id)]]) == .badResponse)
+    }
+    #expect(reason(["sessionToken": .string(String(repeating: "x", count: 4097))]) == .badResponse)
+  }
+
+  @Test("Names and e-mail addresses are cut to 512 bytes, at the end of a character")
+  func names() throws {
+    let long = String(repeating: "é", count: 300)
+    let user = try MessagingUser([
+      "appUser": ["givenName": .string(long), "surname": .string(long), "email": .string("x" + long)]
+    ])
+    #expect(user.name == String(repeating: "é", count: 256))
+    #expect(user.email == "x" + String(repeating: "é", count: 255))
+  }
+}
