@@ -1,0 +1,156 @@
+import DelegateBridge
+import JSONRPC
+import SDKInstances
+import SDKProtocol
+import Synchronization
+
+@testable import SDKKinds
+@testable import StateStore
+
+extension FuzzTarget {
+  /// The kinds: an instance signs in, renews, connects, registers and signs out at a vendor that answers with the
+  /// input. See `ScriptedVendor` for its parts.
+  static let kinds = [
+    kind("messaging", ZendeskMessaging(), ["app_id": "A", "base_url": "https://api.smooch.io"], jwtAnswer),
+    kind(
+      "support", ZendeskSupport(), ["base_url": "https://a.zendesk.com", "app_id": "A", "client_id": "C"],
+      ["uniqueId": "u-1"]),
+    kind(
+      "salesforce", SalesforceChat(), ["client_id": "C"],
+      [
+        "authenticate": true,
+        "settings": [
+          "instanceUrl": "https://a.my.salesforce.com", "accessToken": "t", "refreshToken": "r",
+          "identityUrl": "https://login.salesforce.com/id/00D000000000001/005000000000001",
+        ],
+      ]),
+    kind("edna", EdnaChatCenter(), ["rest_url": "https://a.edna.io", "ws_url": "wss://a.edna.io/s"], ["token": "t"]),
+    kind("chat", ZendeskChat(), ["account_key": "K"], jwtAnswer),
+  ]
+
+  private static let jwtAnswer: JSONObject = {
+    let claims: JSON = [
+      "external_id": "u-1", "name": "Ann", "email": "a@b.c", "iat": 1_799_999_990, "exp": 1_800_000_100,
+    ]
+    let parts = [JSONWriter.bytes(of: ["alg": "HS256", "kid": "app_1", "typ": "JWT"]), JSONWriter.bytes(of: claims)]
+    return ["token": .string(parts.map(Base64URL.encode).joined(separator: ".") + ".c2lnbmF0dXJl")]
+  }()
+
+  private static func kind(
+    _ name: String, _ kind: any SDKKind, _ settings: JSONObject, _ answer: JSONObject
+  ) -> FuzzTarget {
+    FuzzTarget(name) { input in
+      let vendor = ScriptedVendor(input)
+      let services = AdapterServices(
+        instance: "00000000-0000-0000-0000-000000000000", clock: Clock.wall, http: vendor, sockets: vendor)
+      let settings = vendor.members["settings"].map { settings.merged(with: $0) } ?? settings
+      guard let adapter = try? kind.makeAdapter(settings: settings, services: services) else { return }
+      let life = InstanceLife(adapter: adapter)
+      let answer = BridgeAnswer(members: vendor.members["answer"] ?? answer)
+      blocking { await life.run(answer) }
+    }
+  }
+}
+
+/// An instance, from sign-in to sign-out.
+private final class InstanceLife: Sendable {
+  private let adapter: any SDKAdapter
+  private let identity: Mutex<IdentityRecord>
+
+  init(adapter: any SDKAdapter) {
+    self.adapter = adapter
+    identity = Mutex(IdentityRecord(phase: .anonymous))
+  }
+
+  private var current: IdentityRecord { identity.withLock { $0 } }
+
+  func run(_ answer: BridgeAnswer) async {
+    let credential = await step { () throws(SDKError) in
+      try self.adapter.check(answer, for: self.current, now: Clock.now)
+    }
+    if adapter.makesAnonymousUsers {
+      await accept { identity throws(SDKError) in try await self.adapter.makeAnonymousUser(from: identity) }
+    }
+    if var credential = credential ?? nil {
+      credential.externalId = credential.externalId ?? "u-1"
+      let shown = credential
+      await accept { identity throws(SDKError) in try await self.adapter.signIn(shown, from: identity) }
+      await accept { identity throws(SDKError) in try await self.adapter.renew(with: shown, of: identity) }
+    }
+    await accept { identity throws(SDKError) in try await self.adapter.renewItself(identity) }
+    if let credential = current.credential {
+      _ = await step { () throws(SDKError) in try await self.adapter.probe(credential, of: self.current) }
+    }
+    let connection = await step { () throws(SDKError) in try await self.adapter.connect(self.current) }
+    await use(connection)
+  }
+
+  private func use(_ connection: (any RealtimeConnection)?) async {
+    let opened = await step { () throws(SDKError) in try await self.adapter.open(self.current, on: connection) }
+    _ = opened
+    var push = PushRecord(
+      id: "p", service: nil, address: Secret("address"), type: "fcm", locale: "en", user: current.user, subject: nil,
+      createdAt: Clock.now)
+    let registered = push
+    let vendorId = await step { () throws(SDKError) in
+      try await self.adapter.register(registered, of: self.current, on: connection)
+    }
+    push.vendorId = vendorId ?? nil
+    require((push.vendorId ?? "").utf8.count <= 1024, "The vendor's id of a push registration is too long.")
+    if let connection { await hear(connection) }
+    for delivery in adapter.farewell(to: current, pushes: [push], isInformed: false, now: Clock.now) {
+      _ = await step { () throws(SDKError) in try await self.adapter.deliver(delivery) }
+    }
+    _ = await step { () throws(SDKError) in
+      try await self.adapter.signOut(self.current.credential, of: self.current, on: connection)
+    }
+    await connection?.close()
+  }
+
+  private func hear(_ connection: any RealtimeConnection) async {
+    let end = await connection.run { news in
+      switch news {
+      case .connected, .settled, .mergedAway: break
+      case .learned(let state, let credential):
+        self.identity.withLock {
+          $0.kindState.merge(state) { _, new in new }
+          if let credential { $0.credential = credential }
+        }
+      case .merged(_, let user, let credential, let state):
+        self.identity.withLock {
+          $0.user = user
+          $0.kindState = state
+          if let credential { $0.credential = credential }
+        }
+      }
+      Check.identity(self.current, of: self.adapter)
+    }
+    switch end {
+    case .refused(let error), .lost(let error): Check.error(error)
+    case .ended: break
+    }
+  }
+
+  private func accept(_ body: @escaping @Sendable (IdentityRecord) async throws(SDKError) -> SignedIn) async {
+    guard let result = await step({ () throws(SDKError) in try await body(self.current) }) else { return }
+    if let failure = result.failure { Check.error(failure) }
+    identity.withLock {
+      $0.kindState = result.kindState
+      guard result.failure == nil else { return }
+      $0.phase = .authenticated
+      $0.user = result.user
+      $0.credential = result.credential
+    }
+    Check.identity(current, of: adapter)
+    await result.connection?.close()
+  }
+
+  private func step<T: Sendable>(_ body: () async throws(SDKError) -> T) async -> T? {
+    do throws(SDKError) {
+      return try await body()
+    } catch {
+      Check.error(error)
+      return nil
+    }
+  }
+}

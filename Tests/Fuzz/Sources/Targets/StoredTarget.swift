@@ -1,0 +1,127 @@
+import Crypto
+import DelegateBridge
+import Foundation
+import GRDB
+import JSONRPC
+import SDKProtocol
+
+@testable import SDKInstances
+@testable import SDKKinds
+@testable import StateStore
+
+extension FuzzTarget {
+  /// The contents of the state after unsealing: the definition, the identity, a delivery, and an event's head and data,
+  /// one in each part.
+  static let stored = FuzzTarget("stored") { input in
+    let parts = input.parts.map { Data($0) } + [Data](repeating: Data(), count: 5)
+    do {
+      let sealed = try SealedState()
+      if let instance = try sealed.instance(definition: parts[0], identity: parts[1]) { restore(instance) }
+      if let delivery = StoredJSON.json(of: parts[2]) { deliver(delivery) }
+      if let event = try sealed.event(head: parts[3], data: parts[4]) {
+        require(
+          JSONWriter.bytes(of: .object(event.data)).count <= max(EventData.maximumBytes, parts[4].count),
+          "An event's data has grown.")
+        var deleted = DeletedInstances()
+        deleted.add(event)
+        require(deleted.bytes <= DeletedInstances.bytesPerEntry, "A deleted instance keeps \(deleted.bytes) bytes.")
+      }
+      require(
+        EventRow.open(["p": 1, "i": "u", "t": 0, "d": Data(input.bytes)], vault: sealed.vault) == nil, "Not sealed.")
+    } catch let error as SealError {
+      fatalError("Sealing fails: \(error.what)")
+    } catch {
+      // A definition that is not JSON.
+    }
+  }
+
+  private static func restore(_ instance: StoredInstance) {
+    guard let definition = try? JSONValueDecoder.decode(Definition.self, from: instance.definition) else { return }
+    _ = try? definition.providerConfiguration()
+    _ = definition.excess
+    guard let kind = Kinds.all.first(where: { $0.name == definition.kind }),
+      let adapter = try? kind.makeAdapter(settings: definition.settings, services: .offline)
+    else { return }
+    _ = kind.hiddenURLs(in: definition.settings)
+    guard let json = instance.identity, let identity = try? IdentityRecord.read(json) else { return }
+    _ = adapter.endpoint(for: identity)
+    _ = adapter.subject(of: identity)
+    _ = (adapter.mayAsk(for: identity), adapter.renewsItself(identity), adapter.keepsConnection(for: identity))
+    _ = (adapter.hidden(identity), adapter.withheld(identity), adapter.prefill(of: identity))
+    _ = identity.standing(at: Clock.now)
+    _ = RestoredIdentity.withhold(
+      definition: instance.definition, identity: json, at: Clock.now, adapter: { _ in adapter })
+    for delivery in adapter.farewell(to: identity, pushes: [], isInformed: false, now: Clock.now) {
+      blocking { try? await adapter.deliver(delivery) }
+    }
+  }
+
+  private static func deliver(_ json: JSON) {
+    guard let delivery = try? JSONValueDecoder.decode(Delivery.self, from: json) else { return }
+    let adapters = Kinds.all.compactMap {
+      try? $0.makeAdapter(settings: settings[$0.name.name] ?? [:], services: .offline)
+    }
+    blocking { for adapter in adapters { try? await adapter.deliver(delivery) } }
+  }
+
+  private static let settings: [String: JSONObject] = [
+    "zendesk.messaging": ["app_id": "A", "base_url": "https://api.smooch.io"], "salesforce.chat": ["client_id": "C"],
+    "edna.chatcenter": ["rest_url": "https://a.edna.io", "ws_url": "wss://a.edna.io/s"],
+  ]
+}
+
+/// Rows that hold any text, sealed as the store seals them.
+private struct SealedState {
+  private static let key = SymmetricKey(data: [UInt8](repeating: 7, count: 32))
+  private static let uuid = InstanceUUID("00000000-0000-0000-0000-000000000000")
+  private static let shared: Result<Vault, StoreOpenError> = Result { () throws(StoreOpenError) in
+    try Vault(
+      master: key, root: RootKey(key),
+      keyring: Keyring(cursors: key, outboxNames: key, events: [.init(first: 0, key: key)]), stateID: "state")
+  }
+
+  let vault: Vault
+
+  init() throws { vault = try Self.shared.get() }
+
+  func instance(definition: Data, identity: Data) throws -> StoredInstance? {
+    guard let id = InstanceID("desk") else { return nil }
+    let empty = StoredInstance(uuid: Self.uuid, id: id, createdAt: Clock.now, definition: [:])
+    var open = try OpenInstance(empty, slot: 1, vault: vault)
+    open.definition = definition
+    open.identity = identity
+    let row: Row = [
+      "uuid": Self.uuid.description, "id": id.name, "created_at": Clock.now.secondsSince1970, "epoch": 0,
+      "storage_epoch": 0, "slot": 1, "definition": try open.sealedDefinition(), "identity": try open.sealedIdentity(),
+      "wrapped": open.key.wrapped, "anchor": try open.sealedAnchor(),
+    ]
+    guard let stored = InstanceRow(row) else { fatalError("A row can't be read.") }
+    return try OpenInstance(opening: stored, pushes: [], vault: vault).stored
+  }
+
+  func event(head: Data, data: Data) throws -> StoredEvent? {
+    var context = AdditionalData("event.payload", of: Self.uuid)
+    context.append(1 as UInt64)
+    context.append(Clock.now)
+    let key = DerivedKey.derive(from: Self.key, purpose: "events 0")
+    let payload = try Seal.seal(head + [0x0A] + data, under: key, context)
+    let row: Row = [
+      "position": 1, "instance": Self.uuid.description, "time": Clock.now.secondsSince1970, "payload": payload,
+    ]
+    return EventRow.open(row, vault: vault)
+  }
+}
+
+/// A network on which nothing can be reached.
+private struct Nowhere: HTTPSending, SocketOpening {
+  func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts { throw .network("offline") }
+  func forget(instance: String) async {}
+  func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket { throw .network("offline") }
+}
+
+extension AdapterServices {
+  fileprivate static var offline: AdapterServices {
+    AdapterServices(
+      instance: "00000000-0000-0000-0000-000000000000", clock: Clock.wall, http: Nowhere(), sockets: Nowhere())
+  }
+}
