@@ -1,0 +1,112 @@
+"""The five kinds of instances: their settings, their sign-in and sign-out, and the user that an answer names."""
+import base64, json, threading, time
+
+import answers
+
+KINDS = {
+    "m": ("zendesk.messaging", "zm"), "s": ("zendesk.support", "zs"), "f": ("salesforce.chat", "sf"),
+    "c": ("zendesk.chat", "zc"), "e": ("edna.chatcenter", "ed")}
+CLIENT = "3MVG9sandbox.rotating"
+
+
+def settings(letter, sandbox, namespace="busy"):
+    base = sandbox.base(KINDS[letter][1], namespace)
+    common = {"timeout": 2, "refresh": {"min_interval": 0.2, "max_attempts": 2, "deadline": 6}}
+    return common | {
+        "m": {"base_url": base, "app_id": "5f0000000000000000000001"},
+        "s": {"base_url": base, "app_id": "e5dd7520b178e21212f5cc2751a28f4b5a7dc76698dc79bd",
+              "client_id": "mobile_sdk_client_sandbox_jwt"},
+        "f": {"client_id": CLIENT, "login_url": base, "services": ["cases", "knowledge"]},
+        "c": {"account_key": "sandboxChatAccountKey000000000001", "id_url": base},
+        "e": {"rest_url": base, "ws_url": sandbox.base("ed", namespace, True) + "/ws", "provider_uid": "demo_provider"},
+    }[letter]
+
+
+def service(letter):
+    return {"service": "cases"} if letter == "f" else {}
+
+
+def sign_in(letter, user, world, life=600):
+    """The method and its params without the instance; `None` when the vendor gives no grant."""
+    if letter == "f":
+        body = {"user": user, "ttl": life, "rotating": True, "client_id": CLIENT}
+        grant = world.sandbox.ask("POST", "/_grant", body)
+        if not grant:
+            return None
+        world.names.learn("sf", grant["access_token"], user)
+        world.names.learn("sf", grant["id"].rsplit("/", 1)[1], user)
+        account = {name: grant[name] for name in ("access_token", "refresh_token", "instance_url", "id")}
+        return "serviceChat.setAuthenticationSettings", {"service": "cases", "settings": {"account": account}}
+    token = answers.credential(KINDS[letter][0], user, world.programs.clock.now(), life)
+    return {
+        "m": ("messaging.loginUser", {"jwt": token}),
+        "s": ("support.setIdentity", {"identity": {"type": "jwt", "token": token}}),
+        "c": ("chat.setIdentity", {"jwt": token}),
+        "e": ("chatCenter.authorize", {"user": {"identifier": user}, "auth": {"token": token}, "wait": True}),
+    }[letter]
+
+
+def sign_out(letter):
+    return {
+        "m": ("messaging.logoutUser", {}), "s": ("support.clearIdentity", {}),
+        "f": ("serviceChat.setAuthenticationSettings", {"service": "cases", "settings": None}),
+        "c": ("chat.resetIdentity", {}), "e": ("chatCenter.logout", {"wait": True})}[letter]
+
+
+def sent_user(method, params):
+    """The user whom a sign-in is for."""
+    jwt = params.get("jwt")
+    return claims(jwt).get("external_id") if jwt else None
+
+
+def claims(token):
+    try:
+        body = token.split(".")[1]
+        return json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+    except (ValueError, IndexError):
+        return {}
+
+
+class Names:
+    """Users by the tokens and ids that the vendors gave out, read from the sandbox when one is new."""
+
+    def __init__(self, sandbox):
+        self.sandbox, self.known, self.lock, self.read = sandbox, {}, threading.Lock(), 0
+
+    def learn(self, vendor, key, user):
+        self.known[vendor, key] = user
+
+    def user(self, vendor, key):
+        """`None` when the vendor no longer tells."""
+        if (vendor, key) not in self.known:
+            with self.lock:
+                if (vendor, key) not in self.known:
+                    self.refresh()
+        return self.known.get((vendor, key))
+
+    def refresh(self):
+        state = self.sandbox.ask("GET", "/_state")
+        if not state:
+            return
+        support = {user["id"]: user["name"] for user in state["zs"]["users"]}
+        for id, user in support.items():
+            self.learn("zs", str(id), user)
+        for token in state["zs"]["accessTokens"]:
+            self.learn("zs", token["accessToken"], support.get(token["userId"]))
+        for token in state["sf"]["accessTokens"]:
+            self.learn("sf", token["accessToken"], token.get("user"))
+        for token in state["zc"]["idTokens"]:
+            self.learn("zc", token["idToken"], token.get("externalId"))
+
+    def of_token(self, letter, token):
+        if letter == "m":
+            return claims(token).get("external_id")
+        if letter == "e":
+            return token.split(".")[1] if token.startswith(answers.MARK) else None
+        return self.user(KINDS[letter][1], token)
+
+    def of_user(self, letter, user):
+        """The user that a `User` names."""
+        if letter in "mce":
+            return user.get("externalId")
+        return self.user(KINDS[letter][1], user["id"]) if user.get("id") else None
