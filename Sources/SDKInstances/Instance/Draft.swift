@@ -104,7 +104,8 @@ struct Draft {
       }
     }
     // What is stored again may be lost once more; a wipe, a login or a spent credential may not.
-    mayBeLost = adopts && !wipes && raise == 0 && result?.isIrreplaceable != true && former.isSpending == nil
+    let renews = actions.contains { if case .adoptCredential = $0 { true } else { false } }
+    mayBeLost = renews && !wipes && raise == 0 && result?.isIrreplaceable != true && former.isSpending == nil
     tellOfWipe()
     if let merge = result?.merge, adopts || wipes {
       change.events.insert(.init(.userMerged, service: service, data: merge.data), at: wipes ? 0 : change.events.count)

@@ -69,6 +69,21 @@ struct OperationTests {
     }
   }
 
+  @Test func `A login that has superseded another and can't be stored has not happened`() async throws {
+    try await World.run(policy: Self.policy) { world in
+      let desk = try await world.instance()
+      let gates = [world.vendor.hold(.signIn), world.vendor.hold(.signIn)]
+      _ = try await begin(desk, "alice#1", as: "op-1")
+      let pending = try await begin(desk, "bob#1", as: "op-2")
+      try await eventually("both are at the vendor") { world.vendor.count(.signIn) == 2 }
+      world.store.failNextCommits(1)
+      for gate in gates { gate.open() }
+      #expect(await reason { _ = try await desk.finish(pending) } == "storeUnavailable")
+      #expect(desk.state == .noUser)
+      #expect(try await world.count(.userLoggedIn) == 0)
+    }
+  }
+
   @Test func `What a newer login or logout supersedes hears of it`() async throws {
     try await World.run(policy: Self.policy) { world in
       let desk = try await world.instance()
