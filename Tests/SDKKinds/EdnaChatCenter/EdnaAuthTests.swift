@@ -25,6 +25,9 @@ import Testing
     #expect(EdnaAuth(stored: full.stored) == full)
     #expect(EdnaAuth(stored: nil) == EdnaAuth())
     #expect(EdnaAuth(stored: Secret("damaged")) == EdnaAuth())
+    // A provider's plain text has no limit of combining marks, and must not be lost when it is read back.
+    let marked = try EdnaAuth().answered(["token": .string("t" + String(repeating: "\u{301}", count: 129))], now: now)
+    #expect(EdnaAuth(stored: marked.stored).token == marked.token)
   }
 
   @Test func `An answer of the bridge replaces what it names and keeps the rest`() throws {

@@ -41,9 +41,9 @@ struct EdnaAuth: RPCValue, Hashable {
   /// As an identity keeps it.
   var stored: Secret { Secret((try? JSONValueEncoder.encode(self)).map(JSONWriter.text(of:)) ?? "{}") }
 
-  /// What an identity kept.
+  /// What an identity kept. Combining marks have no limit: a provider's plain text may have more of them than a message.
   init(stored: Secret?) {
-    let json = stored.flatMap { try? JSONParser.parse(Array($0.reveal().utf8)) }
+    let json = stored.flatMap { try? JSONParser.parse($0.reveal().utf8, maximumMarks: .max) }
     self = json.flatMap { try? JSONValueDecoder.decode(EdnaAuth.self, from: $0) } ?? EdnaAuth()
   }
 
