@@ -112,20 +112,22 @@ import Testing
   }
 
   /// What becomes of a daemon that runs as `sdkd` under systemd and has to make its own socket.
+  ///
+  /// - Parameter message: what is waited for in the journal, as the journal takes a program's lines after systemd's.
   private func ending(
-    _ machine: Machine, socket: String, state: String = "/var/tmp/other", _ options: String = ""
+    _ machine: Machine, socket: String, state: String = "/var/tmp/other", saying message: String
   ) async throws -> (status: String, text: String, journal: String) {
     _ = try await machine.run([
       "bash", "-c",
       """
       systemctl reset-failed bad 2>/dev/null
       systemd-run --quiet --unit=bad -p Type=notify -p User=sdkd -p NotifyAccess=main -p Restart=on-failure \\
-        -p RestartPreventExitStatus='64 75 77' \(options) /usr/bin/sdkd --socket \(socket) --state \(state)
+        -p RestartPreventExitStatus='64 75 77' /usr/bin/sdkd --socket \(socket) --state \(state)
       """,
     ])
     func show(_ name: String) async throws -> String { try await machine.sh("systemctl show bad -P \(name)").output }
     let values = (try await show("ExecMainStatus"), try await show("StatusText"))
-    let journal = try await machine.journal("-u bad -o cat") { !$0.isEmpty }
+    let journal = try await machine.journal("-u bad -o cat") { $0.contains(message) }
     return (values.0, values.1, journal)
   }
 
@@ -140,8 +142,8 @@ import Testing
       try await machine.eventually("the socket is there", "test -S /srv/desk/s")
       let owner = try await machine.sh("id -u alice").output.dropLast()
       try await machine.sh("systemctl stop owner; ! sdkctl --socket /srv/desk/s status")
-      let end = try await ending(machine, socket: "/srv/desk/s")
       let message = "The socket /srv/desk/s belongs to another user (uid \(owner))."
+      let end = try await ending(machine, socket: "/srv/desk/s", saying: message)
       #expect(end.status == "77\n")
       #expect(end.text.contains(message), "\(end.text)")
       #expect(end.journal.contains(message), "\(end.journal)")
@@ -152,10 +154,11 @@ import Testing
 
   @Test func aSecondDaemonOnTheStateSaysSo() async throws {
     try await Machine.with { machine in
-      let end = try await ending(machine, socket: "/var/tmp/s", state: "/var/lib/sdkd")
+      let message = "The state in /var/lib/sdkd is in use"
+      let end = try await ending(machine, socket: "/var/tmp/s", state: "/var/lib/sdkd", saying: message)
       #expect(end.status == "75\n")
-      #expect(end.text.contains("The state in /var/lib/sdkd is in use"), "\(end.text)")
-      #expect(end.journal.contains("The state in /var/lib/sdkd is in use"), "\(end.journal)")
+      #expect(end.text.contains(message), "\(end.text)")
+      #expect(end.journal.contains(message), "\(end.journal)")
       #expect(try await machine.sh("sdkctl list -o json").output == "[]\n")
     }
   }
