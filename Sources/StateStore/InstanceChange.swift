@@ -110,10 +110,14 @@ public struct CommitResult: Sendable {
   /// What the wipe in the change destroyed, if there was one. The `identityWiped` event of the change gets these
   /// counts as its data from the store itself.
   public var wiped: Wiped?
+  /// What is left to be done although the change is on disk: a key that it destroyed still lies in the log, or in a copy.
+  /// Whoever waits for the wipe or the removal must hear of it.
+  public var unfinished: SDKError?
 
   /// A result.
-  public init(events: [StoredEvent] = [], wiped: Wiped? = nil) {
+  public init(events: [StoredEvent] = [], wiped: Wiped? = nil, unfinished: SDKError? = nil) {
     self.events = events
     self.wiped = wiped
+    self.unfinished = unfinished
   }
 }

@@ -142,9 +142,6 @@ class Conductor:
                 self.world.fail(f"health 90 s after the faults: {health}", "conductor")
             # What a file says and the full disk refused is put in force by a reload.
             line.call("daemon.reload")
-            # The check of the store is that of its last write, and nobody writes any more.
-            for one in line.call("instance.list", {"limit": 1})[0]["instances"]:
-                line.call("instance.update", {"instance": one["instance"], "labels": {"after-faults": "1"}})
             time.sleep(0.3)
 
     def delete_all(self, line):

@@ -120,8 +120,8 @@ import Testing
             return count > 1
           }
       }
-      let refused = await reason { _ = try await store.commit(sample.change(.wipe)) }
-      #expect(refused == (failures == 1 ? nil : .storeUnavailable))
+      let unfinished = try await store.commit(sample.change(.wipe)).unfinished
+      #expect(unfinished?.reason == (failures == 1 ? nil : .storeUnavailable))
       faults.stop()
       try await eventually { store.health == .ok }
       #expect(old.count == 1)

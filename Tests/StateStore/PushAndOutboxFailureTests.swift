@@ -63,8 +63,8 @@ import Testing
             return count > 1
           }
       }
-      let refused = await reason { _ = try await store.commit(sample.change(.deleteOutbox(id: "o"))) }
-      #expect(refused == (failures == 1 ? nil : .storeUnavailable))
+      let unfinished = try await store.commit(sample.change(.deleteOutbox(id: "o"))).unfinished
+      #expect(unfinished?.reason == (failures == 1 ? nil : .storeUnavailable))
       faults.stop()
       try await eventually { store.health == .ok }
       #expect(old.count == 1)

@@ -27,9 +27,9 @@ extension HostedInstance {
     let draft = Draft(
       actions, next: next, result: result, progress: begun ?? former,
       isInformed: isInformed || input.tellsThatVendorKnows, on: lane, of: self)
-    var told: [StoredEvent] = []
+    var done = CommitResult()
     do throws(SDKError) {
-      told = try await commit(draft, on: lane)
+      done = try await commit(draft, on: lane)
     } catch {
       guard draft.mayBeLost else {
         let isKnown = isInformed || input.tellsThatVendorKnows
@@ -54,8 +54,8 @@ extension HostedInstance {
     note(actions, on: lane)
     publish()
     // Told after it can be seen: who hears of a logout is not given the former token any more.
-    environment.events.append(told)
-    for action in actions { begin(action, on: lane, result: result) }
+    environment.events.append(done.events)
+    for action in actions { begin(action.ended(unfinished: done.unfinished), on: lane, result: result) }
     keepConnection(of: lane)
     deliverPending()
     plan()
@@ -120,15 +120,15 @@ extension HostedInstance {
   }
 
   /// Makes a draft durable and takes it over into memory.
-  private func commit(_ draft: Draft, on lane: Lane) async throws(SDKError) -> [StoredEvent] {
-    guard draft.isDurable else { return [] }
+  private func commit(_ draft: Draft, on lane: Lane) async throws(SDKError) -> CommitResult {
+    guard draft.isDurable else { return CommitResult() }
     let done = try await store(draft.change, record: draft.record, on: lane, raisedBy: draft.raise)
     if let wiped = done.wiped { lane.progress?.wiped.set(wiped) }
     if let wiped = done.wiped { draft.progress?.wiped.set(wiped) }
     pushes = draft.pushes
     deliveries = draft.deliveries
     noteGivenUp(draft.givenUp)
-    return done.events
+    return done
   }
 
   /// Commits a change together with a lane's identity.
@@ -150,6 +150,9 @@ extension HostedInstance {
     lane.storedEpoch += raise
     lane.identity = record
     if let wiped = done.wiped { storageEpoch = wiped.storageEpoch }
+    if let unfinished = done.unfinished {
+      logger.error("A wipe is not finished: \(unfinished.message)", metadata: ["reason": "\(unfinished.reason)"])
+    }
     return done
   }
 
@@ -226,5 +229,12 @@ extension HostedInstance {
       isOpen ? "The token provider fails; it is left alone for a while." : "The token provider answers again.",
       metadata: Self.metadata(type))
     await announce(type)
+  }
+}
+
+extension AuthenticationMachine.Action {
+  /// This, for an activity whose change is on disk: whoever waits for its end hears what is left to be done.
+  fileprivate func ended(unfinished error: SDKError?) -> Self {
+    if case .finish = self, let error { .finish(.failed(error)) } else { self }
   }
 }

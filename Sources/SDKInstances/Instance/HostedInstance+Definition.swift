@@ -46,7 +46,8 @@ extension HostedInstance {
   /// Puts a changed definition in force; another backend is another identity and wipes. Other settings wait for a
   /// logout in progress: they would end its connection, or its user.
   ///
-  /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; what `change` throws.
+  /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; what `change` throws;
+  ///   `storeUnavailable`, also when it is in force and only the former user's key could not be removed.
   public func redefine(
     _ change: (Definition) throws -> (Definition, any SDKAdapter, ProviderConfiguration?, isOtherBackend: Bool)
   ) async throws {
@@ -119,6 +120,7 @@ extension HostedInstance {
     deliverPending()
     plan()
     environment.events.append(done.events)
+    if let unfinished = done.unfinished { throw unfinished.about(id) }
   }
 
   /// The lanes of a changed definition: those that stay, and new ones for new services.
@@ -152,16 +154,8 @@ extension HostedInstance {
       .instanceDeleted,
       audience: try JSONValueEncoder.encode(
         definition.instanceAccess.bounded(to: DeletedInstances.bytesPerEntry)))
-    var done = CommitResult()
-    var problem: SDKError?
-    do throws(SDKError) {
-      done = try await environment.store.commit(
-        InstanceChange(uuid: uuid, id: id, kind: kind, parts: [.wipe, .delete], events: [last]))
-    } catch {
-      problem = error.about(id)
-      // The store may fail after the removal. Its event is told from the store then.
-      if await isInStore() { throw error.about(id) }
-    }
+    let done = try await committed(
+      InstanceChange(uuid: uuid, id: id, kind: kind, parts: [.wipe, .delete], events: [last]))
     isDeleted = true
     for lane in lanes {
       lane.progress?.outcome.resolve(.failure(SDKError.instanceNotFound(id)))
@@ -173,15 +167,7 @@ extension HostedInstance {
     environment.deadlines.set(uuid.description, at: nil) {}
     await environment.http.forget(instance: uuid.description)
     environment.events.append(done.events)
-    return problem
-  }
-
-  private func isInStore() async -> Bool {
-    do throws(SDKError) {
-      return try await environment.store.storagePage(of: uuid, after: nil, limit: 1) != nil
-    } catch {
-      return true
-    }
+    return done.unfinished?.about(id)
   }
 
   func committed(_ change: InstanceChange) async throws -> CommitResult {

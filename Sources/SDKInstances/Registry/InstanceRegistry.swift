@@ -258,9 +258,10 @@ public final class InstanceRegistry: Sendable {
   /// Removes an instance whose rows don't open; `false` when there is none of this name.
   public func deleteQuarantined(_ id: InstanceID) async throws -> Bool {
     guard case .quarantined(let broken)? = entries.withLock({ $0[id] }) else { return false }
-    _ = try await environment.store.commit(
+    let done = try await environment.store.commit(
       InstanceChange(uuid: broken.uuid, id: id, kind: KindName("unknown"), parts: [.delete]))
     entries.withLock { $0[id] = nil }
+    if let unfinished = done.unfinished { throw unfinished.about(id) }
     return true
   }
 

@@ -42,8 +42,11 @@ public final class InMemoryStateStore: StateStore {
     let result: Result<CommitResult, SDKError> = contents.withLock { contents in
       guard contents.failures == 0 else {
         contents.failures -= 1
-        if contents.failsAfterWriting { _ = try? contents.state.apply(change, at: time) }
         contents.health = .degraded(contents.failure.message)
+        if contents.failsAfterWriting, var done = try? contents.state.apply(change, at: time) {
+          done.unfinished = contents.failure
+          return .success(done)
+        }
         return .failure(contents.failure)
       }
       var state = contents.state
@@ -93,7 +96,7 @@ public final class InMemoryStateStore: StateStore {
 
   /// Lets the next commits fail as a full disk would, or with another error.
   ///
-  /// - Parameter afterWriting: fail when the change is on disk, as when an old key can't be removed.
+  /// - Parameter afterWriting: the change is on disk and unfinished, as when an old key can't be removed.
   public func failNextCommits(_ count: Int, with error: SDKError? = nil, afterWriting: Bool = false) {
     contents.withLock { contents in
       contents.failures = max(0, count)

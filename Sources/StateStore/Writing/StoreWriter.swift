@@ -64,6 +64,7 @@ final class StoreWriter: Sendable {
   private func sweep() {
     guard !commits.isClosed else { return }
     if session.value.sweepPiece() { return queue.async { [weak self] in self?.sweep() } }
+    scheduleProbe()
     let nanoseconds = Int(session.value.tuning.sweepInterval / .nanoseconds(1))
     queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in self?.sweep() }
   }
@@ -86,6 +87,7 @@ final class StoreWriter: Sendable {
         self.longWorkBegan.withLock { $0 = .now }
         let value = body(self.session.value)
         self.longWorkBegan.withLock { $0 = nil }
+        self.scheduleProbe()
         continuation.resume(returning: value)
       }
     }

@@ -64,7 +64,7 @@ final class WriterSession {
     }
     if let failure = removeOldKeys() {
       for (index, change) in changes.enumerated() where change.removesKeys {
-        if case .success = results[index] { results[index] = .failure(failure) }
+        results[index] = results[index].map { CommitResult(events: $0.events, wiped: $0.wiped, unfinished: failure) }
       }
     } else {
       succeeded()

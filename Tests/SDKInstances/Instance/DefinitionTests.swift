@@ -101,6 +101,20 @@ struct DefinitionTests {
     }
   }
 
+  @Test
+  func `A change that is on disk is in force, also when the old key can't be removed, and says so`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.store.failNextCommits(1, afterWriting: true)
+      #expect(await reason { try await update(world, desk, ["base_url": "https://b.example"]) } == "storeUnavailable")
+      #expect(desk.currentDefinition.settings["base_url"] == "https://b.example")
+      #expect(desk.state == .noUser)
+      try await desk.signIn("bob#1")
+      #expect(desk.state == .authenticated)
+    }
+  }
+
   @Test func `The same definition again changes nothing`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

@@ -132,6 +132,20 @@ struct LogoutTests {
     }
   }
 
+  @Test func `A logout that is on disk is done, also when the old key can't be removed, and says so`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.store.failNextCommits(1, afterWriting: true)
+      #expect(await reason { try await desk.signOut(localOnly: true) } == "storeUnavailable")
+      #expect(desk.state == .loggedOut)
+      #expect(try await world.events().suffix(2) == [.userLoggedOut, .identityWiped])
+      try await eventually("it is told") { world.heardEvents.all.last?.type == .identityWiped }
+      try await desk.signIn("bob#1")
+      #expect(try await desk.token().token == "bob#1")
+    }
+  }
+
   @Test func `A logout that is stored no more after the vendor's answer says so`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

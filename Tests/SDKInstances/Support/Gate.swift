@@ -29,11 +29,11 @@ final class Gate: Sendable {
   }
 }
 
-/// Waits until something holds, at most ten seconds.
+/// Waits until something holds, at most a minute.
 func eventually(
   _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ holds: () async -> Bool
 ) async throws {
-  let end = ContinuousClock.now + .seconds(10)
+  let end = ContinuousClock.now + .seconds(60)
   while await !holds() {
     guard ContinuousClock.now < end else {
       Issue.record("never: \(what)", sourceLocation: sourceLocation)
