@@ -14,27 +14,14 @@ struct BackupEditor {
     guard !removals.isEmpty else { return }
     for copy in try folder.copies() {
       do {
-        guard try concerns(removals, copy) else { continue }
-        try edit(copy) { db, version in
+        let concerns = { db in try removals.contains { try InstanceRow.fetch($0.uuid, db) != nil } }
+        try edit(copy, if: concerns) { db, version in
           if version < StoreSchema.censusVersion { try Self.takeCensus(vault.wrapping, before3: nil, db) }
           for removal in removals { try Self.remove(removal, vault, db) }
         }
       } catch {
         try folder.remove(copy)
       }
-    }
-  }
-
-  /// Whether a copy has an instance of which something was destroyed.
-  private func concerns(_ removals: [Removal], _ copy: StateBackup) throws -> Bool {
-    let connection = try StoreConnection.copy(at: folder.file(copy.name))
-    defer {
-      try? connection.close()
-      folder.setTime(of: folder.file(copy.name), to: copy.createdAt)
-    }
-    return try connection.read { db in
-      try StoreSchema.compare(db)
-      return try removals.contains { try InstanceRow.fetch($0.uuid, db) != nil }
     }
   }
 
@@ -109,8 +96,11 @@ struct BackupEditor {
   }
 
   /// Brings a copy to the present schema and changes it, in one transaction; its time stays the same. `body` gets the
-  /// version that it had.
-  private func edit(_ copy: StateBackup, _ body: (Database, Int) throws -> Void) throws {
+  /// version that it had. A copy that is not to be changed is left as it is.
+  private func edit(
+    _ copy: StateBackup, if isConcerned: (Database) throws -> Bool = { _ in true },
+    _ body: (Database, Int) throws -> Void
+  ) throws {
     let path = folder.file(copy.name)
     let connection = try StoreConnection.copy(at: path)
     defer {
@@ -119,6 +109,7 @@ struct BackupEditor {
     }
     try connection.writeWithoutTransaction { db in
       try StoreSchema.compare(db)
+      guard try isConcerned(db) else { return }
       let version = try StoreSchema.version(of: db)
       try db.inTransaction(.immediate) {
         try StoreSchema.migrate(db, from: version)

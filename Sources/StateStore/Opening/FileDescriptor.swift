@@ -58,8 +58,10 @@ final class FileDescriptor: Sendable {
     return bytes.isEmpty ? nil : bytes
   }
 
-  /// Writes all bytes and makes them durable.
-  func write(_ bytes: [UInt8], path: String) throws(StoreOpenError) {
+  /// Writes all bytes.
+  ///
+  /// - Parameter isDurable: whether to wait until they are on the disk.
+  func write(_ bytes: [UInt8], path: String, isDurable: Bool = true) throws(StoreOpenError) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let length = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
@@ -67,7 +69,7 @@ final class FileDescriptor: Sendable {
       guard length > 0 else { throw .unwritable("\(path): \(Self.text(of: errno))") }
       rest = rest.dropFirst(length)
     }
-    if fdatasync(number) != 0 { throw .unwritable("\(path): \(Self.text(of: errno))") }
+    if isDurable, fdatasync(number) != 0 { throw .unwritable("\(path): \(Self.text(of: errno))") }
   }
 
   /// What an error number means.

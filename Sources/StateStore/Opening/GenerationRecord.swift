@@ -28,11 +28,14 @@ struct GenerationRecord: Sendable {
   }
 
   /// Overwrites the file in place with a line of the same length, which a full disk does not prevent.
-  func write(_ entry: Entry) throws(StoreOpenError) {
+  ///
+  /// - Parameter isDurable: whether to wait for the disk. A number that a power failure takes back is lower than the
+  ///   database's, which is no harm.
+  func write(_ entry: Entry, isDurable: Bool = true) throws(StoreOpenError) {
     let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_NONBLOCK, mode: 0o600)
     let number = String(entry.generation)
     let padding = String(repeating: "0", count: max(0, 20 - number.utf8.count))
-    try file.write(Array("\(entry.stateID) \(padding)\(number)\n".utf8), path: path)
+    try file.write(Array("\(entry.stateID) \(padding)\(number)\n".utf8), path: path, isDurable: isDurable)
   }
 }
 

@@ -56,7 +56,8 @@ final class WriterSession {
     } catch {
       return changes.map { _ in .failure(failed(error)) }
     }
-    if let raised { record(raised) }
+    // Each removal would wait for the disk once more.
+    if let raised { record(raised, isDurable: false) }
     for (change, result) in zip(changes, results) {
       guard case .success(let done) = result else { continue }
       pruner.note(done.events)
@@ -223,15 +224,15 @@ final class WriterSession {
   /// Closes the database under a generation of its own, so that a copy of it made while it was open is known for one.
   func close() {
     if recovery.current == nil, let raised = try? database.use({ db in try MetaTable.raiseGeneration(db) }) {
-      record(raised)
+      record(raised, isDurable: true)
     }
     database.close()
   }
 
   /// Says beside the database what generation it has.
-  private func record(_ number: UInt64) {
+  private func record(_ number: UInt64, isDurable: Bool) {
     do throws(StoreOpenError) {
-      try generation.write(.init(stateID: stateID, generation: number))
+      try generation.write(.init(stateID: stateID, generation: number), isDurable: isDurable)
     } catch {
       logger.error("A database that is put back later may not be noticed: \(StoreFailure.text(error))")
     }
