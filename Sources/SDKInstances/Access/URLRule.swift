@@ -17,56 +17,58 @@ public enum URLRule {
   /// A host is a DNS name or an IP address, and a port is 1 to 65535. Everything else may be read differently by an HTTP
   /// client or a resolver, or is nothing that a connection can be made to.
   public static func parts(_ url: String) -> Parts? {
-    guard url.utf8.count <= 8192, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
-      let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), url[colon...].hasPrefix("://")
+    // As bytes: all of them are ASCII.
+    let bytes = Array(url.utf8)
+    guard bytes.count <= 8192, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
+      let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
     else { return nil }
-    let scheme = url[..<colon].lowercased()
-    let authority = url[colon...].dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }.lowercased()
-    let rest: Substring
-    let host: String
-    if authority.first == "[" {
-      guard let end = authority.firstIndex(of: "]") else { return nil }
-      host = String(authority[..<end].dropFirst())
-      guard host.contains(":"), NetworkAddress(literal: host) != nil else { return nil }
-      rest = authority[end...].dropFirst()
+    let scheme = text(bytes[..<colon].map(lowercased))
+    let authority = bytes[(colon + 3)...].prefix { !"/?#".utf8.contains($0) }.map(lowercased)
+    let name: ArraySlice<UInt8>
+    let rest: ArraySlice<UInt8>
+    if authority.first == UInt8(ascii: "[") {
+      guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+      name = authority[1..<end]
+      guard name.contains(UInt8(ascii: ":")), NetworkAddress(literal: text(name)) != nil else { return nil }
+      rest = authority[(end + 1)...]
     } else {
-      host = String(authority.prefix { $0 != ":" })
-      guard isName(host) || NetworkAddress(literal: host) != nil else { return nil }
-      rest = authority.dropFirst(host.count)
+      name = authority.prefix { $0 != UInt8(ascii: ":") }
+      guard isName(name) || NetworkAddress(literal: text(name)) != nil else { return nil }
+      rest = authority[name.endIndex...]
     }
-    if rest.isEmpty { return Parts(scheme: scheme, host: host) }
-    guard rest.first == ":", let port = port(rest.dropFirst()) else { return nil }
-    return Parts(scheme: scheme, host: host, port: port)
+    if rest.isEmpty { return Parts(scheme: scheme, host: text(name)) }
+    guard rest.first == UInt8(ascii: ":"), let port = port(rest.dropFirst()) else { return nil }
+    return Parts(scheme: scheme, host: text(name), port: port)
   }
 
-  private static func port(_ digits: Substring) -> UInt16? {
-    guard digits.utf8.allSatisfy(isDigit), let port = UInt16(digits), port > 0 else { return nil }
+  private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+
+  private static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {
+    guard digits.allSatisfy(isDigit), let port = UInt16(text(digits)), port > 0 else { return nil }
     return port
   }
 
   /// Whether a text in lower case is a DNS name (RFC 1123, 2.1). Underscores are allowed, since vendors' subdomains have
   /// them, but not in the last label, which is no number either: resolvers take `127.1` and `0x7f.1` for addresses.
-  private static func isName(_ text: String) -> Bool {
-    let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard text.utf8.count <= 253, let last = labels.last, labels.allSatisfy(isLabel) else { return false }
-    return !last.utf8.contains(UInt8(ascii: "_")) && !last.utf8.allSatisfy(isDigit) && !last.hasPrefix("0x")
+  private static func isName(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard bytes.count <= 253, let last = labels.last, labels.allSatisfy(isLabel) else { return false }
+    return !last.contains(UInt8(ascii: "_")) && !last.allSatisfy(isDigit) && !last.starts(with: "0x".utf8)
   }
 
-  private static func isLabel(_ label: Substring) -> Bool {
-    (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-      && label.utf8.allSatisfy { isDigit($0) || (0x61...0x7A).contains($0) || $0 == 0x2D || $0 == 0x5F }
+  private static func isLabel(_ label: ArraySlice<UInt8>) -> Bool {
+    (1...63).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
+      && label.allSatisfy { isDigit($0) || (0x61...0x7A).contains($0) || $0 == 0x2D || $0 == 0x5F }
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-  /// Whether a URL names a link-local address, behind which machines keep their own secrets.
-  static func isLinkLocal(_ url: String) -> Bool {
-    parts(url).flatMap { NetworkAddress(literal: $0.host) }?.scope == .linkLocal
-  }
-
   /// Whether a URL leads to this machine.
-  public static func isLoopback(_ url: String) -> Bool {
-    guard let host = parts(url)?.host else { return false }
+  public static func isLoopback(_ url: String) -> Bool { parts(url).map { isLoopback(host: $0.host) } ?? false }
+
+  private static func isLoopback(host: String) -> Bool {
     if host == "localhost" || host == "::1" { return true }
     guard let address = NetworkAddress(literal: host) else { return false }
     return address.bytes.count == 4 && address.bytes[0] == 127
@@ -84,10 +86,13 @@ public enum URLRule {
     guard url.utf8.count <= 2048, let parts = parts(url) else {
       throw refuse("must be a URL such as \(secure)://example.com/path.")
     }
-    if isLinkLocal(url) { throw refuse("leads to a link-local address, which is refused always.") }
+    // Behind it machines keep their own secrets.
+    if NetworkAddress(literal: parts.host)?.scope == .linkLocal {
+      throw refuse("leads to a link-local address, which is refused always.")
+    }
     if parts.scheme == secure { return }
     guard parts.scheme == plain else { throw refuse("must begin with \(secure)://.") }
-    guard isLoopback(url) else {
+    guard isLoopback(host: parts.host) else {
       throw refuse("must begin with \(secure)://; \(plain):// is for this machine's loopback addresses only.")
     }
   }

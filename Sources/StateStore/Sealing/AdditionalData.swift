@@ -1,11 +1,5 @@
 import SDKProtocol
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// What a sealed value belongs to; the value opens with exactly the same and nothing else.
 ///
 /// Every field is preceded by its length, so that no two lists of fields give the same bytes.
@@ -13,10 +7,11 @@ struct AdditionalData {
   /// The version of how rows are sealed.
   static let version: UInt64 = 1
 
-  private(set) var bytes = Data()
+  private(set) var bytes: [UInt8] = []
 
   /// A column of a table.
   init(_ column: String) {
+    bytes.reserveCapacity(160)
     append(Self.version)
     append(column)
   }
@@ -27,17 +22,16 @@ struct AdditionalData {
     append(instance.description)
   }
 
-  mutating func append(_ text: String) { append(field: Data(text.utf8)) }
+  mutating func append(_ text: String) { append(field: text.utf8) }
 
   mutating func append(_ number: UInt64) {
-    append(field: Data((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) }))
+    withUnsafeBytes(of: number.bigEndian) { append(field: $0) }
   }
 
   mutating func append(_ time: Timestamp) { append(time.secondsSince1970.bitPattern) }
 
-  mutating func append(field: Data) {
-    let count = UInt32(truncatingIfNeeded: field.count)
-    bytes.append(contentsOf: (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * UInt32($0))) })
-    bytes.append(field)
+  mutating func append(field: some Collection<UInt8>) {
+    withUnsafeBytes(of: UInt32(truncatingIfNeeded: field.count).bigEndian) { bytes.append(contentsOf: $0) }
+    bytes.append(contentsOf: field)
   }
 }
