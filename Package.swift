@@ -4,6 +4,9 @@ import PackageDescription
 /// Whether to build the fuzzer and nothing else: set by `Tests/Fuzz/run`.
 let fuzzing = Context.environment["SDKD_FUZZ"] != nil
 
+/// The modules whose tests are built, and no others: set by `Tests/Sanitizers/run`.
+let tested = Context.environment["SDKD_TESTED"]?.split(separator: " ").map(String.init)
+
 let settings: [SwiftSetting] =
   [
     .enableUpcomingFeature("ExistentialAny"),
@@ -51,7 +54,7 @@ func module(
     ? .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
     : .target(
       name: name, dependencies: dependencies, swiftSettings: settings + (executable ? [.unsafeFlags(entry)] : []))
-  guard let tests, !fuzzing else { return [target] }
+  guard let tests, !fuzzing, tested?.contains(name) != false else { return [target] }
   return [
     target,
     .testTarget(
@@ -175,6 +178,6 @@ let package = Package(
     + module(
       "fleet-simulation", ["SDKInstances", "DelegateBridge", "SDKProtocol", .heap, .arguments], executable: true,
       tests: [])
-    + checks,
+    + (tested == nil ? checks : []),
   swiftLanguageModes: [.v6]
 )

@@ -101,7 +101,8 @@ struct DeliveryTests {
       try await desk.signIn("alice#2")
       #expect(pending(desk).map(\.purpose) == ["logout"])
       #expect(pending(desk).first?.id != first)
-      try await eventually("bob's logout was tried") { world.vendor.calls.last == "deliver bob#1" }
+      try await eventually("bob's logout was tried") { pending(desk).first?.attempts == 1 }
+      #expect(world.vendor.calls.last == "deliver bob#1")
       #expect(desk.user.externalId == "alice")
       world.clock.advance(3600)
       world.deadlines.wake()
