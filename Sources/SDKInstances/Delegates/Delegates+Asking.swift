@@ -19,7 +19,7 @@ extension Delegates {
         break
       }
       guard next.isReady else {
-        if await comes(arrival, within: min(Self.replyTime, left(for: question))) { continue }
+        if await comes(arrival, within: min(replyTime, left(for: question))) { continue }
         if Task.isCancelled { throw .delegateNotNeeded }
         asked.insert(next.session.key)
         continue
@@ -48,9 +48,6 @@ extension Delegates {
     if let failure { throw failure }
     return isPassed ? BridgeAnswer(members: ["defer": true]) : nil
   }
-
-  /// How long the reply to an attach that has been done may take: it is only still to be written.
-  private static let replyTime = Duration.seconds(1)
 
   private func ask(
     _ delegate: DelegateSeats.Attachment, _ question: BridgeQuestion

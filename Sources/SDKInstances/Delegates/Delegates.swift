@@ -18,6 +18,7 @@ public final class Delegates: AnswerSource {
   let operations: Operations
   let logger: Logger
   let clock: WallClock
+  let replyTime: Duration
   /// How long one that was lost is expected back.
   private let graceNow: Mutex<Duration>
   private let memory: (any DelegateMemory)?
@@ -28,13 +29,15 @@ public final class Delegates: AnswerSource {
   ///
   /// - Parameters:
   ///   - grace: how long a delegate that was lost, also by a restart, is waited for before `noProvider` counts.
+  ///   - replyTime: how long the reply to an attach that has been done may take; it is only still to be written.
   ///   - deadlines: when the memory is to be put right.
   ///   - memory: keeps over a restart who had a delegate.
   public init(
-    grace: Duration = .seconds(30), clock: WallClock = .system, operations: Operations, logger: Logger,
-    deadlines: Deadlines? = nil, memory: (any DelegateMemory)? = nil
+    grace: Duration = .seconds(30), replyTime: Duration = .seconds(1), clock: WallClock = .system,
+    operations: Operations, logger: Logger, deadlines: Deadlines? = nil, memory: (any DelegateMemory)? = nil
   ) {
     graceNow = Mutex(grace)
+    self.replyTime = replyTime
     self.clock = clock
     self.operations = operations
     self.logger = logger

@@ -38,7 +38,9 @@ struct MachineWalkTests {
   }
 
   @Test(arguments: AuthenticationPolicy.samples, [1, 2, 3, 4] as [UInt64])
-  func `Long walks end every activity once and never exceed the budget`(policy: AuthenticationPolicy, seed: UInt64) async {
+  func `Long walks end every activity once and never exceed the budget`(
+    policy: AuthenticationPolicy, seed: UInt64
+  ) async {
     var random = SeededGenerator(seed: seed)
     var walk = MachineWalk(Machine(phase: .noUser, standing: .none, epoch: 0, policy: policy))
     for number in 0..<5000 {

@@ -59,7 +59,8 @@ final class World: Sendable {
       backUp: { DaemonBackup.Result(name: $0.name ?? "auto-1", bytes: 0, createdAt: ManualClock.start) },
       rotateKey: { DaemonRotateKey.Result(rewrapped: 0) })
     let ready = SharedOutcome<Void>()
-    delegates = Delegates(grace: grace, clock: clock.wall, operations: operations, logger: logger)
+    delegates = Delegates(
+      grace: grace, replyTime: .seconds(60), clock: clock.wall, operations: operations, logger: logger)
     delegates.serve(registry)
     let (router, methods) = Handlers.router(
       registry: registry, kinds: kinds, facts: facts, delegates: delegates, isReady: { ready.result != nil })
