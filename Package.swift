@@ -92,6 +92,8 @@ let checks: [Target] =
       dependencies: ["JSONRPC", "OpenMetrics", "SandboxServer", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
       path: "Tests/Integration", exclude: ["Counterparts/Programs", "Fixtures", "Support/typist.py"],
       swiftSettings: settings),
+    .executableTarget(
+      name: "nio-echo", dependencies: [.nioCore, .nioPosix], path: "Tests/Benchmarks/NIOEcho", swiftSettings: settings),
     .testTarget(
       name: "SystemTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdkd-provider", .subprocess, .system],
       path: "Tests/System", swiftSettings: settings),
