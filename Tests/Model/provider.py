@@ -28,10 +28,17 @@ question = json.loads(sys.stdin.read())
 instance = question["instance"]
 run = f"{os.getppid()} {instance} {question.get('service') or '-'}"
 lock = os.open(os.path.join(FOLDER, "lock-" + run.replace(" ", "-")), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
-try:
-    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-except OSError:
-    note("overlap " + run)
+# What the run before has left behind was killed when it ended, and needs a moment to die.
+patience = time.monotonic() + 0.2
+while True:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        break
+    except OSError:
+        if time.monotonic() > patience:
+            note("overlap " + run)
+            break
+        time.sleep(0.005)
 behaviour = read("behaviour-" + instance, "good").strip()
 note(f"start {run} {question['question']} {behaviour}")
 if behaviour == "hang":
