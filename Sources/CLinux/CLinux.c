@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -207,3 +208,5 @@ int cl_erase_secret_page(void *page, size_t size) {
 void cl_erase(void *bytes, size_t size) {
   if (bytes != NULL && size > 0) explicit_bzero(bytes, size);
 }
+
+void cl_map_allocations_from(int size) { mallopt(M_MMAP_THRESHOLD, size); }

@@ -78,6 +78,8 @@ struct SDKDaemonCommand: AsyncParsableCommand {
       throw ExitCode(ConfigurationCheck.run(paths))
     }
     Self.protectMemory()
+    // Each TLS connection has buffers of 32 and 16 KiB and rarely fills their first page.
+    cl_map_allocations_from(16 << 10)
     let status = await Daemon(paths: paths).run()
     if status != 0 { throw ExitCode(status) }
   }

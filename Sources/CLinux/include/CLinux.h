@@ -119,6 +119,12 @@ int cl_mlock_secret_page(size_t size, void *_Nullable *_Nonnull page);
 /// Overwrites, unlocks and unmaps what cl_mlock_secret_page made, with the same size. NULL is ignored.
 int cl_erase_secret_page(void *_Nullable page, size_t size);
 
+// MARK: Memory
+
+/// Takes allocations of at least `size` bytes as pages of their own, which exist once they are written to and go back when
+/// they are freed (M_MMAP_THRESHOLD of mallopt(3)). Without it the C library raises that size by itself.
+void cl_map_allocations_from(int size);
+
 /// memset to zero that the optimiser does not remove.
 void cl_erase(void *_Nullable bytes, size_t size);
 

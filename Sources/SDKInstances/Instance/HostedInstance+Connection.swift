@@ -103,6 +103,15 @@ extension HostedInstance {
       lane.connection.refused = nil
       lane.connection.isRefusalFollowedUp = false
     case .settled: lane.connection.failures = 0
+    case .learned, .merged, .mergedAway: await follow(news, on: lane)
+    }
+  }
+
+  /// Not inlined: the frame of a merge is large, and the task of each connection would keep room for it.
+  @inline(never)
+  private func follow(_ news: RealtimeNews, on lane: Lane) async {
+    switch news {
+    case .connected, .settled: break
     case .learned(let state, let credential): await learned(state, credential: credential, on: lane)
     case .merged(let merge, let user, let credential, let kindState):
       let survivor = SignedIn(

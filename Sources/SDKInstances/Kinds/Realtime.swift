@@ -17,8 +17,8 @@ public protocol RealtimeConnection: Sendable {
   func close() async
 }
 
-/// What a vendor tells unasked.
-public enum RealtimeNews: Sendable {
+/// What a vendor tells unasked. Indirect, as the tasks of thousands of connections wait with room for one.
+public indirect enum RealtimeNews: Sendable {
   /// The connection is up: the vendor knows the user.
   case connected
   /// The connection is a good one: after it has ended the first pause is a short one again.
@@ -31,8 +31,8 @@ public enum RealtimeNews: Sendable {
   case mergedAway(SignedIn.Merge)
 }
 
-/// How a connection ended.
-public enum RealtimeEnd: Sendable, Hashable {
+/// How a connection ended. Indirect as `RealtimeNews` is.
+public indirect enum RealtimeEnd: Sendable, Hashable {
   /// The vendor refused the credential; it is not tried again until the credential changes.
   case refused(SDKError)
   /// It broke, or the vendor ended it; it is tried again, not before the error's `retryAfter`.

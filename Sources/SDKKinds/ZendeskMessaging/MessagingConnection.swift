@@ -31,27 +31,24 @@ actor MessagingConnection: RealtimeConnection {
     return end
   }
 
+  /// This task waits for as long as the connection is there, for each of thousands of instances: what needs much room in
+  /// its frame is in functions that don't wait.
   private func exchange(_ hear: @escaping @Sendable (RealtimeNews) async -> Void) async -> RealtimeEnd {
     var step = client.take(.opened, at: time)
     while true {
-      if let end = await carryOut(step, hear) { return end }
+      if let end = await send(step.frames) { return end }
+      let heard = meaning(of: step.news)
+      for news in heard.news { await hear(news) }
+      if let end = heard.end { return end }
       do throws(HTTPFailure) {
         guard let text = try await socket.next(within: step.wake.map { $0 - time }) else {
-          return .lost(SDKError(.unreachable, .network, "\(MessagingWire.vendor) closed the realtime connection."))
+          return Self.closedByVendor()
         }
         step = client.take(.text(text), at: time)
       } catch .timeout {
         step = client.take(.timer, at: time)
-      } catch .tooLarge {
-        return .lost(
-          SDKError(
-            .unreachable, .badResponse,
-            """
-            \(MessagingWire.vendor) sent a realtime message of more than \(SocketLimits().message >> 20) MiB, which is \
-            lost. The connection is made again; log in again if merges are missing.
-            """))
       } catch {
-        return .lost(error.error(vendor: MessagingWire.vendor))
+        return Self.lost(error)
       }
     }
   }
@@ -75,37 +72,57 @@ actor MessagingConnection: RealtimeConnection {
   /// Seconds on a clock that does not go back.
   private var time: Double { start.duration(to: .now) / .seconds(1) }
 
-  /// Does what the client wants; how the connection has ended, if it has.
-  private func carryOut(
-    _ step: Bayeux.Step, _ hear: @Sendable (RealtimeNews) async -> Void
-  ) async -> RealtimeEnd? {
-    for frame in step.frames {
+  /// Sends what the client wants; how the connection has ended, if it has.
+  private func send(_ frames: [String]) async -> RealtimeEnd? {
+    for frame in frames {
       do throws(HTTPFailure) {
         try await socket.send(frame)
       } catch {
-        return .lost(error.error(vendor: MessagingWire.vendor))
-      }
-    }
-    var failure: String?
-    for news in step.news {
-      switch news {
-      case .subscribed: await hear(.connected)
-      case .settled: await hear(.settled)
-      case .event(let data):
-        for merge in MessagingMerge.all(in: data) {
-          if let news = merge.news(for: identity, mode: mode, now: clock.now()) { await hear(news) }
-        }
-      case .refused(let code, let description): return refused(code, description)
-      case .failed(let words): failure = words
-      case .reconnectAdvice(let reconnect, let wait):
-        if reconnect == .none { return .ended }
-        return .lost(
-          SDKError(
-            .unreachable, .badResponse, "The realtime connection failed: \(failure ?? "no reason was given").",
-            retryAfter: wait))
+        return Self.lost(error)
       }
     }
     return nil
+  }
+
+  /// What the server's news mean for the instance, and how the connection has ended, if it has.
+  @inline(never)
+  private func meaning(of news: [Bayeux.News]) -> (news: [RealtimeNews], end: RealtimeEnd?) {
+    var heard: [RealtimeNews] = []
+    var failure: String?
+    for news in news {
+      switch news {
+      case .subscribed: heard.append(.connected)
+      case .settled: heard.append(.settled)
+      case .event(let data):
+        heard += MessagingMerge.all(in: data).compactMap { $0.news(for: identity, mode: mode, now: clock.now()) }
+      case .refused(let code, let description): return (heard, refused(code, description))
+      case .failed(let words): failure = words
+      case .reconnectAdvice(let reconnect, let wait):
+        if reconnect == .none { return (heard, .ended) }
+        let error = SDKError(
+          .unreachable, .badResponse, "The realtime connection failed: \(failure ?? "no reason was given").",
+          retryAfter: wait)
+        return (heard, .lost(error))
+      }
+    }
+    return (heard, nil)
+  }
+
+  @inline(never)
+  private static func closedByVendor() -> RealtimeEnd {
+    .lost(SDKError(.unreachable, .network, "\(MessagingWire.vendor) closed the realtime connection."))
+  }
+
+  @inline(never)
+  private static func lost(_ failure: HTTPFailure) -> RealtimeEnd {
+    guard failure == .tooLarge else { return .lost(failure.error(vendor: MessagingWire.vendor)) }
+    return .lost(
+      SDKError(
+        .unreachable, .badResponse,
+        """
+        \(MessagingWire.vendor) sent a realtime message of more than \(SocketLimits().message >> 20) MiB, which is \
+        lost. The connection is made again; log in again if merges are missing.
+        """))
   }
 
   /// The subscription was refused, which is a refusal of the credential (`vendors.md` 1.2) unless the server is ill.
