@@ -108,10 +108,11 @@ struct BackupEditor {
       folder.setTime(of: path, to: copy.createdAt)
     }
     try connection.writeWithoutTransaction { db in
-      try StoreSchema.compare(db)
-      guard try isConcerned(db) else { return }
-      let version = try StoreSchema.version(of: db)
+      // One transaction: each read outside of one locks the file, and looks for a journal, again.
       try db.inTransaction(.immediate) {
+        try StoreSchema.compare(db)
+        guard try isConcerned(db) else { return .rollback }
+        let version = try StoreSchema.version(of: db)
         try StoreSchema.migrate(db, from: version)
         try body(db, version)
         return .commit

@@ -19,13 +19,13 @@ enum MetaTable {
   }
 
   private static func row(_ name: String, _ db: Database) throws -> Row? {
-    try Row.fetchOne(db, sql: "SELECT value FROM meta WHERE name = ?", arguments: [name])
+    try Row.fetchOne(db.cachedStatement(sql: "SELECT value FROM meta WHERE name = ?"), arguments: [name])
   }
 
   private static func set(_ name: String, _ value: some DatabaseValueConvertible, _ db: Database) throws {
-    try db.execute(
-      sql: "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-      arguments: [name, value])
+    let statement = try db.cachedStatement(
+      sql: "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value")
+    try statement.execute(arguments: [name, value])
   }
 
   /// The master key and id of a state, without changing anything; `nil` if the state has none yet.

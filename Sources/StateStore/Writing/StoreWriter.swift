@@ -54,6 +54,7 @@ final class StoreWriter: Sendable {
       for (pending, result) in zip(batch, results) { pending.answer.resume(returning: result) }
       session.value.prune()
     }
+    session.value.recordGeneration()
     scheduleProbe()
   }
 

@@ -23,7 +23,7 @@ final class WriterSession {
   /// Keys are destroyed that the copies may still hold; at first some from before a crash.
   var areRemovalsOpen = true
   private var pruner: EventPruner
-  /// The generation of a transaction that has raised it.
+  /// The generation that is on disk and not recorded yet.
   private var raised: UInt64?
 
   init(
@@ -56,8 +56,6 @@ final class WriterSession {
     } catch {
       return changes.map { _ in .failure(failed(error)) }
     }
-    // Each removal would wait for the disk once more.
-    if let raised { record(raised, isDurable: false) }
     for (change, result) in zip(changes, results) {
       guard case .success(let done) = result else { continue }
       pruner.note(done.events)
@@ -80,10 +78,11 @@ final class WriterSession {
       let time = clock()
       let removesKeys = changes.contains(where: \.removesKeys)
       if removesKeys, !areRemovalsOpen { try RemovalTable.clear(db) }
-      raised = removesKeys ? try MetaTable.raiseGeneration(db) : nil
+      let generation = removesKeys ? try MetaTable.raiseGeneration(db) : nil
       let results = try changes.map { try write($0, at: time, db) }
       try tuning.at(.committing, db)
       try db.commit()
+      raised = generation ?? raised
       return results
     } catch {
       try? db.rollback()
@@ -227,6 +226,13 @@ final class WriterSession {
       record(raised, isDurable: true)
     }
     database.close()
+  }
+
+  /// Says beside the database what generation the last removal has given it. Neither waited for nor in a removal's time.
+  func recordGeneration() {
+    guard let number = raised else { return }
+    raised = nil
+    record(number, isDurable: false)
   }
 
   /// Says beside the database what generation it has.
