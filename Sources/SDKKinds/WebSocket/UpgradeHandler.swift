@@ -4,8 +4,8 @@ import SDKInstances
 
 /// Asks for the upgrade, checks the answer and puts the WebSocket's handlers behind itself.
 ///
-/// Hands bytes on unchanged from then on.
-final class UpgradeHandler: ChannelInboundHandler {
+/// Then it leaves the pipeline.
+final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -85,6 +85,7 @@ final class UpgradeHandler: ChannelInboundHandler {
       context.fireChannelRead(Self.wrapInboundOut(rest))
       context.fireChannelReadComplete()
     }
+    context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
   }
 
   private func fail(_ context: ChannelHandlerContext, _ failure: HTTPFailure) {
