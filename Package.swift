@@ -124,6 +124,7 @@ let package = Package(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux"),
   ]
+    + module("Concurrency", tests: [])
     + module("Systemd", ["CSystemd", "CLinux", .logging, .deque], tests: ["CLinux", .logging])
     + module("JSONRPC", [], tests: [])
     + module("OpenMetrics", [.coreMetrics], tests: [.coreMetrics])
@@ -132,12 +133,13 @@ let package = Package(
       tests: ["JSONRPC", "CLinux", .nioCore, .nioPosix, .nioEmbedded, .nioTestUtils])
     + module("SDKProtocol", ["JSONRPC", .crypto], tests: ["JSONRPC"])
     + module(
-      "SDKClient", ["JSONRPC", "JSONRPCTransport", "SDKProtocol"],
+      "SDKClient", ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol"],
       tests: [
         "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClientTesting", "sdkd", "sdk-sandbox", .nioPosix,
       ])
     + module(
-      "SDKClientTesting", ["JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient"], tests: ["JSONRPC"])
+      "SDKClientTesting", ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient"],
+      tests: ["JSONRPC"])
     + module(
       "StateStore", ["JSONRPC", "SDKProtocol", "CLinux", .crypto, .grdb, .logging],
       tests: ["JSONRPC", "SDKProtocol", .crypto, .grdb, .logging])
@@ -148,13 +150,13 @@ let package = Package(
       tests: ["JSONRPC", "SDKProtocol", .logging])
     + module(
       "SDKInstances",
-      ["JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging, .heap, .deque],
-      tests: ["JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging])
+      ["Concurrency", "JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging, .heap, .deque],
+      tests: ["Concurrency", "JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging])
     + module(
       "SDKKinds",
       [
-        "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .cryptoExtras, .httpClient,
-        .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
+        "Concurrency", "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .cryptoExtras,
+        .httpClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
       ],
       tests: [
         "JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .jwt, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix,
@@ -167,7 +169,7 @@ let package = Package(
     + module(
       "sdkd",
       [
-        "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKInstances", "SDKKinds", "StateStore",
+        "Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKInstances", "SDKKinds", "StateStore",
         "DelegateBridge", "Systemd", "CLinux", "OpenMetrics", .coreMetrics, .toml, .lifecycle, .unixSignals,
         .arguments, .logging, .nioCore, .nioHTTP1, .nioPosix,
       ], executable: true,

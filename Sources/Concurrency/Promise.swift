@@ -1,26 +1,36 @@
-import Synchronization
+internal import Synchronization
 
-/// A result that several callers wait for, each with its own patience.
-public final class SharedOutcome<Value: Sendable>: Sendable {
+/// A result that comes once, and for which any number of tasks wait.
+public final class Promise<Value: Sendable>: Sendable {
   private struct State {
     var result: Result<Value, any Error>?
     var waiters: [UInt64: CheckedContinuation<Value, any Error>] = [:]
-    var next: UInt64 = 0
+    var lastWaiter: UInt64 = 0
+
+    mutating func newWaiter() -> UInt64 {
+      lastWaiter += 1
+      return lastWaiter
+    }
   }
+
   private let state = Mutex(State())
 
-  /// An outcome that has not come yet.
+  /// A promise without a result yet.
   public init() {}
 
-  /// The first result counts.
-  public func resolve(_ result: Result<Value, any Error>) {
-    let waiters = state.withLock { state in
-      guard state.result == nil else { return [CheckedContinuation<Value, any Error>]() }
+  /// Gives the result to everybody who waits and will wait. The first one counts.
+  ///
+  /// - Returns: whether this was the first.
+  @discardableResult
+  public func resolve(_ result: Result<Value, any Error>) -> Bool {
+    let waiters = state.withLock { state -> [CheckedContinuation<Value, any Error>]? in
+      guard state.result == nil else { return nil }
       state.result = result
       defer { state.waiters = [:] }
       return Array(state.waiters.values)
     }
-    for waiter in waiters { waiter.resume(with: result) }
+    for waiter in waiters ?? [] { waiter.resume(with: result) }
+    return waiters != nil
   }
 
   /// The result, if it has come.
@@ -30,23 +40,20 @@ public final class SharedOutcome<Value: Sendable>: Sendable {
   ///
   /// - Throws: what the result throws; `CancellationError`.
   public func value() async throws -> Value {
-    let ticket = state.withLock { state in
-      state.next += 1
-      return state.next
-    }
+    let waiter = state.withLock { $0.newWaiter() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let ready: Result<Value, any Error>? = state.withLock { state in
           if let result = state.result { return result }
           if Task.isCancelled { return .failure(CancellationError()) }
-          state.waiters[ticket] = continuation
+          state.waiters[waiter] = continuation
           return nil
         }
         if let ready { continuation.resume(with: ready) }
       }
     } onCancel: {
-      let waiter = state.withLock { $0.waiters.removeValue(forKey: ticket) }
-      waiter?.resume(throwing: CancellationError())
+      let continuation = state.withLock { $0.waiters.removeValue(forKey: waiter) }
+      continuation?.resume(throwing: CancellationError())
     }
   }
 
@@ -55,8 +62,7 @@ public final class SharedOutcome<Value: Sendable>: Sendable {
     try await withCheckedThrowingContinuation { continuation in
       let ready: Result<Value, any Error>? = state.withLock { state in
         if let result = state.result { return result }
-        state.next += 1
-        state.waiters[state.next] = continuation
+        state.waiters[state.newWaiter()] = continuation
         return nil
       }
       if let ready { continuation.resume(with: ready) }

@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import JSONRPC
 internal import JSONRPCTransport
 internal import Synchronization
@@ -51,14 +52,21 @@ final class DaemonLink: Sendable {
   /// - Throws: `SDKClientError`, also `timeout` at the deadline, or `CancellationError`.
   func shared(until deadline: ContinuousClock.Instant?) async throws -> any SDKConnection {
     if let current { return current }
-    return try await Deadline.within(deadline) { [self] in
-      try await opening.run {
-        // It may have come while this waited for its turn.
-        if let current { return current }
-        let fresh = try await open()
-        state.withLock { $0.connection = fresh }
-        return fresh
-      }
+    guard let deadline else { return try await connected() }
+    do {
+      return try await withTimeout(deadline - .now) { try await self.connected() }
+    } catch is TimeoutError {
+      throw SDKClientError.timeout
+    }
+  }
+
+  private func connected() async throws -> any SDKConnection {
+    try await opening.run {
+      // It may have come while this waited for its turn.
+      if let current { return current }
+      let fresh = try await open()
+      state.withLock { $0.connection = fresh }
+      return fresh
     }
   }
 

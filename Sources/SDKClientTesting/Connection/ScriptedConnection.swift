@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import JSONRPCTransport
 internal import SDKClient
 internal import Synchronization
@@ -11,7 +12,7 @@ final class ScriptedConnection: SDKConnection {
   let onRequest: ClientConnection.RequestHandler?
   private let daemon: ScriptedDaemon
   private let continuation: AsyncThrowingStream<ServerNotification, any Error>.Continuation
-  private let end = EndSignal()
+  private let end = Promise<Void>()
 
   init(daemon: ScriptedDaemon, serverUid: UInt32, serverPid: Int32, onRequest: ClientConnection.RequestHandler?) {
     self.daemon = daemon
@@ -23,7 +24,7 @@ final class ScriptedConnection: SDKConnection {
 
   deinit { continuation.finish() }
 
-  var isClosed: Bool { end.hasCome }
+  var isClosed: Bool { end.result != nil }
 
   func call(method: String, params: JSON?, timeout: Duration?) async throws -> JSON {
     guard !isClosed else { throw ClientConnectionError.notSent }
@@ -31,8 +32,7 @@ final class ScriptedConnection: SDKConnection {
       defer { group.cancelAll() }
       group.addTask { try await self.daemon.take(method, params ?? [:], from: self) }
       group.addTask {
-        await self.end.wait()
-        try Task.checkCancellation()
+        try await self.end.value()
         throw ClientConnectionError.closed
       }
       if let timeout {
@@ -51,7 +51,7 @@ final class ScriptedConnection: SDKConnection {
   }
 
   func close() {
-    guard end.come() else { return }
+    guard end.resolve(.success(())) else { return }
     continuation.finish()
     daemon.ended(self)
   }

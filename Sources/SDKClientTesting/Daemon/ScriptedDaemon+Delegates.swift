@@ -1,3 +1,4 @@
+internal import Concurrency
 public import SDKClient
 internal import Synchronization
 
@@ -34,15 +35,12 @@ extension ScriptedDaemon {
     if let externalId { params["user"] = ["externalId": .string(externalId)] }
     if let error { params["error"] = .object(error) }
     let question = params
-    return try await withThrowingTaskGroup { group in
-      defer { group.cancelAll() }
-      group.addTask { try await onRequest("delegate.\(question["question"]?.stringValue ?? "")", .object(question)) }
-      group.addTask {
-        try await Task.sleep(for: limit)
-        throw ScriptedTimeout(description: "the delegate of \(instance) has not answered within \(limit)")
+    do {
+      return try await withTimeout(limit) {
+        try await onRequest("delegate.\(question["question"]?.stringValue ?? "")", .object(question))
       }
-      guard let answer = try await group.next() else { throw CancellationError() }
-      return answer
+    } catch is TimeoutError {
+      throw ScriptedTimeout(description: "the delegate of \(instance) has not answered within \(limit)")
     }
   }
 

@@ -1,3 +1,4 @@
+import Concurrency
 import Synchronization
 
 /// The numbers of the names in access rules, looked up by a few threads of their own: when rules take effect, and again
@@ -21,7 +22,7 @@ public final class ResolvedNames: NameDirectory {
     var isFreshTurn = true
     var threads = 0
     var round: UInt64 = 0
-    var idle: [SharedOutcome<Void>] = []
+    var idle: [Promise<Void>] = []
 
     /// The next name to look up. The two queues take turns, so that neither starves the other.
     mutating func next() -> SystemName? {
@@ -30,7 +31,7 @@ public final class ResolvedNames: NameDirectory {
     }
 
     /// Counts a thread that ends. Returns those who wait for the last one.
-    mutating func endThread() -> [SharedOutcome<Void>] {
+    mutating func endThread() -> [Promise<Void>] {
       threads -= 1
       guard threads == 0 else { return [] }
       defer { idle = [] }
@@ -97,7 +98,7 @@ public final class ResolvedNames: NameDirectory {
 
   /// Waits until every name that waits now was looked up, but not longer than a time.
   public func settle(within time: Duration) async {
-    let outcome = SharedOutcome<Void>()
+    let outcome = Promise<Void>()
     let isIdle = state.withLock { state in
       if state.threads > 0 { state.idle.append(outcome) }
       return state.threads == 0
@@ -140,7 +141,7 @@ public final class ResolvedNames: NameDirectory {
 
   /// The next name for a thread; `nil` when the thread has to end, which is counted in the same moment.
   private func next() -> SystemName? {
-    let (name, idle) = state.withLock { state -> (SystemName?, [SharedOutcome<Void>]) in
+    let (name, idle) = state.withLock { state -> (SystemName?, [Promise<Void>]) in
       if let name = state.next() { return (name, []) }
       return (nil, state.endThread())
     }

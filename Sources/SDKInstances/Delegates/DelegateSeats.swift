@@ -1,3 +1,4 @@
+import Concurrency
 import SDKProtocol
 
 /// Which connections answer for which instances; a value without clock and waiting.
@@ -20,7 +21,7 @@ struct DelegateSeats {
     /// When the last connection was lost, and nobody has attached since.
     var lostAt: ContinuousClock.Instant?
     /// Resolved by the next who attaches.
-    var arrival = SharedOutcome<Void>()
+    var arrival = Promise<Void>()
   }
 
   /// Connections that answer for one instance.
@@ -71,7 +72,7 @@ struct DelegateSeats {
       }
       seat.attachments[index].isReady = true
       seat.arrival.resolve(.success(()))
-      seat.arrival = SharedOutcome()
+      seat.arrival = Promise()
       seats[uuid] = seat
     }
   }
@@ -131,7 +132,7 @@ struct DelegateSeats {
   /// The latest attached that lives and is not among those asked already, and who tells when it can be asked.
   func next(
     for uuid: String, except asked: Set<ObjectIdentifier>
-  ) -> (attachment: Attachment, arrival: SharedOutcome<Void>)? {
+  ) -> (attachment: Attachment, arrival: Promise<Void>)? {
     guard let seat = seats[uuid] else { return nil }
     return seat.attachments.last { !asked.contains($0.session.key) && !$0.session.link.isClosed }
       .map { ($0, seat.arrival) }
@@ -147,7 +148,7 @@ struct DelegateSeats {
   /// or none is expected.
   func expected(
     _ uuid: String, grace: Duration, now: ContinuousClock.Instant
-  ) -> (left: Duration, arrival: SharedOutcome<Void>)? {
+  ) -> (left: Duration, arrival: Promise<Void>)? {
     guard !isClosed, let seat = seats[uuid], count(of: uuid) == 0 else { return nil }
     // A connection that has just ended is still on the list.
     guard let lostAt = seat.attachments.isEmpty ? seat.lostAt : now else { return nil }

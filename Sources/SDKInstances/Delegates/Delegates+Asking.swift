@@ -1,3 +1,4 @@
+import Concurrency
 import DelegateBridge
 import JSONRPC
 import Logging
@@ -90,20 +91,11 @@ extension Delegates {
   /// No question lives longer, however its deadline was reckoned; in seconds.
   private static let longestWait = 600.0
 
-  private func expected(_ uuid: String) -> (left: Duration, arrival: SharedOutcome<Void>)? {
+  private func expected(_ uuid: String) -> (left: Duration, arrival: Promise<Void>)? {
     state.withLock { $0.seats.expected(uuid, grace: grace, now: .now) }
   }
 
-  private func comes(_ arrival: SharedOutcome<Void>, within limit: Duration) async -> Bool {
-    await withTaskGroup(of: Bool.self) { group in
-      group.addTask { (try? await arrival.value()) != nil }
-      group.addTask {
-        try? await Task.sleep(for: limit)
-        return false
-      }
-      let first = await group.next() ?? false
-      group.cancelAll()
-      return first
-    }
+  private func comes(_ arrival: Promise<Void>, within limit: Duration) async -> Bool {
+    (try? await withTimeout(limit) { try await arrival.value() }) != nil
   }
 }

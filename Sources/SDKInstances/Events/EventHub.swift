@@ -1,3 +1,4 @@
+import Concurrency
 import DequeModule
 import JSONRPC
 public import Logging
@@ -23,7 +24,7 @@ public actor EventHub {
     didSet { wakeReaders() }
   }
   /// Readers of the log that wait until a position is told.
-  private var readers: [(position: UInt64, outcome: SharedOutcome<Void>)] = []
+  private var readers: [(position: UInt64, outcome: Promise<Void>)] = []
   /// The newest events, so that a reader close behind needs no disk.
   private(set) var recent = Deque<EventText>()
 
@@ -93,15 +94,9 @@ public actor EventHub {
   /// tell of. One that is never reported is waited for as long as when later ones are known.
   func settle(through position: UInt64) async {
     guard position > told else { return }
-    let outcome = SharedOutcome<Void>()
+    let outcome = Promise<Void>()
     readers.append((position, outcome))
-    let patience = patience
-    await withTaskGroup { group in
-      group.addTask { try? await outcome.value() }
-      group.addTask { try? await Task.sleep(for: patience) }
-      await group.next()
-      group.cancelAll()
-    }
+    try? await withTimeout(patience) { try await outcome.value() }
     readers.removeAll { $0.outcome === outcome }
   }
 

@@ -1,3 +1,4 @@
+import Concurrency
 import SDKProtocol
 import Synchronization
 
@@ -5,7 +6,7 @@ import Synchronization
 public final class ClientSession: Sendable {
   /// Where notifications go.
   public let link: any ClientLink
-  private let writes = Mutex<[InstanceID: [SharedOutcome<Void>]]>([:])
+  private let writes = Mutex<[InstanceID: [Promise<Void>]]>([:])
 
   /// A session over a link.
   public init(link: any ClientLink) { self.link = link }
@@ -14,13 +15,13 @@ public final class ClientSession: Sendable {
   var key: ObjectIdentifier { ObjectIdentifier(self) }
 
   /// Notes a write that later reads on this connection must see; resolve the outcome when it has ended.
-  func beginWrite(_ instance: InstanceID) -> SharedOutcome<Void> {
-    let outcome = SharedOutcome<Void>()
+  func beginWrite(_ instance: InstanceID) -> Promise<Void> {
+    let outcome = Promise<Void>()
     writes.withLock { $0[instance, default: []].append(outcome) }
     return outcome
   }
 
-  func endWrite(_ instance: InstanceID, _ outcome: SharedOutcome<Void>) {
+  func endWrite(_ instance: InstanceID, _ outcome: Promise<Void>) {
     writes.withLock { writes in
       writes[instance]?.removeAll { $0 === outcome }
       if writes[instance]?.isEmpty == true { writes[instance] = nil }
@@ -29,7 +30,7 @@ public final class ClientSession: Sendable {
   }
 
   /// The writes on an instance that have not ended; on any instance for `nil`.
-  func pendingWrites(_ instance: InstanceID?) -> [SharedOutcome<Void>] {
+  func pendingWrites(_ instance: InstanceID?) -> [Promise<Void>] {
     writes.withLock { writes in
       guard let instance else { return writes.values.flatMap { $0 } }
       return writes[instance] ?? []

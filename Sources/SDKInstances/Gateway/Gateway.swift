@@ -1,3 +1,4 @@
+import Concurrency
 public import JSONRPC
 public import Logging
 public import SDKProtocol
@@ -24,7 +25,7 @@ public final class Gateway: Sendable {
   private let strangers: CallHearer?
   let clock: MonotonicClock
   private let lanes = WriteLanes()
-  private let readiness = SharedOutcome<Void>()
+  private let readiness = Promise<Void>()
   private let failure = Mutex<SDKError?>(nil)
   private let logger: Logger
   private let events: EventHub

@@ -1,3 +1,4 @@
+import Concurrency
 public import JSONRPC
 import SDKProtocol
 
@@ -12,9 +13,9 @@ public struct PendingCall: Sendable {
   private let context: CallContext
   private let operation: Router<CallContext>.Operation
   /// The writes on this connection that it must see.
-  private let earlier: [SharedOutcome<Void>]
+  private let earlier: [Promise<Void>]
   /// For a write: what later reads wait for.
-  private let own: [(instance: InstanceID, outcome: SharedOutcome<Void>)]
+  private let own: [(instance: InstanceID, outcome: Promise<Void>)]
 
   /// - Parameters:
   ///   - instance: the one that the call is about; `nil` for all.

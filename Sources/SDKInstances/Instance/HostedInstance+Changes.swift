@@ -1,3 +1,4 @@
+import Concurrency
 import DelegateBridge
 import JSONRPC
 import Logging

@@ -1,3 +1,4 @@
+import Concurrency
 public import DelegateBridge
 import JSONRPC
 public import SDKProtocol

@@ -1,3 +1,4 @@
+import Concurrency
 public import DelegateBridge
 import JSONRPC
 public import SDKProtocol
@@ -53,7 +54,7 @@ extension HostedInstance {
   ///
   /// - Parameter barrier: the logout to wait for; looked at anew after each.
   /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
-  func enter(after barrier: () -> SharedOutcome<AuthenticationMachine.Outcome>?) async throws {
+  func enter(after barrier: () -> Promise<AuthenticationMachine.Outcome>?) async throws {
     let end = ContinuousClock.now + .seconds(adapter.common.timeout + Self.grace)
     await enter()
     while let logout = barrier() {
@@ -67,7 +68,7 @@ extension HostedInstance {
   }
 
   /// The outcome of the logout that is in progress; `nil` without one.
-  func logoutInProgress(_ lane: Lane) -> SharedOutcome<AuthenticationMachine.Outcome>? {
+  func logoutInProgress(_ lane: Lane) -> Promise<AuthenticationMachine.Outcome>? {
     lane.machine.isSigningOut ? lane.progress?.outcome : nil
   }
 
@@ -246,7 +247,7 @@ extension HostedInstance {
     let (bridge, key, provider, owner) = (
       environment.bridge, bridgeKey(lane.service), provider, definition.providerOwner
     )
-    let outcome = SharedOutcome<BridgeAnswer>()
+    let outcome = Promise<BridgeAnswer>()
     let (need, superseded) = (lane.need, superseded)
     environment.operations.start {
       let answer = await need.run { () async -> Result<BridgeAnswer, SDKError> in

@@ -1,3 +1,4 @@
+import Concurrency
 import JSONRPC
 import Logging
 public import SDKProtocol
@@ -114,7 +115,7 @@ extension HostedInstance {
   func operation<T: Sendable>(
     _ work: @escaping @Sendable @concurrent () async throws(SDKError) -> T
   ) async throws -> T {
-    let outcome = SharedOutcome<T>()
+    let outcome = Promise<T>()
     environment.operations.start {
       do throws(SDKError) {
         outcome.resolve(.success(try await work()))

@@ -1,3 +1,4 @@
+import Concurrency
 import SDKProtocol
 
 extension HostedInstance {

@@ -1,3 +1,4 @@
+import Concurrency
 public import SDKProtocol
 
 extension HostedInstance {
@@ -116,13 +117,13 @@ extension HostedInstance {
     try await verification(service)?.value()
   }
 
-  private func verification(_ service: String?) throws -> SharedOutcome<Void>? {
+  private func verification(_ service: String?) throws -> Promise<Void>? {
     let lane = try resolved(service)
     if let running = lane.verification { return running }
     guard !lane.isVerified, lane.machine.phase == .authenticated, lane.machine.activity == .idle,
       lane.machine.standing == .usable, let credential = lane.identity.credential, !credential.hasExpired(at: vendorNow)
     else { return nil }
-    let outcome = SharedOutcome<Void>()
+    let outcome = Promise<Void>()
     lane.verification = outcome
     let (adapter, identity, epoch, service) = (adapter, lane.identity, lane.machine.epoch, lane.service)
     environment.operations.start {

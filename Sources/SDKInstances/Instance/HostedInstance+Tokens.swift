@@ -1,3 +1,4 @@
+import Concurrency
 import DelegateBridge
 import Logging
 public import SDKProtocol
@@ -252,17 +253,10 @@ extension HostedInstance {
     _ wait: @escaping @Sendable @concurrent () async throws -> T
   ) async throws -> T {
     guard let seconds else { return try await wait() }
-    let id = id
-    return try await withThrowingTaskGroup(of: T.self) { group in
-      group.addTask(operation: wait)
-      group.addTask {
-        try await ContinuousClock().sleep(for: .seconds(seconds))
-        throw SDKError(
-          .unreachable, .timeout, "\(lacking) within the time given; the work goes on.", instance: id)
-      }
-      defer { group.cancelAll() }
-      guard let first = try await group.next() else { throw CancellationError() }
-      return first
+    do {
+      return try await withTimeout(.seconds(seconds), wait)
+    } catch is TimeoutError {
+      throw SDKError(.unreachable, .timeout, "\(lacking) within the time given; the work goes on.", instance: id)
     }
   }
 }

@@ -1,3 +1,4 @@
+import Concurrency
 import JSONRPC
 import Logging
 import SDKProtocol

@@ -1,3 +1,4 @@
+import Concurrency
 import SDKProtocol
 import StateStore
 import Synchronization
@@ -22,7 +23,7 @@ final class Lane {
   /// Whether the vendor has accepted the credential since this process began.
   var isVerified = false
   /// The question to the vendor whether it accepts the credential, while nobody knows the answer.
-  var verification: SharedOutcome<Void>?
+  var verification: Promise<Void>?
   /// Whether a spent credential's answer may have been lost: by a crash or an outage.
   var isInterrupted: Bool
   /// A credential that is used once instead of asking the bridge.
@@ -82,7 +83,7 @@ final class Lane {
 
 /// An activity: what it carries and its outcome.
 struct Progress: Sendable {
-  let outcome = SharedOutcome<AuthenticationMachine.Outcome>()
+  let outcome = Promise<AuthenticationMachine.Outcome>()
   /// What its commits wiped.
   let wiped = WipeCounts()
   /// The credential that is on its way to the vendor.

@@ -1,6 +1,8 @@
+import Concurrency
+
 /// Whether anybody still needs a result. Work for it is cancelled when nobody does.
 final class Need: Sendable {
-  private let over = SharedOutcome<Void>()
+  private let over = Promise<Void>()
 
   /// Nobody needs it any more.
   func end() { over.resolve(.success(())) }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Concurrency
 import Glibc
 import NIOCore
 import NIOHTTP1
@@ -191,16 +192,11 @@ public actor VendorHTTPClient: HTTPSending {
   private static func exchange(
     _ parts: HTTPRequestParts, to url: VendorURL, until deadline: NIODeadline, _ client: HTTPClient
   ) async -> Outcome {
-    await withTaskGroup(of: Outcome?.self) { group in
-      group.addTask { await answer(to: parts, at: url, until: deadline, client) }
-      group.addTask {
-        let left = max((deadline - .now()).nanoseconds, 0)
-        return (try? await Task.sleep(for: .nanoseconds(left))).map { .failed(.timeout) }
-      }
-      defer { group.cancelAll() }
-      for await case let outcome? in group { return outcome }
-      return .failed(.network("the request was cancelled"))
+    let left = max((deadline - .now()).nanoseconds, 0)
+    let outcome = try? await withTimeout(.nanoseconds(left)) {
+      await answer(to: parts, at: url, until: deadline, client)
     }
+    return outcome ?? .failed(.timeout)
   }
 
   private static func answer(

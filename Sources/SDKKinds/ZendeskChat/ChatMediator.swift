@@ -1,3 +1,4 @@
+import Concurrency
 import JSONRPC
 import SDKInstances
 import SDKProtocol
@@ -40,15 +41,7 @@ struct ChatMediator: Sendable {
   func admits(machineId: String, idToken: Secret?) async throws(SDKError) -> Bool {
     let timeout = settings.common.timeout
     let frame = frame(machineId: machineId, idToken: idToken)
-    let outcome = await withTaskGroup(of: Result<Verdict, HTTPFailure>.self) { group in
-      group.addTask { await register(frame) }
-      group.addTask {
-        try? await ContinuousClock().sleep(for: .seconds(timeout))
-        return .failure(.timeout)
-      }
-      defer { group.cancelAll() }
-      return await group.next() ?? .failure(.timeout)
-    }
+    let outcome = (try? await withTimeout(.seconds(timeout)) { await register(frame) }) ?? .failure(.timeout)
     switch outcome {
     case .success(.registered): return true
     case .success(.dropped): return false

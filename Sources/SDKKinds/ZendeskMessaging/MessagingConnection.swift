@@ -1,3 +1,4 @@
+import Concurrency
 import JSONRPC
 import SDKInstances
 import SDKProtocol
@@ -60,11 +61,8 @@ actor MessagingConnection: RealtimeConnection {
   func close() async {
     let frames = client.take(.closing, at: time).frames
     // Leaving is a courtesy: nobody waits long for it.
-    _ = await withTaskGroup(of: Void.self) { [socket] group in
-      group.addTask { for frame in frames { try? await socket.send(frame) } }
-      group.addTask { try? await Task.sleep(for: .seconds(1)) }
-      await group.next()
-      group.cancelAll()
+    try? await withTimeout(.seconds(1)) { [socket] in
+      for frame in frames { try await socket.send(frame) }
     }
     await socket.close()
   }

@@ -1,3 +1,4 @@
+import Concurrency
 import SDKInstances
 import SDKProtocol
 import Synchronization
@@ -14,7 +15,7 @@ final class ReloadEntrance: Sendable {
   /// Reads the configuration and puts it in force.
   func reload() async throws -> DaemonReload.Result {
     guard let reloader = reloader.withLock({ $0 }) else { throw CancellationError() }
-    let outcome = SharedOutcome<DaemonReload.Result>()
+    let outcome = Promise<DaemonReload.Result>()
     operations.start {
       do { outcome.resolve(.success(try await reloader.reload())) } catch { outcome.resolve(.failure(error)) }
     }

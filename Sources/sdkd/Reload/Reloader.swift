@@ -1,3 +1,4 @@
+import Concurrency
 import JSONRPC
 import Logging
 import SDKInstances
@@ -24,7 +25,7 @@ actor Reloader {
   private var defined: Set<InstanceID> = []
   private var isEntered = false
   private var entrants: [CheckedContinuation<Void, Never>] = []
-  private nonisolated let begun = SharedOutcome<Void>()
+  private nonisolated let begun = Promise<Void>()
 
   /// How long until a logout that failed is tried again, in seconds.
   private static let removalPause = 60.0

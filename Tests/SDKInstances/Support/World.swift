@@ -1,3 +1,4 @@
+import Concurrency
 import DelegateBridge
 import JSONRPC
 import Logging
@@ -58,7 +59,7 @@ final class World: Sendable {
       reload: { DaemonReload.Result(added: [], changed: [], removed: [], unchanged: [], problems: []) },
       backUp: { DaemonBackup.Result(name: $0.name ?? "auto-1", bytes: 0, createdAt: ManualClock.start) },
       rotateKey: { DaemonRotateKey.Result(rewrapped: 0) })
-    let ready = SharedOutcome<Void>()
+    let ready = Promise<Void>()
     delegates = Delegates(
       grace: grace, replyTime: .seconds(60), clock: clock.wall, operations: operations, logger: logger)
     delegates.serve(registry)

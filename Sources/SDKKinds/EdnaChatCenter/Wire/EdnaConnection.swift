@@ -1,3 +1,4 @@
+import Concurrency
 import JSONRPC
 import SDKInstances
 import SDKProtocol
@@ -8,7 +9,7 @@ import SDKProtocol
 actor EdnaConnection: RealtimeConnection {
   private let socket: any VendorSocket
   private let timeout: Double
-  private var waiting: [String: SharedOutcome<JSONObject>] = [:]
+  private var waiting: [String: Promise<JSONObject>] = [:]
   private var end: RealtimeEnd?
   private var isRunning = false
   private var isReading = false
@@ -58,10 +59,10 @@ actor EdnaConnection: RealtimeConnection {
     var frame = request
     frame["correlationId"] = .string(id)
     let text = JSONWriter.text(of: .object(frame))
-    let outcome = SharedOutcome<JSONObject>()
+    let outcome = Promise<JSONObject>()
     waiting[id] = outcome
     defer { waiting[id] = nil }
-    return try await Deadline.run(seconds, late: EdnaFailure.silence) {
+    return try await EdnaFailure.within(seconds) {
       do {
         try await self.socket.send(text)
         if reads { while outcome.result == nil { try await self.read() } }

@@ -1,3 +1,4 @@
+import Concurrency
 import JSONRPC
 import SDKInstances
 import SDKProtocol
@@ -67,9 +68,21 @@ enum EdnaFailure {
     return error
   }
 
-  /// No answer came.
-  static var silence: SDKError {
-    SDKError(.unreachable, .timeout, "\(vendor) did not acknowledge a frame in time; try again later.")
+  /// Runs work on a connection, cancelled after so many seconds.
+  ///
+  /// - Throws: `timeout`; what the work throws.
+  static func within<T: Sendable>(
+    _ seconds: Double, _ work: @escaping @Sendable @concurrent () async throws -> T
+  ) async throws(SDKError) -> T {
+    do {
+      return try await withTimeout(.seconds(min(max(seconds, 0), 600)), work)
+    } catch let error as SDKError {
+      throw error
+    } catch is TimeoutError {
+      throw SDKError(.unreachable, .timeout, "\(vendor) did not acknowledge a frame in time; try again later.")
+    } catch {
+      throw SDKError(.unreachable, .network, "The work at the vendor was given up; try again.")
+    }
   }
 
   /// The socket is closed.

@@ -96,7 +96,7 @@ struct EdnaWire: Sendable {
     _ state: EdnaState, _ requests: @escaping @Sendable (EdnaState) -> [JSONObject]
   ) async throws(SDKError) {
     let (wire, seconds) = (self, timeout)
-    try await Deadline.run(seconds, late: EdnaFailure.silence) {
+    try await EdnaFailure.within(seconds) {
       let (connection, address) = try await wire.register(state, within: seconds)
       var state = state
       state.deviceAddress = address
