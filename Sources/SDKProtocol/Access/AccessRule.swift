@@ -1,10 +1,10 @@
 public import JSONRPC
 
-/// Whom a rule lets in: one or more conditions that must all hold (`protocol.md`, "Who may call").
+/// A rule that matches callers by one or more conditions, all of which must hold (`protocol.md`, "Who may call").
 public struct AccessRule: Sendable, Hashable {
-  /// One condition.
+  /// A condition on the caller.
   public enum Condition: Sendable, Hashable {
-    /// `*`: everyone who can connect.
+    /// `*`: any caller that can connect.
     case everyone
     /// `user:NAME`.
     case user(String)
@@ -18,12 +18,13 @@ public struct AccessRule: Sendable, Hashable {
     case userUnit(String, user: String)
   }
 
-  /// The rule as it was written.
+  /// The rule's text, as it was written.
   public let text: String
-  /// Its conditions.
+  /// The conditions, in the order of the text.
   public let conditions: [Condition]
 
-  /// Reads a rule such as `unit:kiosk.service+user:kiosk`; `nil` if it is none.
+  /// Parses a rule such as `unit:kiosk.service+user:kiosk`. Returns `nil` for any other text and for more than 512
+  /// bytes of UTF-8.
   public init?(_ text: String) {
     guard text.utf8.count <= 512 else { return nil }
     var conditions: [Condition] = []
@@ -42,7 +43,7 @@ public struct AccessRule: Sendable, Hashable {
     switch text[..<colon] {
     case "user": return isName(value) ? .user(value) : nil
     case "uid":
-      // Digits alone: `UInt32` reads a sign too. The highest number stands for no user.
+      // Only digits, because `UInt32` also accepts a sign. The highest uid is reserved and belongs to no user.
       guard value.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
       return UInt32(value).flatMap { $0 == .max ? nil : .uid($0) }
     case "group": return isName(value) ? .group(value) : nil
@@ -56,7 +57,8 @@ public struct AccessRule: Sendable, Hashable {
     }
   }
 
-  /// Whether a text can be the name of a user or group. libc reads names up to the first NUL, so controls are refused.
+  /// Whether a text can be the name of a user or group. Control characters are refused because libc reads a name only
+  /// up to the first NUL.
   private static func isName(_ text: String) -> Bool {
     !text.isEmpty && text != "*"
       && text.unicodeScalars.allSatisfy { scalar in
@@ -69,8 +71,8 @@ public struct AccessRule: Sendable, Hashable {
       }
   }
 
-  /// Whether a text can be the name of a running service (systemd.unit(5)): patterns and templates without an instance
-  /// are none, so a rule with one would match nobody.
+  /// Whether a text can be the name of a running service (systemd.unit(5)). Patterns and templates without an instance
+  /// are refused, because a rule with one would never match.
   private static func isService(_ unit: String) -> Bool {
     let name = unit.dropLast(".service".count)
     return unit.hasSuffix(".service") && unit.utf8.count <= 255 && !name.isEmpty && !name.hasPrefix("@")
@@ -108,21 +110,22 @@ extension AccessRule: Codable, JSONSchemaRepresentable {
   }
 }
 
-/// Who may observe, use and control an instance; each includes the one before it.
+/// The rules that give callers the roles observe, use and control on an instance. Each role includes the ones before
+/// it.
 public struct AccessRules: RPCValue, Hashable {
-  /// Who reads state and events.
+  /// The rules for reading state and events.
   public var observe: [AccessRule]?
-  /// Who gets tokens.
+  /// The rules for getting tokens and opening sessions.
   public var use: [AccessRule]?
-  /// Who logs in and out.
+  /// The rules for logging in and out.
   public var control: [AccessRule]?
 
-  /// The number of rules that a role can have.
+  /// The maximum number of rules for a role.
   public static let maximumPerRole = 64
 
   private enum CodingKeys: String, CodingKey, CaseIterable { case observe, use, control }
 
-  /// Rules for each role; none lets in only owner and admin.
+  /// Creates the rules for each role. Without any rules, only the owner and admins have access.
   public init(observe: [AccessRule]? = nil, use: [AccessRule]? = nil, control: [AccessRule]? = nil) {
     self.observe = observe
     self.use = use
@@ -146,7 +149,7 @@ public struct AccessRules: RPCValue, Hashable {
     control = try container.decodeIfPresent([AccessRule].self, forKey: .control)
   }
 
-  /// Returns the sentence for a role with too many rules.
+  /// Returns the error message for a role with too many rules.
   public static func tooMany(_ count: Int) -> String {
     "There are \(count) rules; a role has at most \(maximumPerRole). Use a group: rule for more users."
   }
@@ -159,7 +162,7 @@ public struct AccessRules: RPCValue, Hashable {
       .optional("control", .array(AccessRule.jsonSchema), "who logs in and out"),
     ]))
 
-  /// The rules that give a role, strongest first.
+  /// The rules for each role, strongest role first.
   public var byRole: [(role: Role, rules: [AccessRule])] {
     [(.control, control ?? []), (.use, use ?? []), (.observe, observe ?? [])]
   }

@@ -1,4 +1,4 @@
-/// What a caller may do with an instance; each role includes the ones before it.
+/// The rights of a caller on an instance. Each role includes the ones before it.
 public enum Role: Int, Sendable, Comparable, CaseIterable, Codable {
   /// Reads state and events, never a credential.
   case observe = 1
@@ -6,14 +6,14 @@ public enum Role: Int, Sendable, Comparable, CaseIterable, Codable {
   case use
   /// Logs in and out.
   case control
-  /// Changes settings and access, deletes.
+  /// Changes settings and access, and deletes the instance.
   case owner
-  /// Everything, on every instance.
+  /// Has all rights on every instance.
   case admin
 
   public static func < (one: Role, other: Role) -> Bool { one.rawValue < other.rawValue }
 
-  /// The role's name in texts and documents.
+  /// The role's name in messages and in the OpenRPC document.
   public var name: String {
     switch self {
     case .observe: "observe"
@@ -25,16 +25,16 @@ public enum Role: Int, Sendable, Comparable, CaseIterable, Codable {
   }
 }
 
-/// What it takes to call a method.
+/// The access that a method requires of its caller.
 public enum MethodAccess: Sendable, Hashable {
-  /// Whoever can connect.
+  /// Any caller that can connect.
   case anyone
-  /// A role on the instance that the call names, or on each that it touches.
+  /// A role on the instance that the call names, or on each instance that it affects.
   case role(Role)
-  /// Admin, or a rule that lets the caller create instances.
+  /// The role admin, or a rule that lets the caller create instances.
   case creator
 
-  /// The word for documents.
+  /// The name of the access in the OpenRPC document.
   public var name: String {
     switch self {
     case .anyone: "anyone"
@@ -44,17 +44,18 @@ public enum MethodAccess: Sendable, Hashable {
   }
 }
 
-/// How a method stands among the other calls on its instance.
+/// The order of a method relative to the other calls on its instance.
 public enum MethodOrdering: Sendable, Hashable {
-  /// Touches no instance, or needs no order.
+  /// No order: the method affects no instance, or its order does not matter.
   case free
-  /// Sees the identity and storage writes that came before it on its connection.
+  /// A read: it waits for the identity and storage writes that came before it on its connection, and sees their
+  /// results.
   case read
-  /// Accepted in arrival order. One that `waits` also waits for the writes that came before it on its connection; a
-  /// login or logout does not: it supersedes them.
+  /// A write, accepted in arrival order. If `waits` is `true`, it also waits for the writes that came before it on its
+  /// connection. A login or logout does not wait, because it supersedes them.
   case write(waits: Bool)
 
-  /// The word for documents.
+  /// The name of the ordering in the OpenRPC document.
   public var name: String {
     switch self {
     case .free: "free"

@@ -1,48 +1,48 @@
-/// A field of an audit record, by its key in lines of text (`Packaging/documentation/audit.md`).
+/// A field of an audit record. The raw value is its key in a line of text (`Packaging/documentation/audit.md`).
 public enum AuditField: String, Sendable, CaseIterable {
-  /// What the record is about: an `AuditRecord.Kind`.
+  /// The type of the record: an `AuditRecord.Kind`.
   case record
   /// The method that was called.
   case method
-  /// The instance that it is about.
+  /// The instance that the record is about.
   case instance
   /// The instance's SDK.
   case kind
   /// The service, for kinds that have several.
   case service
-  /// Who called: the user.
+  /// The uid of the caller.
   case peerUID
-  /// Who called: the process.
+  /// The process id of the caller.
   case peerPID
-  /// Who called: the program, where the daemon may read it.
+  /// The caller's program, if the daemon may read it.
   case peerExe
-  /// Who called: the system unit.
+  /// The caller's system unit.
   case peerUnit
-  /// Who called: the unit of a user's own manager, as `NAME@UID`.
+  /// The caller's unit in a user's own service manager, as `NAME@UID`.
   case peerUserUnit
-  /// `ok`, or the reason.
+  /// `ok`, or the reason of the error.
   case outcome
-  /// Which credential: a digest.
+  /// The digest of the credential.
   case tokenId
-  /// How often; left out for once.
+  /// The number of further occurrences since the last such record; absent in the record of the first occurrence.
   case count
-  /// Which event it was.
+  /// The type of the event.
   case event
-  /// Why a user was logged out.
+  /// The cause of a logout, such as `implicit`.
   case cause
-  /// Which user it was, by the id that events use; a digest where that id is a secret.
+  /// The user's id, as in events: a digest where the id is a secret.
   case user
-  /// The operation that the event ends.
+  /// The operation that the event completes.
   case operation
-  /// What a provider was asked.
+  /// The question that a provider was run for.
   case question
-  /// The provider's program, without its arguments, or its unit.
+  /// The provider's program, without its arguments, or its unit as `unit:NAME`.
   case provider
-  /// How the provider ended.
+  /// The result of the provider's run, such as `0`, `77`, `signal 9` or `timeout`.
   case exit
-  /// How long the provider took, in seconds.
+  /// The seconds that the provider took, without the wait for a slot.
   case duration
-  /// Whose provider it is.
+  /// The uid that owns the provider's instance; root's for an instance from a file.
   case ownerUID
 
   /// The field's name in the journal: `SDKD_PEER_UID` for `peerUID`.

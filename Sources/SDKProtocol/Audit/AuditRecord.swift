@@ -1,23 +1,23 @@
-/// One record of the audit: who did what, with what outcome. Never holds a secret or personal data.
+/// A record of the audit: an action, its outcome and, for a call, the caller. It never holds a secret or personal data.
 public struct AuditRecord: Sendable, Hashable {
-  /// What a record is about.
+  /// The type of a record.
   public enum Kind: String, Sendable, CaseIterable {
-    /// Somebody called what changes an identity, a definition or the daemon.
+    /// A call that changes an identity, a definition, a delegate or the daemon, or that reads an admin's data.
     case call
-    /// An identity changed, whoever caused it.
+    /// A change of an identity, or a failed attempt, whether or not a call caused it.
     case identity
-    /// An instance was made, changed or deleted, by a call or a file.
+    /// The creation, change or deletion of an instance, by a call or a file.
     case definition
-    /// A credential was handed out.
+    /// The issue of a credential.
     case credential
-    /// A call or a connection was refused.
+    /// The refusal of a call or a connection.
     case refusal
-    /// A token provider was run.
+    /// A run of a token provider.
     case provider
-    /// Records were lost.
+    /// The loss of records or log lines.
     case lost
 
-    /// The `MESSAGE_ID` by which the journal and its catalog know records of this kind.
+    /// The `MESSAGE_ID` of this kind's records in the journal and its catalog.
     public var messageID: String {
       switch self {
       case .call: "6a2f1d0c9b5e4c06a3f7b1d2c4e85f01"
@@ -31,21 +31,21 @@ public struct AuditRecord: Sendable, Hashable {
     }
   }
 
-  /// What the sign of an audit record is called in lines of text, where its value is `1`.
+  /// The key that marks a line of text as an audit record. Its value is `1`.
   public static let sign = "audit"
-  /// The same in the journal.
+  /// The field that marks a journal entry as an audit record. Its value is `1`.
   public static let journalSign = "SDKD_AUDIT"
-  /// The outcome of what succeeded.
+  /// The value of the field `outcome` for a success.
   public static let succeeded = "ok"
 
-  /// What it is about.
+  /// The type of the record.
   public var kind: Kind
-  /// One sentence for people, without anything that a peer has chosen but names of instances and methods.
+  /// A sentence for people. The only text in it that a peer can choose is the name of an instance or method.
   public var message: String
-  /// All the rest; `record` is not among them.
+  /// The fields except `record`, which `kind` holds.
   public var fields: [AuditField: String]
 
-  /// A record.
+  /// Creates a record.
   public init(_ kind: Kind, _ message: String, _ fields: [AuditField: String]) {
     self.kind = kind
     self.message = message

@@ -1,63 +1,63 @@
-/// What the journal says that has a text of its own in the catalog, besides the audit. Those that have the name of an
-/// event tell of it.
+/// A journal message with its own entry in the message catalog, apart from audit records. A case with the name of an
+/// `EventType` reports that event.
 public enum JournalMessage: String, Sendable, CaseIterable {
-  /// The daemon serves.
+  /// The daemon serves calls.
   case ready
-  /// The daemon runs and answers every call with an error.
+  /// The daemon runs, but every call that needs its state or configuration fails.
   case degraded
-  /// One mistake in the configuration.
+  /// A mistake in the configuration.
   case configurationMistake
-  /// Another configuration was put in force.
+  /// A reload put the configuration on disk in force.
   case reloaded
-  /// A reload was refused; the former configuration stays in force.
+  /// A reload was refused and changed nothing.
   case reloadRefused
-  /// A part of the daemon does not answer: no keep-alive is sent.
+  /// A part of the daemon does not respond, so no keep-alive is sent to the service manager.
   case watchdogSilent
-  /// The disk of the state does not answer.
+  /// The disk that holds the state does not respond.
   case diskSilent
-  /// The disk of the state answers again.
+  /// The disk that holds the state responds again.
   case diskAnswers
   /// A change could not be written to the state.
   case storeFails
   /// The state can be written again.
   case storeWrites
-  /// The database was damaged, and a copy was put in its place.
+  /// The database was damaged and was replaced by a backup.
   case stateRepaired
-  /// The state is not as it was left.
+  /// The state is not as the daemon left it: it is older, or instances were added or removed outside the daemon.
   case stateNoticed
-  /// No copy of the state was made.
+  /// A backup of the state failed.
   case backupFailed
-  /// The rows of an instance do not open.
+  /// The stored rows of an instance cannot be opened, so the instance is quarantined.
   case instanceQuarantined
-  /// A call ended with an error that the daemon did not foresee.
+  /// A call ended with an unexpected error.
   case internalError
-  /// The daemon ended by itself.
+  /// The daemon exited because of an error.
   case daemonFailed
-  /// A user is logged in.
+  /// A user was logged in.
   case userLoggedIn
-  /// A user is logged out.
+  /// A user was logged out.
   case userLoggedOut
-  /// A login was refused, or recovery has ended in failure.
+  /// A login was refused, or the recovery from a refused credential failed.
   case authenticationFailed
   /// A token was renewed.
   case tokenRefreshed
   /// A token could not be renewed.
   case refreshFailed
-  /// The vendor can't be reached.
+  /// The vendor cannot be reached.
   case networkError
   /// A logout failed.
   case logoutFailed
-  /// A visitor goes on as an anonymous one.
+  /// A visitor continues as an anonymous one, because no credential was accepted.
   case fellBackToAnonymous
-  /// A token provider failed so often that it is left alone for a while.
+  /// A token provider failed repeatedly, so it is not run for a while.
   case breakerOpened
-  /// A token provider answers again.
+  /// A token provider may be run again without a delay.
   case breakerClosed
 
-  /// The message of an event; `nil` for events that the journal has in the audit alone.
+  /// Creates the message of an event; `nil` for events without a message of their own.
   public init?(_ event: EventType) { self.init(rawValue: event.rawValue) }
 
-  /// The `MESSAGE_ID` by which the journal and its catalog know it.
+  /// The `MESSAGE_ID` of the message in the journal and its catalog.
   public var id: String {
     switch self {
     case .ready: "6513270e269e4d37b2a74de452e6b438"

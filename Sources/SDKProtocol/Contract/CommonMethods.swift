@@ -1,8 +1,8 @@
 public import JSONRPC
 
-/// The methods that every kind has; the kinds add their own.
+/// The methods, notifications and requests of every kind. Kinds add methods of their own.
 public enum CommonMethods {
-  /// One line a method. A test forbids two of one name and one without handler, role or documentation.
+  /// The methods that every kind has. Tests ensure that each has a unique name, a handler, a role and documentation.
   public static let all: [any SDKMethod.Type] = [
     RPCDiscover.self, DaemonInfo.self, DaemonHealth.self, DaemonMetrics.self, DaemonReload.self,
     DaemonBackup.self, DaemonRotateKey.self,
@@ -15,12 +15,12 @@ public enum CommonMethods {
     PushRegister.self, PushUnregister.self, PushList.self,
   ]
 
-  /// What the daemon says unasked.
+  /// The notifications that the daemon sends.
   public static let notifications: [any RPCNotification.Type] = [
     EventsEvent.self, EventsGap.self, DaemonClosing.self,
   ]
 
-  /// What the daemon asks of connections that are attached with `delegate.attach`.
+  /// The requests that the daemon sends to connections attached with `delegate.attach`.
   public static let requests: [any RPCMethod.Type] = [
     DelegateGetToken.self, DelegateInvalidAuth.self, DelegateShouldAuthenticate.self,
     DelegateAuthenticationFailed.self,

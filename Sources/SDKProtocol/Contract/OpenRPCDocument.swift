@@ -1,11 +1,11 @@
 public import JSONRPC
 
-/// The contract as an OpenRPC 1.3 document, made from the types.
+/// The contract as an OpenRPC 1.3 document, generated from the Swift types.
 public enum OpenRPCDocument {
-  /// The document for these methods, notifications, requests of the daemon's own, and kinds with their settings.
+  /// Returns the document for these methods, notifications, requests of the daemon, and kinds with their settings.
   ///
-  /// What JSON-RPC has no words for stands under `x-sdkd`: the role that a method takes, its order, its kind and the
-  /// verbs of `sdkctl` that call it.
+  /// Each method has the extension member `x-sdkd` with its role, its order, its kind and the verbs of `sdkctl` that
+  /// call it. Notifications, requests and kinds are in `x-notifications`, `x-requests` and `x-kinds`.
   public static func make(
     methods: [any SDKMethod.Type], notifications: [any RPCNotification.Type],
     requests: [any RPCMethod.Type] = CommonMethods.requests, kinds: [(name: KindName, settings: JSONSchema)] = []
@@ -47,7 +47,7 @@ public enum OpenRPCDocument {
     ]
   }
 
-  /// The document as it is kept in a file: indented, with a newline at its end.
+  /// Returns the text of the document for a file: indented, with a newline at its end.
   public static func text(of document: JSON) -> String {
     var text = ""
     write(document, indent: "", into: &text)

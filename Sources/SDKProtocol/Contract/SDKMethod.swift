@@ -1,46 +1,46 @@
 public import JSONRPC
 
-/// A method of the daemon's contract: JSON-RPC's and who may call it, in which order.
+/// A method of the daemon's contract: a JSON-RPC method with its required access and its order.
 public protocol SDKMethod: RPCMethod {
-  /// What it takes to call it.
+  /// The access that the method requires of its caller.
   static var access: MethodAccess { get }
-  /// How it stands among other calls.
+  /// The order of the method relative to other calls.
   static var ordering: MethodOrdering { get }
-  /// The kind whose instances have it; `nil` for all.
+  /// The kind whose instances have the method; `nil` for all kinds.
   static var kind: KindName? { get }
-  /// The verbs of `sdkctl` that call it, for methods of a kind.
+  /// The verbs of `sdkctl` that call the method, for methods of a single kind.
   static var commands: [CommandUse] { get }
 }
 
 extension SDKMethod {
-  /// Most methods are for every kind.
+  /// `nil` by default: most methods are for every kind.
   public static var kind: KindName? { nil }
-  /// Most methods have a verb of their own or none.
+  /// Empty by default: most methods have a verb of their own or none.
   public static var commands: [CommandUse] { [] }
 }
 
-/// How a verb of `sdkctl`, the same for all kinds, calls a kind's method.
+/// The mapping from a verb of `sdkctl`, which all kinds share, to the method of one kind.
 public struct CommandUse: Sendable, Hashable {
-  /// What the verb reads from standard input or a file.
+  /// The input that a verb reads from standard input or a file.
   public enum Input: String, Sendable, Codable {
-    /// Nothing.
+    /// No input.
     case none
-    /// One line, such as a JWT.
+    /// A line of text, such as a JWT.
     case text
     /// A JSON value.
     case json
   }
 
-  /// `login`, `logout`, `identity`.
+  /// The verb: `login`, `logout` or `identity`.
   public let verb: String
-  /// What it reads.
+  /// The input that the verb reads.
   public let input: Input
-  /// The member of the params that takes what was read.
+  /// The member of the params that holds the input.
   public let member: String?
   /// Members of the params that the verb sets itself, such as a null that signs out.
   public let fixed: JSONObject
 
-  /// A verb and what it reads.
+  /// Creates a mapping for a verb.
   public init(verb: String, input: Input = .none, member: String? = nil, fixed: JSONObject = [:]) {
     self.verb = verb
     self.input = input

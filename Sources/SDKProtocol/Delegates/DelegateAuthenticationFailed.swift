@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `delegate.authenticationFailed`: from the daemon to an attached connection.
+/// `delegate.authenticationFailed`: a request of the daemon to an attached connection.
 public enum DelegateAuthenticationFailed: RPCMethod {
   public static let name = "delegate.authenticationFailed"
   public static let summary = "Asks whether to go on after an authentication that no refresh token helps."

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `delegate.getToken`: from the daemon to an attached connection.
+/// `delegate.getToken`: a request of the daemon to an attached connection.
 public enum DelegateGetToken: RPCMethod {
   public static let name = "delegate.getToken"
   public static let summary = "Asks for a token."

@@ -1,10 +1,10 @@
 public import JSONRPC
 
-/// The answer to `authenticationFailed`.
+/// The response to `delegate.authenticationFailed`.
 public struct DelegateGuestAnswer: RPCValue, Hashable {
-  /// Whether to go on: `true` asks for settings again, `false` goes on as a guest.
+  /// Whether to authenticate again: `true` requests new settings, `false` makes the user a guest.
   public var proceed: Bool?
-  /// `true` passes the question on; then nothing else is there.
+  /// Whether the question is passed to the next delegate or the provider. If `true`, no other member is present.
   public var isDeferred: Bool?
 
   private enum CodingKeys: String, CodingKey {
@@ -12,7 +12,7 @@ public struct DelegateGuestAnswer: RPCValue, Hashable {
     case isDeferred = "defer"
   }
 
-  /// Each member by name.
+  /// Creates a response with these members.
   public init(proceed: Bool? = nil, isDeferred: Bool? = nil) {
     self.proceed = proceed
     self.isDeferred = isDeferred

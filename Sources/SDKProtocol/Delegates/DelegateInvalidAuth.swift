@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `delegate.invalidAuth`: from the daemon to an attached connection.
+/// `delegate.invalidAuth`: a request of the daemon to an attached connection.
 public enum DelegateInvalidAuth: RPCMethod {
   public static let name = "delegate.invalidAuth"
   public static let summary = "Asks for a token in place of one that the vendor refused or that has expired."

@@ -1,60 +1,61 @@
 public import JSONRPC
 
-/// What the daemon asks a delegate: the params of `delegate.getToken` and its like (`provider.md`, "Questions and
+/// The params of every request of the daemon to a delegate, such as `delegate.getToken` (`provider.md`, "Questions and
 /// answers").
 public struct DelegateQuestion: RPCValue, Hashable {
-  /// Which question it is.
+  /// The type of a question.
   public enum Name: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Nothing was refused: there is no token yet, or it ends soon.
+    /// A token is needed, and none was refused: there is none yet, it expires soon, or a caller wants a longer
+    /// lifetime.
     case getToken
     /// The vendor refused the token, or it has expired.
     case invalidAuth
-    /// A service without settings is opened.
+    /// A service without settings is being opened.
     case shouldAuthenticate
-    /// No refresh token helps.
+    /// Authentication failed, and no refresh token can renew it.
     case authenticationFailed
 
-    /// The method of the daemon's request.
+    /// The method name of the daemon's request.
     public var method: String { "delegate.\(rawValue)" }
   }
 
-  /// Who needs the credential.
+  /// The user that needs the credential.
   public struct User: Sendable, Hashable, Codable {
-    /// The vendor's id.
+    /// The vendor's id of the user.
     public var id: String?
-    /// The id that the owner gave.
+    /// The id of the user that the owner gave.
     public var externalId: String?
   }
 
-  /// Why the question is asked, after a failure.
+  /// The failure that led to the question.
   public struct Failure: Sendable, Hashable, Codable {
-    /// The stable name.
+    /// The stable name of the cause, as in `Reason`.
     public var reason: String
-    /// The vendor's own code.
+    /// The vendor's error code.
     public var code: String?
-    /// The vendor's own words.
+    /// The vendor's error description.
     public var description: String?
     /// The vendor's HTTP status.
     public var httpStatus: Int?
   }
 
-  /// The form of the question: 1.
+  /// The version of the question's format: 1.
   public var version: Int
-  /// Which question it is.
+  /// The type of the question.
   public var question: Name
-  /// Who asks.
+  /// The instance that the question is about.
   public var instance: InstanceID
   /// The instance's SDK.
   public var kind: KindName
   /// The service, for kinds that have several.
   public var service: String?
-  /// Which attempt this is, from 1.
+  /// The number of the attempt, starting at 1.
   public var attempt: Int
-  /// Who needs the credential, if anybody is known.
+  /// The user that needs the credential, if known.
   public var user: User?
-  /// What went wrong, if something has.
+  /// The failure that led to the question, if any.
   public var error: Failure?
-  /// When an answer comes too late.
+  /// The time after which a response comes too late.
   public var deadline: Timestamp
 
   public static let jsonSchema = JSONSchema.named(

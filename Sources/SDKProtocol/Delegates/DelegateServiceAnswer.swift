@@ -1,12 +1,12 @@
 public import JSONRPC
 
-/// The answer to `shouldAuthenticate`.
+/// The response to `delegate.shouldAuthenticate`.
 public struct DelegateServiceAnswer: RPCValue, Hashable {
-  /// Whether to authenticate; without it the user is a guest.
+  /// Whether to authenticate; otherwise the user is a guest.
   public var authenticate: Bool?
-  /// The settings to do it with; may hold secrets.
+  /// The settings to authenticate with. They may hold secrets.
   public var settings: JSONObject?
-  /// `true` passes the question on; then nothing else is there.
+  /// Whether the question is passed to the next delegate or the provider. If `true`, no other member is present.
   public var isDeferred: Bool?
 
   private enum CodingKeys: String, CodingKey {
@@ -14,7 +14,7 @@ public struct DelegateServiceAnswer: RPCValue, Hashable {
     case isDeferred = "defer"
   }
 
-  /// Each member by name.
+  /// Creates a response with these members.
   public init(authenticate: Bool? = nil, settings: JSONObject? = nil, isDeferred: Bool? = nil) {
     self.authenticate = authenticate
     self.settings = settings

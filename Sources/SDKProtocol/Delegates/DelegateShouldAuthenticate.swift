@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `delegate.shouldAuthenticate`: from the daemon to an attached connection.
+/// `delegate.shouldAuthenticate`: a request of the daemon to an attached connection.
 public enum DelegateShouldAuthenticate: RPCMethod {
   public static let name = "delegate.shouldAuthenticate"
   public static let summary = "Asks whether a service without settings is to be authenticated."

@@ -1,20 +1,21 @@
 public import JSONRPC
 
-/// The answer to `getToken` and `invalidAuth`: the members that the instance's kind takes, or `defer`.
+/// The response to `delegate.getToken` and `delegate.invalidAuth`: the members that the instance's kind takes, or
+/// `defer`.
 public struct DelegateTokenAnswer: RPCValue, Hashable {
   /// The token.
   public var token: Secret?
-  /// When it ends.
+  /// The time at which the token expires.
   public var expiresAt: Timestamp?
   /// `zendesk.support`: the owner's id of the user.
   public var uniqueId: Secret?
-  /// `edna.chatcenter`: how the token is to be read.
+  /// `edna.chatcenter`: the authentication scheme of the token.
   public var scheme: String?
   /// `edna.chatcenter`: the owner's signature.
   public var signature: Secret?
   /// `edna.chatcenter`: whether the token is encrypted.
   public var isEncrypted: Bool?
-  /// `true` passes the question on; then nothing else is there.
+  /// Whether the question is passed to the next delegate or the provider. If `true`, no other member is present.
   public var isDeferred: Bool?
 
   private enum CodingKeys: String, CodingKey {
@@ -22,7 +23,7 @@ public struct DelegateTokenAnswer: RPCValue, Hashable {
     case isDeferred = "defer"
   }
 
-  /// Each member by name.
+  /// Creates a response with these members.
   public init(
     token: Secret? = nil, expiresAt: Timestamp? = nil, uniqueId: Secret? = nil, scheme: String? = nil,
     signature: Secret? = nil, isEncrypted: Bool? = nil, isDeferred: Bool? = nil

@@ -1,4 +1,4 @@
-/// The stable name of what went wrong (`protocol.md`, "Errors").
+/// The stable name of an error's cause (`protocol.md`, "Errors").
 public enum Reason: String, Sendable, Codable, CaseIterable {
   case accessDenied, instanceNotFound, instanceExists
   case notAuthenticated, reauthNeeded, locked, noIdentity, userNotAuthorized
@@ -16,7 +16,7 @@ public enum Reason: String, Sendable, Codable, CaseIterable {
   case shuttingDown
   case storeUnavailable, keyMissing, instanceQuarantined, invalidConfiguration
 
-  /// Whether the same call may succeed later without anything being changed.
+  /// Whether the same call may succeed later although nothing is changed.
   public var isRetryable: Bool {
     switch self {
     case .network, .timeout, .rateLimited, .serverError, .badResponse: true

@@ -1,8 +1,8 @@
 public import JSONRPC
 
-/// An error of the daemon's own, as `protocol.md` lists them.
+/// An error of the daemon (`protocol.md`, "Errors").
 public struct SDKError: Error, Sendable, Hashable {
-  /// Who or what refused: the error's code on the wire.
+  /// The origin of an error. The raw value is the error's JSON-RPC code.
   public enum Origin: Int, Sendable, Codable {
     case access = -32001
     case missing = -32002
@@ -16,30 +16,30 @@ public struct SDKError: Error, Sendable, Hashable {
     case store = -32060
   }
 
-  /// Who refused.
+  /// The origin, which determines the error's code.
   public var origin: Origin
-  /// The stable name.
+  /// The stable name of the cause.
   public var reason: Reason
-  /// One sentence: what happened and what to do next. Never holds a secret.
+  /// A sentence that says what happened and what to do next. It never holds a secret.
   public var message: String
-  /// The instance in question.
+  /// The instance that the error is about.
   public var instance: InstanceID?
-  /// The member in question.
+  /// The path of the member that the error is about.
   public var member: String?
-  /// Seconds after which another attempt makes sense.
+  /// The seconds to wait before another attempt.
   public var retryAfter: Double?
   /// The vendor's HTTP status.
   public var httpStatus: Int?
-  /// The vendor's own code.
+  /// The vendor's error code.
   public var vendorCode: String?
-  /// The vendor's own words.
+  /// The vendor's error description.
   public var vendorDescription: String?
-  /// What may be the cause; findings of the lint.
+  /// Possible causes, such as findings of the lint.
   public var hints: [String]
-  /// Whether somebody has to act before the same call can succeed, though the reason is one that can pass by itself.
+  /// Whether the same call fails until a person acts, even if `reason` is a retryable one.
   public var isPermanent = false
 
-  /// An error with these parts.
+  /// Creates an error. Texts that are too long are clipped, and at most 16 hints are kept.
   public init(
     _ origin: Origin, _ reason: Reason, _ message: String, instance: InstanceID? = nil, member: String? = nil,
     retryAfter: Double? = nil, httpStatus: Int? = nil, vendorCode: String? = nil,
@@ -57,19 +57,19 @@ public struct SDKError: Error, Sendable, Hashable {
     self.hints = hints.prefix(16).map { $0.clipped(toUTF8: Self.maximumHintBytes) }
   }
 
-  /// The same error, for a cause that does not pass by itself.
+  /// The same error with `isPermanent` set.
   public var permanent: SDKError {
     var copy = self
     copy.isPermanent = true
     return copy
   }
 
-  /// The UTF-8 bytes of a message: it may quote a peer or a vendor.
+  /// The maximum UTF-8 bytes of a message. It is bounded because it may quote a peer or a vendor.
   private static let maximumMessageBytes = 2048
-  /// The UTF-8 bytes of a member's path and of a hint.
+  /// The maximum UTF-8 bytes of a member's path and of a hint.
   private static let maximumHintBytes = 512
 
-  /// The same error about an instance.
+  /// Returns the same error with `instance` set.
   public func about(_ instance: InstanceID) -> SDKError {
     var copy = self
     copy.instance = instance
@@ -78,7 +78,7 @@ public struct SDKError: Error, Sendable, Hashable {
 }
 
 extension SDKError: RPCErrorConvertible {
-  /// The error as it goes on the wire.
+  /// The error as a JSON-RPC error.
   public var rpcError: RPCError {
     var data = JSONObject()
     if let instance { data["instance"] = .string(instance.name) }
@@ -95,14 +95,15 @@ extension SDKError: RPCErrorConvertible {
 }
 
 extension SDKError {
-  /// The same bytes for a hidden instance as for a missing one, but for the name.
+  /// Returns the error for a missing or a hidden instance. It differs only in the name, so that callers can't tell the
+  /// two cases apart.
   public static func instanceNotFound(_ id: InstanceID) -> SDKError {
     SDKError(
       .missing, .instanceNotFound, "There is no instance \(id); instance.list shows those that you can see.",
       instance: id)
   }
 
-  /// The caller can see the instance, but its role is too little.
+  /// Returns the error for a caller that may see the instance, if any, but lacks the required role.
   public static func accessDenied(_ what: String, instance: InstanceID? = nil) -> SDKError {
     SDKError(.access, .accessDenied, what, instance: instance)
   }
@@ -110,7 +111,7 @@ extension SDKError {
 
 /// The exit status of `sdkctl` for an error (`protocol.md`, the numbers in the table of errors).
 public enum ExitStatus {
-  /// Returns the status for an error: 75 for every retryable one and no other, else what its code and reason say.
+  /// Returns the exit status for an error: 75 if and only if it is retryable, otherwise a status by code and reason.
   public static func status(code: Int, reason: String, isRetryable: Bool) -> Int32 {
     if isRetryable { return 75 }
     switch code {

@@ -1,25 +1,25 @@
 public import JSONRPC
 
-/// Something that happened to an instance.
+/// An event of an instance.
 public struct Event: RPCValue, Hashable {
-  /// Its place in the daemon's one order; opaque.
+  /// The event's position in the daemon's total order of events, as an opaque string.
   public var cursor: String
-  /// When it happened.
+  /// The time at which the event happened.
   public var time: Timestamp
-  /// To which instance.
+  /// The instance that the event is about.
   public var instance: InstanceID
   /// The instance's SDK.
   public var kind: KindName
   /// The service, for kinds that have several.
   public var service: String?
-  /// What happened.
+  /// The type of the event.
   public var type: EventType
-  /// The operation it ends, for methods that answer `accepted`.
+  /// The operation that the event completes, for methods that respond with `accepted`.
   public var operation: String?
-  /// More about it, up to 8 KiB, without secrets.
+  /// The details of the event: up to 8 KiB, without secrets.
   public var data: JSONObject
 
-  /// An event with these parts.
+  /// Creates an event.
   public init(
     cursor: String, time: Timestamp, instance: InstanceID, kind: KindName, service: String? = nil, type: EventType,
     operation: String? = nil, data: JSONObject = [:]

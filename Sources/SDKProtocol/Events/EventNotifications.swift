@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `events.event`: one event of a subscription.
+/// `events.event`: an event of a subscription.
 public enum EventsEvent: RPCNotification {
   public static let name = "events.event"
   public static let summary = "One event of a subscription."
@@ -10,7 +10,7 @@ public enum EventsEvent: RPCNotification {
     public var subscription: String
     public var event: Event
 
-    /// A delivery.
+    /// Creates the params for an event.
     public init(subscription: String, event: Event) {
       self.subscription = subscription
       self.event = event
@@ -27,13 +27,13 @@ public enum EventsGap: RPCNotification {
   public static let name = "events.gap"
   public static let summary = "Events were missed: read the state again, then go on from `resume`."
 
-  /// What was missed.
+  /// The subscription and the bounds of the gap.
   public struct Params: RPCValue {
     public var subscription: String
     public var from: String?
     public var resume: String
 
-    /// A gap from the last cursor delivered to where reading can go on.
+    /// Creates a gap from the last delivered cursor, if any, to the cursor to resume from.
     public init(subscription: String, from: String?, resume: String) {
       self.subscription = subscription
       self.from = from
@@ -48,16 +48,16 @@ public enum EventsGap: RPCNotification {
   }
 }
 
-/// `daemon.closing`: the daemon stops; connect again in a while.
+/// `daemon.closing`: the daemon is stopping. The client should connect again later.
 public enum DaemonClosing: RPCNotification {
   public static let name = "daemon.closing"
   public static let summary = "The daemon stops; connect again and resume from the last cursor."
 
-  /// How long what runs may take.
+  /// The time that requests in progress have to finish.
   public struct Params: RPCValue {
     public var graceSeconds: Double
 
-    /// The grace in seconds.
+    /// Creates the params from the grace period in seconds.
     public init(graceSeconds: Double) { self.graceSeconds = graceSeconds }
 
     public static let jsonSchema = JSONSchema.object([

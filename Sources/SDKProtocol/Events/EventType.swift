@@ -1,4 +1,4 @@
-/// What an event tells (`protocol.md`, "Events").
+/// The type of an event (`protocol.md`, "Events").
 public enum EventType: String, Sendable, Codable, CaseIterable {
   case userLoggedIn, userLoggedOut, logoutFailed, authenticationFailed, tokenRefreshed, refreshFailed
   case fellBackToAnonymous, userMerged, identityChanged, identityWiped, settingsUpdated, networkError

@@ -1,25 +1,26 @@
 public import JSONRPC
 
-/// The header and the claims of a JWT in its compact form (RFC 7515, section 7.1). Its signature is neither checked nor kept.
+/// The header and the claims of a JWT in its compact form (RFC 7515, section 7.1). The signature is neither verified
+/// nor stored.
 ///
-/// Foundation's decoder takes seconds for a payload of 1 KB that nests some hundred levels deep. The parser here refuses
-/// such a payload.
+/// Foundation's decoder takes seconds for a payload of 1 KB that nests some hundred levels deep. The parser used here
+/// refuses such a payload.
 public struct DecodedJWT: Sendable, Hashable {
   /// The header.
   public let header: JSONObject
-  /// The claims. They are not trusted.
+  /// The claims, which are not verified.
   public let payload: JSONObject
   /// Whether the signature is not empty.
   public let isSigned: Bool
 
-  /// A JWT with these claims.
+  /// Creates a JWT with these claims.
   public init(header: JSONObject, payload: JSONObject, isSigned: Bool = true) {
     self.header = header
     self.payload = payload
     self.isSigned = isSigned
   }
 
-  /// Reads a JWT; `nil` if the text is none.
+  /// Parses a JWT; `nil` if the text is not one.
   public init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Self.object(parts[0]), let payload = Self.object(parts[1]),
@@ -33,7 +34,7 @@ public struct DecodedJWT: Sendable, Hashable {
     return try? JSONParser.parse(bytes).objectValue
   }
 
-  /// The bytes of base64url text without padding (RFC 4648, section 5); `nil` for other text.
+  /// Returns the bytes of base64url text without padding (RFC 4648, section 5); `nil` for other text.
   public static func base64URL(_ text: Substring) -> [UInt8]? {
     var bytes: [UInt8] = []
     var bits: UInt32 = 0
@@ -55,7 +56,7 @@ public struct DecodedJWT: Sendable, Hashable {
         bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
       }
     }
-    // One character alone says less than a byte.
+    // A single character after the last group of four has only 6 bits, less than a byte.
     return text.utf8.count % 4 == 1 ? nil : bytes
   }
 }

@@ -2,16 +2,16 @@ public import JSONRPC
 
 /// An instance as its observers see it (`protocol.md`, "Shapes").
 public struct Instance: RPCValue, Hashable {
-  /// Who made it.
+  /// The origin of an instance: a configuration file or a call.
   public enum Source: String, Sendable, Codable, CaseIterable { case file, api }
 
-  /// One of several services of an instance.
+  /// The state of a service, for kinds that have several services.
   public struct Service: RPCValue, Hashable {
     public var state: InstanceState
     public var user: User
     public var expiresAt: Timestamp?
 
-    /// A service's state.
+    /// Creates a service's state.
     public init(state: InstanceState, user: User, expiresAt: Timestamp?) {
       self.state = state
       self.user = user
@@ -27,7 +27,7 @@ public struct Instance: RPCValue, Hashable {
       ]))
   }
 
-  /// How the delegate bridge stands.
+  /// The state of an instance's delegate bridge.
   public struct Bridge: RPCValue, Hashable {
     /// The breaker's state.
     public enum BreakerState: String, Sendable, Codable, CaseIterable { case closed, open, halfOpen }
@@ -37,7 +37,7 @@ public struct Instance: RPCValue, Hashable {
     public var lastExit: String?
     public var attached: Int
 
-    /// A bridge's state.
+    /// Creates a bridge's state.
     public init(state: BreakerState, nextAttemptAt: Timestamp? = nil, lastExit: String? = nil, attached: Int = 0) {
       self.state = state
       self.nextAttemptAt = nextAttemptAt
@@ -55,13 +55,13 @@ public struct Instance: RPCValue, Hashable {
       ]))
   }
 
-  /// The last failure.
+  /// An instance's last failure.
   public struct LastError: RPCValue, Hashable {
     public var reason: Reason
     public var message: String
     public var at: Timestamp
 
-    /// A failure at a time.
+    /// Creates a failure.
     public init(reason: Reason, message: String, at: Timestamp) {
       self.reason = reason
       self.message = message
@@ -77,7 +77,7 @@ public struct Instance: RPCValue, Hashable {
       ]))
   }
 
-  /// Something that the vendor must still be told although its user may be gone.
+  /// A pending cleanup delivery to the vendor, such as a logout. It may outlive its user.
   public struct Pending: RPCValue, Hashable {
     public var id: String
     public var purpose: String
@@ -86,7 +86,7 @@ public struct Instance: RPCValue, Hashable {
     public var nextAttemptAt: Timestamp?
     public var deadline: Timestamp
 
-    /// Something pending.
+    /// Creates a pending delivery.
     public init(
       id: String, purpose: String, service: String?, attempts: Int, nextAttemptAt: Timestamp?, deadline: Timestamp
     ) {
@@ -128,7 +128,7 @@ public struct Instance: RPCValue, Hashable {
   public var createdAt: Timestamp
   public var storageEpoch: String
 
-  /// An instance with these parts.
+  /// Creates an instance. An empty `pending` becomes `nil`.
   public init(
     instance: InstanceID, kind: KindName, source: Source, state: InstanceState, user: User,
     services: [String: Service]? = nil, labels: [String: String], settings: JSONObject, provider: JSONObject?,

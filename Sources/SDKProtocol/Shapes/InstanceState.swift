@@ -1,25 +1,25 @@
 public import JSONRPC
 
-/// Where an instance stands (`protocol.md`, "States").
+/// The state of an instance (`protocol.md`, "States").
 public enum InstanceState: String, Sendable, Codable, CaseIterable, JSONSchemaRepresentable {
   /// Never signed in, or deauthorised.
   case noUser
-  /// The vendor knows the user as an anonymous one.
+  /// The vendor knows the user only as an anonymous one.
   case anonymous
-  /// A login or exchange is on its way.
+  /// A login or exchange is in progress.
   case authenticating
   /// Signed in.
   case authenticated
-  /// Signed in, and a renewal is on its way.
+  /// Signed in, and a renewal is in progress.
   case refreshing
-  /// The identity is kept, the content locked: a new credential is needed.
+  /// A new credential is needed. The identity is kept, and its content is locked.
   case reauthNeeded
-  /// Locked by the vendor's refusal or a failed wipe.
+  /// Locked because of a refusal by the vendor or a failed wipe.
   case locked
-  /// After an explicit or implicit logout.
+  /// Logged out, explicitly or implicitly.
   case loggedOut
-  /// Its stored state does not open. Only admins see it, and every call on it but its deletion answers
-  /// `instanceQuarantined`.
+  /// The stored state cannot be opened. Only admins see the instance, and every call on it except its deletion fails
+  /// with `instanceQuarantined`.
   case quarantined
 
   public static let jsonSchema = JSONSchema.enumeration(allCases.map(\.rawValue))

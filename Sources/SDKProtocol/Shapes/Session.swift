@@ -1,8 +1,8 @@
 public import JSONRPC
 
-/// All that an app needs to open a conversation (`protocol.md`, "Shapes").
+/// The data that an app needs to open a conversation (`protocol.md`, "Shapes").
 public struct Session: RPCValue, Hashable {
-  /// Where the vendor is and what the app calls itself there.
+  /// The vendor's URLs, and the ids by which the vendor knows the app, the user and the device.
   public struct Endpoint: RPCValue, Hashable {
     public var baseUrl: String?
     public var realtimeUrl: String?
@@ -13,7 +13,7 @@ public struct Session: RPCValue, Hashable {
     public var machineId: String?
     public var instanceUrl: String?
 
-    /// Nothing yet.
+    /// Creates an endpoint without values.
     public init() {}
 
     public static let jsonSchema = JSONSchema.named(
@@ -30,7 +30,7 @@ public struct Session: RPCValue, Hashable {
       ]))
   }
 
-  /// Why nothing can be shown.
+  /// The reason why no content can be shown.
   public enum HiddenReason: String, Sendable, Codable, CaseIterable {
     case reauthNeeded, locked, banned, notAuthenticated
   }
@@ -45,12 +45,12 @@ public struct Session: RPCValue, Hashable {
   public var editableFields: [String]
   public var history: Bool
   public var mayMerge: Bool
-  /// Whether the connection with the vendor is open; `nil` for SDKs that keep none.
+  /// Whether the connection to the vendor is open; `nil` for SDKs that keep no connection.
   public var live: Bool?
   public var storageEpoch: String
   public var service: String?
 
-  /// A session with these parts.
+  /// Creates a session.
   public init(
     user: User, token: Token? = nil, endpoint: Endpoint = Endpoint(), visible: Bool, reason: HiddenReason? = nil,
     prefill: String? = nil, data: [String: String]? = nil, editableFields: [String] = [], history: Bool,

@@ -2,31 +2,31 @@ public import JSONRPC
 
 /// A credential for an app (`protocol.md`, "Shapes").
 public struct Token: RPCValue, Hashable {
-  /// What sort of credential it is.
+  /// The type of a credential.
   public enum TokenType: String, Sendable, Codable, CaseIterable {
     case jwt, sessionToken, accessToken, idToken, custom
   }
 
   /// The credential itself.
   public var token: Secret
-  /// Its digest, safe to log.
+  /// The credential's digest, safe to log.
   public var tokenId: TokenID
-  /// What sort it is.
+  /// The type of the credential.
   public var tokenType: TokenType
-  /// When it ends; absent when nobody knows.
+  /// The time at which the credential expires; `nil` if unknown.
   public var expiresAt: Timestamp?
-  /// Seconds until it ends, when the answer was made.
+  /// The seconds until the credential expires, counted from the response; `nil` if unknown.
   public var ttl: Double?
-  /// Whether it came from memory, without asking anybody.
+  /// Whether the credential was already cached, rather than renewed for this call.
   public var fromCache: Bool
-  /// Whether a renewal failed and this is the living old one.
+  /// Whether this is the old, unexpired credential because a needed renewal failed or was not possible.
   public var stale: Bool
-  /// True when a fresh token lives shorter than `minTTL`.
+  /// Whether a fresh token expires sooner than `minTTL`; `nil` if it does not.
   public var short: Bool?
-  /// How to put it on a request, if asked for.
+  /// The headers and cookies that carry the credential, if requested.
   public var http: TokenHTTP?
 
-  /// A token with these parts.
+  /// Creates a token.
   public init(
     token: Secret, tokenId: TokenID, tokenType: TokenType, expiresAt: Timestamp?, ttl: Double?, fromCache: Bool,
     stale: Bool, short: Bool? = nil, http: TokenHTTP? = nil
@@ -57,14 +57,14 @@ public struct Token: RPCValue, Hashable {
     ]))
 }
 
-/// How a credential is put on an HTTP request.
+/// The headers and cookies that carry a credential in an HTTP request.
 public struct TokenHTTP: RPCValue, Hashable {
-  /// Headers by name, spelt as the vendor does.
+  /// The headers by name, spelt as the vendor spells them.
   public var headers: [String: Secret]
-  /// Cookies by name.
+  /// The cookies by name.
   public var cookies: [String: Secret]
 
-  /// Headers and cookies.
+  /// Creates a set of headers and cookies.
   public init(headers: [String: Secret] = [:], cookies: [String: Secret] = [:]) {
     self.headers = headers
     self.cookies = cookies

@@ -1,30 +1,30 @@
 public import JSONRPC
 
-/// Who an instance's SDK speaks for (`protocol.md`, "Shapes").
+/// The user that an instance's SDK acts for (`protocol.md`, "Shapes").
 public struct User: RPCValue, Hashable {
-  /// How the user is known to the vendor.
+  /// The type of a user's authentication with the vendor.
   public enum AuthenticationType: String, Sendable, Codable, CaseIterable {
     case jwt, sessionToken, oauth2, custom, unauthenticated
   }
 
-  /// The vendor's id.
+  /// The vendor's id of the user.
   public var id: String?
-  /// The customer's id.
+  /// The customer's id of the user.
   public var externalId: String?
   /// The user's name, if it was given.
   public var name: String?
   /// The user's e-mail, if it was given.
   public var email: String?
-  /// How the user is known to the vendor.
+  /// The type of the user's authentication with the vendor.
   public var authenticationType: AuthenticationType
   /// Whether the user is signed in now.
   public var authenticated: Bool
   /// Whether the vendor has checked the identity.
   public var verified: Bool
-  /// Since when this user is the instance's.
+  /// The time at which this user became the instance's.
   public var since: Timestamp?
 
-  /// A user with these parts.
+  /// Creates a user.
   public init(
     id: String? = nil, externalId: String? = nil, name: String? = nil, email: String? = nil,
     authenticationType: AuthenticationType, authenticated: Bool, verified: Bool, since: Timestamp? = nil
@@ -39,7 +39,7 @@ public struct User: RPCValue, Hashable {
     self.since = since
   }
 
-  /// Nobody.
+  /// The value for an instance without a user.
   public static let none = User(authenticationType: .unauthenticated, authenticated: false, verified: false)
 
   public static let jsonSchema = JSONSchema.named(

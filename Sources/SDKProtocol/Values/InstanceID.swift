@@ -5,7 +5,7 @@ public struct InstanceID: Sendable, Hashable, Comparable {
   /// The name as text.
   public let name: String
 
-  /// The name, if it is one.
+  /// Creates an id; `nil` if the name is not a valid one.
   public init?(_ name: String) {
     guard Self.isValid(name) else { return nil }
     self.name = name

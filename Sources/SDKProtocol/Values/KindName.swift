@@ -1,11 +1,11 @@
 public import JSONRPC
 
-/// The name of an SDK kind, such as those that `daemon.info` lists.
+/// The name of an SDK kind, such as `zendesk.chat`. `daemon.info` lists the kinds.
 public struct KindName: Sendable, Hashable, Codable, CustomStringConvertible {
   /// The name as text.
   public let name: String
 
-  /// A name from the source code or a checked file.
+  /// Creates a name without checking it, for names in the source code and in checked files.
   public init(_ name: String) { self.name = name }
 
   public var description: String { name }

@@ -1,25 +1,26 @@
 public import JSONRPC
 
-/// A duration: a number of seconds, on input also text such as `"10s"`, `"5m"`, `"2h"`, `"250ms"`.
+/// A duration in seconds. Input may also be text such as `"10s"`, `"5m"`, `"2h"` or `"250ms"`.
 public struct Seconds: Sendable, Hashable, Comparable {
-  /// The length in seconds; never negative, never infinite.
+  /// The length in seconds: never negative, never infinite.
   public let value: Double
 
-  /// A length; `nil` when it is negative, not a number, or longer than a hundred years.
+  /// Creates a duration; `nil` if the value is negative, not a number, or longer than a hundred years.
   public init?(_ value: Double) {
     guard value >= 0, value <= 3_155_760_000 else { return nil }
     self.value = value
   }
 
-  /// For the source code.
+  /// Creates a duration from a constant in the source code.
   public init(literal value: UInt32) { self.value = Double(value) }
 
-  /// The length that a text such as `10s` says.
+  /// Parses a text such as `10s`, in days (`d`), hours, minutes, seconds or milliseconds; `nil` for other text. A
+  /// number without a unit is in seconds.
   public init?(text: String) {
     let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("", 1)]
     for (suffix, factor) in units where text.hasSuffix(suffix) {
       let digits = text.dropLast(suffix.count)
-      // `Double` would also take hexadecimal digits, exponents and signs.
+      // `Double` would also accept hexadecimal digits, exponents and signs.
       guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }), let number = Double(digits) else {
         return nil
       }
@@ -29,7 +30,7 @@ public struct Seconds: Sendable, Hashable, Comparable {
     return nil
   }
 
-  /// The length as Swift's duration.
+  /// The length as a `Duration`.
   public var duration: Duration { .seconds(value) }
 
   public static func < (one: Seconds, other: Seconds) -> Bool { one.value < other.value }

@@ -1,20 +1,21 @@
-/// A text that must not be seen: a token, a key, a password.
+/// A text that must not be disclosed: a token, a key, a password.
 ///
-/// It prints as `‹secret›` wherever it is interpolated, dumped or mirrored. Only `reveal()` gives the text, and it
-/// is called where the secret goes on the wire, into a sealed row or to a provider's standard input.
+/// It prints as `‹secret›` wherever it is interpolated, dumped or mirrored. Only `reveal()` and encoding give the text.
+/// They are for the wire, sealed rows, a provider's standard input and checks in memory.
 public struct Secret: Sendable, Hashable {
   private let text: String
 
-  /// Keeps a text secret.
+  /// Creates a secret from its text.
   public init(_ text: String) { self.text = text }
 
   /// The text itself.
   public func reveal() -> String { text }
 
-  /// True for an empty text.
+  /// Whether the text is empty.
   public var isEmpty: Bool { text.isEmpty }
 
-  /// Equal in a time that does not depend on where the texts differ.
+  /// Returns whether two texts are equal, in a time that does not depend on where they differ. It may depend on their
+  /// lengths.
   public static func == (one: Secret, other: Secret) -> Bool {
     let a = Array(one.text.utf8)
     let b = Array(other.text.utf8)
@@ -29,7 +30,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Coded as its text: only on the wire and into sealed rows.
+/// A secret is encoded as its plain text. Encode it only for the wire and sealed rows.
 extension Secret: Codable {
   public init(from decoder: any Decoder) throws {
     self.init(try decoder.singleValueContainer().decode(String.self))

@@ -1,5 +1,5 @@
 extension Timestamp {
-  /// The moment that RFC 3339 text says, with or without fractions, in any offset; `nil` for any other text.
+  /// Parses RFC 3339 text, with or without fractions of a second, in any offset; `nil` for any other text.
   public init?(_ text: String) {
     var reader = RFC3339Reader(rest: text.utf8[...])
     guard let seconds = reader.seconds() else { return nil }
@@ -7,8 +7,8 @@ extension Timestamp {
   }
 }
 
-/// Reads the one grammar of RFC 3339, section 5.6. What Foundation takes beyond it, such as dates that don't exist or
-/// text after the time, would be a token's wrong end.
+/// A parser that accepts only the grammar of RFC 3339, section 5.6. Foundation also accepts dates that don't exist and
+/// text after the time, which would give a token a wrong expiry.
 private struct RFC3339Reader {
   var rest: Substring.UTF8View
 
@@ -17,7 +17,7 @@ private struct RFC3339Reader {
       let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
       let fraction = fraction(), let offset = offset(), rest.isEmpty
     else { return nil }
-    // A second of 60 is a leap second; it is the next minute's first here.
+    // A second of 60 is a leap second. It is treated as the first second of the next minute.
     guard (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day), hour < 24, minute < 60,
       second <= 60
     else { return nil }
@@ -50,7 +50,7 @@ private struct RFC3339Reader {
     guard skip(".") else { return 0 }
     guard var value = digit().map(Double.init) else { return nil }
     var scale = 10.0
-    // More digits than a double tells apart are read over.
+    // Digits beyond the precision of a double are skipped.
     while let digit = digit() {
       guard scale < 1e15 else { continue }
       value = value * 10 + Double(digit)
@@ -76,7 +76,7 @@ private struct RFC3339Reader {
     }
   }
 
-  /// Days from 1970 to a date in the Gregorian calendar (Hinnant's algorithm).
+  /// Returns the days from 1970-01-01 to a date in the Gregorian calendar (Hinnant's algorithm).
   private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400

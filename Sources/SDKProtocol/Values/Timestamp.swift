@@ -6,39 +6,39 @@ public import JSONRPC
   import Foundation
 #endif
 
-/// A moment of wall-clock time; RFC 3339 in UTC with milliseconds on the wire.
+/// A wall-clock time. On the wire it is RFC 3339 text in UTC with milliseconds.
 public struct Timestamp: Sendable, Hashable, Comparable {
   /// Seconds since 1970-01-01T00:00:00Z.
   public let secondsSince1970: Double
 
-  /// The years that RFC 3339 can write.
+  /// The years 1 to 9999, in seconds since 1970.
   private static let range = -62_135_596_800.0...253_402_300_799.0
 
-  /// A moment by its seconds since 1970. One outside the years 1 to 9999 is moved to their end, as RFC 3339 has no
-  /// others, so that differences of moments are finite.
+  /// Creates a time from its seconds since 1970. Times are clamped to the years 1 to 9999, because a year has four
+  /// digits in RFC 3339. A value that is not finite becomes 1970, so that differences of times are finite.
   public init(secondsSince1970: Double) {
     self.secondsSince1970 =
       secondsSince1970.isFinite ? min(max(secondsSince1970, Self.range.lowerBound), Self.range.upperBound) : 0
   }
 
-  /// Now, by the machine's clock.
+  /// The current time by the machine's clock.
   public static var now: Timestamp { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }
 
   public static func < (one: Timestamp, other: Timestamp) -> Bool { one.secondsSince1970 < other.secondsSince1970 }
-  /// A moment so many seconds later.
+  /// Returns the time `seconds` later.
   public static func + (one: Timestamp, seconds: Double) -> Timestamp {
     Timestamp(secondsSince1970: one.secondsSince1970 + seconds)
   }
-  /// A moment so many seconds earlier.
+  /// Returns the time `seconds` earlier.
   public static func - (one: Timestamp, seconds: Double) -> Timestamp { one + -seconds }
-  /// The seconds from the second moment to the first.
+  /// Returns the seconds from `other` to `one`.
   public static func - (one: Timestamp, other: Timestamp) -> Double { one.secondsSince1970 - other.secondsSince1970 }
 }
 
 extension Timestamp: CustomStringConvertible {
-  /// RFC 3339, such as `2026-11-21T11:09:00.250Z`.
+  /// The time as RFC 3339 text, such as `2026-11-21T11:09:00.250Z`.
   public var description: String {
-    // To the nearest: rounding down would lose a millisecond with each reading and writing.
+    // Rounds to the nearest millisecond. Rounding down could lose a millisecond with each parse and print.
     var milliseconds = Int((secondsSince1970 * 1000).rounded())
     let days = Self.floorDivide(milliseconds, 86_400_000)
     milliseconds -= days * 86_400_000
@@ -54,7 +54,7 @@ extension Timestamp: CustomStringConvertible {
 
   private static func floorDivide(_ a: Int, _ b: Int) -> Int { a >= 0 ? a / b : -((-a + b - 1) / b) }
 
-  /// Days since 1970 to a date in the Gregorian calendar (Hinnant's algorithm).
+  /// Returns the Gregorian date of a number of days since 1970-01-01 (Hinnant's algorithm).
   private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let z = days + 719_468
     let era = floorDivide(z, 146_097)

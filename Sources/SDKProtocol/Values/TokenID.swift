@@ -1,12 +1,12 @@
 import Crypto
 public import JSONRPC
 
-/// A short digest of a token: tells two tokens apart and is safe to log.
+/// A short digest of a token that distinguishes tokens and is safe to log.
 public struct TokenID: Sendable, Hashable, Codable, CustomStringConvertible {
-  /// Sixteen hexadecimal digits.
+  /// The digest as sixteen hexadecimal digits. Decoding does not check them.
   public let description: String
 
-  /// The digest of a token.
+  /// Computes the digest of a token.
   public init(_ token: Secret) {
     let digest = SHA256.hash(data: Array("sdkd token id:".utf8) + Array(token.reveal().utf8))
     description = digest.prefix(8).map { byte in

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `daemon.backup`: makes a copy of the state.
+/// `daemon.backup`: makes a backup of the state.
 public enum DaemonBackup: SDKMethod {
   public static let name = "daemon.backup"
   public static let summary = "Makes a consistent copy of the state while it is in use."
@@ -12,12 +12,12 @@ public enum DaemonBackup: SDKMethod {
   public static let access = MethodAccess.role(.admin)
   public static let ordering = MethodOrdering.read
 
-  /// What is asked for.
+  /// The params of `daemon.backup`.
   public struct Params: RPCValue {
-    /// What the copy is to be called.
+    /// The name of the backup. A backup without a name gets an automatic one and counts for `[backup] keep`.
     public var name: String?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(name: String? = nil) { self.name = name }
 
     public static let jsonSchema = JSONSchema.object([
@@ -27,16 +27,16 @@ public enum DaemonBackup: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of `daemon.backup`.
   public struct Result: RPCValue {
-    /// What the copy is called.
+    /// The name of the backup.
     public var name: String
-    /// Its size.
+    /// The size of the backup in bytes.
     public var bytes: Int
-    /// The moment whose state it holds.
+    /// The time whose state the backup holds.
     public var createdAt: Timestamp
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(name: String, bytes: Int, createdAt: Timestamp) {
       self.name = name
       self.bytes = bytes

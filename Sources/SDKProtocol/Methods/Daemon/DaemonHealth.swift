@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `daemon.health`: how this daemon is.
+/// `daemon.health`: returns the daemon's health.
 public enum DaemonHealth: SDKMethod {
   public static let name = "daemon.health"
   public static let summary = "How this daemon is."
@@ -13,14 +13,14 @@ public enum DaemonHealth: SDKMethod {
 
   public typealias Params = Empty
 
-  /// What the caller gets.
+  /// The result of `daemon.health`.
   public struct Result: RPCValue {
-    /// The worst of the checks.
+    /// The worst status of the checks.
     public var status: Status
-    /// What was looked at.
+    /// The checks that were made.
     public var checks: [Check]
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(status: Status, checks: [Check]) {
       self.status = status
       self.checks = checks
@@ -32,16 +32,16 @@ public enum DaemonHealth: SDKMethod {
     ])
   }
 
-  /// One thing that was looked at.
+  /// A health check and its result.
   public struct Check: RPCValue {
-    /// What was looked at.
+    /// The name of the check, such as `store`.
     public var name: String
-    /// How it is.
+    /// The status that the check found.
     public var status: Status
-    /// More, for those who may see it.
+    /// The details, if the caller may see them.
     public var detail: String?
 
-    /// A finding.
+    /// Creates a check with its result.
     public init(name: String, status: Status, detail: String? = nil) {
       self.name = name
       self.status = status
@@ -57,7 +57,7 @@ public enum DaemonHealth: SDKMethod {
       ]))
   }
 
-  /// How well something is.
+  /// The health of the daemon or of a part of it, from best to worst.
   public enum Status: String, Codable, Sendable, CaseIterable, Comparable, JSONSchemaRepresentable {
     case ok, degraded, failing
 

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `daemon.info`: what this daemon is.
+/// `daemon.info`: returns the daemon's version, process, kinds and limits.
 public enum DaemonInfo: SDKMethod {
   public static let name = "daemon.info"
   public static let summary = "What this daemon is."
@@ -13,9 +13,9 @@ public enum DaemonInfo: SDKMethod {
 
   public typealias Params = Empty
 
-  /// What the caller gets.
+  /// The result of `daemon.info`.
   public struct Result: RPCValue {
-    /// Sdkd.
+    /// The daemon's name: `sdkd`.
     public var name: String
     /// The daemon's version.
     public var version: String
@@ -23,16 +23,16 @@ public enum DaemonInfo: SDKMethod {
     public var apiVersion: String
     /// The process id.
     public var pid: Int
-    /// When it started.
+    /// The time at which the daemon started.
     public var startedAt: Timestamp
-    /// The kinds of instance it hosts.
+    /// The kinds of instance that the daemon hosts.
     public var kinds: [String]
-    /// The limits for callers other than admins; durations in seconds.
+    /// The limits for callers other than admins, by name. Durations are in seconds.
     public var limits: [String: Double]
-    /// How often it was started on this state before.
+    /// The number of earlier starts on this state.
     public var restartCount: Int
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(
       name: String, version: String, apiVersion: String, pid: Int, startedAt: Timestamp, kinds: [String],
       limits: [String: Double], restartCount: Int

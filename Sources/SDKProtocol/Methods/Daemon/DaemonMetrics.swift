@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `daemon.metrics`: what this daemon has counted.
+/// `daemon.metrics`: returns the daemon's metrics as OpenMetrics text.
 public enum DaemonMetrics: SDKMethod {
   public static let name = "daemon.metrics"
   public static let summary = "What this daemon has counted and how it stands, as OpenMetrics text."
@@ -13,14 +13,14 @@ public enum DaemonMetrics: SDKMethod {
 
   public typealias Params = Empty
 
-  /// What the caller gets.
+  /// The result of `daemon.metrics`.
   public struct Result: RPCValue {
     /// The media type of the text.
     public var contentType: String
     /// The text.
     public var text: String
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(contentType: String, text: String) {
       self.contentType = contentType
       self.text = text

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `daemon.reload`: puts the configuration in force that is on disk now.
+/// `daemon.reload`: reads the configuration on disk and puts it in force.
 public enum DaemonReload: SDKMethod {
   public static let name = "daemon.reload"
   public static let summary = "Reads the configuration again and puts it in force."
@@ -16,25 +16,25 @@ public enum DaemonReload: SDKMethod {
 
   public typealias Params = Empty
 
-  /// What became of the instances of files.
+  /// The effect of a reload on the instances from files.
   public struct Result: RPCValue {
-    /// Those that are new.
+    /// The new instances.
     public var added: [InstanceID]
-    /// Those that were changed.
+    /// The changed instances.
     public var changed: [InstanceID]
-    /// Those that are gone.
+    /// The removed instances.
     public var removed: [InstanceID]
-    /// Those that are as they were.
+    /// The unchanged instances.
     public var unchanged: [InstanceID]
-    /// How many of each.
+    /// The number of instances of each list, including those that were cut off.
     public var counts: Counts
-    /// What could not be put in force.
+    /// The problems with what could not be put in force; at most 50.
     public var problems: [Problem]
 
-    /// How many instances a list has.
+    /// The maximum number of instances in a list.
     static let longestList = 500
 
-    /// The outcome of a reload; the counts are those of the lists, which are cut.
+    /// Creates the result of a reload. Counts the full lists, then cuts them to `longestList`.
     public init(
       added: [InstanceID], changed: [InstanceID], removed: [InstanceID], unchanged: [InstanceID], problems: [Problem]
     ) {
@@ -43,7 +43,7 @@ public enum DaemonReload: SDKMethod {
       self.added = Array(added.prefix(Self.longestList))
       self.changed = Array(changed.prefix(Self.longestList))
       self.removed = Array(removed.prefix(Self.longestList))
-      // The other lists are what somebody looks for.
+      // Cut the unchanged instances first: readers look for the other lists.
       let rest = max(0, 2 * Self.longestList - self.added.count - self.changed.count - self.removed.count)
       self.unchanged = Array(unchanged.prefix(min(rest, Self.longestList)))
       self.problems = Array(problems.prefix(50))
@@ -59,18 +59,18 @@ public enum DaemonReload: SDKMethod {
     ])
   }
 
-  /// How many instances of each sort.
+  /// The number of instances by what the reload did with them.
   public struct Counts: RPCValue {
-    /// New ones.
+    /// The number of new instances.
     public var added: Int
-    /// Changed ones.
+    /// The number of changed instances.
     public var changed: Int
-    /// Those that are gone.
+    /// The number of removed instances.
     public var removed: Int
-    /// Those that are as they were.
+    /// The number of unchanged instances.
     public var unchanged: Int
 
-    /// Each member by name.
+    /// Creates counts with these members.
     public init(added: Int, changed: Int, removed: Int, unchanged: Int) {
       self.added = added
       self.changed = changed
@@ -86,16 +86,16 @@ public enum DaemonReload: SDKMethod {
     ])
   }
 
-  /// Something that could not be put in force.
+  /// A problem with a part of the configuration that could not be put in force.
   public struct Problem: RPCValue {
-    /// The instance, if it is about one.
+    /// The instance that the problem is about, if any.
     public var instance: InstanceID?
-    /// The key of the configuration, if it is about one.
+    /// The configuration key that the problem is about, if any.
     public var key: String?
-    /// What happened and what to do.
+    /// The message: what happened and what to do.
     public var message: String
 
-    /// Each member by name.
+    /// Creates a problem with these members.
     public init(instance: InstanceID? = nil, key: String? = nil, message: String) {
       self.instance = instance
       self.key = key

@@ -14,12 +14,12 @@ public enum DaemonRotateKey: SDKMethod {
 
   public typealias Params = Empty
 
-  /// What the caller gets.
+  /// The result of `daemon.rotateKey`.
   public struct Result: RPCValue {
-    /// How many data keys were wrapped anew.
+    /// The number of data keys that were wrapped under the new master key.
     public var rewrapped: Int
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(rewrapped: Int) { self.rewrapped = rewrapped }
 
     public static let jsonSchema = JSONSchema.object([

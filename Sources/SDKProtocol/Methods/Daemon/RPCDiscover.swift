@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `rpc.discover`: the contract as an OpenRPC 1.3 document.
+/// `rpc.discover`: returns the contract as an OpenRPC 1.3 document.
 public enum RPCDiscover: SDKMethod {
   public static let name = "rpc.discover"
   public static let summary = "The contract as an OpenRPC 1.3 document."

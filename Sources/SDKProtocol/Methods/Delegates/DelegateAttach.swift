@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `delegate.attach`: this connection answers for instances.
+/// `delegate.attach`: attaches this connection as a delegate of instances.
 public enum DelegateAttach: SDKMethod {
   public static let name = "delegate.attach"
   public static let summary = "Answers the questions of instances on this connection."
@@ -14,14 +14,14 @@ public enum DelegateAttach: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
 
-  /// What the caller sends.
+  /// The params of `delegate.attach`.
   public struct Params: RPCValue {
     /// The instances.
     public var instances: [InstanceID]
-    /// How long an answer may take before the question is passed on.
+    /// The time for a response, after which the question is passed on: 0.1 to 60 s; 10 s unless given.
     public var timeout: Seconds?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instances: [InstanceID], timeout: Seconds? = nil) {
       self.instances = instances
       self.timeout = timeout

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `delegate.detach`: this connection answers no more.
+/// `delegate.detach`: detaches this connection as a delegate of instances.
 public enum DelegateDetach: SDKMethod {
   public static let name = "delegate.detach"
   public static let summary = "Answers for instances no more on this connection."
@@ -11,12 +11,12 @@ public enum DelegateDetach: SDKMethod {
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.write(waits: false)
 
-  /// What the caller sends.
+  /// The params of `delegate.detach`.
   public struct Params: RPCValue {
     /// The instances; all unless given.
     public var instances: [InstanceID]?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instances: [InstanceID]? = nil) { self.instances = instances }
 
     public static let jsonSchema = JSONSchema.object([

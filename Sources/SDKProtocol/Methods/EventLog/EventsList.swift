@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `events.list`: events of the past.
+/// `events.list`: returns past events.
 public enum EventsList: SDKMethod {
   public static let name = "events.list"
   public static let summary = "Events of the past."
@@ -13,20 +13,20 @@ public enum EventsList: SDKMethod {
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `events.list`.
   public struct Params: RPCValue {
-    /// Only these instances.
+    /// The instances whose events are returned; all visible ones unless given.
     public var instances: [InstanceID]?
-    /// Only instances with all of these labels.
+    /// The labels that an event's instance must all have.
     public var labels: [String: String]?
-    /// Only these types.
+    /// The types of event that are returned; all unless given.
     public var types: [EventType]?
-    /// Only what came after this cursor.
+    /// The cursor after which events are returned; from the oldest stored event unless given.
     public var since: String?
-    /// How many at most; 100 unless given.
+    /// The maximum number of events: 1 to 500; 100 unless given.
     public var limit: Int?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(
       instances: [InstanceID]? = nil, labels: [String: String]? = nil, types: [EventType]? = nil,
       since: String? = nil, limit: Int? = nil
@@ -47,18 +47,18 @@ public enum EventsList: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of `events.list`.
   public struct Result: RPCValue {
     /// The events, oldest first.
     public var events: [Event]
-    /// The end of what was read.
+    /// The cursor up to which events were read.
     public var cursor: String
-    /// Give it as since for the next page.
+    /// The cursor to pass as `since` for the next page; `nil` if there is none now.
     public var next: String?
-    /// True when events after `since` are no longer kept.
+    /// Whether events after `since` are no longer stored; `nil` if all are.
     public var gap: Bool?
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(events: [Event], cursor: String, next: String? = nil, gap: Bool? = nil) {
       self.events = events
       self.cursor = cursor

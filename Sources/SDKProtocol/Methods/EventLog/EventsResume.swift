@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `events.resume`: goes on after a gap.
+/// `events.resume`: resumes a subscription after a gap.
 public enum EventsResume: SDKMethod {
   public static let name = "events.resume"
   public static let summary = "Goes on after a gap."
@@ -12,14 +12,14 @@ public enum EventsResume: SDKMethod {
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
 
-  /// What the caller sends.
+  /// The params of `events.resume`.
   public struct Params: RPCValue {
-    /// The subscription.
+    /// The subscription's name on this connection.
     public var subscription: String
-    /// The cursor to go on from.
+    /// The cursor to resume from.
     public var since: String
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(subscription: String, since: String) {
       self.subscription = subscription
       self.since = since

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `events.subscribe`: events as they happen.
+/// `events.subscribe`: delivers events as they happen.
 public enum EventsSubscribe: SDKMethod {
   public static let name = "events.subscribe"
   public static let summary = "Events as they happen."
@@ -14,18 +14,18 @@ public enum EventsSubscribe: SDKMethod {
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `events.subscribe`.
   public struct Params: RPCValue {
-    /// Only these instances.
+    /// The instances whose events are delivered; all visible ones unless given.
     public var instances: [InstanceID]?
-    /// Only instances with all of these labels.
+    /// The labels that an event's instance must all have.
     public var labels: [String: String]?
-    /// Only these types.
+    /// The types of event that are delivered; all unless given.
     public var types: [EventType]?
-    /// Replay what came after this cursor first.
+    /// The cursor after which stored events are replayed first; only new events are delivered unless given.
     public var since: String?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(
       instances: [InstanceID]? = nil, labels: [String: String]? = nil, types: [EventType]? = nil, since: String? = nil
     ) {
@@ -43,14 +43,14 @@ public enum EventsSubscribe: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of `events.subscribe`.
   public struct Result: RPCValue {
     /// The subscription's name on this connection.
     public var subscription: String
-    /// Where it begins.
+    /// The cursor at which the subscription begins.
     public var cursor: String
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(subscription: String, cursor: String) {
       self.subscription = subscription
       self.cursor = cursor

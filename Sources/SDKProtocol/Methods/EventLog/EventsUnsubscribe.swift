@@ -11,12 +11,12 @@ public enum EventsUnsubscribe: SDKMethod {
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
 
-  /// What the caller sends.
+  /// The params of `events.unsubscribe`.
   public struct Params: RPCValue {
-    /// The subscription.
+    /// The subscription's name on this connection.
     public var subscription: String
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(subscription: String) {
       self.subscription = subscription
     }

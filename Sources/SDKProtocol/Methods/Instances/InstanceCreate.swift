@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `instance.create`: makes an instance.
+/// `instance.create`: creates an instance.
 public enum InstanceCreate: SDKMethod {
   public static let name = "instance.create"
   public static let summary = "Makes an instance."
@@ -12,22 +12,22 @@ public enum InstanceCreate: SDKMethod {
   public static let access = MethodAccess.creator
   public static let ordering = MethodOrdering.write(waits: false)
 
-  /// What the caller sends.
+  /// The params of `instance.create`.
   public struct Params: RPCValue {
-    /// The instance.
+    /// The id of the new instance.
     public var instance: InstanceID
-    /// The SDK.
+    /// The instance's SDK.
     public var kind: KindName
     /// The kind's settings, with the keys of the configuration file.
     public var settings: JSONObject?
     /// The token provider; for admins only.
     public var provider: JSONObject?
-    /// Who may do what, besides owner and admins.
+    /// The access rules for callers other than the owner and admins.
     public var access: AccessRules?
     /// Labels for the operator.
     public var labels: [String: String]?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(
       instance: InstanceID, kind: KindName, settings: JSONObject? = nil, provider: JSONObject? = nil,
       access: AccessRules? = nil, labels: [String: String]? = nil

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `instance.currentUser`: who is signed in.
+/// `instance.currentUser`: returns the user that is signed in.
 public enum InstanceCurrentUser: SDKMethod {
   public static let name = "instance.currentUser"
   public static let summary = "Who is signed in."
@@ -10,14 +10,14 @@ public enum InstanceCurrentUser: SDKMethod {
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `instance.currentUser`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
     /// The service, for kinds that have several.
     public var service: String?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, service: String? = nil) {
       self.instance = instance
       self.service = service

@@ -11,14 +11,14 @@ public enum InstanceDelete: SDKMethod {
   public static let access = MethodAccess.role(.owner)
   public static let ordering = MethodOrdering.write(waits: false)
 
-  /// What the caller sends.
+  /// The params of `instance.delete`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
-    /// End the vendor session first.
+    /// Whether to end the vendor session first. If that fails, the instance stays.
     public var logout: Bool?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, logout: Bool? = nil) {
       self.instance = instance
       self.logout = logout

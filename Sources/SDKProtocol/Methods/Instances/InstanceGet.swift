@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `instance.get`: one instance.
+/// `instance.get`: returns an instance.
 public enum InstanceGet: SDKMethod {
   public static let name = "instance.get"
   public static let summary = "One instance."
@@ -10,12 +10,12 @@ public enum InstanceGet: SDKMethod {
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `instance.get`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID) {
       self.instance = instance
     }

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `instance.list`: the instances that the caller can see.
+/// `instance.list`: returns the instances that the caller can see.
 public enum InstanceList: SDKMethod {
   public static let name = "instance.list"
   public static let summary = "The instances that the caller can see."
@@ -12,20 +12,20 @@ public enum InstanceList: SDKMethod {
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `instance.list`.
   public struct Params: RPCValue {
-    /// Only those with all of these labels.
+    /// The labels that an instance must all have.
     public var labels: [String: String]?
-    /// Only this kind.
+    /// The kind of the instances; any unless given.
     public var kind: KindName?
-    /// Only those in this state.
+    /// The state of the instances; any unless given.
     public var state: InstanceState?
-    /// How many at most.
+    /// The maximum number of instances: 1 to 200; 50 unless given.
     public var limit: Int?
-    /// Only ids after this one.
+    /// The id after which the page begins.
     public var after: InstanceID?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(
       labels: [String: String]? = nil, kind: KindName? = nil, state: InstanceState? = nil, limit: Int? = nil,
       after: InstanceID? = nil
@@ -46,14 +46,14 @@ public enum InstanceList: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of `instance.list`.
   public struct Result: RPCValue {
-    /// The instances, by id.
+    /// The instances, sorted by id.
     public var instances: [Instance]
-    /// Where the next page begins; absent on the last.
+    /// The value to pass as `after` for the next page; `nil` on the last page.
     public var next: InstanceID?
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(instances: [Instance], next: InstanceID? = nil) {
       self.instances = instances
       self.next = next

@@ -12,20 +12,20 @@ public enum InstanceUpdate: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
 
-  /// What the caller sends.
+  /// The params of `instance.update`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
-    /// Merge patch of the settings.
+    /// The merge patch of the settings.
     public var settings: JSONObject?
-    /// Merge patch of the provider; null removes it.
+    /// The merge patch of the provider; `null` removes the provider.
     public var provider: JSON?
-    /// Merge patch of the access rules.
+    /// The merge patch of the access rules.
     public var access: JSONObject?
-    /// Merge patch of the labels.
+    /// The merge patch of the labels.
     public var labels: JSONObject?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(
       instance: InstanceID, settings: JSONObject? = nil, provider: JSON? = nil, access: JSONObject? = nil,
       labels: JSONObject? = nil
@@ -37,7 +37,7 @@ public enum InstanceUpdate: SDKMethod {
       self.labels = labels
     }
 
-    /// By hand for `provider` alone: there `null` says more than nothing does.
+    /// Decodes the params. Not synthesized, because a `null` for `provider` differs from an absent member.
     public init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       instance = try container.decode(InstanceID.self, forKey: .instance)

@@ -1,18 +1,18 @@
 public import JSONRPC
 
-/// A device that gets push messages.
+/// A device that receives push messages.
 public struct PushEndpoint: RPCValue, Hashable {
-  /// Whose push service it is.
+  /// The type of a device's push service.
   public enum ServiceType: String, Sendable, Codable, CaseIterable { case apns, fcm, other }
 
   /// The device's address with its push service: a secret.
   public var address: Secret
-  /// Whose push service it is.
+  /// The type of the device's push service.
   public var type: ServiceType
   /// The device's language, such as `de-DE`.
   public var locale: String?
 
-  /// A device.
+  /// Creates a device.
   public init(address: Secret, type: ServiceType, locale: String? = nil) {
     self.address = address
     self.type = type
@@ -27,7 +27,8 @@ public struct PushEndpoint: RPCValue, Hashable {
       .optional("locale", .string(), "the device's language"),
     ]))
 
-  /// The last four characters of an address, enough to tell two devices apart.
+  /// Returns an ellipsis and the last four characters of an address, which distinguish devices. An address of at most
+  /// eight characters gives the ellipsis alone.
   public static func masked(_ address: Secret) -> String {
     let text = address.reveal()
     return text.count > 8 ? "…\(text.suffix(4))" : "…"

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `push.list`: the registrations of an instance.
+/// `push.list`: returns the push registrations of an instance.
 public enum PushList: SDKMethod {
   public static let name = "push.list"
   public static let summary = "The registrations for push messages, orphaned ones included."
@@ -11,16 +11,16 @@ public enum PushList: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `push.list`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
-    /// How many at most.
+    /// The maximum number of registrations: 1 to 64; 64 unless given.
     public var limit: Int?
-    /// Only registrations after this one.
+    /// The id of the registration after which the page begins.
     public var after: String?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, limit: Int? = nil, after: String? = nil) {
       self.instance = instance
       self.limit = limit
@@ -34,7 +34,7 @@ public enum PushList: SDKMethod {
     ])
   }
 
-  /// One registration.
+  /// A push registration.
   public struct Push: RPCValue, Hashable {
     public var id: String
     public var service: String?
@@ -43,7 +43,7 @@ public enum PushList: SDKMethod {
     public var orphaned: Bool
     public var createdAt: Timestamp
 
-    /// A registration; the address is masked.
+    /// Creates a registration. `address` is the masked address.
     public init(id: String, service: String?, address: String, user: User, orphaned: Bool, createdAt: Timestamp) {
       self.id = id
       self.service = service
@@ -65,14 +65,14 @@ public enum PushList: SDKMethod {
       ]))
   }
 
-  /// What the caller gets.
+  /// The result of `push.list`.
   public struct Result: RPCValue {
     /// The registrations, oldest first.
     public var pushes: [Push]
-    /// Where the next page begins; absent on the last.
+    /// The value to pass as `after` for the next page; `nil` on the last page.
     public var next: String?
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(pushes: [Push], next: String? = nil) {
       self.pushes = pushes
       self.next = next

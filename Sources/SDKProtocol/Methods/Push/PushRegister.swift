@@ -12,13 +12,13 @@ public enum PushRegister: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
 
-  /// What the caller sends.
+  /// The params of `push.register`.
   public struct Params: RPCValue {
     public var instance: InstanceID
     public var service: String?
     public var endpoint: PushEndpoint
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, service: String? = nil, endpoint: PushEndpoint) {
       self.instance = instance
       self.service = service
@@ -32,12 +32,12 @@ public enum PushRegister: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of `push.register`.
   public struct Result: RPCValue {
     /// The registration's id.
     public var id: String
 
-    /// The registration's id.
+    /// Creates a result with the registration's id.
     public init(id: String) { self.id = id }
 
     public static let jsonSchema = JSONSchema.object([.required("id", .string(), "the registration's id")])

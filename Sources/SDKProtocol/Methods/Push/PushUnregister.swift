@@ -11,12 +11,12 @@ public enum PushUnregister: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
 
-  /// What the caller sends.
+  /// The params of `push.unregister`.
   public struct Params: RPCValue {
     public var instance: InstanceID
     public var id: String
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, id: String) {
       self.instance = instance
       self.id = id

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `session.open`: all that an app needs to open a conversation.
+/// `session.open`: returns the data that an app needs to open a conversation.
 public enum SessionOpen: SDKMethod {
   public static let name = "session.open"
   public static let summary = "All that an app needs to open a conversation."
@@ -12,18 +12,18 @@ public enum SessionOpen: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `session.open`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
     /// The service, for kinds that have several.
     public var service: String?
-    /// How long the token must live at least; 0 unless given.
+    /// The minimum time until the token expires; 0 unless given.
     public var minTTL: Seconds?
-    /// How long to wait; the work goes on without the caller.
+    /// The maximum time to wait. After it, the call fails and the work continues without the caller.
     public var timeout: Seconds?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, service: String? = nil, minTTL: Seconds? = nil, timeout: Seconds? = nil) {
       self.instance = instance
       self.service = service

@@ -10,16 +10,16 @@ public enum StorageDelete: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
 
-  /// What the caller sends.
+  /// The params of `storage.delete`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
-    /// 1 to 128 printable characters.
+    /// The key: 1 to 128 printable characters.
     public var key: String
-    /// Refuse with epochChanged when the user has changed since.
+    /// The expected storage epoch. The call fails with `epochChanged` if the epoch is no longer current.
     public var storageEpoch: String?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, key: String, storageEpoch: String? = nil) {
       self.instance = instance
       self.key = key

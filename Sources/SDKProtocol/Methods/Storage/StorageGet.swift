@@ -10,16 +10,16 @@ public enum StorageGet: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `storage.get`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
-    /// 1 to 128 printable characters.
+    /// The key: 1 to 128 printable characters.
     public var key: String
-    /// Refuse with epochChanged when the user has changed since.
+    /// The expected storage epoch. The call fails with `epochChanged` if the epoch is no longer current.
     public var storageEpoch: String?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, key: String, storageEpoch: String? = nil) {
       self.instance = instance
       self.key = key
@@ -33,14 +33,14 @@ public enum StorageGet: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of `storage.get`.
   public struct Result: RPCValue {
-    /// The value; null when there is none.
+    /// The value; `null` if there is none.
     public var value: JSON
-    /// The epoch it belongs to.
+    /// The storage epoch that the value belongs to.
     public var storageEpoch: String
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(value: JSON, storageEpoch: String) {
       self.value = value
       self.storageEpoch = storageEpoch

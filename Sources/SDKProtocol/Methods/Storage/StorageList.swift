@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `storage.list`: the keys that the app has stored.
+/// `storage.list`: returns the keys that the app has stored.
 public enum StorageList: SDKMethod {
   public static let name = "storage.list"
   public static let summary = "The keys that the app has stored."
@@ -11,18 +11,18 @@ public enum StorageList: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `storage.list`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
-    /// Refuse with epochChanged when the user has changed since.
+    /// The expected storage epoch. The call fails with `epochChanged` if the epoch is no longer current.
     public var storageEpoch: String?
-    /// How many at most.
+    /// The maximum number of keys: 1 to 1,000; 1,000 unless given.
     public var limit: Int?
-    /// The page after this key.
+    /// The `next` of the previous page; the first page unless given.
     public var after: String?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, storageEpoch: String? = nil, limit: Int? = nil, after: String? = nil) {
       self.instance = instance
       self.storageEpoch = storageEpoch
@@ -38,16 +38,16 @@ public enum StorageList: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of `storage.list`.
   public struct Result: RPCValue {
     /// The keys of the page, sorted.
     public var keys: [Entry]
-    /// The epoch they belong to.
+    /// The storage epoch that the keys belong to.
     public var storageEpoch: String
-    /// Where the next page begins; absent on the last.
+    /// The value to pass as `after` for the next page; `nil` on the last page.
     public var next: String?
 
-    /// Each member by name.
+    /// Creates a result with these members.
     public init(keys: [Entry], storageEpoch: String, next: String? = nil) {
       self.keys = keys
       self.storageEpoch = storageEpoch
@@ -61,14 +61,14 @@ public enum StorageList: SDKMethod {
     ])
   }
 
-  /// One key.
+  /// A key and the size of its value.
   public struct Entry: RPCValue {
     /// The key.
     public var key: String
-    /// The size of its value as JSON text.
+    /// The bytes of the value as JSON text.
     public var bytes: Int
 
-    /// A key and the size of its value.
+    /// Creates an entry.
     public init(key: String, bytes: Int) {
       self.key = key
       self.bytes = bytes

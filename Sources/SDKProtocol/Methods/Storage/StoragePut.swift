@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `storage.put`: keeps a value of the app.
+/// `storage.put`: stores a value of the app.
 public enum StoragePut: SDKMethod {
   public static let name = "storage.put"
   public static let summary = "Keeps a value of the app."
@@ -11,18 +11,18 @@ public enum StoragePut: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
   public static let takesLargeFrames = true
-  /// What the caller sends.
+  /// The params of `storage.put`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
-    /// 1 to 128 printable characters.
+    /// The key: 1 to 128 printable characters.
     public var key: String
-    /// Any JSON up to 32 KiB.
+    /// The value: any JSON up to 32 KiB.
     public var value: JSON
-    /// Refuse with epochChanged when the user has changed since.
+    /// The expected storage epoch. The call fails with `epochChanged` if the epoch is no longer current.
     public var storageEpoch: String?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, key: String, value: JSON, storageEpoch: String? = nil) {
       self.instance = instance
       self.key = key

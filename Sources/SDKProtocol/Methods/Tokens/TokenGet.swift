@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `token.get`: a living credential.
+/// `token.get`: returns an unexpired credential.
 public enum TokenGet: SDKMethod {
   public static let name = "token.get"
   public static let summary = "A living credential."
@@ -13,20 +13,20 @@ public enum TokenGet: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `token.get`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
     /// The service, for kinds that have several.
     public var service: String?
-    /// How long the token must live at least; 0 unless given.
+    /// The minimum time until the token expires; 0 unless given.
     public var minTTL: Seconds?
-    /// How long to wait; the work goes on without the caller.
+    /// The maximum time to wait. After it, the call fails and the work continues without the caller.
     public var timeout: Seconds?
-    /// Also say how to put it on a request.
+    /// Whether the result has `http`: the headers and cookies that carry the token.
     public var http: Bool?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(
       instance: InstanceID, service: String? = nil, minTTL: Seconds? = nil, timeout: Seconds? = nil, http: Bool? = nil
     ) {

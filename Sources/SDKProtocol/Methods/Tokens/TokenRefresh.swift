@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `token.refresh`: a new credential.
+/// `token.refresh`: renews the credential and returns the new one.
 public enum TokenRefresh: SDKMethod {
   public static let name = "token.refresh"
   public static let summary = "A new credential."
@@ -11,16 +11,16 @@ public enum TokenRefresh: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `token.refresh`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
     /// The service, for kinds that have several.
     public var service: String?
-    /// How long to wait; the work goes on without the caller.
+    /// The maximum time to wait. After it, the call fails and the work continues without the caller.
     public var timeout: Seconds?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(instance: InstanceID, service: String? = nil, timeout: Seconds? = nil) {
       self.instance = instance
       self.service = service

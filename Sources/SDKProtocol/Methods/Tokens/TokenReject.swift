@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `token.reject`: tells that the vendor refused a token.
+/// `token.reject`: reports that the vendor refused a token.
 public enum TokenReject: SDKMethod {
   public static let name = "token.reject"
   public static let summary = "Tells that the vendor refused a token."
@@ -12,7 +12,7 @@ public enum TokenReject: SDKMethod {
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
 
-  /// What the caller sends.
+  /// The params of `token.reject`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID
@@ -22,12 +22,12 @@ public enum TokenReject: SDKMethod {
     public var tokenId: TokenID
     /// The vendor's HTTP status.
     public var status: Int?
-    /// The vendor's code.
+    /// The vendor's error code.
     public var code: String?
-    /// The vendor's words.
+    /// The vendor's error description.
     public var description: String?
 
-    /// Each member by name.
+    /// Creates params with these members.
     public init(
       instance: InstanceID, service: String? = nil, tokenId: TokenID, status: Int? = nil, code: String? = nil,
       description: String? = nil
