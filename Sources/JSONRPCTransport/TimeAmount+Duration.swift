@@ -1,7 +1,7 @@
 internal import NIOCore
 
 extension TimeAmount {
-  /// The same time, or the longest there is; never negative.
+  /// Converts a duration. Negative ones become zero, and too long ones the longest supported time.
   init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

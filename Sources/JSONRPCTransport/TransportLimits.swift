@@ -1,21 +1,21 @@
-/// How much one connection may ask of the daemon. Bytes are bytes on the wire.
+/// The limits of one connection. Sizes are bytes on the wire.
 public struct TransportLimits: Sendable, Hashable {
-  /// The longest frame; a longer one ends the connection.
+  /// The largest frame. A larger one ends the connection.
   public var maxFrameBytes: Int
-  /// The longest frame for methods that don't declare that they take larger ones.
+  /// The largest frame for methods that don't declare that they take larger ones.
   public var smallFrameBytes: Int
-  /// How long a frame may stay unfinished.
+  /// The time after which an unfinished frame ends the connection.
   public var frameTimeout: Duration
-  /// How many requests run at once.
+  /// The largest number of requests that run at once.
   public var maxInFlight: Int
-  /// How many bytes of frames wait for one of these to end.
+  /// The largest number of bytes of frames whose requests wait to run.
   public var maxQueuedBytes: Int
-  /// How much the peer may leave unread before nothing more is read from it.
+  /// The number of unsent bytes above which nothing more is read from the peer.
   public var maxOutboundBytes: Int
-  /// How long the peer may then go on without reading anything.
+  /// The time without progress in sending after which a peer that doesn't read is disconnected.
   public var writeTimeout: Duration
 
-  /// The documented limits, unless told otherwise.
+  /// Makes limits; the defaults are the documented ones.
   public init(
     maxFrameBytes: Int = 1 << 20, smallFrameBytes: Int = 64 << 10, frameTimeout: Duration = .seconds(10),
     maxInFlight: Int = 64, maxQueuedBytes: Int = 1 << 20, maxOutboundBytes: Int = 4 << 20,

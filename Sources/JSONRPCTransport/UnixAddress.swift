@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// The path of a unix socket in the form that the system takes.
+/// The path of a unix socket as a `sockaddr_un`.
 struct UnixAddress {
   /// The longest path, in bytes.
   static let maximumLength = 107
 
   private var address = sockaddr_un()
 
-  /// `nil` if the path is empty, too long, or has a NUL in it.
+  /// Makes an address. Returns `nil` if the path is empty, too long, or contains a NUL.
   init?(path: String) {
     let bytes = Array(path.utf8)
     guard !bytes.isEmpty, bytes.count <= Self.maximumLength, !bytes.contains(0) else { return nil }
@@ -15,7 +15,7 @@ struct UnixAddress {
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
   }
 
-  /// Calls `body` with what `bind` and `connect` want.
+  /// Calls `body` with the address and its length, as `bind` and `connect` take them.
   func withPointer<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
     withUnsafePointer(to: address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -24,7 +24,7 @@ struct UnixAddress {
     }
   }
 
-  /// A new unix stream socket that doesn't block; -1 with `errno` on failure.
+  /// Makes a non-blocking unix stream socket. Returns -1 with `errno` on failure.
   static func makeSocket() -> CInt {
     socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
   }

@@ -1,4 +1,5 @@
-/// For other coders than ours, such as those of Foundation: numbers lose their spelling there.
+/// Conformance for coders other than `JSONValueEncoder` and `JSONValueDecoder`, such as those of Foundation. With them
+/// numbers lose their spelling.
 extension JSON: Codable {
   public init(from decoder: any Decoder) throws {
     if let decoder = decoder as? ValueDecoder {
@@ -25,7 +26,7 @@ extension JSON: Codable {
 
   public func encode(to encoder: any Encoder) throws {
     if case .object(let object) = self {
-      // Not as a dictionary, in which names that are canonically equivalent are one.
+      // Not encoded as a dictionary, which would merge names that are canonically equivalent.
       var container = encoder.container(keyedBy: IndexKey.self)
       for member in object.members { try container.encode(member.value, forKey: IndexKey(stringValue: member.key)) }
       return

@@ -1,8 +1,8 @@
 /// Decodes `Decodable` types from a parsed `JSON` value, without going through text again.
 ///
-/// A `JSON` or `JSONObject` inside a decoded type is taken as it stands.
+/// A `JSON` or `JSONObject` inside a decoded type keeps its value unchanged.
 public enum JSONValueDecoder {
-  /// The value of type `T` that `json` describes.
+  /// Returns the value of type `T` that `json` describes.
   ///
   /// - Throws: `DecodingError`.
   public static func decode<T: Decodable>(_ type: T.Type = T.self, from json: JSON) throws -> T {

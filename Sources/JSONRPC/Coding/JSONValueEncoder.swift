@@ -1,6 +1,6 @@
-/// Encodes `Encodable` types into a `JSON` value. A `JSON` inside is taken as it stands.
+/// Encodes `Encodable` types into a `JSON` value. A `JSON` or `JSONObject` inside keeps its value unchanged.
 public enum JSONValueEncoder {
-  /// The JSON value that describes `value`.
+  /// Returns the JSON value that describes `value`.
   ///
   /// - Throws: what the type's own `encode(to:)` throws.
   public static func encode(_ value: some Encodable) throws -> JSON { try box(value) }
@@ -14,7 +14,7 @@ public enum JSONValueEncoder {
   }
 }
 
-/// A place in the value under construction.
+/// A node of the value under construction.
 private final class EncodingNode {
   enum Content {
     case empty
@@ -36,7 +36,7 @@ private final class EncodingNode {
   func member(_ key: String) -> EncodingNode {
     let node = EncodingNode()
     var members: [(String, EncodingNode)] = if case .object(let members) = content { members } else { [] }
-    // The only reference to the array: it grows in place.
+    // Drops the second reference to the array, so that it grows without being copied.
     content = .empty
     members.append((key, node))
     content = .object(members)

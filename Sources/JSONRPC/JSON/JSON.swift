@@ -1,7 +1,7 @@
-/// A JSON value as it stood in the text.
+/// A JSON value that keeps the form it has in the text.
 ///
-/// Numbers keep their spelling and objects the order of their members, so that a value which only passes
-/// through the daemon comes out as it went in.
+/// Numbers keep their spelling and objects the order of their members. So a value that only passes through the daemon
+/// leaves it as it came.
 public enum JSON: Sendable {
   case null
   case bool(Bool)
@@ -25,30 +25,30 @@ public enum JSON: Sendable {
     if case .array(let array) = self { array } else { nil }
   }
 
-  /// The truth value if this is one.
+  /// The truth value if this is a boolean.
   public var boolValue: Bool? {
     if case .bool(let bool) = self { bool } else { nil }
   }
 
-  /// The number as an integer, if it is one and fits.
+  /// The number as an integer; `nil` if this is no number, or its value isn't an integer that fits.
   public var intValue: Int? {
     if case .number(let number) = self { number.integer } else { nil }
   }
 
-  /// The number as a double, if this is a number.
+  /// The nearest double; `nil` if this is no number, or one too large for a double.
   public var doubleValue: Double? {
     if case .number(let number) = self { number.double } else { nil }
   }
 
-  /// True for `null`.
+  /// Whether this is `null`.
   public var isNull: Bool {
     if case .null = self { true } else { false }
   }
 
-  /// The member of an object; `nil` when this is no object or has no such member.
+  /// The member of this name; `nil` if this is not an object or has no such member.
   public subscript(key: String) -> JSON? { objectValue?[key] }
 
-  /// What kind of value this is, in JSON Schema's words.
+  /// The type of this value, as JSON Schema names it.
   public var typeName: String {
     switch self {
     case .null: "null"
@@ -77,10 +77,10 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Express
   }
   public init(nilLiteral: ()) { self = .null }
 
-  /// An integer as a JSON number.
+  /// Makes a JSON number from an integer.
   public init(_ value: Int) { self = .number(JSONNumber(value)) }
-  /// A double as a JSON number; infinities and NaN, which JSON can't say, become `null`.
+  /// Makes a JSON number from a double. Infinities and NaN, which JSON can't express, become `null`.
   public init(_ value: Double) { self = value.isFinite ? .number(JSONNumber(value)) : .null }
-  /// A text as a JSON string.
+  /// Makes a JSON string from a text.
   public init(_ value: String) { self = .string(value) }
 }

@@ -1,6 +1,6 @@
-/// The members of a JSON object in the order of the text. No name occurs twice; names compare as UTF-8 bytes.
+/// The members of a JSON object in the order of the text. Names are unique and compare as UTF-8 bytes.
 public struct JSONObject: Sendable {
-  /// One member: its name and value.
+  /// A member of an object: its name and value.
   public struct Member: Sendable {
     /// The member's name.
     public let key: String
@@ -10,16 +10,16 @@ public struct JSONObject: Sendable {
 
   /// The members in order.
   public private(set) var members: [Member]
-  /// The members' positions by name; `nil` for a small object, which is searched faster without.
+  /// The members' positions by name; `nil` for a small object, in which a linear search is faster.
   private var positions: [UTF8Key: Int]?
 
-  /// The most members that are searched one after the other.
+  /// The largest number of members for which the search is linear.
   private static let smallCount = 16
 
-  /// An object without members.
+  /// Makes an object without members.
   public init() { members = [] }
 
-  /// Members in this order; a later one of the same name replaces the earlier.
+  /// Makes an object with these members in order. A later one of the same name replaces the earlier value.
   public init(_ pairs: [(String, JSON)]) {
     members = []
     members.reserveCapacity(pairs.count)
@@ -28,12 +28,12 @@ public struct JSONObject: Sendable {
 
   /// The number of members.
   public var count: Int { members.count }
-  /// True without members.
+  /// Whether the object has no members.
   public var isEmpty: Bool { members.isEmpty }
   /// The names in order.
   public var keys: [String] { members.map(\.key) }
 
-  /// The value of a member. Setting `nil` removes it; setting a new one puts it last.
+  /// The value of the member `key`. Setting `nil` removes the member; setting a new name appends it.
   public subscript(key: String) -> JSON? {
     get { position(of: key).map { members[$0].value } }
     set {
@@ -58,7 +58,7 @@ public struct JSONObject: Sendable {
   /// Whether there is a member of this name.
   func contains(_ key: String) -> Bool { position(of: key) != nil }
 
-  /// Adds a member last. Its name must be new.
+  /// Appends a member. Its name must be new.
   mutating func append(new key: String, _ value: JSON) {
     members.append(Member(key: key, value: value))
     if positions != nil {
@@ -76,7 +76,8 @@ public struct JSONObject: Sendable {
     self.positions = positions
   }
 
-  /// This object changed by a JSON merge patch (RFC 7396): `null` removes, objects merge, all else replaces.
+  /// Returns this object with a JSON merge patch (RFC 7396) applied: `null` removes a member, objects merge, other
+  /// values replace.
   public func merged(with patch: JSONObject) -> JSONObject {
     var result = JSONObject()
     for member in members {
@@ -99,7 +100,7 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: Hashable {
-  /// Equal when the same names have the same values, in whatever order.
+  /// Returns whether both objects have the same names with the same values, in any order.
   public static func == (one: JSONObject, other: JSONObject) -> Bool {
     guard one.count == other.count else { return false }
     return one.members.allSatisfy { other[$0.key] == $0.value }

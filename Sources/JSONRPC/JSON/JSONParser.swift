@@ -1,29 +1,29 @@
-/// The reason why a text is refused, and where.
+/// The reason why a text is refused, and the position.
 public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a few words.
+  /// A short description of the problem.
   public let problem: String
-  /// The byte at which it was seen, from 0.
+  /// The index of the byte at which the problem was found, from 0.
   public let offset: Int
-  /// Whether the text breaks a limit of the parser and not the grammar of JSON.
+  /// Whether the text breaks a limit of the parser rather than the grammar of JSON.
   public let isBeyondLimits: Bool
 
   public var description: String { "\(problem) at byte \(offset)" }
 
-  /// The error as the end of a sentence that begins with the name of the text.
+  /// The error as the predicate of a sentence whose subject is the text.
   public var predicate: String { isBeyondLimits ? "is refused: \(self)" : "is not valid JSON: \(self)" }
 }
 
 /// A strict parser of RFC 8259 JSON over bytes.
 ///
-/// Unlike Foundation's parser it refuses names that occur twice, nesting beyond a limit, long runs of combining marks,
-/// invalid UTF-8, lone surrogates and text after the value.
+/// Unlike Foundation's parser it refuses duplicate names, nesting beyond a limit, long runs of combining marks, invalid
+/// UTF-8, lone surrogates and text after the value.
 public struct JSONParser {
   /// The number of levels to which arrays and objects may nest.
   public static let maximumDepth = 32
-  /// The most combining marks (scalars of a canonical combining class other than 0) in a row.
+  /// The largest number of combining marks (scalars of a canonical combining class other than 0) in a row.
   ///
-  /// Swift sorts each run by insertion when it compares or hashes text: one long run takes quadratic time. UAX #15 calls
-  /// 30 a generous limit for text in any language.
+  /// Swift sorts each run by insertion when it compares or hashes text: one long run takes quadratic time. UAX #15
+  /// calls 30 a generous limit for text in any language.
   public static let maximumMarks = 128
 
   private let bytes: UnsafeBufferPointer<UInt8>
@@ -33,8 +33,8 @@ public struct JSONParser {
 
   /// Returns the value that the whole of `bytes` spells.
   ///
-  /// - Parameter maximumMarks: the most combining marks in a row; more than the default only for texts that the caller
-  ///   wrote itself.
+  /// - Parameter maximumMarks: the largest number of combining marks in a row. Raise it above the default only for
+  ///   texts that the caller wrote itself.
   /// - Throws: `JSONSyntaxError`.
   public static func parse(
     _ bytes: some Sequence<UInt8>, maximumMarks: Int = maximumMarks
@@ -48,7 +48,7 @@ public struct JSONParser {
     return try result.get()
   }
 
-  /// The value that a string spells.
+  /// Returns the value that `text` spells, within the default limits.
   public static func parse(_ text: String) throws(JSONSyntaxError) -> JSON { try parse(text.utf8) }
 
   private static func parseResult(
@@ -213,9 +213,9 @@ public struct JSONParser {
 
   private func text(of bytes: Span<UInt8>) throws(JSONSyntaxError) -> String {
     let text: String
-    // `String(validating:as:)` would look up the metadata of generic types for each string.
+    // Not `String(validating:as:)`, which looks up the metadata of generic types for each string.
     do { text = String(copying: try UTF8Span(validating: bytes)) } catch { throw self.error("a string is not UTF-8") }
-    // The smallest mark has two bytes.
+    // A combining mark has at least two bytes.
     if bytes.count / 2 > maximumMarks, hasLongRunOfMarks(text) {
       throw refusal("a string has more than \(maximumMarks) combining marks in a row")
     }

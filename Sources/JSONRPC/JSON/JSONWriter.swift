@@ -1,30 +1,30 @@
-/// Writes JSON text into bytes, compact and always on one line.
+/// A writer of compact JSON text, always on one line.
 public struct JSONWriter: Sendable {
-  /// What has been written.
+  /// The text written so far, in UTF-8.
   public private(set) var bytes: [UInt8] = []
 
-  /// An empty text.
+  /// Makes a writer without text, with room for `capacity` bytes.
   public init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// The text of one value.
+  /// Returns the text of one value.
   public static func bytes(of value: JSON) -> [UInt8] {
     var writer = JSONWriter(reserving: 256)
     writer.write(value)
     return writer.bytes
   }
 
-  /// The text of one value as a string.
+  /// Returns the text of one value as a string.
   public static func text(of value: JSON) -> String { String(decoding: bytes(of: value), as: UTF8.self) }
 
-  /// Bytes that are JSON text already.
+  /// Appends bytes that are JSON text already.
   public mutating func write(raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
 
-  /// JSON text from the source code.
+  /// Appends JSON text from the source code.
   public mutating func write(raw text: StaticString) {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
 
-  /// A value.
+  /// Appends a value.
   public mutating func write(_ value: JSON) {
     switch value {
     case .null: write(raw: "null")
@@ -50,7 +50,7 @@ public struct JSONWriter: Sendable {
     }
   }
 
-  /// A string with its quotes; control characters are escaped.
+  /// Appends a string with its quotes. Quotes, backslashes and control characters are escaped.
   public mutating func write(string: String) {
     bytes.append(UInt8(ascii: "\""))
     var string = string

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Text that equals other text only if both have the same UTF-8 bytes.
+/// A text that equals another only if both have the same UTF-8 bytes.
 ///
-/// Swift's own equality follows Unicode's canonical equivalence. By it, two names that a peer tells apart can be one.
+/// Swift's own equality follows Unicode's canonical equivalence, which merges names that a peer considers different.
 public struct UTF8Key: Sendable, Hashable {
   /// The text.
   public let text: String
 
-  /// The key of a text.
+  /// Makes a key from a text.
   public init(_ text: String) { self.text = text }
 
   public static func == (one: UTF8Key, other: UTF8Key) -> Bool { one.text.hasSameBytes(as: other.text) }
@@ -24,10 +24,10 @@ extension UTF8Key: ExpressibleByStringLiteral {
 }
 
 extension String {
-  /// Whether both texts have the same UTF-8 bytes.
+  /// Returns whether both texts have the same UTF-8 bytes.
   public func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
-    // Over buffers: the views of the strings decode each byte by a call of its own.
+    // Compares buffers, because a string's UTF-8 view makes a call for each byte.
     let isSame = utf8.withContiguousStorageIfAvailable { one in
       other.utf8.withContiguousStorageIfAvailable { two in
         guard let first = one.baseAddress, let second = two.baseAddress else { return true }

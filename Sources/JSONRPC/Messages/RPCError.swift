@@ -1,13 +1,13 @@
-/// An error as JSON-RPC 2.0 has it. Its `data` always has a `reason`: the stable name to program against.
+/// A JSON-RPC 2.0 error. The `data` of our own errors has a `reason`, the stable name for programs.
 public struct RPCError: Error, Sendable, Hashable {
-  /// The number of the error, from the specification or from the program's own range.
+  /// The number of the error, from the JSON-RPC specification or the program's own range.
   public var code: Int
-  /// One sentence: what happened and what to do next.
+  /// The text for people: what happened and what to do next.
   public var message: String
-  /// What a program can use: `reason`, `retryable` and more.
+  /// The details for programs: `reason`, `retryable` and more.
   public var data: JSONObject
 
-  /// An error with a reason.
+  /// Makes an error with a reason. Members of `data` override those of the same name.
   public init(code: Int, reason: String, retryable: Bool = false, message: String, data: JSONObject = [:]) {
     self.code = code
     self.message = message
@@ -16,7 +16,7 @@ public struct RPCError: Error, Sendable, Hashable {
     self.data = all
   }
 
-  /// The stable name of what went wrong.
+  /// The stable name of the error; empty if `data` has none.
   public var reason: String { data["reason"]?.stringValue ?? "" }
 
   /// Whether the same call may succeed later.
@@ -27,7 +27,7 @@ public struct RPCError: Error, Sendable, Hashable {
     ["code": JSON(code), "message": .string(message), "data": .object(data)]
   }
 
-  /// The error that a response's error object describes; `nil` if it is none.
+  /// Reads the error object of a response. Returns `nil` if its code or message is missing.
   public init?(json: JSON) {
     guard let code = json["code"]?.intValue, let message = json["message"]?.stringValue else { return nil }
     self.code = code
@@ -36,9 +36,9 @@ public struct RPCError: Error, Sendable, Hashable {
   }
 }
 
-/// An error that knows how it is said to a peer. Any other error leaves as `internalError`, without its text.
+/// An error with a form for peers. Other errors are sent as `internalError`, without their text.
 public protocol RPCErrorConvertible: Error {
-  /// What the peer is told.
+  /// The error that is sent to the peer.
   var rpcError: RPCError { get }
 }
 
@@ -47,7 +47,7 @@ extension RPCError: RPCErrorConvertible {
 }
 
 extension RPCError {
-  /// -32700 for text that is not JSON, -32600 for JSON beyond the limits of the parser.
+  /// Returns -32700 for text that is not JSON, -32600 for JSON beyond the limits of the parser.
   public static func unparsed(_ cause: JSONSyntaxError) -> RPCError {
     if cause.isBeyondLimits { return .invalidRequest("The message \(cause.predicate). Send a simpler one.") }
     return RPCError(
@@ -55,21 +55,21 @@ extension RPCError {
       message: "The message \(cause.predicate). Send one JSON text in UTF-8 on each line.")
   }
 
-  /// -32600: JSON, but no JSON-RPC 2.0 message.
+  /// Returns -32600: the text is JSON, but not a JSON-RPC 2.0 message.
   public static func invalidRequest(_ message: String, member: String? = nil) -> RPCError {
     RPCError(
       code: -32600, reason: "invalidRequest", message: message,
       data: member.map { ["member": .string($0)] } ?? [:])
   }
 
-  /// -32600: more bytes in one message than are taken.
+  /// Returns -32600: the message has more bytes than are accepted.
   public static func frameTooLarge(limit: Int) -> RPCError {
     RPCError(
       code: -32600, reason: "frameTooLarge",
       message: "The message is larger than \(limit) bytes. Send less in one message.")
   }
 
-  /// -32601: no such method; the nearest known one is named.
+  /// Returns -32601: the method is unknown. The message names the nearest known method.
   public static func methodNotFound(_ name: String, nearest: String?) -> RPCError {
     let name = name.clipped(toUTF8: 64)
     let hint = nearest.map { "did you mean \($0)?" } ?? "rpc.discover lists the methods."
@@ -78,7 +78,7 @@ extension RPCError {
       data: nearest.map { ["hints": [.string("nearest: \($0)")]] } ?? [:])
   }
 
-  /// -32602: the params are not of the method's shape.
+  /// Returns -32602: the params don't have the method's shape.
   public static func invalidParams(_ message: String, member: String? = nil, nearest: String? = nil) -> RPCError {
     var data: JSONObject = [:]
     if let member { data["member"] = .string(member) }
@@ -86,7 +86,7 @@ extension RPCError {
     return RPCError(code: -32602, reason: "invalidParams", message: message, data: data)
   }
 
-  /// -32602 from a violation of the method's schema.
+  /// Returns -32602 for a violation of the method's schema.
   public static func invalidParams(_ violation: JSONSchemaViolation) -> RPCError {
     var nearest: String?
     if case .unknown(let name) = violation.problem { nearest = name }
@@ -94,11 +94,11 @@ extension RPCError {
       violation.sentence, member: violation.member.isEmpty ? nil : violation.member, nearest: nearest)
   }
 
-  /// -32800: the caller took the request back, and nothing happened.
+  /// The error -32800: the caller cancelled the request before it had any effect.
   public static let cancelled = RPCError(
     code: -32800, reason: "cancelled", message: "The request was cancelled before anything happened.")
 
-  /// -32603: our fault; the journal has the same reference with the cause.
+  /// Returns -32603: a failure of this program. The journal has the cause under the same reference.
   public static func internalError(reference: String) -> RPCError {
     RPCError(
       code: -32603, reason: "internalError",

@@ -1,13 +1,13 @@
-/// A request's id, echoed exactly as it was written. Ids are equal if they have the same bytes.
+/// A request's id, echoed exactly as it was written. Ids are equal if they have the same JSON type and bytes.
 public enum RPCID: Sendable {
   case string(String)
   case number(JSONNumber)
   case null
 
-  /// The most bytes that an id may have.
+  /// The largest size of an id, in bytes.
   public static let maximumBytes = 256
 
-  /// The id that a JSON value is; `nil` for booleans, arrays and objects, which can't be one.
+  /// Makes an id from a JSON value. Returns `nil` for booleans, arrays and objects, which can't be ids.
   public init?(_ json: JSON) {
     switch json {
     case .string(let string): self = .string(string)
@@ -17,7 +17,7 @@ public enum RPCID: Sendable {
     }
   }
 
-  /// The id as it goes on the wire.
+  /// The id as a JSON value, as sent in messages.
   public var json: JSON {
     switch self {
     case .string(let string): .string(string)
@@ -45,7 +45,7 @@ extension RPCID: Hashable {
     }
   }
 
-  /// The size of its text.
+  /// The size of the id's text in bytes, without quotes.
   var byteCount: Int {
     switch self {
     case .string(let string): string.utf8.count

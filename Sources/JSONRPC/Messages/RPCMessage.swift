@@ -1,15 +1,15 @@
-/// A request that waits for an answer.
+/// A request, which expects a response.
 public struct RPCRequest: Sendable {
-  /// Echoed in the answer.
+  /// The id, echoed in the response.
   public let id: RPCID
   /// The method's name.
   public let method: String
-  /// The params; `nil` for none, which an empty array and `null` mean too.
+  /// The params; `nil` if they are absent, `null` or an empty array.
   public let params: JSON?
-  /// What the program has made of the params beforehand, away from the event loop.
+  /// The result of preparing the params off the event loop, such as decoded params; `nil` for an unprepared request.
   public var prepared: (any Sendable)?
 
-  /// A request with these parts.
+  /// Makes an unprepared request.
   public init(id: RPCID, method: String, params: JSON?) {
     self.id = id
     self.method = method
@@ -17,18 +17,18 @@ public struct RPCRequest: Sendable {
   }
 }
 
-/// One message, either way.
+/// A message of either direction.
 public enum RPCMessage: Sendable {
-  /// Wants an answer.
+  /// A request, which expects a response.
   case request(RPCRequest)
-  /// Wants none.
+  /// A notification, which expects no response.
   case notification(method: String, params: JSON?)
-  /// The answer to a request of ours.
+  /// The response to a request of ours.
   case response(id: RPCID, Result<JSON, RPCError>)
-  /// JSON, but no message: the error to answer, with the id if one could be read.
+  /// JSON that is not a message: the error to answer, with the id or `.null` if the id can't be read.
   case invalid(id: RPCID, RPCError)
 
-  /// The most bytes that a method's name may have.
+  /// The largest size of a method's name, in bytes.
   public static let maximumMethodBytes = 64
 
   /// The members of a message, found in one pass.
@@ -36,7 +36,7 @@ public enum RPCMessage: Sendable {
     static let names = ["jsonrpc", "id", "method", "params", "result", "error"]
 
     var jsonrpc, id, method, params, result, error: JSON?
-    /// The name of the first member that messages don't have.
+    /// The name of the first member that isn't part of any message.
     var unknown: String?
 
     init(_ object: JSONObject) {
@@ -54,7 +54,7 @@ public enum RPCMessage: Sendable {
     }
   }
 
-  /// Reads one message out of a JSON value.
+  /// Reads a message from a JSON value.
   public init(_ json: JSON) {
     guard let object = json.objectValue else {
       self = .invalid(id: .null, .invalidRequest("A message is a JSON object, not a \(json.typeName)."))
@@ -126,17 +126,17 @@ public enum RPCMessage: Sendable {
   }
 }
 
-/// What one line holds.
+/// The content of one line.
 public enum RPCFrame: Sendable {
-  /// One message.
+  /// A single message.
   case single(RPCMessage)
-  /// Several at once, answered together.
+  /// Several messages, whose responses are sent together.
   case batch([RPCMessage])
 
-  /// How many messages a batch may have.
+  /// The largest number of messages in a batch.
   public static let maximumBatch = 64
 
-  /// Reads a line.
+  /// Parses a line.
   ///
   /// - Throws: the error to answer with `id: null`.
   public init(_ bytes: some Sequence<UInt8>) throws(RPCError) {

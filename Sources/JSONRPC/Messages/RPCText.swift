@@ -1,6 +1,6 @@
-/// The texts of messages that we send: each one line, without its newline.
+/// The texts of messages that we send: each is one line, without its newline.
 public enum RPCText {
-  /// An answer whose result is JSON text already.
+  /// Returns a response whose result is JSON text already.
   public static func response(id: RPCID, result: some Collection<UInt8>) -> [UInt8] {
     var writer = JSONWriter(reserving: result.count + 64)
     writer.write(raw: #"{"jsonrpc":"2.0","id":"#)
@@ -11,7 +11,7 @@ public enum RPCText {
     return writer.bytes
   }
 
-  /// An answer that is an error.
+  /// Returns a response with an error.
   public static func response(id: RPCID, error: RPCError) -> [UInt8] {
     var writer = JSONWriter(reserving: 256)
     writer.write(raw: #"{"jsonrpc":"2.0","id":"#)
@@ -22,7 +22,7 @@ public enum RPCText {
     return writer.bytes
   }
 
-  /// The answers of a batch, joined.
+  /// Returns the responses of a batch, joined into one array.
   public static func batch(_ responses: [[UInt8]]) -> [UInt8] {
     var bytes: [UInt8] = [UInt8(ascii: "[")]
     for (index, response) in responses.enumerated() {
@@ -33,12 +33,12 @@ public enum RPCText {
     return bytes
   }
 
-  /// A notification.
+  /// Returns a notification.
   public static func notification(method: String, params: JSON) -> [UInt8] {
     JSONWriter.bytes(of: ["jsonrpc": "2.0", "method": .string(method), "params": params])
   }
 
-  /// A request of ours.
+  /// Returns a request.
   public static func request(id: RPCID, method: String, params: JSON) -> [UInt8] {
     JSONWriter.bytes(of: ["jsonrpc": "2.0", "id": id.json, "method": .string(method), "params": params])
   }

@@ -1,41 +1,41 @@
-/// A type whose values cross the wire: Codable, with its shape said aloud.
+/// A type whose values are sent in messages: Codable, with a declared shape.
 public typealias RPCValue = Codable & JSONSchemaRepresentable & Sendable
 
-/// One method of the contract, as a caseless enum in a file of its own.
+/// A method of the contract, declared as a caseless enum in its own file.
 ///
-/// The catalog, dispatch, OpenRPC document and client call follow from it.
+/// The catalog, the dispatch, the OpenRPC document and the client call are derived from it.
 public protocol RPCMethod: SendableMetatype {
-  /// What the caller sends, by name.
+  /// The type of the params, which are passed by name.
   associatedtype Params: RPCValue
-  /// What the caller gets.
+  /// The type of the result.
   associatedtype Result: RPCValue
 
-  /// The name on the wire, such as `token.get`.
+  /// The name in messages, such as `token.get`.
   static var name: String { get }
-  /// One sentence for lists.
+  /// A one-sentence description for lists.
   static var summary: String { get }
-  /// What it does, its units, its errors, and the document that says so.
+  /// The full description: behaviour, units, errors, and the document that specifies them.
   static var documentation: String { get }
-  /// Whether its request may be larger than 64 KiB.
+  /// Whether a request of this method may be larger than 64 KiB.
   static var takesLargeFrames: Bool { get }
 }
 
 extension RPCMethod {
-  /// Few methods do.
+  /// The default: most methods take no large frames.
   public static var takesLargeFrames: Bool { false }
 }
 
 /// Params or a result without members.
 public struct Empty: RPCValue, Hashable {
   public static let jsonSchema: JSONSchema = .empty
-  /// Nothing.
+  /// Makes a value without members.
   public init() {}
 }
 
 extension RPCMethod {
   /// Checks params against the method's shape and decodes them.
   ///
-  /// - Parameter params: as they came; none and `{}` are the same.
+  /// - Parameter params: the params as received; `nil` and `{}` are equivalent.
   /// - Throws: `invalidParams` with the member, and the nearest known name for an unknown one.
   public static func decode(_ params: JSON?) throws(RPCError) -> Params {
     if case .array? = params {
@@ -56,7 +56,7 @@ extension RPCMethod {
 }
 
 extension RPCError {
-  /// -32602 for a value of the right shape that its type refuses.
+  /// Returns -32602 for a value of the right shape that its type refuses.
   static func invalidParams(_ error: DecodingError) -> RPCError {
     let context: DecodingError.Context? =
       switch error {

@@ -1,9 +1,9 @@
-/// A message of the contract that wants no answer.
+/// A notification of the contract: a message without a response.
 public protocol RPCNotification: SendableMetatype {
-  /// What it carries.
+  /// The type of the params.
   associatedtype Params: RPCValue
-  /// The name on the wire, such as `events.event`.
+  /// The name in messages, such as `events.event`.
   static var name: String { get }
-  /// One sentence for lists.
+  /// A one-sentence description for lists.
   static var summary: String { get }
 }

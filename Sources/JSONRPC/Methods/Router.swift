@@ -1,50 +1,50 @@
-/// From a method's name to the code that answers it.
+/// A table from a method's name to the code that handles its calls.
 ///
 /// A route is a closure that captured its method's types when it was registered, so that a call needs no cast.
 public struct Router<Context: Sendable>: Sendable {
-  /// Decoded params and the handler, waiting to be run.
+  /// A call that is ready to run, with its decoded params. Returns the result as JSON text.
   public typealias Operation = @Sendable () async throws -> [UInt8]
-  /// Checks and decodes the params of one call. Runs on any thread, since it needs nothing of the caller.
+  /// Checks and decodes the params of one call. Runs on any thread, because it does not depend on the caller.
   public typealias Read = @Sendable (JSON?) throws(RPCError) -> ReadCall
 
   /// A call with decoded params.
   public struct ReadCall: Sendable {
-    /// Begins the call for a caller.
+    /// Starts the call with the caller's `Context`: answers it at once or returns the operation to run.
     public let begin: @Sendable (Context) -> Prepared
   }
 
-  /// A call that has passed the checks of its shape.
+  /// A call whose params have passed the check of their shape.
   public enum Prepared: Sendable {
-    /// Answered at once: the result as JSON text.
+    /// A call that was answered at once: the result as JSON text.
     case immediate([UInt8])
-    /// To be run; gives the result as JSON text.
+    /// A call that is still to run: the operation returns the result as JSON text.
     case deferred(Operation)
   }
 
-  /// One route.
+  /// The route of one method.
   public struct Route: Sendable {
     /// The method.
     public let method: any RPCMethod.Type
-    /// Reads the params of its calls.
+    /// The function that checks and decodes the params of a call.
     public let read: Read
   }
 
   private var routes: [String: Route] = [:]
 
-  /// A router without routes.
+  /// Makes a router without routes.
   public init() {}
 
   /// The names that have a route.
   public var names: Set<String> { Set(routes.keys) }
 
-  /// The route of a method's name.
+  /// The route of the method with this name; `nil` if there is none.
   public subscript(name: String) -> Route? { routes[name] }
 
   /// Adds the handler of a method; a second one for the same method replaces the first.
   ///
   /// - Parameters:
-  ///   - immediate: answers without waiting when it can, or gives `nil`; runs on the event loop.
-  ///   - handler: the method itself.
+  ///   - immediate: answers without waiting, or returns `nil` if it can't; runs on the event loop.
+  ///   - handler: runs the method when `immediate` has not answered.
   public mutating func register<M: RPCMethod>(
     _ method: M.Type,
     immediate: (@Sendable (M.Params, Context) -> [UInt8]?)? = nil,

@@ -1,5 +1,5 @@
 extension JSONSchema {
-  /// This shape in JSON Schema's (draft 7) words; named shapes become references.
+  /// This shape as a JSON Schema (draft 7); named shapes become references.
   public var document: JSON {
     switch self {
     case .any: return .object(JSONObject())
@@ -31,7 +31,7 @@ extension JSONSchema {
     var properties = JSONObject()
     for member in members {
       var property = member.schema.document.objectValue ?? JSONObject()
-      // JSON Schema draft 7 ignores what stands beside a reference.
+      // JSON Schema draft 7 ignores the siblings of a reference.
       if property["$ref"] != nil { property = ["allOf": .array([.object(property)])] }
       property["description"] = .string(member.summary)
       properties[member.name] = .object(property)
@@ -43,7 +43,7 @@ extension JSONSchema {
     return .object(object)
   }
 
-  /// Every named shape in here, itself and the ones within, by name.
+  /// The named shapes by name: this one, if it has a name, and those within it.
   public var namedSchemas: [String: JSONSchema] {
     var found: [String: JSONSchema] = [:]
     collect(into: &found)

@@ -1,21 +1,21 @@
-/// What is wrong with a value, and where.
+/// The first violation of a shape by a value, and the member in which it was found.
 public struct JSONSchemaViolation: Error, Sendable, Hashable {
-  /// What is wrong.
+  /// The kind of a violation.
   public enum Problem: Sendable, Hashable {
-    /// The member is not known; the nearest known name, if one is near.
+    /// A member that the shape does not have; with the nearest known name, if one is near.
     case unknown(nearest: String?)
-    /// The member must be there.
+    /// A required member that is absent.
     case missing
-    /// The value is of another type or outside its bounds.
+    /// A value of another type or outside its bounds.
     case wrong(expected: String)
   }
 
   /// The member's path, such as `access.use[0]`; empty for the whole value.
   public let member: String
-  /// What is wrong with it.
+  /// The kind of the violation.
   public let problem: Problem
 
-  /// The problem as a sentence that says what to do.
+  /// The violation as a sentence that says what to do.
   public var sentence: String {
     switch problem {
     case .unknown(let nearest?): "The member \(member) is not known; did you mean \(nearest)?"
@@ -32,7 +32,7 @@ extension String {
 }
 
 extension JSONSchema {
-  /// Checks a value: unknown members first, then missing ones, then types.
+  /// Checks a value. In each object unknown members come first, then the declared members in their order.
   ///
   /// - Returns: the first violation, or `nil` if the value has this shape.
   public func violation(in value: JSON, at path: String = "") -> JSONSchemaViolation? {
@@ -56,7 +56,7 @@ extension JSONSchema {
     case .oneOf(let schemas):
       let violations = schemas.map { $0.violation(in: value, at: path) }
       if violations.contains(where: { $0 == nil }) { return nil }
-      // The shape that was meant is the one of the same type: its complaint helps, the others' don't.
+      // The peer most likely meant the shape of the same type, so only its violation helps.
       return zip(schemas, violations).first { $0.0.accepts(typeOf: value) }?.1 ?? wrong(path)
     default: return accepts(scalar: value) ? nil : wrong(path)
     }
@@ -103,7 +103,7 @@ extension JSONSchema {
     JSONSchemaViolation(member: path, problem: .wrong(expected: expectation))
   }
 
-  /// What is expected, in words that fit after "must be".
+  /// A description of valid values that fits after "must be".
   public var expectation: String {
     switch self {
     case .any: "any value"

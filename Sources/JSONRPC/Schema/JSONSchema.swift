@@ -1,64 +1,64 @@
-/// The shape of a value on the wire: what a peer may send, said once, for the check, the error and the document.
+/// The shape of a value in messages. Validation, error messages and the published document all follow from it.
 public indirect enum JSONSchema: Sendable {
-  /// Anything at all.
+  /// Any value.
   case any
   /// `null`.
   case null
   /// `true` or `false`.
   case boolean
-  /// A whole number within bounds.
+  /// A whole number within bounds; `nil` for no bound.
   case integer(minimum: Int? = nil, maximum: Int? = nil)
   /// Any number.
   case number
-  /// Text; `format` is a word for the reader, such as `date-time`.
+  /// A string. `format` is a hint for the reader, such as `date-time`, and is not checked.
   case string(format: String? = nil)
-  /// One of these texts.
+  /// A string out of this list.
   case enumeration([String])
-  /// A list.
+  /// An array whose elements have this shape.
   case array(JSONSchema)
-  /// An object whose member names are the peer's choice, of at most so many members.
+  /// An object whose member names are chosen by the peer, with at most `atMost` members; `nil` for no limit.
   case map(JSONSchema, atMost: Int? = nil)
   /// An object with these members and no others.
   case object([JSONMember])
-  /// One of several shapes.
+  /// A value of at least one of these shapes.
   case oneOf([JSONSchema])
-  /// A shape with a name of its own, under which the document lists it.
+  /// A shape with a name, under which the document lists it.
   case named(String, JSONSchema)
 }
 
-/// One member of an object's shape.
+/// A member of an object's shape.
 public struct JSONMember: Sendable {
-  /// The member's name on the wire.
+  /// The member's name in messages.
   public let name: String
   /// The shape of its value.
   public let schema: JSONSchema
-  /// Whether it may be left out; `null` then means the same.
+  /// Whether the member must be present. In an optional member `null` is the same as absence.
   public let isRequired: Bool
-  /// What it means, in one sentence or less.
+  /// The meaning of the member, in one sentence or less.
   public let summary: String
 
-  /// A member that must be there.
+  /// Returns a member that must be present.
   public static func required(_ name: String, _ schema: JSONSchema, _ summary: String) -> JSONMember {
     JSONMember(name: name, schema: schema, isRequired: true, summary: summary)
   }
 
-  /// A member that may be left out.
+  /// Returns a member that may be absent.
   public static func optional(_ name: String, _ schema: JSONSchema, _ summary: String) -> JSONMember {
     JSONMember(name: name, schema: schema, isRequired: false, summary: summary)
   }
 }
 
-/// A type that has a shape on the wire.
+/// A type whose values have a declared shape in messages.
 public protocol JSONSchemaRepresentable {
   /// The shape of this type's values.
   static var jsonSchema: JSONSchema { get }
 }
 
 extension JSONSchema {
-  /// The shape of nothing: an object without members.
+  /// The shape of an object without members.
   public static var empty: JSONSchema { .object([]) }
 
-  /// The members if this is an object, looking through its name.
+  /// The members if this is an object shape, with or without a name; else `nil`.
   public var members: [JSONMember]? {
     switch self {
     case .object(let members): members

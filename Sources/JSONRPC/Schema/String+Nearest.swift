@@ -1,7 +1,8 @@
 extension String {
-  /// The candidate that is nearest to this text by edits, if it is near enough to be meant.
+  /// Returns the candidate with the smallest edit distance to this text; `nil` if none is close enough to be a typo of
+  /// it.
   public func nearest(in candidates: some Sequence<String>) -> String? {
-    // What is longer than any name was not meant as one, and need not cost more than one.
+    // Only the first 128 scalars are compared: no name is longer, and a long text should not cost more.
     let own = Array(String(unicodeScalars.prefix(128)).lowercased().unicodeScalars)
     let limit = own.count / 3 + 1
     var best: (name: String, distance: Int)?
@@ -12,7 +13,7 @@ extension String {
     return best?.name
   }
 
-  /// Edits to turn one text into the other; a swap of neighbours counts once.
+  /// Returns the number of edits that turn one text into the other; a swap of neighbours counts once.
   private static func distance(_ one: [Unicode.Scalar], _ other: [Unicode.Scalar]) -> Int {
     if one.isEmpty || other.isEmpty { return one.count + other.count }
     var beforePrevious: [Int] = []

@@ -1,9 +1,9 @@
 public import JSONRPC
 internal import Synchronization
 
-/// What all connections of one user share: how much they may ask for, and how much of it they have used.
+/// The quotas that all connections of one user share, and how much of them is used.
 ///
-/// It can be used from any thread. Times are nanoseconds on one clock that does not go back.
+/// Can be used from any thread. Times are nanoseconds on one clock that does not go back.
 public final class Allowance: Sendable {
   private struct Buckets {
     var limits: AllowanceLimits
@@ -19,7 +19,7 @@ public final class Allowance: Sendable {
     }
   }
 
-  /// How much that is.
+  /// The limits in force.
   public var limits: AllowanceLimits { buckets.withLock { $0.limits } }
   private let maxInFlight: Atomic<Int>
   private let maxBufferedBytes: Atomic<Int>
@@ -27,17 +27,18 @@ public final class Allowance: Sendable {
   private let inFlight = Atomic<Int>(0)
   private let buffered = Atomic<Int>(0)
 
-  /// A message costs one more for each so many bytes: long ones are not cheaper than short ones.
+  /// The number of bytes for which a message costs one token more, so that long messages are not cheaper than short
+  /// ones.
   static let bytesPerMessage = 2 << 10
 
-  /// An allowance of which nothing is used.
+  /// Makes an unused allowance.
   public init(limits: AllowanceLimits = AllowanceLimits()) {
     maxInFlight = Atomic(limits.maxInFlight)
     maxBufferedBytes = Atomic(limits.maxBufferedBytes)
     buckets = Mutex(Buckets(limits))
   }
 
-  /// Other limits from now on. With other rates what was used lately is forgotten.
+  /// Replaces the limits. If `callsPerSecond` changes, recent usage is forgotten.
   public func use(_ limits: AllowanceLimits) {
     maxInFlight.store(limits.maxInFlight, ordering: .relaxed)
     maxBufferedBytes.store(limits.maxBufferedBytes, ordering: .relaxed)
@@ -50,7 +51,7 @@ public final class Allowance: Sendable {
     }
   }
 
-  /// Counts a call, or says why it is not run.
+  /// Counts a call. Returns the error if the call exceeds the rate and must not be run.
   func takeCall(at now: UInt64) -> RPCError? {
     guard let wait = buckets.withLock({ $0.calls.take(at: now) }) else { return nil }
     return .rateLimit(
@@ -58,7 +59,7 @@ public final class Allowance: Sendable {
       after: wait)
   }
 
-  /// Counts a new connection, or says why it is refused.
+  /// Counts a new connection. Returns the error if the connection exceeds the rate and must be refused.
   public func takeConnection(at now: UInt64) -> RPCError? {
     guard let wait = buckets.withLock({ $0.connections.take(at: now) }) else { return nil }
     return .rateLimit(
@@ -66,31 +67,32 @@ public final class Allowance: Sendable {
       after: wait)
   }
 
-  /// Counts messages that were looked at, whatever became of them.
+  /// Counts messages that were read, whether they were run or refused.
   ///
-  /// - Returns: the nanoseconds for which their connection should not be read from.
+  /// - Returns: the nanoseconds for which reading from their connection should pause; 0 for no pause.
   func paceAfter(messages: Int, bytes: Int, at now: UInt64) -> UInt64 {
     buckets.withLock { $0.messages.charge(messages + bytes / Self.bytesPerMessage, at: now) }
   }
 
-  /// Whether nothing is remembered that a new allowance would not have.
+  /// Whether all rates are unused, as in a new allowance. Open requests and buffered bytes are not considered.
   public func isUnused(at now: UInt64) -> Bool {
     buckets.withLock { $0.calls.isFull(at: now) && $0.messages.isFull(at: now) && $0.connections.isFull(at: now) }
   }
 
-  /// Whether as many requests run or wait as may.
+  /// Whether the user's requests, running and waiting, have reached `maxInFlight`.
   var isFull: Bool { inFlight.load(ordering: .relaxed) >= maxInFlight.load(ordering: .relaxed) }
 
-  /// Counts requests that begin, or by a negative number end.
+  /// Adds to the number of requests in progress; a negative number removes requests that ended.
   func count(requests: Int) { inFlight.add(requests, ordering: .relaxed) }
 
-  /// Whether so much is kept for this user that each connection gets along with little.
+  /// Whether the user's buffered bytes exceed `maxBufferedBytes`. Each connection's buffers are then limited more
+  /// tightly.
   var isCrowded: Bool { buffered.load(ordering: .relaxed) > maxBufferedBytes.load(ordering: .relaxed) }
 
-  /// Counts bytes that are kept, or by a negative number given back.
+  /// Adds to the number of buffered bytes; a negative number removes bytes that were freed.
   func count(buffered bytes: Int) { buffered.add(bytes, ordering: .relaxed) }
 
-  /// Requests in progress and bytes that are kept, for whoever watches.
+  /// The requests in progress and the buffered bytes, for monitoring.
   public var usage: (requests: Int, bytes: Int) {
     (inFlight.load(ordering: .relaxed), buffered.load(ordering: .relaxed))
   }

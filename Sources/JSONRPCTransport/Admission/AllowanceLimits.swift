@@ -1,19 +1,21 @@
-/// How much all connections of one user may ask for together.
+/// The quotas of one user, for all connections together.
 public struct AllowanceLimits: Sendable, Hashable {
-  /// Calls in a second, in the long run.
+  /// The sustained number of calls per second.
   public var callsPerSecond: Int
-  /// Calls at once, after a rest.
+  /// The number of calls in a burst after idle time.
   public var callBurst: Int { Self.times(callsPerSecond, 2) }
-  /// Messages of any kind, refused calls among them, that are looked at in a second. Past it we read more slowly.
+  /// The number of messages of any kind that are read per second, including refused calls. Beyond it, reading slows
+  /// down.
   public var messagesPerSecond: Int { Self.times(callsPerSecond, 4) }
-  /// Messages at once, after a rest.
+  /// The number of messages in a burst after idle time.
   public var messageBurst: Int { Self.times(callsPerSecond, 4) }
-  /// Requests that run or wait to.
+  /// The largest number of requests that run or wait to run.
   public var maxInFlight: Int
-  /// Bytes of unfinished messages, of requests that wait and of answers that were not read.
+  /// The largest number of buffered bytes: unfinished messages, waiting requests, and responses that the peer has not
+  /// read.
   public var maxBufferedBytes: Int
 
-  /// The documented limits, unless told otherwise.
+  /// Makes limits; the defaults are the documented ones.
   public init(callsPerSecond: Int = 500, maxInFlight: Int = 1024, maxBufferedBytes: Int = 32 << 20) {
     self.callsPerSecond = callsPerSecond
     self.maxInFlight = maxInFlight

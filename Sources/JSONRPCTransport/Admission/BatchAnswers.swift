@@ -1,14 +1,14 @@
-/// Where an answer goes.
+/// The destination of a response.
 public enum AnswerDestination: Sendable, Hashable {
-  /// Out at once, on a line of its own.
+  /// A line of its own, written at once.
   case single
-  /// To the others of its batch.
+  /// The batch with this number, which is written when it is complete.
   case batch(Int)
 }
 
-/// The answers of batches that are not complete.
+/// The responses of incomplete batches.
 struct BatchAnswers<Call> {
-  /// A batch whose last answer has come.
+  /// A batch with all its responses, and the calls that produced them.
   struct Complete {
     var texts: [[UInt8]]
     var calls: [Call]
@@ -21,19 +21,21 @@ struct BatchAnswers<Call> {
 
   private var batches: [Int: Batch] = [:]
   private var last = 0
-  /// The bytes of all answers in it.
+  /// The bytes of all stored responses.
   private(set) var byteCount = 0
 
   var isEmpty: Bool { batches.isEmpty }
 
-  /// Opens a batch that `expected` answers complete; one that expects none is never heard of again.
+  /// Opens a batch that is complete after `expected` responses. A batch that expects none is not stored and has no
+  /// response.
   mutating func open(expected: Int) -> AnswerDestination {
     last += 1
     if expected > 0 { batches[last] = Batch(missing: expected) }
     return .batch(last)
   }
 
-  /// Adds an answer, and the call it came from, and gives the batch out when it was the last.
+  /// Adds a response and the call that produced it. Removes and returns the batch if it is now complete, else returns
+  /// `nil`.
   mutating func add(_ text: [UInt8], from call: Call?, to number: Int) -> Complete? {
     guard var batch = batches.removeValue(forKey: number) else { return nil }
     batch.missing -= 1

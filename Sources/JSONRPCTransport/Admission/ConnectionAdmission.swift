@@ -1,9 +1,9 @@
 public import JSONRPC
 
-/// What becomes of a new connection.
+/// The decision about a new connection.
 public enum ConnectionAdmission: Sendable {
-  /// It is served. What it asks for counts against the allowance; `nil` for one without limits of its user.
+  /// The connection is served and counts against this allowance; `nil` if its user has no limits.
   case admitted(Allowance?)
-  /// It gets this error, with `id: null`, and is closed.
+  /// The connection gets this error, with `id: null`, and is closed.
   case refused(RPCError)
 }

@@ -1,41 +1,41 @@
 internal import DequeModule
 public import JSONRPC
 
-/// What a connection has in progress, what waits, and what is refused.
+/// The requests of a connection that run or wait, and the rules for accepting more.
 ///
-/// A value without clock, tasks or I/O: it is told what happened and says what to do. `Call` is what stands for
-/// an accepted request; tests use strings.
+/// A value without clock, tasks or I/O: its functions record events and return what to do. `Call` represents an
+/// accepted request; tests use strings.
 public struct ConnectionState<Call> {
-  /// The name of one accepted request, never used twice.
+  /// A unique name of one accepted request.
   public struct Ticket: Hashable, Sendable {
     let number: UInt64
   }
 
   /// A request to be run now.
   public struct Start {
-    /// Its name for `finish`.
+    /// The request's name for `finish`.
     public let ticket: Ticket
-    /// What to run.
+    /// The call to run.
     public let call: Call
   }
 
-  /// A request that is out of the books and wants its answer.
+  /// A request that was removed and still needs its response.
   public struct Departure {
     /// The id to answer.
     public let id: RPCID
-    /// What ran, or never will.
+    /// The call, which has run or never will.
     public let call: Call
-    /// Where the answer goes.
+    /// The destination of the response.
     public let destination: AnswerDestination
   }
 
-  /// What a cancellation met.
+  /// The state in which a cancellation found its request.
   public enum Cancellation {
-    /// Nothing with this id.
+    /// No request with this id is in progress.
     case unknown
-    /// A request that waited: abandon it and answer `cancelled`.
+    /// The request was waiting and has been removed: abandon it and answer `cancelled`.
     case waiting(Departure)
-    /// A running request: cancel its task, which answers.
+    /// The request is running: cancel its task, which responds.
     case running(Ticket)
   }
 
@@ -45,7 +45,7 @@ public struct ConnectionState<Call> {
     var isRunning: Bool
   }
 
-  /// How much it may ask for; lower ones don't touch what was accepted.
+  /// The limits of the connection. Lower ones don't affect requests that were accepted before.
   public var limits: TransportLimits
   private var entries: [Ticket: Entry] = [:]
   private var tickets: [RPCID: Ticket] = [:]
@@ -53,25 +53,25 @@ public struct ConnectionState<Call> {
   private var lastNumber: UInt64 = 0
   var batches = BatchAnswers<Call>()
 
-  /// Requests that run.
+  /// The number of running requests.
   public private(set) var runningCount = 0
-  /// Bytes of the frames of requests that wait.
+  /// The bytes of the frames of waiting requests.
   public private(set) var queuedBytes = 0
   /// Whether new requests are answered `shuttingDown`.
   public private(set) var isDraining = false
-  /// Whether the peer has said that it sends nothing more, or may not.
+  /// Whether the input has ended: the peer sends nothing more, or nothing more is read from it.
   public private(set) var isInputEnded = false
 
-  /// The state of a new connection.
+  /// Makes the state of a new connection.
   public init(limits: TransportLimits) { self.limits = limits }
 
-  /// Requests that run or wait.
+  /// The number of requests that run or wait.
   public var count: Int { entries.count }
 
-  /// True while no request is in progress and no batch waits for an answer.
+  /// Whether no request is in progress and no batch is incomplete.
   public var isIdle: Bool { entries.isEmpty && batches.isEmpty }
 
-  /// Why a request can't be taken; `nil` if it can.
+  /// Returns the reason why a request can't be accepted; `nil` if it can.
   public func refusal(of id: RPCID, bytes: Int) -> RPCError? {
     if tickets[id] != nil { return .idInProgress }
     if isDraining { return .shuttingDown }
@@ -79,7 +79,7 @@ public struct ConnectionState<Call> {
     return isFull ? .tooManyInFlight : nil
   }
 
-  /// Enters a request that was not refused. Gives what to start; `nil` when it waits.
+  /// Adds a request that was not refused. Returns what to start; `nil` if the request waits.
   public mutating func enter(
     _ call: Call, id: RPCID, bytes: Int, destination: AnswerDestination
   ) -> Start? {
@@ -98,30 +98,30 @@ public struct ConnectionState<Call> {
     return nil
   }
 
-  /// A running request has its result. Gives it back, and what to start in its place.
+  /// Removes a running request that has its result. Returns it, and the waiting request to start next.
   public mutating func finish(_ ticket: Ticket) -> (departure: Departure, next: Start?)? {
     guard let entry = entries[ticket], entry.isRunning else { return nil }
     remove(ticket, entry)
     return (entry.departure, startNext())
   }
 
-  /// The peer takes a request back.
+  /// Handles the peer's cancellation of a request.
   public mutating func cancel(_ id: RPCID) -> Cancellation {
     guard let ticket = tickets[id], let entry = entries[ticket] else { return .unknown }
     if entry.isRunning { return .running(ticket) }
     remove(ticket, entry)
-    // Else a peer that fills the queue and cancels, again and again, would grow it for ever.
+    // Without this, a peer that keeps filling the queue and cancelling would grow it without bound.
     if order.count > 2 * entries.count + 64 { order.removeAll { entries[$0] == nil } }
     return .waiting(entry.departure)
   }
 
-  /// From now on new requests are answered `shuttingDown`; what was accepted still runs.
+  /// Answers new requests with `shuttingDown` from now on. Accepted requests still run.
   public mutating func drain() { isDraining = true }
 
-  /// The peer sends nothing more: what is in progress is answered, and then the connection can be closed.
+  /// Records the end of the input. The connection can be closed when all requests in progress are answered.
   public mutating func endInput() { isInputEnded = true }
 
-  /// Takes out everything that waits, to be abandoned, and answered where the peer still listens.
+  /// Removes and returns all waiting requests: abandon them, and answer them if the peer still reads.
   public mutating func removeWaiting() -> [Departure] {
     defer { order.removeAll() }
     return order.compactMap { ticket in

@@ -1,20 +1,20 @@
-/// So many tokens a second, and a store of those that were not used, for bursts.
+/// A token bucket: tokens arrive at a constant rate, and unused ones are kept for bursts.
 ///
-/// A value of one number, without a clock: times are nanoseconds on any clock that does not go back. No number that it
-/// is given makes it overflow.
+/// The state is one time, and there is no clock: times are nanoseconds on any clock that does not go back. Arithmetic
+/// saturates instead of overflowing.
 public struct TokenBucket: Sendable, Hashable {
-  /// The time that one token takes to come.
+  /// The time in which one token arrives.
   private let interval: UInt64
-  /// The time that the empty store takes to be full.
+  /// The time in which the empty bucket fills.
   private let depth: UInt64
-  /// When the store is full again, if nothing more is taken.
+  /// The time at which the bucket is full, if no more tokens are taken.
   private var fullAt: UInt64 = 0
 
-  /// A full bucket.
+  /// Makes a full bucket.
   ///
   /// - Parameters:
-  ///   - perSecond: how many tokens come in a second, at least 1.
-  ///   - burst: how many are kept, at least 1.
+  ///   - perSecond: the number of tokens that arrive per second, at least 1.
+  ///   - burst: the number of tokens that the bucket holds, at least 1.
   public init(perSecond: Int, burst: Int) {
     interval = max(1, 1_000_000_000 / UInt64(max(1, perSecond)))
     depth = Self.product(UInt64(max(1, burst)), interval)
@@ -22,7 +22,7 @@ public struct TokenBucket: Sendable, Hashable {
 
   /// Takes a token, if there is one.
   ///
-  /// - Returns: `nil` when it was taken; else the nanoseconds until there is one, and nothing was taken.
+  /// - Returns: `nil` if a token was taken; else the nanoseconds until there is one.
   public mutating func take(at now: UInt64) -> UInt64? {
     let after = Self.sum(max(fullAt, now), interval)
     let bound = Self.sum(now, depth)
@@ -31,16 +31,16 @@ public struct TokenBucket: Sendable, Hashable {
     return nil
   }
 
-  /// Takes tokens whether they are there or not: what is missing is a debt, and whoever takes after waits longer.
+  /// Takes tokens even if there are too few. The missing ones are a debt that delays later callers.
   ///
-  /// - Returns: the nanoseconds until nothing is owed; 0 when nothing is.
+  /// - Returns: the nanoseconds until the debt is paid; 0 if there is none.
   public mutating func charge(_ tokens: Int, at now: UInt64) -> UInt64 {
     fullAt = Self.sum(max(fullAt, now), Self.product(UInt64(max(0, tokens)), interval))
     let bound = Self.sum(now, depth)
     return fullAt > bound ? fullAt - bound : 0
   }
 
-  /// Whether it is as good as a new one.
+  /// Whether the bucket is full, like a new one.
   public func isFull(at now: UInt64) -> Bool { fullAt <= now }
 
   private static func sum(_ a: UInt64, _ b: UInt64) -> UInt64 {

@@ -1,12 +1,13 @@
 internal import Glibc
 
-/// Wakes a thread that waits in `poll`.
+/// A signal that wakes a thread waiting in `poll`.
 final class Alarm: Sendable {
-  /// Becomes readable when the alarm rings.
+  /// The descriptor to wait on; readable after `ring`.
   let descriptor: CInt
   private let bell: CInt
 
-  /// `nil` with `errno` when the process has no descriptors left.
+  /// Makes an alarm. Returns `nil` with `errno` if there is no socket pair, for example because all descriptors are in
+  /// use.
   init?() {
     var pair: [CInt] = [-1, -1]
     let type = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
@@ -19,13 +20,13 @@ final class Alarm: Sendable {
     close(bell)
   }
 
-  /// Wakes the thread, now or when it next waits.
+  /// Wakes the thread now, or makes its next wait return at once.
   func ring() {
     var byte: UInt8 = 1
     _ = send(bell, &byte, 1, CInt(MSG_NOSIGNAL))
   }
 
-  /// Makes it silent again.
+  /// Makes the descriptor unreadable again.
   func reset() {
     var bytes = [UInt8](repeating: 0, count: 64)
     while recv(descriptor, &bytes, bytes.count, 0) == bytes.count {}

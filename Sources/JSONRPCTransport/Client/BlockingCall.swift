@@ -1,10 +1,10 @@
 internal import Glibc
 public import JSONRPC
 
-/// One call on a connection of its own, made in the calling thread.
+/// A single call on its own connection, made in the calling thread.
 ///
-/// For a program that makes one call and ends: it starts no thread and no concurrency runtime, which would take
-/// longer than the call. Not for a program with tasks, whose threads it would block.
+/// For a program that makes one call and exits: it starts no thread and no concurrency runtime, which would take longer
+/// than the call. Do not use it in a program with tasks, because it blocks their threads.
 public struct BlockingCall {
   private let descriptor: CInt
   private let deadline: ContinuousClock.Instant
@@ -14,8 +14,8 @@ public struct BlockingCall {
   /// Connects, calls, and waits for the result.
   ///
   /// - Parameters:
-  ///   - timeout: for all of it.
-  ///   - checkServer: is called with user and process of the listener before anything is sent; throw to send nothing.
+  ///   - timeout: the time limit for connecting, sending and receiving together.
+  ///   - checkServer: called with the user and process of the listener before anything is sent; throw to send nothing.
   /// - Throws: the daemon's `RPCError`, `ClientConnectionError`, or what `checkServer` throws.
   public static func run(
     path: String, method: String, params: JSON? = nil, timeout: Duration,
@@ -52,7 +52,7 @@ public struct BlockingCall {
       } else if errno == EAGAIN {
         try wait(POLLOUT)
       } else if errno != EINTR {
-        // What the daemon has said before it closed may tell why.
+        // Don't fail yet: an error that the daemon sent before it closed can still be read.
         return
       }
     }

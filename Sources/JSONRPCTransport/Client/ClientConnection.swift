@@ -2,19 +2,21 @@ public import JSONRPC
 
 /// A connection to a daemon: calls in both directions, and notifications.
 ///
-/// One thread of its own does what is to be waited for, so that a program which makes one call starts nothing
-/// else. The connection ends when this object goes away.
+/// One dedicated thread waits for the socket, so that a program that makes one call starts no event loops. The
+/// connection ends when this object is deinitialized.
 public final class ClientConnection: Sendable {
-  /// Answers the daemon's own requests. Its task is cancelled when the daemon needs the answer no more.
+  /// Answers the daemon's own requests. Its task is cancelled when the daemon no longer needs the response.
   public typealias RequestHandler = @Sendable (_ method: String, _ params: JSON?) async throws(RPCError) -> JSON
 
-  /// The user as whom the daemon listens. Check it before you send secrets.
+  /// The user ID under which the daemon listens; `UInt32.max` if it is unknown. Check it before you send secrets.
   public let serverUid: UInt32
-  /// The process that began to listen: the daemon, or the service manager that passed the socket on; 0 for one of
-  /// another pid namespace.
+  /// The process that began to listen: the daemon, or the service manager that passed the socket on. 0 if it is unknown
+  /// or in another pid namespace.
   public let serverPid: Int32
-  /// What the daemon sends without being asked. For one reader; ends with the connection, and with an error
-  /// when it ended for another reason than that one side closed it.
+  /// The daemon's notifications, for one reader.
+  ///
+  /// The stream ends with the connection. It throws if the connection failed, or if the daemon sent an error without an
+  /// id before it closed.
   public let notifications: AsyncThrowingStream<ServerNotification, any Error>
 
   private let wire: ClientWire
@@ -30,7 +32,7 @@ public final class ClientConnection: Sendable {
 
   deinit { wire.close() }
 
-  /// Connects to the socket at `path`. A daemon whose queue is full is tried again for a while.
+  /// Connects to the socket at `path`. Retries for `settings.connectTimeout` while the daemon's backlog is full.
   ///
   /// - Parameter onRequest: answers the daemon's requests; without it each gets `methodNotFound`.
   /// - Throws: `ClientConnectionError`, or `CancellationError`.
@@ -41,13 +43,13 @@ public final class ClientConnection: Sendable {
     return try take(descriptor, settings, onRequest)
   }
 
-  /// Takes over a descriptor that is connected already, and closes it when the connection ends.
+  /// Takes over a connected descriptor, and closes it when the connection ends.
   static func take(
     _ descriptor: Int32, _ settings: ClientSettings, _ onRequest: RequestHandler?
   ) throws(ClientConnectionError) -> ClientConnection {
     let (stream, continuation) = AsyncThrowingStream.makeStream(
       of: ServerNotification.self, bufferingPolicy: .bufferingOldest(max(1, settings.maxNotifications)))
-    // The socket's other end was made when the daemon began to listen: these are its credentials.
+    // The kernel recorded these credentials when the daemon began to listen.
     let server = PeerCredentials(descriptor: descriptor)
     let wire = try ClientWire(
       descriptor: descriptor, maxLineBytes: settings.maxLineBytes, notifications: continuation, onRequest: onRequest)
@@ -56,9 +58,9 @@ public final class ClientConnection: Sendable {
 
   /// Calls a method and waits for its result.
   ///
-  /// When the task is cancelled or the time is over, the daemon gets `$/cancelRequest` and this returns at once.
+  /// When the task is cancelled or the time is over, the daemon gets `$/cancelRequest` and this throws at once.
   ///
-  /// - Parameter timeout: how long to wait; `nil` for as long as the connection lasts.
+  /// - Parameter timeout: the time to wait; `nil` to wait as long as the connection lasts.
   /// - Throws: the daemon's `RPCError`, `ClientConnectionError`, or `CancellationError`.
   public func call(method: String, params: JSON? = nil, timeout: Duration? = nil) async throws -> JSON {
     try await wire.call(method: method, params: params, timeout: timeout)
@@ -69,12 +71,12 @@ public final class ClientConnection: Sendable {
     wire.send(RPCText.notification(method: method, params: params))
   }
 
-  /// True when the connection has ended.
+  /// Whether the connection has ended.
   public var isClosed: Bool { wire.isClosed }
 
-  /// Ends the connection. Calls that wait throw `ClientConnectionError.closed`.
+  /// Ends the connection. Pending calls throw `ClientConnectionError.closed`.
   public func close() { wire.close() }
 
-  /// Waits until the connection has ended and the answers to the daemon's requests have returned.
+  /// Waits until the connection has ended and the handlers of the daemon's requests have returned.
   public func closed() async { await wire.closed() }
 }

@@ -1,20 +1,21 @@
-/// Why a connection to a daemon can't be had or used. What the daemon itself refuses is an `RPCError`.
+/// A failure of the connection to a daemon. Errors that the daemon itself reports are `RPCError`.
 public enum ClientConnectionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Nobody listens at this path.
+  /// No process listens at this path.
   case notRunning(path: String)
-  /// The caller may not use the socket.
+  /// The caller has no permission to use the socket.
   case notPermitted(path: String)
-  /// The connection had ended before the call was sent: it was not run.
+  /// The connection had ended before the call was sent, so the call was not run.
   case notSent
-  /// The connection has ended: whether the call was run is not known.
+  /// The connection ended before the response. Whether the call was run is unknown.
   case closed
-  /// No answer in time; the daemon was told that none is needed any more.
+  /// The time limit passed without a connection or a response. A `ClientConnection` also cancels the call at the
+  /// daemon.
   case timeout
-  /// The daemon sent something that is no message.
+  /// The daemon sent something that is not a message.
   case badMessage(String)
-  /// Notifications came faster than they were taken.
+  /// Notifications came faster than they were read.
   case overflow
-  /// The system refused.
+  /// A system call failed.
   case system(call: String, errno: Int32)
 
   public var description: String {

@@ -1,13 +1,13 @@
-/// How a client bears itself. Bytes are bytes on the wire.
+/// The settings of a client connection.
 public struct ClientSettings: Sendable {
-  /// How long to try to connect while the daemon's queue of connections is full.
+  /// The time after which connecting fails while the daemon's backlog is full.
   public var connectTimeout: Duration
-  /// The longest line that is taken from the daemon.
+  /// The longest line that is accepted from the daemon, in bytes.
   public var maxLineBytes: Int
-  /// How many notifications may wait to be taken.
+  /// The largest number of unread notifications; one more ends the connection.
   public var maxNotifications: Int
 
-  /// Settings that suit a client on the same machine.
+  /// Makes settings; the defaults suit a client on the same machine.
   public init(
     connectTimeout: Duration = .seconds(5), maxLineBytes: Int = 64 << 20, maxNotifications: Int = 4096
   ) {

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Connects to a daemon.
+/// The functions that connect a socket to a daemon.
 enum ClientSocket {
-  /// A connected descriptor that doesn't block.
+  /// Returns a connected, non-blocking descriptor. Retries while the backlog is full, until `timeout`.
   static func connect(path: String, timeout: Duration) async throws -> CInt {
     let deadline = ContinuousClock.now + timeout
     var pause = Duration.milliseconds(1)
@@ -14,7 +14,8 @@ enum ClientSocket {
     }
   }
 
-  /// Tries once. `nil` when the queue of the socket is full: the daemon is busy, or starting.
+  /// Tries to connect once. Returns `nil` if it should be tried again: the socket's backlog is full, or a signal
+  /// interrupted.
   static func attempt(_ path: String) throws(ClientConnectionError) -> CInt? {
     guard let address = UnixAddress(path: path) else { throw .notRunning(path: path) }
     let descriptor = UnixAddress.makeSocket()

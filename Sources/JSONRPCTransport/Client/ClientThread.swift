@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// The loop that waits for a client connection's socket.
+/// The loop that waits for a client connection's socket, in a thread of its own.
 struct ClientThread {
   private let wire: ClientWire
   private let descriptor: CInt
@@ -13,7 +13,7 @@ struct ClientThread {
     init(_ wire: ClientWire) { self.wire = wire }
   }
 
-  /// Starts the thread; it ends with the connection.
+  /// Starts the thread, which ends with the connection. Returns whether it could be started.
   static func start(_ wire: ClientWire) -> Bool {
     let start = Unmanaged.passRetained(Start(wire))
     var attributes = pthread_attr_t()
@@ -46,7 +46,7 @@ struct ClientThread {
     wire.finish(reason ?? .closed)
   }
 
-  /// Waits once. Gives the reason when the connection has ended.
+  /// Waits once and handles what is ready. Returns the reason if the connection has ended, else `nil`.
   private mutating func turn() -> ClientConnectionError? {
     let latest = ContinuousClock.now + Self.longestSleep
     let (isSending, deadline, ending) = wire.state.withLock { state in
@@ -71,7 +71,7 @@ struct ClientThread {
     return polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 ? receive() : nil
   }
 
-  /// A call that may wait longer than this need not wake the thread.
+  /// The longest wait. Calls with later deadlines need not wake the thread.
   private static let longestSleep = Duration.seconds(60)
 
   private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {

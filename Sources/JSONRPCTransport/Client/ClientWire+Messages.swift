@@ -2,7 +2,7 @@ internal import JSONRPC
 internal import Synchronization
 
 extension ClientWire {
-  /// One line has come. Gives the reason when it ends the connection.
+  /// Handles a line. Returns the reason if it ends the connection, else `nil`.
   func receive(_ line: ArraySlice<UInt8>) -> ClientConnectionError? {
     do {
       switch try RPCFrame(line) {
@@ -38,7 +38,7 @@ extension ClientWire {
     return nil
   }
 
-  /// Runs the handler in a task that `closed()` waits for.
+  /// Runs the handler of a request in a task that `closed()` waits for.
   private func answer(_ request: RPCRequest) {
     guard let onRequest else {
       return send(RPCText.response(id: request.id, error: .methodNotFound(request.method, nearest: nil)))
@@ -53,7 +53,7 @@ extension ClientWire {
         } catch {
           text = RPCText.response(id: request.id, error: error)
         }
-        // Off the list first: the daemon may use the id again as soon as it has the answer.
+        // Removed before the response is sent: the daemon may reuse the id as soon as it has the response.
         self.state.withLock { $0.answers[request.id] = nil }
         send(text)
       }

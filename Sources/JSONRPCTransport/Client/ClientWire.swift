@@ -2,27 +2,27 @@ internal import Glibc
 internal import JSONRPC
 internal import Synchronization
 
-/// What a client connection's thread and its callers share.
+/// The state that a client connection's thread and its callers share.
 ///
-/// A caller sends from its own thread when the socket takes the bytes; only what it doesn't take, and what
-/// comes, is left to the connection's thread.
+/// A caller sends from its own thread as far as the socket takes the bytes. The connection's thread sends the rest, and
+/// receives.
 final class ClientWire: Sendable {
   struct State {
     var descriptor: CInt?
     var unsent: [UInt8] = []
     var calls = PendingCalls()
     var answers: [RPCID: Task<Void, Never>] = [:]
-    /// What the daemon said last that belongs to no call: it tells why it closes.
+    /// The last error that the daemon sent without an id. It explains why the daemon closes the connection.
     var lastWord: RPCError?
-    /// Set when the connection is to end; the thread sees to it.
+    /// The reason to end the connection, once there is one; the thread then ends it.
     var ending: ClientConnectionError?
     var whenEnded: [CheckedContinuation<Void, Never>] = []
     var isOver = false
-    /// Whether the daemon has answered any call here.
+    /// Whether the daemon has answered any call on this connection.
     var hasAnswered = false
-    /// The daemon reads no more.
+    /// Whether sending has failed, because the daemon no longer reads.
     var isBroken = false
-    /// When the thread looks for overdue calls at the latest.
+    /// The time by which the thread next wakes to remove overdue calls.
     var wakesAt: ContinuousClock.Instant?
   }
 
@@ -83,7 +83,7 @@ final class ClientWire: Sendable {
     }
   }
 
-  /// Tells those who wait that they need not, and the daemon too.
+  /// Fails calls with `reason`, and sends the daemon a `$/cancelRequest` for each.
   func takeBack(_ ids: [Int], _ waiters: [PendingCalls.Waiter], _ reason: any Error) {
     for (id, waiter) in zip(ids, waiters) {
       send(RPCText.notification(method: TransportMethod.cancelRequest, params: ["id": JSON(id)]))
@@ -97,7 +97,7 @@ final class ClientWire: Sendable {
     state.withLock { _ = write(text, &$0) }
   }
 
-  /// False when nothing of it can have reached the daemon.
+  /// Sends or queues a line. Returns false if no byte of it can have reached the daemon.
   private func write(_ text: [UInt8], _ state: inout State) -> Bool {
     guard state.descriptor != nil, state.ending == nil, !state.isBroken else { return false }
     let wasEmpty = state.unsent.isEmpty
@@ -109,7 +109,7 @@ final class ClientWire: Sendable {
     return sent > 0 || !state.isBroken
   }
 
-  /// Sends what the socket takes now, and says how many bytes that were.
+  /// Sends as much as the socket takes now. Returns the number of bytes sent.
   func flush(_ state: inout State) -> Int {
     guard let descriptor = state.descriptor, !state.unsent.isEmpty else { return 0 }
     var sent = 0
@@ -122,7 +122,7 @@ final class ClientWire: Sendable {
       } else if errno == EAGAIN {
         break
       } else if errno != EINTR {
-        // The daemon reads no more. What it has said before can still be read, so the thread goes on.
+        // The daemon no longer reads. The thread continues, because earlier messages of the daemon can still be read.
         state.isBroken = true
         state.unsent = []
         return sent
@@ -152,7 +152,7 @@ final class ClientWire: Sendable {
     for answer in state.withLock({ Array($0.answers.values) }) { await answer.value }
   }
 
-  /// The thread's last act.
+  /// Closes the socket and fails all pending calls. The thread calls it last.
   func finish(_ reason: ClientConnectionError) {
     let (waiters, lastWord, refusal, answers, whenEnded) = state.withLock { state in
       state.isOver = true
@@ -161,7 +161,8 @@ final class ClientWire: Sendable {
       state.unsent = []
       defer { state.whenEnded = [] }
       let waiters = state.calls.removeAll()
-      // The last word is about one call, or about the connection as a whole: of several calls nobody knows which.
+      // The daemon's last error concerns one call, or the connection as a whole. It fails the pending calls unless
+      // there are several and the connection has worked before: then its call is unknown.
       let refusal = waiters.count == 1 || !state.hasAnswered ? state.lastWord : nil
       return (waiters, state.lastWord, refusal, Array(state.answers.values), state.whenEnded)
     }

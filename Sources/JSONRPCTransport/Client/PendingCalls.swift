@@ -1,12 +1,12 @@
 internal import JSONRPC
 
-/// Calls that wait for their answers. A value; whoever holds it guards it.
+/// The calls that wait for responses. Not synchronized: the owner must guard it.
 struct PendingCalls {
   typealias Waiter = CheckedContinuation<JSON, any Error>
   typealias Instant = ContinuousClock.Instant
 
   private enum Call {
-    /// The id is given out, nobody waits yet.
+    /// The id is issued, but no task waits yet.
     case reserved
     /// The task was cancelled before it waited.
     case cancelled
@@ -18,7 +18,7 @@ struct PendingCalls {
 
   var isEmpty: Bool { calls.isEmpty }
 
-  /// When the next call is over time.
+  /// The earliest deadline of a waiting call.
   var nextDeadline: Instant? {
     calls.values.compactMap { if case .waiting(_, let deadline) = $0 { deadline } else { nil } }.min()
   }
@@ -29,7 +29,7 @@ struct PendingCalls {
     return lastID
   }
 
-  /// False when the call was cancelled already, and then it is forgotten.
+  /// Registers the waiter of a reserved call. Returns false, and removes the call, if it was cancelled before.
   mutating func wait(_ id: Int, _ waiter: Waiter, until deadline: Instant?) -> Bool {
     if case .cancelled = calls[id] {
       calls[id] = nil
@@ -39,20 +39,20 @@ struct PendingCalls {
     return true
   }
 
-  /// Who waits for an answer that has come; `nil` for nobody.
+  /// Removes a call and returns its waiter; `nil` if none waits under this id.
   mutating func remove(_ id: Int) -> Waiter? {
     guard case .waiting(let waiter, _) = calls[id] else { return nil }
     calls[id] = nil
     return waiter
   }
 
-  /// Who waited in the task that was cancelled; `nil` if it doesn't wait yet or has its answer.
+  /// Cancels a call and returns its waiter; `nil` if its task doesn't wait yet or has its response.
   mutating func cancel(_ id: Int) -> Waiter? {
     if case .reserved = calls[id] { calls[id] = .cancelled }
     return remove(id)
   }
 
-  /// Takes out the calls that are over time.
+  /// Removes and returns the calls whose deadline has passed.
   mutating func removeOverdue(at now: Instant) -> [(id: Int, waiter: Waiter)] {
     let overdue = calls.compactMap { id, call -> Int? in
       guard case .waiting(_, let deadline?) = call, deadline <= now else { return nil }
@@ -61,7 +61,7 @@ struct PendingCalls {
     return overdue.compactMap { id in remove(id).map { (id, $0) } }
   }
 
-  /// Takes out everybody who waits.
+  /// Removes all waiting calls and returns their waiters.
   mutating func removeAll() -> [Waiter] {
     calls.keys.sorted().compactMap { remove($0) }
   }

@@ -4,10 +4,10 @@ public import JSONRPC
 public struct ServerNotification: Sendable, Hashable {
   /// The method's name.
   public let method: String
-  /// What it carries.
+  /// The params; `nil` if there are none.
   public let params: JSON?
 
-  /// A notification with these parts.
+  /// Makes a notification.
   public init(method: String, params: JSON?) {
     self.method = method
     self.params = params

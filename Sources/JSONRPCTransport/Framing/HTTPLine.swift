@@ -1,4 +1,4 @@
-/// Tells a request line of HTTP, which a browser can be made to send to any socket it reaches.
+/// A detector of HTTP request lines, which a browser can be made to send to any socket that it reaches.
 enum HTTPLine {
   private static let methods = ["GET", "POST", "HEAD", "PUT", "OPTIONS", "DELETE", "PATCH", "CONNECT", "TRACE", "PRI"]
 

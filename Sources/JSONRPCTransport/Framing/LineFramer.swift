@@ -1,51 +1,51 @@
 internal import Glibc
 
-/// Cuts a stream of bytes into lines: `\n` ends one, `\r\n` too, blank ones are skipped.
+/// A splitter of a byte stream into lines, which end with `\n` or `\r\n`. Blank lines are skipped.
 ///
-/// A value without I/O. Every byte is looked at once, however small the pieces it arrives in.
+/// A value without I/O. The search for `\n` reads each byte once, however small the pieces in which the bytes arrive.
 public struct LineFramer: Sendable {
-  /// What was found next.
+  /// The result of taking the next line.
   public enum Output: Sendable, Hashable {
-    /// A line without its end; never empty.
+    /// A line without its terminator; never empty.
     case frame(ArraySlice<UInt8>)
-    /// A line over the limit. Nothing after it is kept, and nothing more comes.
+    /// A line over the limit. The framer drops its buffer and all later bytes.
     case tooLarge
   }
 
-  /// The longest line, without its end.
+  /// The longest accepted line in bytes, without its terminator.
   public private(set) var limit: Int
 
   private var buffer: [UInt8] = []
-  /// Where the line begins that is cut next.
+  /// The index in `buffer` at which the next line begins.
   private var start = 0
-  /// Up to here there is no `\n` after `start`.
+  /// The index in `buffer` before which there is no `\n` after `start`.
   private var scanned = 0
   private var isFinished = false
   private var isBroken = false
 
-  /// Kept between lines, so that an idle connection costs little.
+  /// The largest buffer that is kept while it is empty, in bytes, so that an idle connection uses little memory.
   private static let keptCapacity = 4096
 
-  /// A framer for lines of up to `limit` bytes.
+  /// Makes a framer for lines of up to `limit` bytes.
   public init(limit: Int) { self.limit = min(limit, .max - 1) }
 
-  /// Another limit, also for the line that has begun.
+  /// Changes the limit, also for a line that has begun.
   public mutating func use(limit: Int) { self.limit = min(limit, .max - 1) }
 
-  /// Bytes that have arrived and belong to no line that was given out: whole lines and an unfinished one.
+  /// The number of bytes that have arrived and were not returned yet: whole lines and an unfinished one.
   public var pendingBytes: Int { buffer.count - start }
 
-  /// Takes bytes. After `finish()` and after a line over the limit they are dropped.
+  /// Appends bytes. After `finish()` and after a line over the limit they are dropped.
   public mutating func append(_ bytes: some Sequence<UInt8>) {
     guard !isFinished, !isBroken else { return }
     compact()
     buffer.append(contentsOf: bytes)
   }
 
-  /// No more bytes will come: what is unfinished is the last line.
+  /// Ends the input. An unfinished line is then the last line.
   public mutating func finish() { isFinished = true }
 
-  /// The next line; `nil` when more bytes are needed for one.
+  /// Removes and returns the next line; `nil` if it needs more bytes.
   public mutating func next() -> Output? {
     while !isBroken, let end = lineEnd() {
       let line = buffer[start..<end].last == UInt8(ascii: "\r") ? start..<(end - 1) : start..<end
@@ -54,7 +54,7 @@ public struct LineFramer: Sendable {
       if line.count > limit { return tooLarge() }
       if !isBlank(line) { return .frame(buffer[line]) }
     }
-    // One more, for it may be the `\r` of a line that is just short enough.
+    // One byte more than `limit` is allowed, if it may be the `\r` of a terminator.
     guard !isBroken, pendingBytes > limit else { return nil }
     return pendingBytes > limit + 1 || buffer.last != UInt8(ascii: "\r") ? tooLarge() : nil
   }
@@ -86,7 +86,7 @@ public struct LineFramer: Sendable {
     return .tooLarge
   }
 
-  /// Frees what was given out; an unfinished line moves to the front once, not with each piece.
+  /// Frees the lines that were returned. An unfinished line moves to the front once, not with each piece.
   private mutating func compact() {
     guard start > 0 else { return }
     if start == buffer.count {

@@ -5,18 +5,19 @@ internal import Synchronization
 
 /// A connection without a socket, for tests: a program's handler on one side, a plain client on the other.
 ///
-/// It goes through the same admission, batches and cancellations as a real one.
+/// It uses the same admission, batches and cancellations as a real connection.
 public final class InMemoryConnection: Sendable {
-  /// The server's side, as the handler has it.
+  /// The server's side of the connection, as passed to `makeHandler`.
   public let connection: Connection
-  /// Every line from the server that answers no `call`: notifications, requests, answers to `send`. For one reader.
+  /// The lines from the server that aren't responses to `call`: notifications, requests, responses to `send`. For one
+  /// reader.
   public let lines: AsyncStream<JSON>
 
   private let eventLoop: any EventLoop
   private let wire: NIOLoopBoundBox<InMemoryWire?>
   private let calls = Mutex(PendingCalls())
 
-  /// Connects a client to the handler that `makeHandler` makes.
+  /// Connects a client to the handler that `makeHandler` returns.
   public init(
     peer: PeerCredentials = PeerCredentials(pid: 1, uid: 0, gid: 0),
     settings: ConnectionSettings = ConnectionSettings(), allowance: Allowance? = nil,
@@ -40,7 +41,7 @@ public final class InMemoryConnection: Sendable {
 
   deinit { close() }
 
-  /// Calls a method and waits for its result. A cancelled task sends `$/cancelRequest` and waits no more.
+  /// Calls a method and waits for its result. If the task is cancelled, sends `$/cancelRequest` and throws at once.
   ///
   /// - Throws: the server's `RPCError`, `ClientConnectionError.closed`, or `CancellationError`.
   public func call(method: String, params: JSON? = nil) async throws -> JSON {
@@ -62,19 +63,19 @@ public final class InMemoryConnection: Sendable {
     }
   }
 
-  /// Sends a line as it is, without its newline.
+  /// Sends a line unchanged; `line` has no newline.
   public func send(_ line: String) { deliver(Array(line.utf8)) }
 
-  /// Says that nothing more is sent: what is in progress is answered, then the connection ends.
+  /// Ends the client's input. Requests in progress are answered, then the connection ends.
   public func endInput() { onWire { $0?.core.inputEnded() } }
 
-  /// Ends the connection as a client that goes away.
+  /// Ends the connection at once, like a client that disconnects.
   public func close() { onWire { $0?.close() } }
 
   /// Waits until the connection has ended and its last call has returned.
   public func closed() async { await connection.closed() }
 
-  /// Apart from the numbers that tests write into their lines.
+  /// Returns the id of a call. It is a string, so that it differs from numbers that tests write into their lines.
   private static func rpcID(_ number: Int) -> RPCID { .string("c\(number)") }
 
   private func deliver(_ line: [UInt8], orElse: @escaping @Sendable () -> Void = {}) {
@@ -88,7 +89,8 @@ public final class InMemoryConnection: Sendable {
     eventLoop.execute { [wire] in body(wire.value) }
   }
 
-  /// A line for the client. False when it belongs to no call; `nil` says that no more come.
+  /// Passes a response to its call. Returns false if `json` belongs to no call. `nil` ends the input and fails all
+  /// calls.
   private func receive(_ json: JSON?) -> Bool {
     guard let json else {
       for waiter in calls.withLock({ $0.removeAll() }) { waiter.resume(throwing: ClientConnectionError.closed) }

@@ -1,11 +1,11 @@
 internal import JSONRPC
 internal import NIOCore
 
-/// Carries lines to the client of the same process. Used on the connection's event loop only.
+/// A wire that passes lines to a client in the same process. Used on the connection's event loop only.
 final class InMemoryWire: Wire {
   let core: ConnectionCore
   private let lines: AsyncStream<JSON>.Continuation
-  /// Takes what answers a call; `nil` says that no more come.
+  /// Takes each message. Returns whether it answers a call; `nil` ends the input.
   private let receive: (JSON?) -> Bool
   private var framer = LineFramer(limit: .max - 1)
 

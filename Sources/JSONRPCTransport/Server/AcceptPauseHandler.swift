@@ -1,22 +1,22 @@
 public import NIOCore
 
-/// Stops accepting for a moment when the process can't take a connection, for want of descriptors or memory.
+/// A channel handler that pauses accepting when the process lacks the descriptors or memory for a connection.
 ///
-/// NIO's `AcceptBackoffHandler` withholds the next read only: when the failed one got no connection at all, the
-/// channel stays registered for it, and the event loop spins. Switching `autoRead` off takes it out of epoll.
+/// NIO's `AcceptBackoffHandler` withholds the next read only. If the failed read got no connection at all, the channel
+/// stays registered for it, and the event loop spins. Switching `autoRead` off removes it from epoll.
 public final class AcceptPauseHandler: ChannelInboundHandler {
   public typealias InboundIn = Channel
 
   private let mayGoOn: @Sendable () -> Bool
   private var isPausing = false
 
-  /// Connections that end in the meantime make room.
+  /// The length of a pause. Connections that end meanwhile free descriptors.
   static let pause = TimeAmount.milliseconds(100)
 
-  /// - Parameter mayGoOn: asked at the end of a pause; false when accepting was stopped for good.
+  /// - Parameter mayGoOn: called at the end of a pause; returns false if accepting was stopped for good.
   public init(mayGoOn: @escaping @Sendable () -> Bool) { self.mayGoOn = mayGoOn }
 
-  /// Errors end here: one of a connection that did not come about is no reason to close the listening socket.
+  /// Handles errors without passing them on: a connection that failed is no reason to close the listening socket.
   public func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard error is IOError, !isPausing else { return }
     isPausing = true

@@ -2,7 +2,7 @@ internal import JSONRPC
 internal import NIOCore
 
 extension ByteBuffer {
-  /// Writes an answer without building its text elsewhere first: a token is copied once on its way out.
+  /// Writes a response directly into the buffer, so that the result, such as a token, is copied only once.
   mutating func writeResponse(id: RPCID, _ result: Result<[UInt8], RPCError>) {
     switch result {
     case .success(let result):

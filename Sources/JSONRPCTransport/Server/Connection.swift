@@ -2,13 +2,13 @@ public import JSONRPC
 internal import NIOCore
 internal import Synchronization
 
-/// One connection, as the program sees it. All functions can be called from any thread.
+/// The program's handle to a connection. All functions can be called from any thread.
 public final class Connection: Sendable {
-  /// A number that no other connection of this process has.
+  /// A number that is unique among the connections of this process.
   public let id: UInt64
-  /// Who is at the other end.
+  /// The credentials of the process at the other end.
   public let peer: PeerCredentials
-  /// What it shares with the other connections of its user; `nil` for one that has no such limits.
+  /// The quotas shared by all connections of the user; `nil` if the user has none.
   public let allowance: Allowance?
 
   private let eventLoop: any EventLoop
@@ -29,7 +29,7 @@ public final class Connection: Sendable {
     ended = eventLoop.makePromise()
   }
 
-  /// Makes the inner side. To be called once, on the event loop; `lost()` of the core must follow some time.
+  /// Makes the connection's core. Call it once, on the event loop; `lost()` of the core must follow eventually.
   func makeCore(_ settings: ConnectionSettings) -> ConnectionCore {
     let core = ConnectionCore(
       eventLoop: eventLoop, settings: settings, outbox: outbox, allowance: allowance, ended: ended)
@@ -38,10 +38,10 @@ public final class Connection: Sendable {
     return core
   }
 
-  /// Bytes that the peer has not taken yet: to see who reads too slowly.
+  /// The number of bytes that the peer has not taken yet. A slow reader has many.
   public var outboundBytes: Int { outbox.unsent }
 
-  /// True when the connection has ended.
+  /// Whether the connection has ended.
   public var isClosed: Bool { outbox.isClosed }
 
   /// Sends a notification.
@@ -49,14 +49,16 @@ public final class Connection: Sendable {
     notify(text: RPCText.notification(method: method, params: params))
   }
 
-  /// Sends a line that was made before, without its newline; nothing happens when the connection has ended.
+  /// Sends a ready-made line without its newline. Does nothing if the connection has ended.
   ///
-  /// Lines of one thread keep their order.
+  /// Lines from the same thread keep their order.
   public func notify(text: [UInt8]) {
     if outbox.add(text) { onLoop { $0?.collect() } }
   }
 
-  /// Calls `body` once, on the event loop, as soon as less than `bytes` are unsent or the connection has ended.
+  /// Calls `body` once, as soon as fewer than `bytes` are unsent or the connection has ended.
+  ///
+  /// `body` runs on the event loop, or in the calling thread if the connection has ended already.
   public func whenWritable(below bytes: Int, _ body: @escaping @Sendable () -> Void) {
     if isClosed { return body() }
     onLoop { core in
@@ -64,12 +66,12 @@ public final class Connection: Sendable {
     }
   }
 
-  /// Asks the peer and waits for its answer.
+  /// Sends a request to the peer and waits for its response.
   ///
-  /// When the waiting task is cancelled or the time is over, the peer gets `$/cancelRequest` and this returns
-  /// at once. The ids (`"d1"`, `"d2"` …) are apart from those of the peer's own requests.
+  /// When the task is cancelled or the time is over, the peer gets `$/cancelRequest` and this throws at once. The ids
+  /// (`"d1"`, `"d2"` …) are independent of those of the peer's own requests.
   ///
-  /// - Parameter timeout: how long to wait; `nil` for as long as the connection lasts.
+  /// - Parameter timeout: the time to wait; `nil` to wait as long as the connection lasts.
   public func request(
     method: String, params: JSON, timeout: Duration?
   ) async throws(PeerRequestError) -> JSON {
@@ -97,17 +99,18 @@ public final class Connection: Sendable {
   /// Waits until the connection has ended and its last call has returned.
   public func closed() async { try? await ended.futureResult.get() }
 
-  /// Puts other limits in force, for what comes from now on.
+  /// Replaces the limits, for messages that arrive from now on.
   func use(_ limits: TransportLimits) {
     if !isClosed { onLoop { $0?.use(limits) } }
   }
 
-  /// Answers new requests with `shuttingDown` and ends when nothing is in progress.
+  /// Answers new requests with `shuttingDown`, and ends the connection when nothing is in progress.
   func drain() {
     if !isClosed { onLoop { $0?.drain() } }
   }
 
-  /// Never inline, even on the loop: what is sent in the middle of something follows it.
+  /// Schedules `body`, even when called on the event loop: lines sent while a request is accepted must follow its
+  /// response.
   private func onLoop(_ body: @escaping @Sendable (ConnectionCore?) -> Void) {
     eventLoop.execute { [core] in body(core.value) }
   }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import NIOCore
 
-/// A connection's wire on a NIO channel: cuts lines, holds the time limits, and stops reading from a peer that
+/// A connection's wire on a NIO channel. It splits lines, enforces the time limits, and stops reading from a peer that
 /// doesn't read.
 final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   typealias InboundIn = ByteBuffer
@@ -12,7 +12,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private var limits: TransportLimits { core.settings.limits }
   private var framer: LineFramer
   private var context: ChannelHandlerContext?
-  /// A read that waits for the peer to take its answers.
+  /// Whether a read is withheld until the peer takes its responses or a pause ends.
   private var hasWithheldRead = false
   private var isInputClosed = false
   private var hasCutInput = false
@@ -20,9 +20,11 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private var isClosing = false
   private var discardable: Int
   private var isPumping = false
-  /// The peer is gone: what it has sent is still run, as far as its user has messages left.
+  /// Whether the peer has disconnected. Messages that it sent before still run, as far as the user's message rate
+  /// allows.
   private var isGone = false
-  /// Between two turns, or because its user asks for too much: nothing is read or looked at.
+  /// Whether reading and handling are paused: between two turns, while a long message is parsed, or because the user
+  /// exceeds the message rate.
   private var isResting = false
 
   private var frameDeadline: NIODeadline?
@@ -30,16 +32,16 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private var writeTimer: Scheduled<Void>?
   private var lastProgress = NIODeadline.uptimeNanoseconds(0)
 
-  /// How many messages of a connection are looked at before others have their turn.
+  /// The number of messages that a connection handles before the event loop serves others.
   private static let messagesPerTurn = 16
-  /// No user's debt makes a connection wait longer than this at a time, in nanoseconds.
+  /// The longest single pause for exceeding the message rate, in nanoseconds.
   private static let longestPause: UInt64 = 1_000_000_000
-  /// The shortest rest that lets the event loop look at the other sockets.
+  /// The shortest pause that lets the event loop serve the other sockets.
   private static let turn = TimeAmount.microseconds(20)
-  /// More bytes than this are parsed away from the event loop: at a hundred nanoseconds for each value these are done
-  /// in a moment.
+  /// The number of bytes above which a message is parsed off the event loop. Shorter ones take little time, at about
+  /// 100 ns for each value.
   private static let longMessage = 4 << 10
-  /// How long a connection that we end lets the peer read why.
+  /// The time in which the peer can still read the error after we end the connection.
   private static let lingering = TimeAmount.seconds(1)
 
   init(core: ConnectionCore) {
@@ -60,7 +62,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The peer is gone, or as good as.
+    // The connection can't be used after an error.
     context.close(promise: nil)
   }
 
@@ -88,7 +90,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case .inputClosed? = event as? ChannelEvent {
       isInputClosed = true
-      // A line that we have cut is none.
+      // After `endInput` the last line may be cut short, so it must not count as complete.
       if !hasCutInput { framer.finish() }
       watchWriting()
       if isClosing { context.close(promise: nil) } else { pump() }
@@ -96,13 +98,13 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// Hands on whole lines while the peer takes its answers.
+  /// Passes whole lines to the core while the peer takes its responses.
   private func pump() {
     guard !isPumping, !isResting else { return }
     isPumping = true
     defer {
       isPumping = false
-      // The peer may have gone in the middle of it, found by an answer that could not be written.
+      // A response that can't be written may have shown during the loop that the peer is gone.
       if isGone, !isResting { core.lost() }
       core.keep(pending: framer.pendingBytes)
     }
@@ -135,7 +137,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     if isGone { core.lost() } else if core.isBlocked { watchWriting() }
   }
 
-  /// A long message is parsed elsewhere, so that the other connections of the event loop need not wait for it.
+  /// Has a long message parsed on another thread, so that the other connections of the event loop don't wait for it.
   private func receiveApart(_ line: ArraySlice<UInt8>) {
     isResting = true
     frameDeadline = nil
@@ -148,20 +150,20 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     if isGone { core.lost() } else { rest(for: pause) }
   }
 
-  /// How long the connection rests because its user asks for too much; `nil` for not at all.
+  /// Counts messages for the user's rate. Returns how long to pause the connection; `nil` for no pause.
   private func pause(afterMessages count: Int, bytes: Int) -> TimeAmount? {
     guard let allowance = core.allowance else { return nil }
     let wait = allowance.paceAfter(messages: count, bytes: bytes, at: core.eventLoop.now.uptimeNanoseconds)
     return wait == 0 ? nil : .nanoseconds(Int64(clamping: min(wait, Self.longestPause)))
   }
 
-  /// Lets the others have their turn, and goes on.
+  /// Pauses the connection for at least one turn of the event loop, then continues.
   private func rest(for time: TimeAmount) {
     guard !core.isLost else { return }
     isResting = true
     core.flush()
     let home = NIOLoopBound(self, eventLoop: core.eventLoop)
-    // A task that is due at once would run before the event loop looks at other sockets.
+    // A task that is due at once would run before the event loop serves other sockets.
     core.eventLoop.scheduleTask(in: max(time, Self.turn)) { home.value.goOn() }
   }
 
@@ -177,7 +179,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     context.read()
   }
 
-  /// Sees to it that an unfinished line ends in time. One timer serves many lines.
+  /// Starts the timer that closes the connection if the unfinished line takes longer than `frameTimeout`. One timer
+  /// serves many lines.
   private func watchFrame() {
     guard let context, framer.pendingBytes > 0 else {
       frameDeadline = nil
@@ -192,7 +195,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private func frameTimerFired() {
     frameTimer = nil
     guard let context, let frameDeadline, !isInputClosed, !isBroken else { return }
-    // What waits because the peer doesn't read is not late.
+    // While reading is stopped because of unsent bytes, the peer can't finish the line.
     if core.isBlocked {
       self.frameDeadline = nil
     } else if context.eventLoop.now >= frameDeadline {
@@ -206,7 +209,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   func send(_ lines: ByteBuffer) {
     let count = lines.readableBytes
-    // Nobody is there to take it.
+    // The channel is closed, so the bytes are dropped.
     guard let context else { return core.sent(count) }
     let home = NIOLoopBound(self, eventLoop: context.eventLoop)
     if core.outbox.unsent == count { lastProgress = context.eventLoop.now }
@@ -227,7 +230,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     readWithheld()
   }
 
-  /// Closes the connection of a peer that has not taken anything for too long while we wait for it.
+  /// Starts the timer that closes the connection if the peer takes no bytes for `writeTimeout` while we wait for it.
   private func watchWriting() {
     guard let context, writeTimer == nil, core.outbox.unsent > 0 else { return }
     let deadline = lastProgress + TimeAmount(limits.writeTimeout)
@@ -237,7 +240,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   private func writeTimerFired() {
     writeTimer = nil
-    // Its user's other connections may have made room.
+    // The user's other connections may have freed buffers.
     readWithheld()
     guard let context, core.outbox.unsent > 0, core.isBlocked || isInputClosed || isBroken else { return }
     if context.eventLoop.now - lastProgress >= TimeAmount(limits.writeTimeout) {
@@ -252,7 +255,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   func endInput() {
     guard let context, !isInputClosed else { return }
     hasCutInput = true
-    // Not NIO's `close(mode: .input)`, which would drop what the kernel has received already.
+    // Not NIO's `close(mode: .input)`, which would drop bytes that the kernel has received already.
     try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { descriptor in
       _ = shutdown(descriptor, CInt(SHUT_RD))
     }
@@ -262,15 +265,15 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   func close() {
     guard let context, !isClosing else { return }
     isClosing = true
-    // The kernel resets a connection that is closed with bytes unread, and the peer may be in the middle of
-    // sending them: it gets a moment to read the answer.
+    // The kernel resets a connection that is closed with unread bytes, and the peer may still be sending. It gets time
+    // to read the error first.
     guard isBroken, !isInputClosed else { return context.close(promise: nil) }
     context.close(mode: .output, promise: nil)
     let home = NIOLoopBound(context, eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(in: Self.lingering) { home.value.close(promise: nil) }
   }
 
-  /// Its time is over.
+  /// Closes the connection after a timeout.
   private func giveUp(_ context: ChannelHandlerContext) {
     isClosing = true
     context.close(promise: nil)
@@ -283,7 +286,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     writeTimer?.cancel()
     guard !isClosing, !isBroken else { return core.lost() }
     isGone = true
-    // Else it goes on after the rest.
+    // If this runs inside `pump()`, that loop continues by itself. During a pause `pump()` does nothing, and is called
+    // again at its end.
     if !isPumping { pump() }
   }
 }

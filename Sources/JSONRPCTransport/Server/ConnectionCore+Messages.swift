@@ -2,23 +2,24 @@ internal import JSONRPC
 internal import NIOCore
 internal import Synchronization
 
-/// What the transport itself understands.
+/// The methods that the transport handles itself.
 enum TransportMethod {
-  /// `{"id"}`: the sender of the request with this id waits no more.
+  /// A notification with the params `{"id"}`. The sender of the request with this id no longer waits for its response.
   static let cancelRequest = "$/cancelRequest"
 }
 
 extension ConnectionCore {
-  /// One line has come.
+  /// Handles a line.
   ///
-  /// - Returns: how many messages were in it.
+  /// - Returns: the number of messages in it.
   @discardableResult
   func receive(_ line: ArraySlice<UInt8>) -> Int {
     receive(RPCFrame.result(of: line), line)
   }
 
-  /// One long line has come: it is parsed, and the params of its requests are decoded, on another thread. Nothing more
-  /// may be received before `body`, which is called on the event loop with the number of messages that were in it.
+  /// Handles a long line: parses it and decodes the params of its requests on another thread.
+  ///
+  /// Nothing more may be received until `body` is called, on the event loop, with the number of messages in the line.
   func receiveApart(_ line: ArraySlice<UInt8>, _ body: @escaping (Int) -> Void) {
     let home = NIOLoopBound(self, eventLoop: eventLoop)
     let then = NIOLoopBound(body, eventLoop: eventLoop)
@@ -26,7 +27,7 @@ extension ConnectionCore {
     parsing = Task {
       let frame = RPCFrame.result(of: line).map { frame in
         frame.mapRequests { request in
-          // Too large for its method: refused without a look at the params.
+          // Too large for its method: the request is refused later, so its params need no decoding.
           guard line.count <= settings.limits.smallFrameBytes || settings.takesLargeFrames(request.method) else {
             return request
           }
@@ -64,7 +65,7 @@ extension ConnectionCore {
     case .batch(let messages):
       let destination = state.batches.open(expected: messages.count { $0.wantsAnswer })
       for message in messages {
-        // Answers of a batch are kept until the last: its members count what the earlier ones have left.
+        // The responses of a batch are stored until all are there, so check the stored bytes before each member.
         if case .request(let request) = message, hasTooManyAnswers, let program {
           refuse(request, .tooManyAnswers, destination, program)
           continue
@@ -89,7 +90,7 @@ extension ConnectionCore {
     case .notification(TransportMethod.cancelRequest, let params): cancel(params)
     case .notification(let method, let params):
       if isLarge, !settings.takesLargeFrames(method) { return }
-      // Who is over the limit gets nothing done by asking for no answer.
+      // Notifications count as calls too: those over the rate are dropped.
       if allowance?.takeCall(at: now) != nil { return }
       program.receive(notification: method, params: params)
     case .response(.string(let id), let result):
@@ -97,7 +98,7 @@ extension ConnectionCore {
       endIfDone()
     case .response: break
     case .invalid(let id, let error):
-      // It has its own reason, and counts all the same.
+      // An invalid message counts as a call, but gets its own error even over the rate.
       _ = allowance?.takeCall(at: now)
       answer(id, .failure(error), to: destination)
     }
@@ -126,7 +127,7 @@ extension ConnectionCore {
     answer(request.id, .failure(error), to: destination)
   }
 
-  /// Why the user can't have one more request, on whatever connection.
+  /// Returns the error if the user may not have one more request on any connection, else `nil`.
   private func refusalOfUser() -> RPCError? {
     guard let allowance else { return nil }
     let wouldWait = state.runningCount >= settings.limits.maxInFlight
@@ -149,36 +150,35 @@ extension ConnectionCore {
     answer(departure.id, .failure(error), to: departure.destination)
   }
 
-  /// A frame over the limit has begun: nothing after it can be read.
+  /// Answers a frame over the limit with an error and ends the input, because nothing after it can be read.
   func receiveTooLarge() {
     answer(.null, .failure(.frameTooLarge(limit: settings.limits.maxFrameBytes)))
     inputEnded()
   }
 
-  /// A long frame has begun while its user keeps too much already: the connection is given up.
+  /// Ends the input with an error, because a long frame has begun while the user's buffers are over their quota.
   func receiveTooMuch() {
     answer(.null, .failure(.tooManyBytesOfUser))
     inputEnded()
   }
 
-  /// The peer sends nothing more.
+  /// Ends the input: nothing more is received from the peer.
   func inputEnded() {
     guard !isLost, !state.isInputEnded else { return }
     state.endInput()
-    // Who can't send can't answer.
+    // The peer can no longer send responses to our requests.
     questions.endAll(with: .failure(.closed))
     flush()
     endIfDone()
   }
 
-  /// From now on requests are answered `shuttingDown`, and the connection ends when nothing is in progress.
+  /// Answers new requests with `shuttingDown` from now on, and ends the connection when nothing is in progress.
   func drain() {
     state.drain()
     endIfDone()
   }
 
-  /// The grace is over: what has not run is answered `shuttingDown`, what runs is cancelled, and then the
-  /// connection is closed.
+  /// Answers waiting requests with `shuttingDown` and closes the connection, which cancels the running ones.
   func cutOff() {
     guard !isLost else { return }
     state.drain()
@@ -204,7 +204,7 @@ extension ConnectionCore {
     send(RPCText.request(id: .string(handle.id), method: method, params: params))
   }
 
-  /// Nobody waits for the answer any more.
+  /// Ends a request of ours with `reason` and sends `$/cancelRequest`. Does nothing if the request is not pending.
   func takeBack(_ id: String, _ reason: PeerRequestError) {
     guard questions.end(id, with: .failure(reason)) else { return }
     send(RPCText.notification(method: TransportMethod.cancelRequest, params: ["id": .string(id)]))
@@ -219,14 +219,14 @@ extension ConnectionCore {
 }
 
 extension RPCFrame {
-  /// What a line holds, or the error to answer.
+  /// Parses a line. A failure is the error to answer.
   fileprivate static func result(of line: ArraySlice<UInt8>) -> Result<RPCFrame, RPCError> {
     do throws(RPCError) { return .success(try RPCFrame(line)) } catch { return .failure(error) }
   }
 }
 
 extension RPCFrame {
-  /// The frame with each of its requests replaced.
+  /// Returns the frame with each of its requests replaced.
   fileprivate func mapRequests(_ body: (RPCRequest) -> RPCRequest) -> RPCFrame {
     func map(_ message: RPCMessage) -> RPCMessage {
       if case .request(let request) = message { .request(body(request)) } else { message }
@@ -239,7 +239,7 @@ extension RPCFrame {
 }
 
 extension RPCMessage {
-  /// Whether a batch has to wait for something from this message.
+  /// Whether a batch has to wait for a response to this message.
   var wantsAnswer: Bool {
     switch self {
     case .request, .invalid: true

@@ -1,10 +1,10 @@
 internal import JSONRPC
 internal import NIOCore
 
-/// What happens on a connection between its lines and the program. Used on its event loop only.
+/// The logic of a connection between its wire and the program's handler. Used on the connection's event loop only.
 ///
-/// It does what `ConnectionState` says, owns the tasks of the calls that run, and counts what is unsent. How
-/// bytes come and go is the wire's business.
+/// It carries out what `ConnectionState` decides, owns the tasks of running calls, and counts unsent bytes. The wire
+/// receives and sends the bytes.
 final class ConnectionCore {
   let eventLoop: any EventLoop
   private(set) var settings: ConnectionSettings
@@ -14,23 +14,24 @@ final class ConnectionCore {
   var questions = Questions()
   var wire: (any Wire)?
 
-  /// Lines that the wire has not been given yet; counted as unsent.
+  /// The lines that the wire has not been given yet; counted as unsent.
   private var output = ByteBuffer()
   private var isFlushScheduled = false
   private var handler: (any ConnectionHandler)?
   private var tasks: [ConnectionState<any AcceptedCall>.Ticket: Task<Void, Never>] = [:]
-  /// Reads a long line.
+  /// The task that parses a long line; `nil` if there is none.
   var parsing: Task<Void, Never>?
   private var whenSent: [(limit: Int, body: @Sendable () -> Void)] = []
   private let ended: EventLoopPromise<Void>
   private var hasAskedForEnd = false
-  /// The wire is gone; what still runs only has to come home.
+  /// Whether the wire has ended. The core then only waits for the running calls to return.
   private(set) var isLost = false
   var isFirstFrame = true
   private var pendingBytes = 0
   private var keptBytes = 0
 
-  /// More than this goes to the wire before the next frame is looked at.
+  /// The number of bytes of output that triggers a flush before the next frame is handled. Larger output is sent in
+  /// pieces of this size.
   private static let outputPiece = 64 << 10
 
   init(
@@ -45,13 +46,13 @@ final class ConnectionCore {
     state = ConnectionState(limits: settings.limits)
   }
 
-  /// Puts other limits in force, for what comes from now on.
+  /// Replaces the limits, for messages that arrive from now on.
   func use(_ limits: TransportLimits) {
     settings.limits = limits
     state.limits = limits
   }
 
-  /// Sets both ends: what carries the bytes and the program.
+  /// Connects the core to its wire and to the program's handler.
   func start(wire: any Wire, handler: any ConnectionHandler) {
     self.wire = wire
     self.handler = handler
@@ -59,14 +60,14 @@ final class ConnectionCore {
 
   var program: (any ConnectionHandler)? { isLost ? nil : handler }
 
-  /// Whether so much is unsent that nothing more should be read. Less is so much when its user's connections keep a
-  /// lot together.
+  /// Whether to stop reading (back-pressure), because too many bytes are unsent. The threshold is lower while the user
+  /// is over their buffer quota.
   var isBlocked: Bool {
     isTooMuch(outbox.unsent)
   }
 
-  /// Whether so many bytes of answers are kept, those of unfinished batches included, that no more members of a batch
-  /// should run.
+  /// Whether unsent bytes plus the responses of incomplete batches exceed the threshold of `isBlocked`. Further members
+  /// of a batch are then refused.
   var hasTooManyAnswers: Bool { isTooMuch(outbox.unsent + state.batches.byteCount) }
 
   private func isTooMuch(_ bytes: Int) -> Bool {
@@ -74,8 +75,8 @@ final class ConnectionCore {
     return bytes > settings.limits.smallFrameBytes && allowance?.isCrowded == true
   }
 
-  /// Counts the bytes that are kept beside the output: `pending` at the wire, the requests that wait, and the answers of
-  /// unfinished batches.
+  /// Reports to the allowance the bytes that are buffered beside the output. These are `pending` bytes at the wire,
+  /// waiting requests, and the responses of incomplete batches.
   func keep(pending bytes: Int) {
     guard let allowance else { return }
     pendingBytes = isLost ? 0 : bytes
@@ -96,7 +97,7 @@ final class ConnectionCore {
     }
   }
 
-  /// Takes out the requests that wait.
+  /// Removes and returns the waiting requests.
   func removeWaiting() -> [ConnectionState<any AcceptedCall>.Departure] {
     let waiting = state.removeWaiting()
     allowance?.count(requests: -waiting.count)
@@ -121,7 +122,7 @@ final class ConnectionCore {
 
   // MARK: Output
 
-  /// Writes an answer, or adds it to its batch.
+  /// Writes a response, or adds it to its batch.
   func answer(
     _ id: RPCID, _ result: Result<[UInt8], RPCError>, from call: (any AcceptedCall)? = nil,
     to destination: AnswerDestination = .single
@@ -153,7 +154,7 @@ final class ConnectionCore {
     scheduleFlush()
   }
 
-  /// Takes over what other threads have sent.
+  /// Sends the lines that other threads have added to the outbox.
   func collect() {
     var lines = outbox.take()
     guard !isLost, lines.readableBytes > 0 else { return }
@@ -161,7 +162,7 @@ final class ConnectionCore {
     flush()
   }
 
-  /// Once a turn of the event loop, however many answers come in it.
+  /// Schedules one flush for the turn of the event loop, however many responses are written in it.
   private func scheduleFlush() {
     guard !isFlushScheduled else { return }
     isFlushScheduled = true
@@ -169,7 +170,7 @@ final class ConnectionCore {
     eventLoop.execute { home.value.flush() }
   }
 
-  /// Gives the wire much output in the middle of a turn.
+  /// Flushes in the middle of a turn if there is much output.
   func flushIfLarge() {
     if output.readableBytes >= Self.outputPiece { flush() }
   }
@@ -177,7 +178,7 @@ final class ConnectionCore {
   func flush() {
     isFlushScheduled = false
     guard !isLost else { return }
-    // In pieces, so that a slow reader of a long text is seen to make progress.
+    // Sent in pieces, so that the write timeout sees the progress of a slow reader.
     while output.readableBytes > 2 * Self.outputPiece, let piece = output.readSlice(length: Self.outputPiece) {
       wire?.send(piece)
     }
@@ -188,7 +189,7 @@ final class ConnectionCore {
     endIfDone()
   }
 
-  /// The wire has got rid of this much.
+  /// Counts bytes that the wire has sent or dropped, and runs the hooks that waited for it.
   func sent(_ bytes: Int) {
     outbox.count(-bytes)
     let unsent = outbox.unsent
@@ -198,14 +199,17 @@ final class ConnectionCore {
     endIfDone()
   }
 
-  /// Runs `body` as soon as less than `limit` bytes are unsent, or the connection has ended.
+  /// Runs `body` as soon as fewer than `limit` bytes are unsent, or the connection has ended.
   func whenUnsent(below limit: Int, _ body: @escaping @Sendable () -> Void) {
     if isLost || outbox.unsent < limit { body() } else { whenSent.append((limit, body)) }
   }
 
   // MARK: The end
 
-  /// Closes the connection when it is time, by the state of what is in progress.
+  /// Takes the next step towards the end of the connection, if nothing in progress prevents it.
+  ///
+  /// When idle, a drained connection ends its input, and one whose input has ended closes once all bytes are sent.
+  /// After `lost()`, the handler is notified when the last call has returned.
   func endIfDone() {
     if isLost {
       guard tasks.isEmpty, parsing == nil, let handler else { return }
@@ -218,13 +222,14 @@ final class ConnectionCore {
     if state.isInputEnded {
       if outbox.unsent == 0 { wire?.close() }
     } else if state.isDraining, questions.isEmpty, !hasAskedForEnd {
-      // The kernel draws the line: what the peer has sent until now is read and answered, nothing after it.
+      // The kernel sets the boundary: bytes that the peer has sent until now are read and answered, later ones are not.
       hasAskedForEnd = true
       wire?.endInput()
     }
   }
 
-  /// The wire is gone. Called once, by the wire.
+  /// Ends the core after its wire has ended: abandons waiting requests and cancels running ones. Only the first call
+  /// has an effect.
   func lost() {
     guard !isLost else { return }
     isLost = true

@@ -5,12 +5,13 @@ internal import NIOCore
 public import NIOPosix
 internal import Synchronization
 
-/// A listening socket and the connections that came through it.
+/// A listening socket and the connections that it accepted.
 ///
-/// `run` is to be called once; a listener that was never run closes its socket when it goes away.
+/// Call `run` once. A listener that was never run closes its socket when it is deinitialized.
 public final class Listener: Sendable {
-  /// Decides about a new connection before its first byte is read. For every admitted one a handler is made, whose
-  /// `closed()` says that it has gone. Runs on an event loop.
+  /// Decides about a new connection before its first byte is read. Runs on an event loop.
+  ///
+  /// Each admitted connection gets a handler, whose `closed()` reports the connection's end.
   public typealias Admission = @Sendable (PeerCredentials) -> ConnectionAdmission
   /// Makes the program's side of an admitted connection. Runs on the connection's event loop.
   public typealias MakeHandler = @Sendable (Connection) -> any ConnectionHandler
@@ -24,9 +25,9 @@ public final class Listener: Sendable {
   private let phase: Mutex<Phase>
   private let file: SocketFile?
 
-  /// Takes over a socket that listens already, such as one of systemd's; its path is never removed.
+  /// Takes over a listening socket, such as one passed by systemd. Its path is never removed.
   ///
-  /// - Throws: `notListening`, and then the descriptor stays the caller's.
+  /// - Throws: `notListening`; the descriptor then still belongs to the caller.
   public init(descriptor: Int32) throws(ListenerError) {
     func option(_ name: CInt) -> CInt? {
       var value: CInt = 0
@@ -51,18 +52,17 @@ public final class Listener: Sendable {
     close(descriptor)
   }
 
-  /// Makes a socket at `path` with the rights `mode` (such as `0o660`). A socket that lies there already is
-  /// replaced if nobody answers on it.
+  /// Makes a socket at `path` with the permissions `mode` (such as `0o660`). An existing socket is replaced if no
+  /// process answers on it.
   ///
-  /// - Throws: `inUse` when somebody answers, and the others of `ListenerError`.
+  /// - Throws: `inUse` if a process answers, and the other errors of `ListenerError`.
   public static func bind(path: String, mode: UInt32) throws(ListenerError) -> Listener {
     Listener(try ListeningSocket.bind(path: path, mode: mode))
   }
 
-  /// Serves connections until `drain`, and returns when the last has ended. Cancelling the task is a drain
-  /// without grace.
+  /// Serves connections until `drain`, and returns when the last has ended. Cancelling the task drains without grace.
   ///
-  /// - Throws: when the socket can't be served at all.
+  /// - Throws: an error if the socket can't be served at all.
   public func run(
     on group: MultiThreadedEventLoopGroup, settings: ConnectionSettings = ConnectionSettings(),
     admit: @escaping Admission = { _ in .admitted(nil) }, makeHandler: @escaping MakeHandler
@@ -81,14 +81,15 @@ public final class Listener: Sendable {
     }
   }
 
-  /// Other limits for the connections that are there and those that come; nothing before `run`.
+  /// Replaces the limits of open and future connections. Does nothing before `run`.
   public func use(_ limits: TransportLimits) {
     if case .running(let run) = phase.withLock({ $0 }) { run.use(limits) }
   }
 
-  /// Stops. New connections are left in the backlog; requests that arrive are answered `shuttingDown`; idle
-  /// connections are closed at once, the others when they become idle, and all of them after `grace`. `run`
-  /// returns when all have ended. A second call can shorten the grace.
+  /// Stops serving. `run` returns when all connections have ended.
+  ///
+  /// New connections stay in the backlog, and new requests are answered `shuttingDown`. Idle connections are closed at
+  /// once, busy ones when they become idle, and all of them after `grace`. A second call can shorten the grace.
   public func drain(grace: Duration) {
     let before = phase.withLock { phase -> Phase in
       defer { if case .idle = phase { phase = .draining } }

@@ -1,18 +1,19 @@
 internal import Glibc
 
-/// Why there is no listening socket.
+/// The reason why there is no listening socket.
 public enum ListenerError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Somebody answers on this path, or is just about to.
+  /// Another process answers on this path, or is about to create its socket.
   case inUse(path: String)
-  /// Nobody answers on this path, but its socket is another user's: not ours to take away.
+  /// The socket at this path belongs to another user, so it is not removed. No process answers on it, or we may not
+  /// connect to it.
   case foreignSocket(path: String, owner: UInt32)
-  /// Something that is no socket lies at this path.
+  /// The file at this path is not a socket.
   case notASocket(path: String)
-  /// The path has more bytes than a socket's address holds.
+  /// The path has more bytes than fit into a socket address.
   case pathTooLong(path: String, limit: Int)
-  /// The descriptor is no listening unix stream socket.
+  /// The descriptor is not a listening unix stream socket.
   case notListening(descriptor: Int32)
-  /// The system refused.
+  /// A system call failed.
   case system(call: String, errno: Int32, path: String)
 
   public var description: String {

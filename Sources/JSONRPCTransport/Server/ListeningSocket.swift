@@ -1,21 +1,21 @@
 internal import CLinux
 internal import Glibc
 
-/// Makes a listening socket at a path, without harming a living one.
+/// A listening socket at a path, made without replacing one that is in use.
 public struct ListeningSocket {
-  /// The most connections that wait to be accepted. The kernel lowers it to `net.core.somaxconn`.
+  /// The largest number of connections that wait to be accepted. The kernel lowers it to `net.core.somaxconn`.
   static let backlog: CInt = 4096
 
-  /// The socket; whoever has this value closes it.
+  /// The socket's descriptor. The owner of this value must close it.
   public let descriptor: CInt
-  /// The file that was made for it.
+  /// The socket's file.
   public let file: SocketFile
 
   /// Binds and listens.
   ///
-  /// The file has no rights for others at any moment before `mode` is set: Linux takes those of the socket, so
-  /// that the process's umask stays as it is. A lock on the directory keeps two daemons that start at the same
-  /// time from taking each other's fresh socket for a stale one.
+  /// Until `mode` is set, the file grants no rights to others: Linux copies the mode of the socket to it, so the
+  /// process's umask can stay unchanged. A lock on the directory protects two daemons that start at the same time:
+  /// neither takes the other's new socket for a stale one.
   public static func bind(path: String, mode: UInt32) throws(ListenerError) -> ListeningSocket {
     guard let address = UnixAddress(path: path) else {
       throw .pathTooLong(path: path, limit: UnixAddress.maximumLength)
@@ -70,8 +70,9 @@ public struct ListeningSocket {
     guard probe >= 0 else { throw .system(call: "socket", errno: errno, path: path) }
     defer { close(probe) }
     let answer = address.withPointer { connect(probe, $0, $1) } == 0 ? 0 : errno
-    // Only this error says for certain that nobody listens; EAGAIN, say, is a living one with a full backlog. Who may
-    // not ask is told whose it is.
+    // Only ECONNREFUSED proves that no process listens. EAGAIN, for example, comes from a listener with a full backlog.
+    // Without permission to connect, the owner decides: another user's socket is `foreignSocket`, one of our own
+    // `inUse`.
     guard [ECONNREFUSED, EACCES, EPERM].contains(answer) else { throw .inUse(path: path) }
     guard status.st_uid == geteuid() else { throw .foreignSocket(path: path, owner: status.st_uid) }
     guard answer == ECONNREFUSED else { throw .inUse(path: path) }

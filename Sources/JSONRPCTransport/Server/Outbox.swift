@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import Synchronization
 
-/// Lines on their way from any thread to the event loop, and the count of all that is unsent.
+/// A queue of lines from any thread to the event loop. It also counts all unsent bytes of the connection.
 final class Outbox: Sendable {
   private struct Lines {
     var buffer = ByteBuffer()
@@ -15,13 +15,13 @@ final class Outbox: Sendable {
 
   init(allowance: Allowance? = nil) { self.allowance = allowance }
 
-  /// Bytes that are on no socket yet.
+  /// The number of bytes that are not written to the socket yet.
   var unsent: Int { unsentBytes.load(ordering: .relaxed) }
 
   /// Whether the connection has ended.
   var isClosed: Bool { lines.withLock { $0.isClosed } }
 
-  /// Counts bytes that were written, or by a negative number sent.
+  /// Adds to the number of unsent bytes; a negative number removes bytes that were sent.
   func count(_ bytes: Int) {
     unsentBytes.add(bytes, ordering: .relaxed)
     allowance?.count(buffered: bytes)
@@ -29,7 +29,7 @@ final class Outbox: Sendable {
 
   /// Adds a line without its newline.
   ///
-  /// - Returns: whether the caller has to see to it that `take` is called on the event loop.
+  /// - Returns: whether the caller must schedule a call of `take` on the event loop.
   func add(_ text: some Collection<UInt8>) -> Bool {
     lines.withLock { lines in
       guard !lines.isClosed else { return false }
@@ -41,7 +41,7 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Everything added since the last time; counted already.
+  /// Removes and returns all added lines. Their bytes are counted already.
   func take() -> ByteBuffer {
     lines.withLock { lines in
       defer {
@@ -52,7 +52,7 @@ final class Outbox: Sendable {
     }
   }
 
-  /// From now on nothing is added, and nothing is unsent any more.
+  /// Rejects lines from now on, and resets the number of unsent bytes to 0.
   func close() {
     lines.withLock { lines in
       lines.isClosed = true

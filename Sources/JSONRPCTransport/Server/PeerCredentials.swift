@@ -1,20 +1,22 @@
 internal import CLinux
 internal import Glibc
 
-/// Who is at the other end of a socket, as the kernel noted when it connected.
+/// The credentials of the process at the other end of a socket. The kernel recorded them when that process connected or
+/// began to listen.
 public struct PeerCredentials: Sendable {
-  /// The process; 0 for one of another pid namespace.
+  /// The process ID; 0 for a process of another pid namespace.
   public let pid: Int32
-  /// Its effective user.
+  /// The effective user ID.
   public let uid: UInt32
-  /// Its effective group.
+  /// The effective group ID.
   public let gid: UInt32
-  /// Its supplementary groups.
+  /// The supplementary group IDs.
   public let groups: [UInt32]
-  /// The process itself, for what its number alone can't answer; `nil` when it has ended or can't be pinned.
+  /// The process itself, protected against reuse of its number. `nil` if it has ended, can't be pinned, or was not to
+  /// be.
   public let process: PinnedProcess?
 
-  /// Credentials made up by a test.
+  /// Makes credentials for a test.
   public init(pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], process: PinnedProcess? = nil) {
     self.pid = pid
     self.uid = uid
@@ -23,9 +25,9 @@ public struct PeerCredentials: Sendable {
     self.process = process
   }
 
-  /// The credentials of the peer of a connected unix socket; `nil` if it is none.
+  /// Reads the credentials of the peer of a connected unix socket. Returns `nil` if the kernel has none.
   ///
-  /// - Parameter pins: whether its process is to be told from later ones of the same number.
+  /// - Parameter pins: whether to pin the process, so that a later one with its number is not taken for it.
   public init?(descriptor: Int32, pins: Bool = false) {
     var pid: pid_t = 0
     var uid: uid_t = 0
@@ -40,7 +42,7 @@ public struct PeerCredentials: Sendable {
 
   private static func groups(of descriptor: CInt) -> [gid_t]? {
     var count = 32
-    // Twice is enough: the groups of a connected peer don't change.
+    // Two attempts are enough, because the groups of a connected peer don't change.
     for _ in 0..<2 {
       var groups = [gid_t](repeating: 0, count: count)
       let status = cl_peer_groups(descriptor, &groups, &count)

@@ -1,13 +1,13 @@
 public import JSONRPC
 
-/// Why a request that we sent to a peer has no result.
+/// The reason why a request that we sent to a peer has no result.
 public enum PeerRequestError: Error, Sendable, Hashable {
-  /// The peer answered with an error.
+  /// The peer responded with an error.
   case refused(RPCError)
-  /// No answer in time; the peer was told that none is needed any more.
+  /// No response came in time. The peer was sent `$/cancelRequest`.
   case timedOut
   /// The connection has ended.
   case closed
-  /// The waiting task was cancelled; the peer was told that no answer is needed any more.
+  /// The waiting task was cancelled. If the request was sent, the peer was sent `$/cancelRequest`.
   case cancelled
 }

@@ -2,17 +2,19 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// The process at the other end of a socket, held so that a later one that gets its number is never taken for it.
+/// The process at the other end of a socket, pinned so that a later process with the same number is never taken for it.
 ///
-/// The number that the kernel notes when a socket is connected may be another process's by the time anybody looks. From
-/// Linux 6.5 on the kernel gives a descriptor of the very process that connected. Before that the process is known by
-/// when it started, read as soon as the connection is accepted and compared around every look; since its number may have
-/// been used again even before that, its user and group must be those with which the peer connected.
+/// The number that the kernel records at connect may belong to another process by the time it is used. From Linux 6.5
+/// on, the kernel provides a descriptor of the process that connected.
+///
+/// Before that, the process is identified by its start time. It is read when the connection is accepted, and compared
+/// before and after each use of the number. The number may have been reused even earlier, so the process's user and
+/// group must be those of the peer.
 public final class PinnedProcess: Sendable {
   private enum State {
     case descriptor(Int32)
     case stamp(ProcessStamp)
-    /// Nobody asks twice: what was seen stays, and the descriptor is free.
+    /// The value that `look` returned. It is final, so the descriptor is closed.
     case seen(any Sendable)
     case gone
   }
@@ -20,14 +22,14 @@ public final class PinnedProcess: Sendable {
   private let pid: Int32
   private let state: Mutex<State>
 
-  /// Pins the peer of a connected unix socket; `nil` when it has ended or can't be pinned.
+  /// Pins the peer of a connected unix socket. Returns `nil` if the peer has ended or can't be pinned.
   convenience init?(socket: Int32, pid: Int32, uid: UInt32, gid: UInt32) {
     self.init(pid: pid, uid: uid, gid: gid, descriptor: cl_peer_pidfd(socket))
   }
 
-  /// - Parameter descriptor: of the process, or `-errno`.
+  /// - Parameter descriptor: a pidfd of the process, or `-errno`.
   init?(pid: Int32, uid: UInt32, gid: UInt32, descriptor: Int32) {
-    // 0 stands for a process of another pid namespace, whose number means somebody else here.
+    // 0 is a process of another pid namespace, whose number denotes a different process here.
     guard pid > 0 else {
       if descriptor >= 0 { close(descriptor) }
       return nil
@@ -37,7 +39,7 @@ public final class PinnedProcess: Sendable {
       state = Mutex(.descriptor(descriptor))
       return
     }
-    // Also with too many open files: the peer is a client, and is served.
+    // Other errors, such as too many open files, fall back to the start time: the client must still be served.
     guard descriptor != -ESRCH, descriptor != -EINVAL, let stamp = ProcessStamp(of: pid), stamp.uid == uid,
       stamp.gid == gid
     else { return nil }
@@ -46,9 +48,10 @@ public final class PinnedProcess: Sendable {
 
   deinit { state.withLock { if case .descriptor(let descriptor) = $0 { close(descriptor) } } }
 
-  /// What `look` finds out by the process's number; `nil` when the process had ended before `look` was done. Looks once
-  /// and gives the same answer from then on: whoever was in a unit when it was first asked about stays in it until the
-  /// connection ends, as with the kernel's credentials.
+  /// Returns what `look` finds out by the process's number; `nil` if the process ended before `look` was done.
+  ///
+  /// `look` runs once, and later calls return the same value. A process thus stays in the unit in which it was first
+  /// seen, as with the kernel's credentials.
   public func once<Value: Sendable>(_ look: (_ pid: Int32) -> Value) -> Value? {
     state.withLock { state in
       if case .seen(let known) = state { return known as? Value }
@@ -74,7 +77,8 @@ public final class PinnedProcess: Sendable {
   private func isAlive(_ state: State) -> Bool {
     switch state {
     case .descriptor(let descriptor):
-      // Readable when the process has ended, reaped or not. A signal would need the right to send one.
+      // A pidfd is readable when the process has ended, reaped or not. A test by signal would need the permission to
+      // send one.
       var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       return poll(&poller, 1, 0) == 0
     case .stamp(let stamp): return ProcessStamp(of: pid) == stamp

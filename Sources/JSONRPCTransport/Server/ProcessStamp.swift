@@ -1,23 +1,25 @@
 internal import Glibc
 
-/// What tells a process from a later one of the same number, as `/proc` has it.
+/// The values in `/proc` that distinguish a process from a later one with the same number.
 struct ProcessStamp: Sendable, Hashable {
-  /// When it started, in ticks since the machine's start.
+  /// The start time, in clock ticks since boot.
   let start: UInt64
-  /// Its effective user.
+  /// The effective user ID.
   let uid: UInt32
-  /// Its effective group.
+  /// The effective group ID.
   let gid: UInt32
 
-  /// The stamp of a living process; `nil` when there is none of this number, or `/proc` does not show it.
+  /// Reads the stamp of a living process. Returns `nil` if there is no process with this number, or `/proc` does not
+  /// show it.
   init?(of pid: Int32) {
     guard let stat = Self.read("/proc/\(pid)/stat"), let status = Self.read("/proc/\(pid)/status") else { return nil }
     self.init(stat: stat, status: status)
   }
 
-  /// Reads the two files; `nil` if they are none, or of a process that has ended and waits to be reaped.
+  /// Parses the contents of the two files. Returns `nil` if they are invalid, or the process has ended and waits to be
+  /// reaped.
   init?(stat: String, status: String) {
-    // The name is in parentheses and may itself hold spaces and parentheses.
+    // The name is in parentheses and may itself contain spaces and parentheses.
     guard let close = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: close)...].split(whereSeparator: \.isWhitespace)
     guard fields.count > 19, !["Z", "X", "x"].contains(fields[0]), let start = UInt64(fields[19]),
@@ -28,14 +30,15 @@ struct ProcessStamp: Sendable, Hashable {
     self.gid = gid
   }
 
-  /// The second of the four numbers on a line.
+  /// Returns the effective ID, which is the second of the four numbers on the line `name`.
   private static func effective(_ name: String, in status: String) -> UInt32? {
     guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix(name) }) else { return nil }
     let numbers = line.split(whereSeparator: \.isWhitespace)
     return numbers.count > 2 ? UInt32(numbers[2]) : nil
   }
 
-  /// Both files have a page at most; the names in them may be any bytes.
+  /// Returns the first 8 KiB of a file, which hold all fields that are read here; `nil` on failure. Names in it may be
+  /// invalid UTF-8, which is repaired.
   private static func read(_ path: String) -> String? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }

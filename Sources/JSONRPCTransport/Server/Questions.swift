@@ -2,12 +2,12 @@ internal import JSONRPC
 internal import NIOCore
 internal import Synchronization
 
-/// Our own requests to the peer that have no answer yet. Used on the connection's event loop only.
+/// The pending requests that we sent to the peer. Used on the connection's event loop only.
 struct Questions {
-  /// One request, as seen from the task that waits.
+  /// The waiting task's handle to a request.
   final class Handle: Sendable {
     let id: String
-    /// Set when the task was cancelled, which may be seen before the question is asked.
+    /// Whether the task was cancelled, which may happen before the request is sent.
     let isCancelled = Atomic(false)
     init(id: String) { self.id = id }
   }
@@ -27,7 +27,7 @@ struct Questions {
     waiting[id] = Waiting(continuation: continuation, timeout: timeout)
   }
 
-  /// Ends the waiting. False when there was none: the answer came already, or the id is none of ours.
+  /// Ends a request with `answer`. Returns false if no request with this id is pending.
   @discardableResult
   mutating func end(_ id: String, with answer: Answer) -> Bool {
     guard let question = waiting.removeValue(forKey: id) else { return false }

@@ -3,12 +3,12 @@ internal import JSONRPC
 internal import NIOCore
 internal import Synchronization
 
-/// Tells a connection that there is no room for it, and closes it.
+/// A channel handler that sends a refused connection its error, and closes it.
 final class RefusalHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// How many refused connections are still open.
+  /// The number of refused connections that are still open.
   final class Count: Sendable {
     let value = Atomic<Int>(0)
   }
@@ -17,9 +17,10 @@ final class RefusalHandler: ChannelInboundHandler {
   private let count: Count
   private var isCounted = false
 
-  /// How long the peer has to read why. The first thing that it sends ends it sooner.
+  /// The time in which the peer can read the error. The connection closes earlier if the peer sends anything.
   private static let lingering = TimeAmount.milliseconds(500)
-  /// More are closed at once: refused connections must not take up the descriptors.
+  /// The number of refused connections that may stay open for `lingering`. Further ones are closed immediately, so that
+  /// they don't use up the descriptors.
   private static let maximumLingering: Int = {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }

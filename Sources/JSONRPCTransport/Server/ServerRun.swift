@@ -4,7 +4,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// One run of a listener: accepts connections and owns the tasks that wait for their ends.
+/// The run of a listener: accepts connections and owns the tasks that wait for their ends.
 final class ServerRun: Sendable {
   private struct State {
     var settings: ConnectionSettings
@@ -63,7 +63,7 @@ final class ServerRun: Sendable {
     for grace in graces { grace.cancel() }
   }
 
-  /// Other limits for the connections that are there and those that come.
+  /// Replaces the limits of open and future connections.
   func use(_ limits: TransportLimits) {
     let connections = state.withLock { state in
       state.settings.limits = limits
@@ -92,24 +92,24 @@ final class ServerRun: Sendable {
     for connection in connections { connection.close() }
   }
 
-  /// Closes the socket when every connection that the kernel has handed out is among ours.
+  /// Stops accepting, and closes the socket once every connection that the kernel has passed on is registered.
   private func stopAccepting(_ channel: any Channel, _ file: SocketFile?) async {
     file?.remove()
     try? await channel.setOption(.autoRead, value: false).get()
-    // A connection goes from the socket's loop to its own and back before it is set up.
+    // A connection passes from the socket's event loop to its own and back before it is set up.
     for loop in group.makeIterator() { try? await loop.submit {}.get() }
     try? await channel.eventLoop.submit {}.get()
     try? await channel.close()
     acceptedContinuation.finish()
   }
 
-  /// - Parameter backlog: the most connections that wait to be accepted. A passed socket gets as many as the kernel
-  ///   allows, so that its unit's `Backlog=` is not lowered.
+  /// - Parameter backlog: the largest number of connections that wait to be accepted. A passed socket gets as many as
+  ///   the kernel allows, so that its unit's `Backlog=` is not lowered.
   private func makeBootstrap(backlog: CInt) -> ServerBootstrap {
     ServerBootstrap(group: group)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          // NIO has called `listen` with its default of 128, before it looks at any option.
+          // NIO has called `listen` with its default of 128, before it reads any option.
           try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { descriptor in
             guard listen(descriptor, backlog) == 0 else { throw IOError(errnoCode: errno, reason: "listen") }
           }
@@ -118,14 +118,14 @@ final class ServerRun: Sendable {
         }
       }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
-      // One piece, then the others' turn.
+      // One read for each turn of the event loop, so that other connections are served too.
       .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try self.setUp(channel) }
       }
   }
 
-  /// On the connection's event loop, before its first byte is read.
+  /// Sets up a connection or refuses it. Runs on the connection's event loop, before its first byte is read.
   private func setUp(_ channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
     let peer = try pipeline.withUnsafeTransportIfAvailable(of: CInt.self) {
@@ -143,7 +143,7 @@ final class ServerRun: Sendable {
     core.start(wire: handler, handler: makeHandler(connection))
     let (isDraining, isCutOff) = state.withLock { state in
       state.connections[connection.id] = connection
-      // They may have changed since it was made.
+      // The limits may have changed since the core was made.
       core.use(state.settings.limits)
       return (state.isDraining, state.isCutOff)
     }
@@ -154,7 +154,7 @@ final class ServerRun: Sendable {
       core.lost()
       throw error
     }
-    // Came through while the drain began: served like the others.
+    // A connection that was accepted while a drain began is drained like the others.
     if isCutOff { connection.close() } else if isDraining { connection.drain() }
   }
 }

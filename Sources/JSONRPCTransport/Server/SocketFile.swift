@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A socket's file in the file system, known by its inode and not by its name alone.
+/// A socket's file, identified by its path and inode.
 public struct SocketFile: Sendable {
   private let path: String
   private let device: UInt
   private let inode: UInt
 
-  /// The file at this path; `nil` if there is none.
+  /// Identifies the file at this path. Returns `nil` if there is none.
   init?(path: String) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }
@@ -15,7 +15,7 @@ public struct SocketFile: Sendable {
     inode = UInt(status.st_ino)
   }
 
-  /// Removes the file, unless somebody has put another one in its place.
+  /// Removes the file, unless another file has replaced it.
   public func remove() {
     guard let now = SocketFile(path: path), now.device == device, now.inode == inode else { return }
     unlink(path)

@@ -1,2 +1,2 @@
-/// A connection whose peer the kernel does not know.
+/// An error for a connection whose peer the kernel can't identify.
 struct UnknownPeerError: Error {}
