@@ -1,16 +1,16 @@
 public import SDKProtocol
 
-/// A transaction that has ended, for whoever observes the store.
+/// A transaction that has ended, as reported to an observer of the store.
 public struct EndedTransaction: Sendable {
-  /// How many changes shared it.
+  /// The number of changes in the transaction.
   public var changes: Int
-  /// How many of them are not on disk.
+  /// The number of changes that failed and are not on disk.
   public var failed: Int
-  /// What was written into the record of events.
+  /// The types of the events written to the event log.
   public var events: [EventType]
-  /// How long it took, the disk included.
+  /// The time that the transaction took, including the writes to disk.
   public var duration: Duration
 }
 
-/// Hears of transactions as they end, on the writer's queue: it must be quick and must not wait.
+/// A function that the writer's queue calls after each transaction. It must return quickly and must not block.
 public typealias TransactionObserver = @Sendable (EndedTransaction) -> Void

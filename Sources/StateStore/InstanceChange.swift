@@ -1,50 +1,54 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// One change of one instance, applied as a whole or not at all.
+/// A change of one instance, applied as a whole or not at all.
 public struct InstanceChange: Sendable {
-  /// One part of a change; parts are applied in order.
+  /// A part of a change. Parts are applied in order.
   public enum Part: Sendable {
-    /// A new instance. `instanceExists` when its id is taken, also by a quarantined one.
+    /// Creates an instance. Fails with `instanceExists` when its ID is taken, even by a quarantined instance.
     case create(StoredInstance)
     /// Replaces the definition.
     case define(JSON)
     /// Replaces the identity; `nil` clears it.
     case identify(JSON?)
-    /// Raises the epoch to this.
+    /// Raises the epoch to this value. Fails with `epochChanged` unless the value is higher than the present one.
     case raiseEpoch(to: UInt64)
-    /// Writes a value; `limit` is the sum of keys and values in bytes that the instance may store.
+    /// Writes a value. `limit` is the maximum size of all keys and values together, in bytes; beyond it, the change
+    /// fails with `storageFull`.
     case putValue(key: String, value: JSON, limit: Int)
-    /// Removes a value if it is there.
+    /// Deletes a value if it exists.
     case deleteValue(key: String)
-    /// Writes a push registration, or replaces the one with this id. `storageFull` beyond
+    /// Writes a push registration, or replaces the one with this ID. Fails with `storageFull` beyond
     /// `StoredPush.maximumCount`.
     case putPush(id: String, JSON)
-    /// Removes a push registration if it is there.
+    /// Deletes a push registration if it exists.
     case deletePush(id: String)
-    /// Writes an outbox entry, or replaces the one with this id, which keeps its key. `storageFull` beyond
+    /// Writes an outbox entry, or replaces the one with this ID, which keeps its key. Fails with `storageFull` beyond
     /// `StoredOutboxEntry.maximumCount`.
     case putOutbox(id: String, JSON, deadline: Timestamp)
-    /// Removes an outbox entry if it is there; its key is in no file when the change is acknowledged.
+    /// Deletes an outbox entry if it exists. Its key is in no file once the change is acknowledged, unless
+    /// `CommitResult.unfinished` is set.
     case deleteOutbox(id: String)
-    /// Destroys identity, storage and push registrations, replaces the data key, raises the storage epoch; what
-    /// follows in the same change is written under the new key. The old key is in no file when the change is
-    /// acknowledged. The outbox stays as it is.
+    /// Destroys identity, storage and push registrations, replaces the data key, and raises the storage epoch. Later
+    /// parts of the same change are written under the new key. The old key is in no file once the change is
+    /// acknowledged, unless `CommitResult.unfinished` is set. The outbox stays as it is.
     case wipe
-    /// Removes the instance with all that it has, its outbox too. Its events stay until retention takes them.
+    /// Deletes the instance with everything that it has, including its outbox. Its events stay until retention removes
+    /// them.
     case delete
   }
 
-  /// An event that is written with the change; its position is in the result.
+  /// An event that is written with the change. The result contains its position.
   public struct NewEvent: Sendable {
     public var type: EventType
     public var service: String?
     public var operation: String?
     public var data: JSONObject
-    /// For the last event of an instance: who may see its events when it is gone. Sealed, and told to nobody.
+    /// The access rules for the events of an instance after its deletion, in its last event. Sealed, and never sent to
+    /// clients.
     public var audience: JSON?
 
-    /// An event with these parts.
+    /// Creates an event.
     public init(
       _ type: EventType, service: String? = nil, operation: String? = nil, data: JSONObject = [:],
       audience: JSON? = nil
@@ -60,14 +64,14 @@ public struct InstanceChange: Sendable {
   public var uuid: InstanceUUID
   public var id: InstanceID
   public var kind: KindName
-  /// The epoch that the instance must have on disk for the change to be applied; `nil` for any.
+  /// The epoch that the instance must have on disk; `nil` accepts any.
   public var expectedEpoch: UInt64?
-  /// The storage epoch that it must have; `nil` for any.
+  /// The storage epoch that the instance must have on disk; `nil` accepts any.
   public var expectedStorageEpoch: UInt64?
   public var parts: [Part]
   public var events: [NewEvent]
 
-  /// A change of an instance.
+  /// Creates a change.
   public init(
     uuid: InstanceUUID, id: InstanceID, kind: KindName, expectedEpoch: UInt64? = nil,
     expectedStorageEpoch: UInt64? = nil, parts: [Part] = [], events: [NewEvent] = []
@@ -82,21 +86,21 @@ public struct InstanceChange: Sendable {
   }
 }
 
-/// What a change did.
+/// The result of an applied change.
 public struct CommitResult: Sendable {
-  /// What a wipe destroyed.
+  /// The amount of data that a wipe destroyed.
   public struct Wiped: Sendable, Hashable {
-    /// Values in storage.
+    /// The number of values in storage.
     public var storage: Int
-    /// Tokens: one for each record with a credential. With `services` in the identity, a token that an `.identify`
-    /// after the wipe writes again for the same service does not count.
+    /// The number of tokens, one for each record with a credential. With `services` in the identity, a token does not
+    /// count if a later `.identify` writes it again for the same service.
     public var tokens: Int
-    /// Push registrations, also those that the same change puts again.
+    /// The number of push registrations, including those that the same change writes again.
     public var pushes: Int
     /// The new storage epoch.
     public var storageEpoch: UInt64
 
-    /// Counts of a wipe.
+    /// Creates the counts of a wipe.
     public init(storage: Int, tokens: Int, pushes: Int, storageEpoch: UInt64) {
       self.storage = storage
       self.tokens = tokens
@@ -107,14 +111,14 @@ public struct CommitResult: Sendable {
 
   /// The events as written, with their positions.
   public var events: [StoredEvent]
-  /// What the wipe in the change destroyed, if there was one. The `identityWiped` event of the change gets these
-  /// counts as its data from the store itself.
+  /// The amount of data that the wipe in the change destroyed; `nil` without a wipe. The store also writes these counts
+  /// into the data of the change's `identityWiped` event.
   public var wiped: Wiped?
-  /// What is left to be done although the change is on disk: a key that it destroyed still lies in the log, or in a copy.
-  /// Whoever waits for the wipe or the removal must hear of it.
+  /// The failure to remove a destroyed key from the log or from a backup, although the change itself is on disk. It
+  /// must be reported to the caller of the wipe or the removal.
   public var unfinished: SDKError?
 
-  /// A result.
+  /// Creates a result.
   public init(events: [StoredEvent] = [], wiped: Wiped? = nil, unfinished: SDKError? = nil) {
     self.events = events
     self.wiped = wiped

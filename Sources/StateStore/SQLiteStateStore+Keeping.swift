@@ -1,32 +1,33 @@
 public import SDKProtocol
 
-/// Copies and keys of a state in use.
+/// Backups and keys of a state in use.
 extension SQLiteStateStore {
-  /// Makes a copy in `backups/`: consistent, and without any key that was destroyed.
+  /// Makes a backup in `backups/`. It is consistent and contains no key that was destroyed.
   ///
   /// - Parameters:
-  ///   - name: `nil` for one of the store's own names.
-  ///   - keep: How many of the store's own copies there may be; the oldest are removed.
-  /// - Throws: `RPCError` `invalidParams` for the name, `SDKError` `storeUnavailable`.
+  ///   - name: The name of the backup; `nil` for a generated name.
+  ///   - keep: The number of backups with generated names to keep, at least 1. The oldest beyond it are deleted.
+  /// - Throws: `RPCError` `invalidParams` for an invalid or taken name; `SDKError` `storeUnavailable`.
   public func backUp(name: String? = nil, keep: Int) async throws -> StateBackup {
     try await writer.between { $0.backUp(name, keep: keep) }.get()
   }
 
-  /// All copies, the newest first.
+  /// All backups, newest first; empty if the folder can't be read.
   public var backups: [StateBackup] { (try? BackupFolder(in: directory).copies()) ?? [] }
 
-  /// Replaces the master key and wraps every data key under the new one, in the copies too.
+  /// Replaces the master key and rewraps every data key under the new one, in the backups too.
   ///
-  /// - Returns: how many data keys of instances and outbox entries were wrapped anew.
-  /// - Throws: `storeUnavailable`; everything opens as before then, unless it says otherwise.
+  /// - Returns: the number of rewrapped data keys of instances and outbox entries.
+  /// - Throws: `storeUnavailable`. The state still opens. The new key may already be in force if only the log or a
+  ///   backup could not be updated.
   public func rotateKey() async throws(SDKError) -> Int {
     try await writer.between { $0.rotateKey() }.get()
   }
 
-  /// What was noticed when the state was opened, now or earlier, and nobody has looked at yet.
+  /// The notices from this opening and earlier ones that the operator has not deleted yet.
   public var notices: [StateNotice] { StateNotice.all(in: directory.path) }
 
-  /// Files in the directory of the state that former databases were set aside as. They may hold keys that were
-  /// destroyed since.
+  /// The names of the files in the state directory that hold replaced databases. They may hold keys that were destroyed
+  /// since.
   public var setAside: [String] { StateReplacement.asides(in: directory.path) }
 }

@@ -3,10 +3,10 @@ import GRDB
 public import Logging
 public import SDKProtocol
 
-/// The store on disk: one SQLite database, sealed, in a directory that it alone holds.
+/// The store on disk: a sealed SQLite database in a directory that only this store holds.
 ///
-/// What a row that was moved, changed or put back gives is said at `Anchor`: its instance is quarantined, the others
-/// live on. Names of instances, epochs, sizes and times lie in clear; everything else is sealed.
+/// A row that was moved, changed or rolled back quarantines its instance and no other; `Anchor` describes what is
+/// detected. Names of instances, epochs, sizes and times are stored in clear; everything else is sealed.
 public final class SQLiteStateStore: StateStore {
   public let cursors: CursorCoder
   public let meta: StoreMeta
@@ -19,18 +19,18 @@ public final class SQLiteStateStore: StateStore {
   let writer: StoreWriter
   private let logger: Logger
 
-  /// Opens a state, or makes one in a directory that has none.
+  /// Opens a state, or creates one in a directory that has none.
   ///
-  /// The directory and its files are closed to others. Reads begin at once; changes are written as soon as they
-  /// come, whether or not `run` was called.
+  /// Other users get no access to the directory and its files. Reads and writes work at once, whether or not `run` was
+  /// called.
   ///
   /// - Parameters:
-  ///   - directory: Made with mode 0700 if it isn't there.
-  ///   - rootKey: The key of the state, `root.key` in the directory unless the caller has it.
-  ///   - clock: The time that events get.
-  ///   - retention: How long events are kept.
-  ///   - withhold: What a restored copy must not take up again.
-  ///   - observer: Hears of every transaction that made changes.
+  ///   - directory: The path of the state directory. It is created with mode 0700 if it is missing.
+  ///   - rootKey: The source of the root key: `root.key` in the directory, or a credential.
+  ///   - clock: The clock for the times of events.
+  ///   - retention: The limits on the events that are kept.
+  ///   - withhold: The function that removes from a restored backup what must not be used again.
+  ///   - observer: The function that is called after every transaction with changes.
   public static func open(
     directory: String, rootKey: RootKeySource = .file, clock: @escaping @Sendable () -> Timestamp = { .now },
     retention: EventRetention = EventRetention(), logger: Logger, withhold: @escaping Withholding = { _, _ in nil },
@@ -91,7 +91,7 @@ public final class SQLiteStateStore: StateStore {
     }
   }
 
-  /// Returns when `stop` was called, or its task cancelled, and every change that was accepted is answered.
+  /// Returns once `stop` was called or the task was cancelled, and every accepted change is completed.
   public func run() async {
     await withTaskCancellationHandler {
       await writer.finished()
@@ -100,10 +100,10 @@ public final class SQLiteStateStore: StateStore {
     }
   }
 
-  /// Accepts no more changes; what was accepted is still written and answered.
+  /// Stops accepting changes. Accepted changes are still written and acknowledged.
   public func stop() { writer.stop() }
 
-  /// Stops, waits until everything accepted is on disk, and gives the directory back.
+  /// Stops the store, waits until every accepted change is completed, and unlocks the directory.
   public func close() async {
     writer.stop()
     await writer.finished()
@@ -180,19 +180,19 @@ public final class SQLiteStateStore: StateStore {
 
   public var health: StoreHealth { status.health }
 
-  /// How many changes wait for the next transaction.
+  /// The number of changes that wait for the next transaction.
   public var waitingCount: Int { writer.waitingCount }
 
-  /// Has the writer answer in its turn: the watchdog's question.
+  /// Calls `body` on the writer's queue between two transactions: the watchdog's health probe.
   public func answer(_ body: @escaping @Sendable () -> Void) { writer.answer(body) }
 
-  /// How long the writer has been at work that is no transaction, such as a copy of all; `nil` when it is not.
+  /// The time since the writer began work other than a transaction, such as a backup; `nil` without such work.
   public var longWork: Duration? { writer.longWork }
 
-  /// Keeps events as long as this from now on; what is too much goes with the next sweep.
+  /// Replaces the limits on the events that are kept. Excess events are removed by the next sweep at the latest.
   public func use(_ retention: EventRetention) async { await writer.between { $0.use(retention) } }
 
-  /// Drops the events that retention does not keep; done now and then by itself.
+  /// Removes the events beyond retention now. Sweeps also do this at intervals.
   func applyRetention() async {
     await writer.between { session in while session.sweepPiece() {} }
   }

@@ -1,56 +1,58 @@
 public import SDKProtocol
 
-/// What survives: instances, their identity and storage, and the log of events.
+/// The durable storage of instances, their identity and storage, and the event log.
 ///
-/// A change is acknowledged when it is durable; after `kill -9` at any moment a restart shows exactly what had been
-/// acknowledged. Calls obey no cancellation: a vanishing caller never takes a change back.
+/// A change is acknowledged once it is durable. After `kill -9` at any moment, a restart shows every acknowledged
+/// change. Calls ignore cancellation, so that a caller that disconnects never undoes a change.
 public protocol StateStore: Sendable {
-  /// Everything that must be in memory, read once at start. An instance whose rows don't open is quarantined alone.
+  /// Reads everything that must be in memory; called once at start. An instance whose rows do not open is quarantined
+  /// and does not affect the others.
   ///
   /// - Throws: `storeUnavailable`, `keyMissing`.
   func load() async throws(SDKError) -> StoredState
 
-  /// Applies one change as a whole and answers when it is on disk.
+  /// Applies a change as a whole and returns once it is on disk.
   ///
-  /// A change that creates expects nothing; one of events alone needs no instance; any other needs its instance.
+  /// A change that creates an instance ignores the expected epochs. A change with only events and no expected epoch
+  /// needs no instance. Any other change needs its instance to exist.
   ///
-  /// - Throws: `epochChanged` when the instance's epoch is not the expected one any more, or not below the one it is
-  ///   raised to; `instanceExists`; `instanceNotFound` when it was deleted; `storageFull`; `instanceQuarantined`;
-  ///   `storeUnavailable`.
+  /// - Throws: `epochChanged` when the epoch or the storage epoch of the instance is not the expected one, or its epoch
+  ///   is not below the one it is raised to. Also `instanceExists`, `storageFull`, `instanceQuarantined`,
+  ///   `storeUnavailable`, and `instanceNotFound` when the instance was deleted.
   func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult
 
-  /// A stored value; `nil` if there is no such instance.
+  /// Returns a stored value, or `nil` if there is no such instance.
   func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue?
 
-  /// The keys in storage with the size of their values in bytes, sorted.
+  /// Returns the keys in storage with the sizes of their values in bytes, sorted by key.
   func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)]
 
-  /// The next keys in storage in an order of the store's own; `nil` if there is no such instance.
+  /// Returns the next keys in storage, in an order that the store chooses, or `nil` if there is no such instance.
   ///
-  /// - Parameter key: the last key of the page before; `nil` for the first page.
+  /// - Parameter key: the last key of the previous page; `nil` for the first page.
   func storagePage(
     of instance: InstanceUUID, after key: String?, limit: Int
   ) async throws(SDKError) -> StoredKeys?
 
-  /// Events after a position, oldest first.
+  /// Returns the events after a position, oldest first, at most `limit`.
   func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent]
 
-  /// The next events of some instances, or of all for `nil`, after a position, oldest first, and what retention has
-  /// taken after it; both from one snapshot. It reads a bounded part of the log: a page may be short or empty though
-  /// more follows after where it has `reached`.
+  /// Returns the next events of some instances, or of all for `nil`, after a position, oldest first. The page also
+  /// contains the losses to retention after the position, from the same snapshot. One call reads a bounded part of the
+  /// log, so a page may be short or empty although more events follow after `reached`.
   func eventPage(
     after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
   ) async throws(SDKError) -> EventPage
 
-  /// The position of the newest event, and the newest position that is no longer kept for some instance.
+  /// Returns the position of the newest event, and the newest positions that retention has removed.
   func eventBounds() async throws(SDKError) -> EventBounds
 
-  /// How the store is.
+  /// The health of the store.
   var health: StoreHealth { get }
 
-  /// Cursors of this state's events.
+  /// The coder for cursors of this state's events.
   var cursors: CursorCoder { get }
 
-  /// What the store knows of itself.
+  /// The facts about the state and its opening.
   var meta: StoreMeta { get }
 }

@@ -1,6 +1,6 @@
 import SDKProtocol
 
-/// What a store answers, in the same words whichever store it is.
+/// The errors that all stores report with the same words.
 extension SDKError {
   static func storeUnavailable(_ why: String) -> SDKError { SDKError(.store, .storeUnavailable, why) }
 

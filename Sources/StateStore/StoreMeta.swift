@@ -1,22 +1,22 @@
 public import SDKProtocol
 
-/// What the store knows of itself.
+/// The facts about a state and its opening.
 public struct StoreMeta: Sendable, Hashable {
-  /// Random, made with the state and as old as it is, another one after a copy was restored; cursors of another state
-  /// are told by it.
+  /// The random ID of the state, created with it. A restored backup or a rolled-back database gets a new ID, which
+  /// invalidates earlier cursors.
   public var stateID: String
-  /// How often this state has been opened after the first time; durable before `open` returns.
+  /// The number of openings of this state after the first one, durable before `open` returns.
   public var restartCount: Int
-  /// Which root key it lies under.
+  /// The root key that wraps the state's master key.
   public var rootKey: RootKeyOrigin
-  /// That the database was damaged and replaced when it was opened.
+  /// The repair made by this opening; `nil` if the database was not damaged.
   public var repair: StateRepair?
-  /// The moment of the copy that has become the state with this opening; `nil` if none has.
+  /// The time of the backup that became the state with this opening; `nil` if none did.
   public var copiedAt: Timestamp?
-  /// That the state is not as it was left when it was last closed.
+  /// The notice left by this opening if the state is not as sdkd last wrote it; otherwise `nil`.
   public var notice: StateNotice?
 
-  /// A state's own data.
+  /// Creates the facts about a state.
   public init(
     stateID: String, restartCount: Int, rootKey: RootKeyOrigin = .file, repair: StateRepair? = nil,
     copiedAt: Timestamp? = nil, notice: StateNotice? = nil

@@ -1,15 +1,16 @@
 import JSONRPC
 
-/// What the store itself looks at in an identity: one record with a `credential`, or `services` with a record for each
-/// name.
+/// The part of an identity that the store itself reads. An identity is one record with a `credential`, or has
+/// `services` with a record for each name.
 enum StoredIdentity {
-  /// How many tokens a wipe of this identity destroys: one for each record with a credential.
+  /// Returns the number of tokens that a wipe of this identity destroys: one for each record with a credential.
   static func tokenCount(in identity: JSON?) -> Int { tokenCount(in: identity, notKeptIn: nil) }
 
-  /// How many tokens a wipe of this identity destroys when the same change writes another one.
+  /// Returns the number of tokens that a wipe of this identity destroys when the same change writes the identity
+  /// `next`.
   ///
-  /// Only what a service has kept is not counted: the same credential under the same name. A wiped record without
-  /// services keeps nothing.
+  /// A token does not count if `next` has the same credential for the same service. The credential of a record without
+  /// `services` always counts.
   static func tokenCount(in identity: JSON?, notKeptIn next: JSON?) -> Int {
     guard let services = identity?["services"]?.objectValue else { return credential(of: identity) == nil ? 0 : 1 }
     return services.members.count { service in
@@ -25,7 +26,7 @@ enum StoredIdentity {
 }
 
 extension CommitResult.Wiped {
-  /// The counts as the data of an `identityWiped` event, over what the event had.
+  /// Returns the data of an `identityWiped` event: the given data with these counts and the storage epoch set.
   func data(over data: JSONObject, instance: InstanceUUID) -> JSONObject {
     var data = data
     data["storage"] = JSON(storage)

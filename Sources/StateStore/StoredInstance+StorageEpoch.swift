@@ -1,14 +1,14 @@
 extension StoredInstance {
-  /// The storage epoch as clients see it: other than any that they have seen, also when an instance was deleted and
-  /// made again under its old name.
+  /// The storage epoch in the form that clients see. It never repeats, even when an instance is deleted and created
+  /// again under its old name.
   public var clientStorageEpoch: String { uuid.clientStorageEpoch(storageEpoch) }
 }
 
 extension InstanceUUID {
-  /// The storage epoch as clients see it: the first eight digits of the uuid, a hyphen and the number.
+  /// Returns a storage epoch in the form that clients see: the first eight digits of the UUID, a hyphen and the number.
   public func clientStorageEpoch(_ epoch: UInt64) -> String { "\(description.prefix(8))-\(epoch)" }
 
-  /// A new random uuid (version 4).
+  /// Returns a new random UUID (version 4).
   public static func random() -> InstanceUUID {
     var generator = SystemRandomNumberGenerator()
     var bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }

@@ -1,20 +1,20 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// Something that has still to be told to the vendor and outlives a wipe of its instance (`sdks.md`, rule 3): sealed
-/// under a key of its own, which is destroyed when the entry is deleted.
+/// A pending delivery to the vendor, which outlives a wipe of its instance (`sdks.md`, rule 3). It is sealed under a
+/// key of its own, which is destroyed when the entry is deleted.
 public struct StoredOutboxEntry: Sendable, Hashable {
-  /// How many an instance may have.
+  /// The maximum number of entries for one instance.
   public static let maximumCount = 256
 
-  /// What it is put and deleted by.
+  /// The ID under which the entry is written and deleted.
   public var id: String
-  /// What is to be done, with the credential that it takes. Sealed.
+  /// The action to perform, with the credential that it needs. Sealed.
   public var value: JSON
-  /// When it is given up; the store only keeps this, in clear.
+  /// The time at which the delivery is abandoned. The store keeps it in clear and does not act on it.
   public var deadline: Timestamp
 
-  /// An entry.
+  /// Creates an entry.
   public init(id: String, value: JSON, deadline: Timestamp) {
     self.id = id
     self.value = value

@@ -1,25 +1,25 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// The identity of an instance for its whole life; a new instance of the same name has another.
+/// The permanent ID of an instance. A new instance with the same name has another one.
 public struct InstanceUUID: Sendable, Hashable, CustomStringConvertible {
-  /// A lower-case UUID.
+  /// The UUID as text in lower case.
   public let description: String
 
-  /// A UUID that is known.
+  /// Creates the ID from the text of a UUID, without checking it.
   public init(_ text: String) { description = text }
 }
 
-/// What `load` gives.
+/// The state that `load` returns.
 public struct StoredState: Sendable {
   /// The instances that opened.
   public var instances: [StoredInstance]
-  /// Those that did not, with why.
+  /// The instances that did not open, with the reasons.
   public var quarantined: [QuarantinedInstance]
-  /// The last events of deleted instances, where they say who may see the instances' events; oldest first.
+  /// The last events of deleted instances that contain access rules for the instances' events, oldest first.
   public var deleted: [StoredEvent]
 
-  /// A state with these instances.
+  /// Creates a state.
   public init(
     instances: [StoredInstance] = [], quarantined: [QuarantinedInstance] = [], deleted: [StoredEvent] = []
   ) {
@@ -29,25 +29,25 @@ public struct StoredState: Sendable {
   }
 }
 
-/// One instance as stored.
+/// An instance as stored.
 public struct StoredInstance: Sendable, Hashable {
   public var uuid: InstanceUUID
   public var id: InstanceID
   public var createdAt: Timestamp
-  /// Kind, source, settings, provider, access, labels, owner: what outlives a wipe. Sealed.
+  /// Kind, source, settings, provider, access, labels and owner: the data that a wipe keeps. Sealed.
   public var definition: JSON
-  /// User, credential and the kind's own state: what a wipe destroys. Sealed.
+  /// User, credential and the kind's own state: data that a wipe destroys. Sealed.
   public var identity: JSON?
-  /// Raised with every login, logout, identity change and wipe.
+  /// A number that every login, logout, identity change and wipe raises.
   public var epoch: UInt64
-  /// Raised with every wipe.
+  /// A number that every wipe raises.
   public var storageEpoch: UInt64
-  /// What a wipe destroys too; sorted by id.
+  /// The push registrations, sorted by ID. A wipe destroys them.
   public var pushes: [StoredPush]
-  /// What outlives a wipe; sorted by id.
+  /// The outbox entries, sorted by ID. A wipe keeps them.
   public var outbox: [StoredOutboxEntry]
 
-  /// An instance with these parts.
+  /// Creates an instance.
   public init(
     uuid: InstanceUUID, id: InstanceID, createdAt: Timestamp, definition: JSON, identity: JSON? = nil,
     epoch: UInt64 = 0, storageEpoch: UInt64 = 0, pushes: [StoredPush] = [], outbox: [StoredOutboxEntry] = []
@@ -64,16 +64,16 @@ public struct StoredInstance: Sendable, Hashable {
   }
 }
 
-/// An instance that is on disk but can't be opened.
+/// An instance on disk that can't be opened.
 public struct QuarantinedInstance: Sendable, Hashable {
   public var uuid: InstanceUUID
   public var id: InstanceID
-  /// What does not open, in words for the operator.
+  /// A message for the operator about what does not open.
   public var problem: String
-  /// When it was made; `nil` where that can't be read.
+  /// The time of creation; `nil` if it can't be read.
   public var createdAt: Timestamp?
 
-  /// A quarantined instance.
+  /// Creates a quarantined instance.
   public init(uuid: InstanceUUID, id: InstanceID, problem: String, createdAt: Timestamp? = nil) {
     self.uuid = uuid
     self.id = id
@@ -82,33 +82,33 @@ public struct QuarantinedInstance: Sendable, Hashable {
   }
 }
 
-/// The value of one key in an instance's storage, and the storage epoch of the same moment.
+/// The value of one key in an instance's storage, with the storage epoch from the same snapshot.
 public struct StoredValue: Sendable, Hashable {
-  /// The value; `nil` if there is none.
+  /// The value; `nil` if the key has none.
   public var value: JSON?
   public var storageEpoch: UInt64
 
-  /// A value and its storage epoch.
+  /// Creates a value with its storage epoch.
   public init(value: JSON?, storageEpoch: UInt64) {
     self.value = value
     self.storageEpoch = storageEpoch
   }
 }
 
-/// A page of the keys in an instance's storage, and the storage epoch of the same moment.
+/// A page of the keys in an instance's storage, with the storage epoch from the same snapshot.
 public struct StoredKeys: Sendable {
-  /// The keys with the size of their values in bytes.
+  /// The keys with the sizes of their values in bytes.
   public var keys: [(key: String, bytes: Int)]
   public var storageEpoch: UInt64
 
-  /// Keys and their storage epoch.
+  /// Creates a page of keys.
   public init(keys: [(key: String, bytes: Int)], storageEpoch: UInt64) {
     self.keys = keys
     self.storageEpoch = storageEpoch
   }
 }
 
-/// An event as stored; `position` is its place in the one order of the daemon, from 1, never reused.
+/// An event as stored. `position` is its place in the daemon's single event order; it starts at 1 and is never reused.
 public struct StoredEvent: Sendable, Hashable {
   public var position: UInt64
   public var uuid: InstanceUUID
@@ -119,10 +119,10 @@ public struct StoredEvent: Sendable, Hashable {
   public var service: String?
   public var operation: String?
   public var data: JSONObject
-  /// Who may see the events of an instance that is gone; written with its last one.
+  /// The access rules for the events of a deleted instance, written with its last event.
   public var audience: JSON?
 
-  /// An event with these parts.
+  /// Creates an event.
   public init(
     position: UInt64, uuid: InstanceUUID, id: InstanceID, kind: KindName, time: Timestamp, type: EventType,
     service: String? = nil, operation: String? = nil, data: JSONObject, audience: JSON? = nil
@@ -140,17 +140,17 @@ public struct StoredEvent: Sendable, Hashable {
   }
 }
 
-/// Where the log of events begins and ends.
+/// The bounds of the event log.
 public struct EventBounds: Sendable, Hashable {
-  /// The position of the newest event ever written; 0 without any.
+  /// The position of the newest event ever written; 0 if there was none.
   public var newest: UInt64
-  /// The newest position whose event was dropped by retention; a cursor before it has a gap.
+  /// The newest position whose event retention has removed. A cursor before it may have a gap.
   public var dropped: UInt64
-  /// The same for each instance that lost events: a cursor has a gap only if it stands before the one of an instance
-  /// that is asked for, so that a busy instance does not cost a quiet one its place.
+  /// The same for each instance that lost events. A cursor has a gap only if it lies before the position of a requested
+  /// instance, so that a busy instance causes no gap for a quiet one.
   public var droppedByInstance: [InstanceUUID: UInt64]
 
-  /// Bounds.
+  /// Creates bounds.
   public init(newest: UInt64, dropped: UInt64, droppedByInstance: [InstanceUUID: UInt64] = [:]) {
     self.newest = newest
     self.dropped = dropped
@@ -158,11 +158,11 @@ public struct EventBounds: Sendable, Hashable {
   }
 }
 
-/// How the store is.
+/// The health of the store.
 public enum StoreHealth: Sendable, Hashable {
   case ok
-  /// Writes fail at the moment; what was acknowledged is served from memory.
+  /// Writes fail at the moment; acknowledged data is served from memory.
   case degraded(String)
-  /// Nothing can be read: no key, or no database.
+  /// No data can be read, because the key or a usable database is missing.
   case failing(SDKError)
 }

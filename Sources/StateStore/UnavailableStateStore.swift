@@ -1,13 +1,13 @@
 import Crypto
 public import SDKProtocol
 
-/// Stands in for a state that could not be opened: everything answers why.
+/// A placeholder for a state that could not be opened. Every call fails with the reason.
 public struct UnavailableStateStore: StateStore {
   private let error: SDKError
   public let cursors: CursorCoder
   public let meta: StoreMeta
 
-  /// A store that answers with this error.
+  /// Creates a store whose calls fail with this error.
   public init(_ error: SDKError) {
     self.error = error
     meta = StoreMeta(stateID: InstanceUUID.random().description, restartCount: 0)

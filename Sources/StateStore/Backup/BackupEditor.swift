@@ -2,14 +2,14 @@ import Crypto
 import GRDB
 import SDKProtocol
 
-/// Keeps the copies in line with the state: what is destroyed there is destroyed in them, and they open with the key
-/// that it opens with.
+/// An editor of the backups. It destroys in them the keys that were destroyed in the state, and rewraps them under the
+/// state's current keys.
 struct BackupEditor {
   let folder: BackupFolder
 
-  /// Destroys keys in all copies. A copy in which that can't be done is removed.
+  /// Destroys keys in all backups. A backup in which a key can't be destroyed is deleted.
   ///
-  /// - Throws: `StoreOpenError` when one can be neither changed nor removed.
+  /// - Throws: `StoreOpenError` when the folder can't be read, or a backup can neither be changed nor deleted.
   func remove(_ removals: [Removal], _ vault: Vault) throws {
     guard !removals.isEmpty else { return }
     for copy in try folder.copies() {
@@ -25,7 +25,7 @@ struct BackupEditor {
     }
   }
 
-  /// Counts the instances of a copy that was made before there was a census.
+  /// Counts the instances of a backup from before schema version 4 and writes its first census.
   private static func takeCensus(_ wrapping: WrappingKey, before3 master: SymmetricKey?, _ db: Database) throws {
     guard let keyring = try StateKeyTable.load(db, wrapping) ?? master.map(Keyring.init(before3:)) else {
       throw StoreOpenError.corrupt("its keys do not open")
@@ -45,15 +45,15 @@ struct BackupEditor {
         _ = try ChangeWriter.apply(change, at: .now, vault: vault, db)
         return
       } catch is SDKError {
-        // It does not open: what can't be wiped is removed.
+        // The instance does not open, so it can't be wiped and is deleted instead.
       }
     }
     _ = try InstanceTable.delete(uuid, vault: vault, db)
   }
 
-  /// Brings all copies under the present keys.
+  /// Rewraps all backups under the current master key and the first of `roots`.
   ///
-  /// - Returns: those that could not be, with why.
+  /// - Returns: the backups for which this failed, with the reasons.
   func adopt(
     master: SymmetricKey, wrapping: WrappingKey, roots: [RootKey]
   ) -> [(name: String, problem: String)] {
@@ -75,7 +75,7 @@ struct BackupEditor {
   ) throws {
     let path = folder.file(copy.name)
     let connection = try StoreConnection.copy(at: path)
-    // A file that was copied by hand is not in the mode that copies have, and becomes so by being opened.
+    // Opening a file that was copied by hand changes its journal mode, so its time is restored afterwards.
     defer { folder.setTime(of: path, to: copy.createdAt) }
     let isUpToDate = try connection.read { db in
       guard try StoreSchema.version(of: db) == StoreSchema.version,
@@ -95,8 +95,9 @@ struct BackupEditor {
     }
   }
 
-  /// Brings a copy to the present schema and changes it, in one transaction; its time stays the same. `body` gets the
-  /// version that it had. A copy that is not to be changed is left as it is.
+  /// Migrates a backup to the current schema and changes it with `body`, in one transaction. The file keeps its time.
+  /// `body` gets the schema version from before the migration. A backup for which `isConcerned` is false stays
+  /// unchanged.
   private func edit(
     _ copy: StateBackup, if isConcerned: (Database) throws -> Bool = { _ in true },
     _ body: (Database, Int) throws -> Void
@@ -108,7 +109,7 @@ struct BackupEditor {
       folder.setTime(of: path, to: copy.createdAt)
     }
     try connection.writeWithoutTransaction { db in
-      // One transaction: each read outside of one locks the file, and looks for a journal, again.
+      // A single transaction: every read outside a transaction would lock the file and look for a journal again.
       try db.inTransaction(.immediate) {
         try StoreSchema.compare(db)
         guard try isConcerned(db) else { return .rollback }

@@ -7,10 +7,10 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// `backups/` below the directory of the state. A copy's file has the time of the moment whose state it holds.
+/// The folder `backups/` in the state directory. The modification time of a backup's file is the time of its state.
 struct BackupFolder: Sendable {
   static let suffix = ".db"
-  /// How many backups are looked at to find a good one, the newest first.
+  /// The number of backups that are tried in search of a good one, newest first.
   static let triedCount = 16
   let path: String
 
@@ -20,10 +20,10 @@ struct BackupFolder: Sendable {
 
   func file(_ name: String) -> String { path + "/" + name + Self.suffix }
 
-  /// Where a copy is made before it has its name.
+  /// The path of a backup that is still being written.
   var partial: String { path + "/.partial" }
 
-  /// All copies, the newest first.
+  /// Returns all backups, newest first.
   func copies() throws(StoreOpenError) -> [StateBackup] {
     guard try isThere() else { return [] }
     let names: [String]
@@ -36,9 +36,9 @@ struct BackupFolder: Sendable {
     return copies.sorted { ($0.createdAt, $0.name) > ($1.createdAt, $1.name) }
   }
 
-  /// Whether the folder is there.
+  /// Returns whether the folder exists.
   ///
-  /// - Throws: `unwritable` for a link: what it leads to may belong to somebody else.
+  /// - Throws: `unwritable` for a link or a file. The target of a link may belong to another user.
   private func isThere() throws(StoreOpenError) -> Bool {
     var information = stat()
     guard lstat(path, &information) == 0 else {
@@ -51,7 +51,7 @@ struct BackupFolder: Sendable {
     return true
   }
 
-  /// A copy of this name, if there is one.
+  /// Returns the backup with this name, or `nil` if there is none.
   func copy(_ name: String) -> StateBackup? {
     var information = stat()
     guard lstat(file(name), &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -60,7 +60,7 @@ struct BackupFolder: Sendable {
       name: name, bytes: Int(information.st_size), createdAt: Timestamp(secondsSince1970: time))
   }
 
-  /// Makes the folder, and removes what a crash has left half made.
+  /// Creates the folder if needed, and removes a partial backup that a crash left.
   func prepare() throws(StoreOpenError) {
     if try !isThere(), mkdir(path, 0o700) != 0 { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
     removePartial()
@@ -70,14 +70,14 @@ struct BackupFolder: Sendable {
     for ending in ["", "-journal", "-wal", "-shm"] { unlink(partial + ending) }
   }
 
-  /// Gives the finished copy its name.
+  /// Makes the partial backup durable, sets its time and gives it its name.
   func finish(_ name: String, at time: Timestamp) throws(StoreOpenError) {
     do {
       let file = try FileDescriptor(opening: partial, O_RDWR)
       if fsync(file.number) != 0 { throw StoreOpenError.unwritable("\(partial): \(FileDescriptor.text(of: errno))") }
     }
     setTime(of: partial, to: time)
-    // A link takes no other copy's place, as a rename would.
+    // Unlike a rename, a link never replaces an existing backup.
     if link(partial, file(name)) != 0 { throw .unwritable("\(file(name)): \(FileDescriptor.text(of: errno))") }
     unlink(partial)
     try synchronize()

@@ -3,15 +3,16 @@ import Glibc
 import JSONRPC
 import SDKProtocol
 
-/// Makes copies of the state. Only the writer's queue calls this: no change is made meanwhile.
+/// The creation of backups. It runs only on the writer's queue, so that no change is made meanwhile.
 struct BackupMaker {
   let folder: BackupFolder
   let database: DatabaseHolder
   let tuning: StoreTuning
 
-  /// Makes a copy under a name, or one of the store's own, and then removes own ones beyond `keep`.
+  /// Makes a backup with this name, or with a generated name for `nil`. Then deletes the oldest backups with generated
+  /// names beyond `keep`; the newest one always stays.
   ///
-  /// - Throws: `RPCError` for a name that can't be; whatever the disk or the database says.
+  /// - Throws: `RPCError` `invalidParams` for an invalid or taken name; any error of the disk or the database.
   func make(_ name: String?, keep: Int, at time: Timestamp) throws -> StateBackup {
     if let name, let mistake = StateBackup.mistake(inName: name) {
       throw RPCError.invalidParams(mistake, member: "name")
@@ -34,11 +35,11 @@ struct BackupMaker {
   }
 
   private func write(at time: Timestamp) throws {
-    // SQLite makes its file for all to read, but takes an empty one as it is.
+    // SQLite would create its file readable by all users, but keeps the mode of an existing empty file.
     _ = try FileDescriptor(opening: folder.partial, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     try tuning.at(.copying, nil)
     try database.use { db in
-      // What is in the copies' keys already needs no noting: this copy has never had them.
+      // `settleRemovals` has already destroyed the noted keys in the other backups, and this backup never has them.
       try RemovalTable.clear(db)
       try db.execute(sql: "VACUUM INTO ?", arguments: [folder.partial])
     }

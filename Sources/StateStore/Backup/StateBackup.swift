@@ -1,15 +1,15 @@
 public import SDKProtocol
 
-/// A copy of the state, made while it was in use.
+/// A backup of the state, made while the state was in use.
 public struct StateBackup: Sendable, Hashable {
-  /// What it is called: its file in `backups/` without `.db`.
+  /// The backup's name: that of its file in `backups/` without `.db`.
   public var name: String
-  /// The size of its file.
+  /// The size of the file in bytes.
   public var bytes: Int
-  /// The moment whose state it holds.
+  /// The time of the state that the backup holds.
   public var createdAt: Timestamp
 
-  /// A copy.
+  /// Creates the description of a backup.
   public init(name: String, bytes: Int, createdAt: Timestamp) {
     self.name = name
     self.bytes = bytes
@@ -18,13 +18,13 @@ public struct StateBackup: Sendable, Hashable {
 
   private static let ownPrefix = "auto-"
 
-  /// Whether it was given its name by the store, which may then remove it for newer ones.
+  /// Whether the store generated the name. The store deletes such backups in favor of newer ones.
   public var isOwn: Bool { name.hasPrefix(Self.ownPrefix) }
 
-  /// The name that the store gives to a copy of this moment: `auto-20260102-030405`.
+  /// Returns the generated name of a backup made at this time, such as `auto-20260102-030405`.
   static func ownName(at time: Timestamp) -> String { ownPrefix + time.fileName }
 
-  /// Why a text is no name for a copy; `nil` if it is one.
+  /// Returns why a text is not a valid name for a backup, or `nil` if it is valid.
   public static func mistake(inName name: String) -> String? {
     let allowed = name.utf8.allSatisfy { byte in
       (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || [0x2D, 0x2E, 0x5F].contains(byte)
@@ -38,7 +38,7 @@ public struct StateBackup: Sendable, Hashable {
 }
 
 extension Timestamp {
-  /// The time in UTC to the second, as file names have it: `20260102-030405`.
+  /// The time in UTC to the second, in the form for file names: `20260102-030405`.
   var fileName: String {
     let digits = description.prefix(19).filter(\.isNumber)
     return "\(digits.prefix(8))-\(digits.dropFirst(8))"

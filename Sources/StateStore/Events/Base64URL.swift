@@ -1,4 +1,5 @@
-/// Base64 for URLs without padding (RFC 4648, section 5), one spelling for each sequence of bytes.
+/// Base64 for URLs without padding (RFC 4648, section 5). Decoding accepts one spelling for each sequence of bytes, and
+/// at most 128 characters.
 enum Base64URL {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 

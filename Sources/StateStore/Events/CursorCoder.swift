@@ -1,12 +1,13 @@
 import Crypto
 import SDKProtocol
 
-/// Turns places in the order of events into opaque cursors and back.
+/// A coder that converts places in the event order into opaque cursors and back.
 ///
-/// Without the key nobody can make a cursor, change one, or see how many events lie between two (a synthetic IV from
-/// HMAC-SHA256, which also masks the position). An event's cursor is always the same text. That of a place between
-/// events differs each time, so that two of them don't even tell whether anything lies between. A cursor of another
-/// state does not decode.
+/// Without the key, a cursor can't be created or changed, and the number of events between two cursors stays hidden.
+/// The tag of a cursor is a synthetic IV from HMAC-SHA256, which also masks the position.
+///
+/// The cursor of an event's position is always the same text. The cursor of an `EventPlace` differs each time, so that
+/// comparing two does not reveal whether events lie between them. A cursor of another state does not decode.
 public struct CursorCoder: Sendable {
   private static let tagBytes = 16
   private static let numberBytes = 8
@@ -15,27 +16,27 @@ public struct CursorCoder: Sendable {
   private let masking: SymmetricKey
   private let state: [UInt8]
 
-  /// Cursors of the state with this id under a key of its own.
+  /// Creates a coder for the state with this ID, with a key used only for cursors.
   init(key: SymmetricKey, stateID: String) {
     authentication = DerivedKey.derive(from: key, purpose: "cursor authentication")
     masking = DerivedKey.derive(from: key, purpose: "cursor masking")
     state = Array(stateID.utf8)
   }
 
-  /// The cursor of an event's position; 0 stands before the first event.
+  /// Returns the cursor of an event's position; 0 is the position before the first event.
   public func encode(_ position: UInt64) -> String { encode([position], nonce: []) }
 
-  /// A cursor of a place, another each time.
+  /// Returns a cursor of a place in the event order, a different text each time.
   public func encode(_ place: EventPlace) -> String {
     encode([place.position, place.acknowledged], nonce: Self.bytes(of: UInt64.random(in: .min ... .max)))
   }
 
-  /// The position of a cursor; `nil` if it was not made here or belongs to another state.
+  /// Returns the position in a cursor, or `nil` if the cursor is invalid or belongs to another state.
   public func decode(_ cursor: String) -> UInt64? {
     if case .place(let place) = read(cursor) { place.position } else { nil }
   }
 
-  /// What a text says.
+  /// Decodes a text that was received as a cursor.
   public func read(_ cursor: String) -> CursorReading {
     guard let bytes = Base64URL.decode(cursor) else { return .malformed }
     let isPlace = bytes.count == Self.tagBytes + 3 * Self.numberBytes

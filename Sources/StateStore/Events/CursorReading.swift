@@ -1,9 +1,9 @@
-/// What a text is that was given as a cursor.
+/// The result of decoding a text as a cursor.
 public enum CursorReading: Sendable, Hashable {
-  /// A cursor of this state.
+  /// A valid cursor of this state.
   case place(EventPlace)
-  /// A cursor of another state, or one that somebody made up.
+  /// A well-formed cursor of another state, or a forged one.
   case foreign
-  /// No cursor at all.
+  /// A text that does not have the format of a cursor.
   case malformed
 }

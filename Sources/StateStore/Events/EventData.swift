@@ -1,13 +1,14 @@
 import JSONRPC
 
-/// The bound of events' data (`protocol.md`, "Shapes").
+/// The size limit of events' data (`protocol.md`, "Shapes").
 enum EventData {
-  /// The size of an event's data as JSON.
+  /// The maximum size of an event's data as JSON, in bytes.
   static let maximumBytes = 8 << 10
-  /// The lengths that texts are cut to, and the counts that lists are, until the data fits.
+  /// The limits on the bytes of a text and the elements of a list, tried in this order until the data fits.
   private static let steps: [(bytes: Int, elements: Int)] = [(1024, 64), (256, 32), (64, 16), (16, 8)]
 
-  /// Returns the data if it fits, else the same with its longest texts and lists cut, and at last nothing.
+  /// Returns the data if it fits. Otherwise cuts long texts and lists and drops long keys, with the first of `steps`
+  /// that suffices. Returns an empty object if none does.
   static func clipped(_ data: JSONObject) -> JSONObject {
     guard JSONWriter.bytes(of: .object(data)).count > maximumBytes else { return data }
     for step in steps {

@@ -1,9 +1,9 @@
 import GRDB
 import SDKProtocol
 
-/// The log of events as a whole: where it begins and ends, and what it has lost.
+/// The event log as a whole: its bounds, and its losses to retention.
 enum EventLog {
-  /// The newest position ever given; AUTOINCREMENT keeps it when the events are gone.
+  /// Returns the newest position ever assigned. AUTOINCREMENT keeps it after the events are deleted.
   static func newest(_ db: Database) throws -> UInt64 {
     let statement = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'event'")
     return try Row.fetchOne(statement)?.unsigned(0) ?? 0
@@ -15,14 +15,14 @@ enum EventLog {
   }
 
   static func events(after position: UInt64, limit: Int, _ db: Database) throws -> [Row] {
-    // Positions are below 2^63; what lies above has nothing after it.
+    // Positions are below 2^63, so no event follows a larger one.
     guard let position = Int64(exactly: position) else { return [] }
     let statement = try db.cachedStatement(
       sql: "SELECT position, instance, time, payload FROM event WHERE position > ? ORDER BY position LIMIT ?")
     return try Row.fetchAll(statement, arguments: [position, max(0, limit)])
   }
 
-  /// The newest position that retention has taken from each instance that has lost events after a position.
+  /// Returns the instances that lost events after a position, each with the newest position that retention has removed.
   static func lost(after position: UInt64, _ db: Database) throws -> [InstanceUUID: UInt64] {
     guard let position = Int64(exactly: position) else { return [:] }
     let statement = try db.cachedStatement(sql: "SELECT instance, position FROM event_gap WHERE position > ?")
@@ -33,11 +33,11 @@ enum EventLog {
     return lost
   }
 
-  /// The size of a sealed event, with its audience, that is read into memory at the start.
+  /// The maximum size in bytes of a sealed event that is read into memory at start for its audience.
   private static let largestAudience = 64 << 10
 
-  /// The rows of the last events of deleted instances, by a search in the index for each; no order. Events that former
-  /// versions wrote without a bound come without a payload.
+  /// Returns the rows of the last events of deleted instances, in no order, with one index search for each instance. A
+  /// payload larger than `largestAudience` is NULL; earlier versions wrote events without a limit.
   static func deleted(_ db: Database) throws -> [Row] {
     let gone = try Row.fetchAll(
       db,

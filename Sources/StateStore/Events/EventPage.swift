@@ -1,16 +1,17 @@
-/// A stretch of the log of events, read from one snapshot.
+/// A page of the event log, read from one snapshot.
 public struct EventPage: Sendable, Hashable {
   /// The events, oldest first.
   public var events: [StoredEvent]
-  /// Everything up to this position was looked at; what is not among the events was not asked for.
+  /// The position up to which the log was searched. Events up to it that are missing in the page were not requested or
+  /// do not open.
   public var reached: UInt64
-  /// The newest position ever given.
+  /// The newest position ever assigned.
   public var newest: UInt64
-  /// The newest position that retention has taken from each instance that has lost events after the position asked
-  /// for.
+  /// The instances that lost events after the requested position, each with the newest position that retention has
+  /// removed.
   public var lost: [InstanceUUID: UInt64]
 
-  /// A page with these parts.
+  /// Creates a page.
   public init(events: [StoredEvent], reached: UInt64, newest: UInt64, lost: [InstanceUUID: UInt64] = [:]) {
     self.events = events
     self.reached = reached

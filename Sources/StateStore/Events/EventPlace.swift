@@ -1,11 +1,11 @@
-/// A place in the order of events.
+/// A place in the event order, as a cursor contains it.
 public struct EventPlace: Sendable, Hashable {
-  /// Stands after the event of this position; 0 before the first.
+  /// The position of the event before this place; 0 for the place before the first event.
   public var position: UInt64
-  /// That events up to this position are lost has been told already.
+  /// The position up to which the loss of events was already reported.
   public var acknowledged: UInt64
 
-  /// A place.
+  /// Creates a place.
   public init(_ position: UInt64, acknowledged: UInt64 = 0) {
     self.position = position
     self.acknowledged = acknowledged

@@ -1,31 +1,33 @@
 import GRDB
 import SDKProtocol
 
-/// Keeps the log within its retention, in pieces of a bounded size: an instance that writes too much loses its oldest
-/// events soon after, and a sweep walks through the whole log now and then.
+/// The enforcement of retention on the event log. `prune` removes the oldest events of instances that have just written
+/// too many. `sweepPiece` walks through the whole log in pieces.
 struct EventPruner {
   var retention: EventRetention
-  /// How many events each instance has that has written lately.
+  /// The number of events of each instance that has written recently.
   private var counts: [InstanceUUID: Int] = [:]
   private var written: [InstanceUUID: Int] = [:]
-  /// The instances that are gone and have events, the first that went first; `nil` until the log was looked at.
+  /// The deleted instances that still have events, in the order of their deletion; `nil` until read from the log.
   private var gone: [String]?
-  /// The instance up to which the sweep in progress has come; `nil` while it looks at age.
+  /// The last instance that the current sweep has finished; `nil` before the first one.
   private var place: String?
 
-  /// How many events a piece removes, and how many instances it looks at.
+  /// The limits of a sweep piece: the events that it removes by age or from one instance, and the instances that it
+  /// checks.
   private static let eventLimit = 512
   private static let instanceLimit = 64
   private static let countCapacity = 65_536
-  /// Of so many instances that are gone the events are kept: whoever may create and delete could fill the disk.
+  /// The number of deleted instances whose events are kept. Without this limit, repeated creation and deletion could
+  /// fill the disk.
   static let goneLimit = 1024
 
   init(_ retention: EventRetention) { self.retention = retention }
 
-  /// Events that are kept beyond the bound, so that not each new one has to remove an old one.
+  /// The number of events tolerated above the limit, so that not every new event has to remove an old one.
   private var slack: Int { retention.maxCountPerInstance / 8 }
 
-  /// Takes note of what was written.
+  /// Counts the events that were written.
   mutating func note(_ events: [StoredEvent]) {
     for event in events {
       written[event.uuid, default: 0] += 1
@@ -33,14 +35,15 @@ struct EventPruner {
     }
   }
 
-  /// What is known is not trusted any more: a transaction failed.
+  /// Discards all counts after a failed transaction.
   mutating func forget() {
     counts = [:]
     written = [:]
     gone = nil
   }
 
-  /// Removes what the instances that have written since the last time have too much.
+  /// Removes excess events of the instances that have written since the last call, and the events of excess deleted
+  /// instances.
   mutating func prune(at time: Timestamp, _ db: Database) throws {
     guard !written.isEmpty else { return }
     if counts.count > Self.countCapacity { counts = [:] }
@@ -68,9 +71,9 @@ struct EventPruner {
     return found
   }
 
-  /// Does one piece of a sweep.
+  /// Performs one piece of a sweep.
   ///
-  /// - Returns: whether more is to be done; `false` at the end of the log.
+  /// - Returns: whether more pieces follow; `false` at the end of the log.
   mutating func sweepPiece(at time: Timestamp, _ db: Database) throws -> Bool {
     let former = place
     do {
@@ -95,19 +98,19 @@ struct EventPruner {
     return Int(clamping: try Row.fetchOne(statement, arguments: [uuid.description])?.integer(0) ?? 0)
   }
 
-  /// Looks at the next instances; true at the end.
+  /// Removes excess events of the next instances. Returns whether the end of the log was reached.
   private mutating func walk(at time: Timestamp, _ db: Database) throws -> Bool {
     let next = try db.cachedStatement(sql: "SELECT MIN(instance) FROM event WHERE instance > ?")
     for _ in 0..<Self.instanceLimit {
       guard let uuid = try Row.fetchOne(next, arguments: [place ?? ""])?.text(0) else { return true }
-      // A very crowded one is not left before it is done.
+      // An instance with more excess events continues in the next piece.
       if try dropCrowd(of: uuid, limit: Self.eventLimit, at: time, db) == Self.eventLimit { return false }
       place = uuid
     }
     return false
   }
 
-  /// Removes what an instance has too much, from its oldest; how many events that were.
+  /// Removes the oldest excess events of an instance, at most `limit`. Returns the number of removed events.
   private mutating func dropCrowd(of uuid: String, limit: Int, at time: Timestamp, _ db: Database) throws -> Int {
     let newestLost = try db.cachedStatement(
       sql: "SELECT position FROM event WHERE instance = ? ORDER BY position DESC LIMIT 1 OFFSET ?")
@@ -119,13 +122,13 @@ struct EventPruner {
       [uuid, last, limit], at: time, db)
   }
 
-  /// Removes all of an instance that is gone, and that it ever was there. What was lost is noted for all such together.
+  /// Removes all events and the gap of a deleted instance. The loss is noted in one gap shared by all such instances.
   private mutating func dropAll(of uuid: String, at time: Timestamp, _ db: Database) throws {
     _ = try drop("SELECT position, '' FROM event WHERE instance = ? LIMIT ?", [uuid, Int.max], at: time, db)
     try db.cachedStatement(sql: "DELETE FROM event_gap WHERE instance = ?").execute(arguments: [uuid])
   }
 
-  /// Removes the oldest of what is too old; whether there may be more.
+  /// Removes a batch of events older than `oldest`, in seconds since 1970. Returns whether more may follow.
   private mutating func dropAged(before oldest: Double, at time: Timestamp, _ db: Database) throws -> Bool {
     let count = try drop(
       "SELECT position, instance FROM event WHERE time < ? ORDER BY time, position LIMIT ?", [oldest, Self.eventLimit],
@@ -156,7 +159,7 @@ struct EventPruner {
     return rows.count
   }
 
-  /// Forgets what an instance has lost that is gone with all of its events, so long ago that no cursor of then is
+  /// Deletes the gaps of deleted instances without events that were noted before `oldest`. No cursor of that age is
   /// worth keeping.
   private func forgetGaps(before oldest: Double, _ db: Database) throws {
     try db.execute(

@@ -1,11 +1,11 @@
-/// How long events are kept, for each instance.
+/// The limits on the age of events and on their number for each instance.
 public struct EventRetention: Sendable, Hashable {
-  /// Seconds after which an event is dropped.
+  /// The age in seconds after which an event is removed.
   public var maxAge: Double
-  /// How many events of one instance are kept.
+  /// The maximum number of events that are kept for one instance.
   public var maxCountPerInstance: Int
 
-  /// Seven days and a thousand events unless said otherwise.
+  /// Creates limits. The defaults are seven days and a thousand events.
   public init(maxAge: Double = 7 * 86_400, maxCountPerInstance: Int = 1000) {
     self.maxAge = maxAge
     self.maxCountPerInstance = max(0, maxCountPerInstance)

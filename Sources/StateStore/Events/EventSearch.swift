@@ -1,21 +1,22 @@
 import GRDB
 
-/// Finds the next events of some instances without looking at more of the log than it must.
+/// The search for the next events of some instances. It reads as little of the log as it can.
 enum EventSearch {
-  /// The rows `position, instance, time, payload` found, and the position up to which everything was looked at.
+  /// The rows found, with the columns `position, instance, time, payload`, and the position up to which the log was
+  /// searched.
   typealias Found = (rows: [Row], reached: UInt64)
 
-  /// Up to so many instances are looked up one by one in the index; the log is walked for more.
+  /// The number of instances up to which each is looked up in the index. For more instances, the log is walked.
   private static let lookupLimit = 64
-  /// How many rows one walk looks at.
+  /// The maximum number of rows that one walk reads.
   private static let walkLimit = 8192
   private static let columns = "SELECT position, instance, time, payload FROM event"
 
-  /// The next events after a position, at most `limit`.
+  /// Returns the next events of some instances, or of all for `nil`, after a position, at most `limit`.
   static func next(after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?, _ db: Database) throws -> Found
   {
     let newest = try EventLog.newest(db)
-    // Positions are below 2^63; what lies above has nothing after it.
+    // Positions are below 2^63, so no event follows a larger one.
     guard let start = Int64(exactly: position), position < newest, limit > 0 else { return ([], max(position, newest)) }
     guard let instances else {
       let rows = try EventLog.events(after: position, limit: limit, db)

@@ -1,7 +1,8 @@
 import JSONRPC
 import SDKProtocol
 
-/// What an `InMemoryStateStore` holds; a value, so that a change which fails is simply forgotten.
+/// The contents of an `InMemoryStateStore`. It is a value, so that a failed change is undone by discarding the modified
+/// value.
 struct InMemoryState {
   private struct Entry {
     var instance: StoredInstance
@@ -32,7 +33,7 @@ struct InMemoryState {
       lost: dropped.filter { $0.value > position })
   }
 
-  /// The last events of deleted instances.
+  /// The last events of deleted instances that contain access rules, oldest first.
   var deleted: [StoredEvent] {
     let last = Dictionary(events.map { ($0.uuid, $0) }, uniquingKeysWith: { $1 })
     return last.values.filter { entries[$0.uuid] == nil && $0.audience != nil }.sorted { $0.position < $1.position }
@@ -53,7 +54,7 @@ struct InMemoryState {
     }
   }
 
-  /// Makes an instance one that does not open, as a damaged row would.
+  /// Makes an instance unreadable, as a damaged row would.
   mutating func quarantine(_ uuid: InstanceUUID, problem: String) {
     guard let entry = entries.removeValue(forKey: uuid) else { return }
     quarantined.append(QuarantinedInstance(uuid: uuid, id: entry.instance.id, problem: problem))

@@ -2,7 +2,7 @@ import Crypto
 public import SDKProtocol
 import Synchronization
 
-/// A store that keeps nothing: for tests of what stands on a store, with the semantics of the one on disk.
+/// A store without persistence, for tests of the code above a store. It has the semantics of the store on disk.
 public final class InMemoryStateStore: StateStore {
   private struct Contents {
     var state = InMemoryState()
@@ -19,7 +19,7 @@ public final class InMemoryStateStore: StateStore {
   public let cursors: CursorCoder
   public let meta: StoreMeta
 
-  /// An empty store.
+  /// Creates an empty store.
   public init(
     clock: @escaping @Sendable () -> Timestamp = { .now }, retention: EventRetention = EventRetention(),
     stateID: String = InstanceUUID.random().description, restartCount: Int = 0
@@ -91,12 +91,13 @@ public final class InMemoryStateStore: StateStore {
 
   public var health: StoreHealth { contents.withLock { $0.health } }
 
-  /// How many changes were applied.
+  /// The number of changes applied, not counting those of `failNextCommits`.
   public var commitCount: Int { contents.withLock { $0.commits } }
 
-  /// Lets the next commits fail as a full disk would, or with another error.
+  /// Makes the next commits fail as on a full disk, or with another error.
   ///
-  /// - Parameter afterWriting: the change is on disk and unfinished, as when an old key can't be removed.
+  /// - Parameter afterWriting: whether the change is still applied and reported as unfinished, as when an old key can't
+  ///   be removed.
   public func failNextCommits(_ count: Int, with error: SDKError? = nil, afterWriting: Bool = false) {
     contents.withLock { contents in
       contents.failures = max(0, count)
@@ -105,12 +106,12 @@ public final class InMemoryStateStore: StateStore {
     }
   }
 
-  /// Makes an instance one that does not open; `load` shows it quarantined.
+  /// Makes an instance unreadable; `load` then reports it as quarantined.
   public func quarantine(_ instance: InstanceUUID, problem: String = "Its rows do not open; delete it.") {
     contents.withLock { $0.state.quarantine(instance, problem: problem) }
   }
 
-  /// Drops the events that retention does not keep; the store on disk does this by itself now and then.
+  /// Removes the events beyond retention now. The store on disk does this at intervals.
   public func applyRetention() async {
     let time = clock()
     contents.withLock { $0.state.retain(retention, at: time) }

@@ -1,12 +1,14 @@
 import GRDB
 import SDKProtocol
 
-/// Looks through a database that is to become the state.
+/// The check of a database that is to become the state.
 enum CopyCheck {
+  /// Checks the schema and content of a database, and marks it as a backup if it is not marked yet.
+  ///
   /// - Parameters:
-  ///   - roots: the keys, one of which has to open it; `nil` when they are not known.
-  ///   - time: taken for the moment of the copy if it does not say so itself.
-  /// - Returns: the moment whose state it holds.
+  ///   - roots: the root keys, one of which must open the database; `nil` if they are not known.
+  ///   - time: the time of the backup, used if the database does not contain it.
+  /// - Returns: the time of the state in the database.
   static func check(_ path: String, roots: [RootKey]?, at time: Timestamp) throws(StoreOpenError) -> Timestamp {
     do {
       let connection = try StoreConnection.copy(at: path)
@@ -20,7 +22,7 @@ enum CopyCheck {
           throw StoreOpenError.corrupt("it has no master key")
         }
         if let copied = try MetaTable.copied(db) { return copied }
-        // A database that was copied by hand is a copy too: what it holds may have been spent since.
+        // A database that was copied by hand is a backup too: credentials in it may have been used up since.
         try db.inTransaction(.immediate) {
           try MetaTable.setCopied(time, db)
           return .commit

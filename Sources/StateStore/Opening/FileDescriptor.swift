@@ -1,6 +1,6 @@
 import Glibc
 
-/// An open file that is closed with its owner.
+/// An open file, closed on deinitialization.
 final class FileDescriptor: Sendable {
   let number: Int32
 
@@ -11,7 +11,7 @@ final class FileDescriptor: Sendable {
     self.number = number
   }
 
-  /// A file to read, without waiting for it: a FIFO, a device or a directory in its place is refused.
+  /// Opens a regular file for reading, without blocking. Throws if the path leads to a FIFO, a device or a directory.
   convenience init(readingFile path: String) throws(StoreOpenError) {
     try self.init(opening: path, O_RDONLY | O_NONBLOCK)
     try checkIsFile(path)
@@ -24,7 +24,7 @@ final class FileDescriptor: Sendable {
     }
   }
 
-  /// The regular file of a descriptor that stays the caller's.
+  /// Duplicates the descriptor of a regular file. The caller keeps the original.
   init(duplicatingFile number: Int32, name: String) throws(StoreOpenError) {
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw .unwritable("\(name): \(Self.text(of: errno))") }
@@ -34,21 +34,21 @@ final class FileDescriptor: Sendable {
 
   deinit { close(number) }
 
-  /// The permission bits of the file.
+  /// Returns the permission bits of the file.
   func permissions(path: String) throws(StoreOpenError) -> mode_t {
     var information = stat()
     guard fstat(number, &information) == 0 else { throw .unwritable("\(path): \(Self.text(of: errno))") }
     return information.st_mode & 0o7777
   }
 
-  /// Takes away what the mode does not allow.
+  /// Removes the permission bits that `mode` does not contain.
   func restrict(to mode: mode_t, path: String) throws(StoreOpenError) {
     let current = try permissions(path: path)
     guard current & ~mode != 0 else { return }
     if fchmod(number, current & mode) != 0 { throw .unwritable("\(path): \(Self.text(of: errno))") }
   }
 
-  /// Up to `count` bytes from an offset.
+  /// Returns up to `count` bytes from an offset; `nil` at the end of the file or after an error.
   func read(_ count: Int, at offset: Int = 0) -> [UInt8]? {
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       var length: Int
@@ -72,7 +72,7 @@ final class FileDescriptor: Sendable {
     if isDurable, fdatasync(number) != 0 { throw .unwritable("\(path): \(Self.text(of: errno))") }
   }
 
-  /// What an error number means.
+  /// Returns the description of an error number.
   static func text(of error: Int32) -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     guard strerror_r(error, &buffer, buffer.count) == 0 else { return "error \(error)" }

@@ -2,13 +2,13 @@ import GRDB
 import Glibc
 import SDKProtocol
 
-/// The generation of the state that was written last, in a file beside the database.
+/// The file beside the database with the generation of the state that was written last.
 ///
-/// The generation in the database grows when a state is opened and closed and when keys are destroyed; this file follows
-/// each time. So a database that is older than this file was put back by a copy of its file, or the disk has lost changes.
-/// A copy of the whole directory agrees with itself and is not noticed.
+/// The generation in the database grows when a state is opened and closed and when keys are destroyed; this file
+/// follows each time. A database older than this file was replaced by an old copy, or the disk has lost changes. An old
+/// copy of the whole directory is consistent and is not detected.
 struct GenerationRecord: Sendable {
-  /// A state at one time.
+  /// The ID and the generation of a state at one time.
   struct Entry: Equatable, Sendable {
     var stateID: String
     var generation: UInt64
@@ -18,7 +18,7 @@ struct GenerationRecord: Sendable {
 
   init(in directory: StateDirectory) { path = directory.path + "/generation" }
 
-  /// Reads the file. `nil` when it is missing or can't be parsed.
+  /// Reads the file. Returns `nil` when it is missing or can't be parsed.
   func read() -> Entry? {
     guard let bytes = (try? FileDescriptor(readingFile: path))?.read(128) else { return nil }
     let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
@@ -27,10 +27,10 @@ struct GenerationRecord: Sendable {
     return Entry(stateID: String(words[0]), generation: generation)
   }
 
-  /// Overwrites the file in place with a line of the same length, which a full disk does not prevent.
+  /// Overwrites the file in place with a line of the same length, which works even on a full disk.
   ///
-  /// - Parameter isDurable: whether to wait for the disk. A number that a power failure takes back is lower than the
-  ///   database's, which is no harm.
+  /// - Parameter isDurable: whether to wait for the disk. If a power failure reverts the file, its number is lower than
+  ///   the database's, which is harmless.
   func write(_ entry: Entry, isDurable: Bool = true) throws(StoreOpenError) {
     let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_NONBLOCK, mode: 0o600)
     let number = String(entry.generation)
@@ -39,7 +39,7 @@ struct GenerationRecord: Sendable {
   }
 }
 
-/// Compares a database that is being opened with what else says how old it is.
+/// A comparison of the generation of a database that is being opened with the other records of it.
 struct RollbackCheck {
   /// The entry of the file beside the database.
   let record: GenerationRecord.Entry?
@@ -53,7 +53,7 @@ struct RollbackCheck {
     }
   }
 
-  /// Whether a state was in use at a later time than that of this database, or with a later schema.
+  /// Returns whether the records show a newer generation, another state ID or a newer schema than the database has.
   func isOutdated(_ entry: GenerationRecord.Entry, version: Int) -> Bool {
     if record != nil, version < StoreSchema.censusVersion { return true }
     if let record, record.stateID != entry.stateID || record.generation > entry.generation { return true }

@@ -1,4 +1,4 @@
-/// File systems on which a lock or a shared memory map may not mean what it says.
+/// Network file systems, whose locks and shared memory maps may be unreliable.
 enum NetworkFileSystem {
   private static let names: [UInt: String] = [
     0x6969: "NFS",
@@ -16,6 +16,6 @@ enum NetworkFileSystem {
     0x1983_0326: "BeeGFS",
   ]
 
-  /// What a type of `statfs` is called, if it is one of these.
+  /// Returns the name of a network file system with this `statfs` type; `nil` for any other type.
   static func name(ofType type: UInt) -> String? { names[type] }
 }

@@ -2,32 +2,32 @@ import GRDB
 public import JSONRPC
 import SDKProtocol
 
-/// What an instance is to have in the place of the identity that a restored copy holds.
+/// A replacement for the identity of an instance in a restored backup.
 public struct WithheldIdentity: Sendable {
-  /// The identity without what must not be used again.
+  /// The identity without the parts that must not be used again.
   public var identity: JSON
-  /// What is told of it.
+  /// The events that report the replacement.
   public var events: [InstanceChange.NewEvent]
 
-  /// An identity in the place of another.
+  /// Creates a replacement.
   public init(identity: JSON, events: [InstanceChange.NewEvent] = []) {
     self.identity = identity
     self.events = events
   }
 }
 
-/// Looks at the definition and the identity of an instance of a restored copy: since the copy was made, what it holds
-/// may have been spent. `nil` leaves the identity as it is.
+/// A function that checks an instance of a restored backup, whose credentials may have been used up since the backup.
+/// It returns the identity to use instead, or `nil` to keep the present one.
 public typealias Withholding = @Sendable (_ definition: JSON, _ identity: JSON) -> WithheldIdentity?
 
-/// Makes a copy that has taken the place of the state a state of its own, once, in the transaction that opens it.
+/// The conversion of a restored backup into a state of its own, made once, in the transaction that opens it.
 enum RestoredCopy {
-  /// Every instance gets another data key and a storage epoch that no client has seen; an instance that does not open
-  /// stays as it is and is quarantined later.
+  /// Gives every instance a new data key, a higher epoch, and a storage epoch that no client has seen. An instance that
+  /// does not open stays as it is and is quarantined later.
   static func settle(_ vault: Vault, _ withhold: Withholding, at time: Timestamp, _ db: Database) throws {
     let state = try StateLoader.load(db, vault: vault).state
     let storage = StorageReader(vault: vault)
-    // Far more than a state sees wipes, so that copies of one state don't meet.
+    // Far more than the wipes of a state, so that storage epochs of several backups of one state do not collide.
     let step = UInt64.random(in: 1 << 24..<1 << 32)
     for instance in state.instances {
       guard let values = try? values(of: instance.uuid, storage, db) else { continue }

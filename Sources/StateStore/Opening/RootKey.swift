@@ -1,13 +1,13 @@
 import Crypto
 
-/// The key under which the master key of a state lies wrapped. It is not in the database.
+/// The key that wraps the master key of a state. It is not in the database.
 public struct RootKey: Sendable {
-  /// Its length.
+  /// The length of the key in bytes.
   public static let byteCount = 32
 
   let key: SymmetricKey
 
-  /// A key of 32 bytes, such as a credential of systemd holds; `nil` for another length.
+  /// Creates a key from 32 bytes, such as the content of a systemd credential. Returns `nil` for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     key = SymmetricKey(data: bytes)

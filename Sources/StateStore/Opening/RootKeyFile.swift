@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// `root.key` in the directory of the state.
+/// The file `root.key` in the state directory.
 ///
-/// A new key is called `root.key.new` until the state that it seals is on disk. So `root.key` without a database means that
-/// the database was lost, and not that a first start was interrupted.
+/// A new key is named `root.key.new` until the state that it seals is on disk. Therefore `root.key` without a database
+/// means that the database was lost, and not that a first start was interrupted.
 enum RootKeyFile {
-  /// The key of a state; a new one only for a new state, never for one that exists.
+  /// Returns the key of a state. Creates a key only for a new state, never for an existing one.
   static func key(in directory: StateDirectory, isNewState: Bool) throws(StoreOpenError) -> RootKey {
     if let key = try present(in: directory) { return key }
     guard isNewState else {
@@ -19,19 +19,19 @@ enum RootKeyFile {
     return try read(pending(in: directory))
   }
 
-  /// The key in the file, if there is one.
+  /// Returns the key in the file, or `nil` if there is no file.
   static func present(in directory: StateDirectory) throws(StoreOpenError) -> RootKey? {
     try present(at: directory.rootKey)
   }
 
-  /// The key in a file, if there is one.
+  /// Returns the key in a file, or `nil` if there is no file.
   static func present(at path: String) throws(StoreOpenError) -> RootKey? {
     if access(path, F_OK) == 0 { return try read(path) }
     guard errno == ENOENT else { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
     return nil
   }
 
-  /// Gives a new key its name once the state that it seals is on disk.
+  /// Renames a new key to `root.key`, once the state that it seals is on disk.
   static func settle(in directory: StateDirectory) throws(StoreOpenError) {
     let (path, pending) = (directory.rootKey, pending(in: directory))
     guard access(pending, F_OK) == 0 else { return }
@@ -42,7 +42,7 @@ enum RootKeyFile {
 
   private static func pending(in directory: StateDirectory) -> String { directory.rootKey + ".new" }
 
-  /// Overwrites and removes the file: nothing lies under its key any more.
+  /// Overwrites and deletes the file. No key may be wrapped under it any more.
   static func remove(in directory: StateDirectory) throws(StoreOpenError) {
     let path = directory.rootKey
     let file = try FileDescriptor(opening: path, O_WRONLY)
@@ -66,7 +66,7 @@ enum RootKeyFile {
     var generator = SystemRandomNumberGenerator()
     var bytes = (0..<RootKey.byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
     defer { bytes.withUnsafeMutableBytes { cl_erase($0.baseAddress, $0.count) } }
-    // Left behind by a crash before the state was on disk; the directory is locked, so nobody else writes it.
+    // A crash before the state was on disk left this file. The directory is locked, so no other process writes it.
     unlink(path)
     let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     try file.write(bytes, path: path)

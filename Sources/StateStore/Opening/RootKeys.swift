@@ -1,13 +1,13 @@
 import Glibc
 
-/// The root keys that are at hand when a state is opened.
+/// The root keys that are available when a state is opened.
 struct RootKeys {
-  /// The one that the state is to lie under.
+  /// The key that wraps the master key after the opening.
   let target: RootKey
   let origin: RootKeyOrigin
-  /// Those that may open it, the target first.
+  /// The keys that may open the state, the target first.
   let candidates: [RootKey]
-  /// `root.key` is there though a credential takes its place.
+  /// Whether `root.key` exists although a credential replaces it.
   let isFileLeft: Bool
 
   init(_ source: RootKeySource, in directory: StateDirectory, isNewState: Bool) throws(StoreOpenError) {

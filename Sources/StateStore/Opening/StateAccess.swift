@@ -1,8 +1,9 @@
 import Glibc
 
-/// Whether the files of a state can be written, whatever is in them.
+/// The check whether the files of a state can be written, independent of their content.
 public enum StateAccess {
-  /// Tries to make a file in the directory, and to open those of the database. Not while a store is open.
+  /// Returns whether a file can be created in the directory and the existing database files can be opened for writing.
+  /// Must not be called while a store is open.
   public static func isWritable(_ directory: String) -> Bool {
     let probe = directory + "/.probe"
     unlink(probe)

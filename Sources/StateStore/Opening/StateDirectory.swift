@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// The directory of the state, held exclusively for as long as this lives.
+/// The state directory, locked exclusively during the lifetime of this object.
 final class StateDirectory: Sendable {
   let path: String
   private let directory: FileDescriptor
-  /// The file that earlier releases locked, if it is there.
+  /// The lock file of earlier releases, if it exists.
   private let formerLock = Mutex<FileDescriptor?>(nil)
 
   var database: String { path + "/state.db" }
@@ -14,9 +14,10 @@ final class StateDirectory: Sendable {
   var sharedMemory: String { database + "-shm" }
   var rootKey: String { path + "/root.key" }
 
-  /// Makes the directory if needed, closes it to others and locks it.
+  /// Creates the directory if needed, removes the access of other users, and locks it.
   ///
-  /// - Throws: for root also when it belongs to somebody else, who could lead root elsewhere by links in it.
+  /// - Throws: `stateInUse`, `networkFileSystem`, `unwritable`. Root is refused in another user's directory, because
+  ///   that user could redirect root's writes by links.
   init(_ path: String) throws(StoreOpenError) {
     self.path = path
     try Self.create(path)
@@ -36,7 +37,8 @@ final class StateDirectory: Sendable {
     try lock()
   }
 
-  /// Locks the directory itself: a file in it could be replaced by another one, which nobody has locked.
+  /// Locks the directory itself, because a lock file in it could be replaced by an unlocked one. Also locks the lock
+  /// file of earlier releases.
   private func lock() throws(StoreOpenError) {
     var held = [directory]
     if let former = try? FileDescriptor(opening: path + "/lock", O_RDWR | O_NONBLOCK) {
@@ -57,7 +59,7 @@ final class StateDirectory: Sendable {
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
   }
 
-  /// Whether there is a database with something in it.
+  /// Returns whether there is a database that is not empty.
   func hasDatabase() throws(StoreOpenError) -> Bool { try hasContent(database) }
 
   /// Whether the database is marked as the beginning of a new state and nothing was written to it yet.
@@ -69,8 +71,8 @@ final class StateDirectory: Sendable {
     return number(at: 60) == 0 && number(at: 68) == UInt32(StoreSchema.applicationID)
   }
 
-  /// Whether files show that there was a state: the key that sealed it, backups, or its log of changes, which for a
-  /// database that is there may also be the first one.
+  /// Returns whether files show that there was a state: its root key, backups, or a write-ahead log without a database.
+  /// Beside a database, the log is not evidence, since it may be the first one.
   func hasRemains(besidesDatabase hasDatabase: Bool) throws(StoreOpenError) -> Bool {
     if try hasContent(rootKey) { return true }
     if !hasDatabase, try hasContent(writeAheadLog) { return true }
@@ -80,13 +82,13 @@ final class StateDirectory: Sendable {
   private func hasContent(_ file: String) throws(StoreOpenError) -> Bool {
     var information = stat()
     if stat(file, &information) == 0 { return information.st_size > 0 }
-    // A state that can't be seen is not a state that is not there: a new key must not be made over it.
+    // A state that can't be accessed must not be taken for a missing one: a new key would be created over it.
     if errno != ENOENT { throw .unwritable("\(file): \(FileDescriptor.text(of: errno))") }
     return false
   }
 
-  /// Makes the database's file if it is missing, and closes all of its files to others; SQLite gives the files
-  /// beside it the same mode.
+  /// Creates the database file if it is missing, and removes the access of other users to all database files. SQLite
+  /// creates its other files with the same mode.
   func prepareDatabaseFile() throws(StoreOpenError) {
     let file = try FileDescriptor(opening: database, O_RDWR | O_CREAT, mode: 0o600)
     try file.restrict(to: 0o600, path: database)
@@ -97,13 +99,13 @@ final class StateDirectory: Sendable {
     try synchronize()
   }
 
-  /// Lets another process have the directory.
+  /// Releases the locks, so that another process can use the directory.
   func unlock() {
     _ = cl_funlock(directory.number)
     formerLock.withLock { $0 = nil }
   }
 
-  /// Makes the names in the directory durable.
+  /// Makes the directory entries durable.
   func synchronize() throws(StoreOpenError) {
     if fsync(directory.number) != 0 { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
   }

@@ -1,9 +1,9 @@
-/// Holds the directory of a state that can't be opened: nobody else takes it as long as this lives.
+/// A lock on the directory of a state that can't be opened. It lasts for the lifetime of this object.
 public final class StateHold: Sendable {
   private let directory: StateDirectory
 
-  /// Takes the directory.
+  /// Locks the directory.
   ///
-  /// - Throws: `stateInUse`, and why it can't be used at all.
+  /// - Throws: `stateInUse`, or the reason why the directory can't be used at all.
   public init(directory: String) throws(StoreOpenError) { self.directory = try StateDirectory(directory) }
 }

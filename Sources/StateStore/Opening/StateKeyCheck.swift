@@ -1,15 +1,15 @@
 import GRDB
 
-/// Which keys open a state. Nothing is changed, and the state may be in use.
+/// The result of testing keys on a state. The test changes nothing and also works while the state is in use.
 public struct StateKeyCheck: Sendable, Hashable {
-  /// Whether there is a state, or a backup of one, that lies under a key.
+  /// Whether there is a state, or a backup of one, with a wrapped master key.
   public var isSealed = false
-  /// Whether `root.key` in the directory opens it.
+  /// Whether `root.key` in the directory opens the state.
   public var fileOpens = false
-  /// Whether the key that was given opens it.
+  /// Whether the given key opens the state.
   public var keyOpens = false
 
-  /// Tries `root.key` and a key on the state in a directory, or on its newest backups where the database can't be read.
+  /// Tests `root.key` and `key` on the state in a directory, or on its newest backups if the database can't be read.
   public init(directory: String, key: RootKey?) throws(StoreOpenError) {
     let file = (try? RootKeyFile.present(at: directory + "/root.key")) ?? nil
     let folder = BackupFolder(path: directory + "/backups")
@@ -26,7 +26,7 @@ public struct StateKeyCheck: Sendable, Hashable {
   }
 
   private static func wrapped(at path: String) throws -> (stateID: String, key: MasterKey.Wrapped)? {
-    // A database that is missing is not made.
+    // Fails if the database is missing, so that none is created.
     _ = try FileDescriptor(readingFile: path)
     let connection = try StoreConnection.reader(at: path)
     defer { try? connection.close() }

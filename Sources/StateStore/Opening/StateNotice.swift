@@ -7,17 +7,17 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// That a state is not as sdkd left it, in a file beside the database that stays until an operator deletes it.
+/// A notice that a state is not as sdkd left it. Its file beside the database stays until an operator deletes it.
 public struct StateNotice: Sendable, Hashable {
   private static let prefix = "state.db.notice-"
   private static let limit = 4096
 
-  /// The file's name.
+  /// The name of the file.
   public var file: String
   /// The finding and the advice for the operator.
   public var text: String
 
-  /// Writes what was noticed into a file.
+  /// Writes the findings into a notice file.
   static func leave(
     _ findings: [String], in directory: StateDirectory, at time: Timestamp
   ) throws(StoreOpenError) -> StateNotice {
@@ -31,7 +31,7 @@ public struct StateNotice: Sendable, Hashable {
     return StateNotice(file: name, text: text)
   }
 
-  /// The notices whose files are still in the directory, the oldest first.
+  /// Returns the notices whose files are still in the directory, oldest first.
   static func all(in directory: String) -> [StateNotice] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return names.filter { $0.hasPrefix(prefix) }.sorted().compactMap { name in

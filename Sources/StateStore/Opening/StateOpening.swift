@@ -2,18 +2,20 @@ import Crypto
 import GRDB
 import SDKProtocol
 
-/// Everything between a directory and an open state; run on a thread that may block.
+/// The opening of the state in a directory. It runs on a thread that may block.
 struct StateOpening {
   let directory: StateDirectory
   let connection: DatabaseQueue
   let vault: Vault
   let meta: StoreMeta
-  /// What went wrong without keeping the state from being opened, for the journal.
+  /// The problems that did not prevent the opening, for the journal.
   private(set) var problems: [String] = []
 
+  /// Opens the state. Replaces a damaged database by the newest good backup.
+  ///
   /// - Parameters:
-  ///   - withhold: what a restored copy must not take up again.
-  ///   - time: now.
+  ///   - withhold: the function that removes from a restored backup what must not be used again.
+  ///   - time: the present time.
   init(
     directory path: String, rootKey source: RootKeySource, withhold: @escaping Withholding, at time: Timestamp
   ) throws(StoreOpenError) {
@@ -46,7 +48,7 @@ struct StateOpening {
     let left = BackupEditor(folder: BackupFolder(in: directory))
       .adopt(master: opened.master, wrapping: vault.wrapping, roots: roots.candidates)
     problems = left.map { "The copy \($0.name) does not open with the present keys: \($0.problem)" }
-    // The file's key may still be needed by copies that could not be brought under the credential.
+    // Backups that could not be rewrapped under the credential may still need the key in the file.
     if roots.isFileLeft, left.isEmpty { try RootKeyFile.remove(in: directory) }
   }
 }

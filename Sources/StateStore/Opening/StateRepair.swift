@@ -1,18 +1,18 @@
 import Glibc
 import SDKProtocol
 
-/// That a damaged database was set aside and a copy put in its place when the state was opened.
+/// The replacement of a damaged database by a backup when the state was opened.
 public struct StateRepair: Sendable, Hashable {
-  /// What was wrong with it.
+  /// The description of the damage.
   public var damage: String
-  /// The file in the directory of the state that it was set aside as.
+  /// The name of the file in the state directory that now holds the damaged database.
   public var setAside: String
-  /// The copy that took its place.
+  /// The backup that replaced the database.
   public var copy: StateBackup
 
-  /// Puts the newest good copy in the place of a damaged database.
+  /// Replaces a damaged database by the newest good backup.
   ///
-  /// - Throws: `corrupt` when there is none; nothing is changed then.
+  /// - Throws: `corrupt` when there is no good backup; nothing is changed then. `unwritable` when the disk fails.
   static func run(
     _ replacement: StateReplacement, roots: RootKeys, damage: String, at time: Timestamp
   ) throws(StoreOpenError) -> StateRepair {
@@ -27,12 +27,12 @@ public struct StateRepair: Sendable, Hashable {
         _ = try CopyCheck.check(path, roots: roots.candidates, at: copy.createdAt)
       } catch {
         if let staged { unlink(staged) }
-        // A full disk is no fault of the copy's.
+        // A full disk is not a fault of the backup.
         if case .unwritable = error { throw error }
         bad.append(copy.name)
         continue
       }
-      // What is missing is set aside as an empty file, so that somebody looks at it.
+      // A missing database is set aside as an empty file, so that an operator notices it.
       try replacement.directory.prepareDatabaseFile()
       if let staged { try replacement.commit(staged, label: label) }
       return StateRepair(damage: damage, setAside: "state.db.\(label)", copy: copy)

@@ -8,10 +8,10 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// Puts another database in the place of the present one, which is set aside and never deleted.
+/// The replacement of the database by another one. The former database is set aside and never deleted.
 ///
-/// The new one is staged whole, under a name that says what the former one becomes: a crash in between is finished or
-/// taken back by the next opening.
+/// The new database is staged completely, under a name that contains the label of the former one. The next opening
+/// finishes or reverts a replacement that a crash has interrupted.
 struct StateReplacement {
   private static let stage = "state.db.restoring."
   private static let asides = ["state.db.corrupt-", "state.db.before-restore-"]
@@ -19,11 +19,11 @@ struct StateReplacement {
 
   let directory: StateDirectory
 
-  /// Finishes or takes back what a crash has interrupted.
+  /// Finishes or reverts a replacement that a crash has interrupted.
   func finish() throws(StoreOpenError) {
     for name in try names() where name.hasPrefix(Self.stage) {
       let staged = directory.path + "/" + name
-      // SQLite's own files beside a staged database.
+      // Deletes SQLite's own files beside a staged database, and the staged one if the present one was not moved yet.
       if name.hasSuffix("-journal") || name.hasSuffix("-wal") || name.hasSuffix("-shm")
         || Self.exists(directory.database)
       {
@@ -34,9 +34,9 @@ struct StateReplacement {
     }
   }
 
-  /// Copies a database to where it waits for `commit`.
+  /// Copies a database into a staged file for `commit`.
   ///
-  /// - Parameter source: an open file.
+  /// - Parameter source: the open file of the database.
   func stage(_ source: FileDescriptor, label: String) throws(StoreOpenError) -> String {
     let staged = directory.path + "/" + Self.stage + label
     unlink(staged)
@@ -55,7 +55,7 @@ struct StateReplacement {
     return staged
   }
 
-  /// A database without tables that says that a new state begins on purpose.
+  /// Stages a database without tables that is marked as the intended beginning of a new state.
   func stageNothing(label: String) throws(StoreOpenError) -> String {
     let staged = directory.path + "/" + Self.stage + label
     unlink(staged)
@@ -71,7 +71,7 @@ struct StateReplacement {
     return staged
   }
 
-  /// Sets the present database aside as `state.db.LABEL` and puts the staged one in its place.
+  /// Sets the present database aside as `state.db.LABEL` and moves the staged one into its place.
   func commit(_ staged: String, label: String) throws(StoreOpenError) {
     try directory.synchronize()
     let aside = directory.database + "." + label
@@ -101,7 +101,7 @@ struct StateReplacement {
     }
   }
 
-  /// The databases in a directory that were set aside, by name.
+  /// Returns the names of the databases in a directory that were set aside, sorted.
   static func asides(in directory: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return names.filter { name in

@@ -1,32 +1,33 @@
 import Glibc
 public import SDKProtocol
 
-/// Puts a copy in the place of the state while no daemon runs (`operations.md`, "State").
+/// The restoration of a backup while no daemon runs (`operations.md`, "State").
 public struct StateRestoration: Sendable, Hashable {
-  /// What takes the state's place.
+  /// The source of the restored state.
   public enum Source: Sendable {
-    /// The newest copy that is good.
+    /// The newest good backup.
     case newest
-    /// The copy of this name.
+    /// The backup with this name.
     case copy(String)
-    /// An open file; the name is for messages. It is read, not closed.
+    /// An open file, which is read and not closed. The name is used in messages.
     case file(descriptor: Int32, name: String)
-    /// Nothing: a new state begins.
+    /// No source: a new state begins.
     case nothing
   }
 
-  /// What took the state's place; `nil`: nothing.
+  /// The name of the restored backup or file; `nil` if a new state begins.
   public var restored: String?
-  /// The moment whose state it holds.
+  /// The time of the restored state.
   public var copiedAt: Timestamp?
-  /// The file that the former state was set aside as; `nil` if there was none.
+  /// The path of the file that now holds the former state; `nil` if there was none.
   public var setAside: String?
-  /// Newer copies that are damaged.
+  /// The names of newer backups that are damaged.
   public var damaged: [String] = []
 
-  /// Does it. The state's own root key stays as it is and has to open what is restored.
+  /// Restores a backup. The root key of the present state stays and must open the restored state, which the next
+  /// opening checks.
   ///
-  /// - Throws: `stateInUse` while a daemon runs; `corrupt` when there is no good copy; nothing is changed then.
+  /// - Throws: `stateInUse` while a daemon runs; `noCopy` when there is no good backup; nothing is changed then.
   public static func run(
     directory path: String, from source: Source, at time: Timestamp = .now
   ) throws(StoreOpenError) -> StateRestoration {
@@ -84,7 +85,7 @@ public struct StateRestoration: Sendable, Hashable {
 }
 
 extension StateReplacement {
-  /// Stages a copy if it is good.
+  /// Stages a database if it is good, and returns the path of the staged file and the time of the state in it.
   fileprivate func checked(
     _ file: FileDescriptor, _ name: String, label: String, at time: Timestamp
   ) throws(StoreOpenError) -> (String, Timestamp) {

@@ -2,7 +2,8 @@ import Crypto
 import GRDB
 import SDKProtocol
 
-/// Opens the database of a state with its keys, brings it to the present schema, and compares it with what was kept of it.
+/// The unlocking of a state's database: opens it with its keys, migrates it to the current schema, and compares it with
+/// the records of its last use.
 struct StateUnlocking {
   /// An open state.
   struct Opened {
@@ -15,7 +16,7 @@ struct StateUnlocking {
     let notice: StateNotice?
   }
 
-  /// The damage of a database that should have something in it.
+  /// The damage of a database that is missing or empty although there was a state.
   static let lost = "state.db is missing or empty"
 
   let directory: StateDirectory
@@ -48,7 +49,7 @@ struct StateUnlocking {
     let version = try StoreSchema.version(of: db)
     if version == 0, hasRemains, try !StoreSchema.beginsAnew(db) { throw StoreOpenError.corrupt(Self.lost) }
     try StoreSchema.check(db)
-    // With the wrong key nothing is written, not even a migration.
+    // With the wrong key, nothing is written, not even a migration.
     let known = version > 0 ? try MetaTable.unlock(db, roots: roots.candidates) : nil
     var opened: Opened?
     try db.inTransaction(.immediate) {
@@ -57,7 +58,7 @@ struct StateUnlocking {
     }
     guard let opened else { throw StoreOpenError.corrupt("no master key") }
     try GenerationRecord(in: directory).write(.init(stateID: opened.stateID, generation: MetaTable.generation(db)))
-    // Removes old keys that a wipe before a crash left in the log. The writer tries again if this fails.
+    // Removes old keys that a wipe before a crash left in the log. The writer retries if this fails.
     _ = try? db.checkpoint(.truncate)
     return opened
   }
@@ -69,7 +70,7 @@ struct StateUnlocking {
     let master = known?.master ?? SymmetricKey(size: .bits256)
     let copiedAt = try MetaTable.copied(db)
     let isOutdated = try copiedAt == nil && isOutdated(known, version: version, db)
-    // A copy gets new positions for its events, and a state ID under which no earlier cursor means one of them.
+    // New events of a backup reuse positions, so it gets a new state ID, which invalidates earlier cursors.
     let isCopy = copiedAt != nil || isOutdated
     let stateID = (isCopy ? nil : known?.stateID) ?? InstanceUUID.random().description
     if known == nil || known?.root != 0 || isCopy {
@@ -83,7 +84,7 @@ struct StateUnlocking {
       connection: connection, vault: vault, master: master, stateID: stateID,
       restarts: try MetaTable.countOpening(db), copiedAt: copiedAt, notice: notice)
     _ = try MetaTable.raiseGeneration(db)
-    // Before the commit: until then the database is still a copy, or empty, and is not compared with this.
+    // Before the commit: until then the database is still a backup or empty, and is not compared with this file.
     if stateID != known?.stateID { try GenerationRecord(in: directory).write(.init(stateID: stateID, generation: 0)) }
     return opened
   }

@@ -1,29 +1,29 @@
 public import SDKProtocol
 
-/// Why a state can't be opened.
+/// The reason why a state can't be opened.
 public enum StoreOpenError: Error, Sendable, Hashable {
   /// Another daemon holds the directory.
   case stateInUse(directory: String)
   /// The directory is on a file system whose locks and memory maps can't be trusted.
   case networkFileSystem(directory: String, type: String)
-  /// There is a state, but not the key that opens it.
+  /// There is a state, but the key that opens it is missing.
   case keyMissing(String)
-  /// The key file can be read by others.
+  /// Other users can read the key file.
   case keyTooOpen(path: String)
-  /// The database is damaged or not ours.
+  /// The database is damaged or does not belong to sdkd.
   case corrupt(String)
   /// The database was written by a newer version.
   case newerSchema(found: Int, known: Int)
-  /// There is no copy to restore.
+  /// There is no good backup to restore.
   case noCopy(String)
   /// The directory or a file in it can't be read or written.
   case unwritable(String)
 
-  /// The same as an error of the protocol, to be answered as long as the state is not open.
-  /// None of them passes without somebody's help.
+  /// The same as a permanent error of the protocol, for calls while the state is not open. An operator has to resolve
+  /// the cause.
   public var sdkError: SDKError { text(unwritable: "put that right and restart").permanent }
 
-  /// The same for a directory that the daemon waits for.
+  /// The same as a temporary error, for a directory that the daemon tries again until it can be used.
   public var healing: SDKError { text(unwritable: "make it writable; sdkd then goes on by itself") }
 
   private func text(unwritable advice: String) -> SDKError {

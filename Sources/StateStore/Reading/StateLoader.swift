@@ -1,21 +1,21 @@
 import GRDB
 import SDKProtocol
 
-/// Reads all instances; those that do not open are set apart one by one.
+/// The loading of all instances. Instances that do not open are quarantined one by one.
 struct StateLoader {
   private var state = StoredState()
   private var pushes: [InstanceUUID: [SealedPush]] = [:]
   private var outbox: [InstanceUUID: [StoredOutboxEntry]] = [:]
   private var unreadable: [InstanceUUID: Int] = [:]
 
-  /// The state, and how many outbox entries of which instances do not open and are left out of it.
+  /// Returns the state, and the number of unreadable outbox entries of each instance, which the state omits.
   static func load(
     _ db: Database, vault: Vault
   ) throws -> (state: StoredState, unreadable: [InstanceUUID: Int]) {
     var loader = StateLoader()
     try loader.readOutbox(db, vault)
     for row in try Row.fetchAll(db, sql: SealedPush.selection) {
-      // One that can't be read is missed when its instance is opened.
+      // An unreadable registration is missing when its instance is opened, which then fails.
       if let push = SealedPush(row) { loader.pushes[push.uuid, default: []].append(push) }
     }
     let rows = try Row.fetchCursor(db, sql: InstanceRow.selection + " ORDER BY i.id")
@@ -54,7 +54,8 @@ struct StateLoader {
 
   private mutating func quarantine(_ row: Row, problem: String) {
     guard let uuid = row.text(0) else { return }
-    // A name that is none was written by somebody else; the instance still has to be shown to be deleted.
+    // An invalid name was written by another program. The instance gets another one, so that it can be listed and
+    // deleted.
     guard let id = row.text(1).flatMap(InstanceID.init) ?? InstanceID("damaged-\(uuid.prefix(8))") else { return }
     state.quarantined.append(
       QuarantinedInstance(

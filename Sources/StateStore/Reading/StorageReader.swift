@@ -9,8 +9,8 @@ import Synchronization
   import Foundation
 #endif
 
-/// Reads instances' storage. The first time it reads an instance's, it compares all rows with what the anchor says
-/// about them; from then on only this process writes.
+/// A reader of instances' storage. Its first read of an instance compares all storage rows with the anchor. Later reads
+/// do not, because only this process writes.
 final class StorageReader: Sendable {
   private let vault: Vault
   private let compared = Mutex<Set<InstanceUUID>>([])
@@ -49,7 +49,7 @@ final class StorageReader: Sendable {
     return try open(try Row.fetchAll(statement, arguments: [uuid.description]), in: place).sorted { $0.key < $1.key }
   }
 
-  /// The next keys in the order of their tags, which an index has: the cost is that of the page.
+  /// Returns the next keys in the order of their tags. An index has this order, so the cost depends only on the page.
   func page(of uuid: InstanceUUID, after key: String?, limit: Int, _ db: Database) throws -> StoredKeys? {
     guard let place = try place(of: uuid, db) else { return nil }
     let statement = try db.cachedStatement(

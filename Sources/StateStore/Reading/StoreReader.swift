@@ -3,9 +3,9 @@ import GRDB
 import SDKProtocol
 import Synchronization
 
-/// Reads beside the writer, on a connection and a queue of its own.
+/// A reader that works beside the writer, on a connection and a queue of its own.
 ///
-/// All that touches the connection runs on the queue, so that none is used after it was closed.
+/// The connection is used and closed only on the queue, so that it is never used after it was closed.
 final class StoreReader: Sendable {
   private let queue = DispatchQueue(label: "sdkd.store.reader")
   private let connection = Mutex<DatabaseQueue?>(nil)
@@ -15,7 +15,8 @@ final class StoreReader: Sendable {
     connection.withLock { $0 = opened }
   }
 
-  /// Runs `body` while this is closed, with reads waiting, and opens again; if that fails, reads fail until it works.
+  /// Closes the connection, runs `body` while reads wait, and opens the connection again. If that fails, reads fail
+  /// until a later call succeeds.
   func whileClosed(thenOpenAt path: String, _ body: () throws -> Void) throws {
     try queue.sync {
       closeConnection()
@@ -24,7 +25,7 @@ final class StoreReader: Sendable {
     }
   }
 
-  /// Waits for the read in progress and closes.
+  /// Waits for the read in progress and closes the connection.
   func close() { queue.sync { closeConnection() } }
 
   private func closeConnection() {
@@ -35,7 +36,7 @@ final class StoreReader: Sendable {
     try? closing?.close()
   }
 
-  /// What `body` reads from one snapshot.
+  /// Returns the result of `body`, which reads from one snapshot.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(SDKError) -> Value {

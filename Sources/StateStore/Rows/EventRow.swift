@@ -9,9 +9,9 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// Events as they are sealed: a line with all but the data, and a line with the data.
+/// The sealed form of events: a line with everything except the data, and a line with the data.
 enum EventRow {
-  /// So many events share a key, far fewer than random nonces would bear.
+  /// The number of events that share a derived key, far below the limit for random nonces.
   private static let positionsPerKey: UInt64 = 1 << 20
 
   private static func withKey<Result>(
@@ -44,7 +44,7 @@ enum EventRow {
     }
   }
 
-  /// The event of a row `position, instance, time, payload`; `nil` if it does not open.
+  /// Returns the event of a row `position, instance, time, payload`; `nil` if it does not open.
   static func open(_ row: Row, vault: Vault) -> StoredEvent? {
     guard let position = row.unsigned(0), let uuid = row.text(1).map(InstanceUUID.init), let time = row.real(2),
       let payload = row.data(3)
@@ -62,12 +62,12 @@ enum EventRow {
     return StoredEvent(
       position: position, uuid: uuid, id: id, kind: KindName(kind), time: moment, type: type,
       service: head["service"]?.stringValue, operation: head["operation"]?.stringValue,
-      // Former versions wrote data of any size.
+      // Earlier versions wrote data of any size.
       data: plain.count > EventData.maximumBytes ? EventData.clipped(data) : data,
       audience: head["audience"])
   }
 
-  /// The events of those rows that open, and how many do not.
+  /// Returns the events of the rows that open, and the number of rows that do not.
   static func open(_ rows: [Row], vault: Vault) -> (events: [StoredEvent], damaged: Int) {
     let events = rows.compactMap { open($0, vault: vault) }
     return (events, rows.count - events.count)

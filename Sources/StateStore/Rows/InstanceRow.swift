@@ -6,7 +6,7 @@ import GRDB
   import Foundation
 #endif
 
-/// An instance's row and that of its key, as they lie in the database.
+/// An instance's row and the row of its key, as stored in the database.
 struct InstanceRow {
   static let selection = """
     SELECT i.uuid, i.id, i.created_at, i.epoch, i.storage_epoch, i.slot, i.definition, i.identity, k.wrapped, k.anchor

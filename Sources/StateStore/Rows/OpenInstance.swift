@@ -6,7 +6,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// An instance's rows, opened: what a change works on.
+/// The opened rows of an instance, on which a change works.
 struct OpenInstance {
   let uuid: InstanceUUID
   let id: String
@@ -15,14 +15,14 @@ struct OpenInstance {
   var storageEpoch: UInt64
   var key: DataKey
   var anchor: Anchor
-  /// JSON text.
+  /// The definition as JSON text.
   var definition: Data
-  /// JSON text; empty without an identity.
+  /// The identity as JSON text; empty without an identity.
   var identity: Data
-  /// Its push registrations; the row is bound to all of them.
+  /// The push registrations. The sealed identity is bound to all of them.
   var pushes: [PushRow]
 
-  /// A new instance with a new key.
+  /// Creates an instance with a new key.
   init(_ instance: StoredInstance, slot: Int64, vault: Vault) throws {
     uuid = instance.uuid
     id = instance.id.name
@@ -36,7 +36,7 @@ struct OpenInstance {
     pushes = []
   }
 
-  /// The instance of a row.
+  /// Opens the instance of a row.
   init(opening row: InstanceRow, pushes: [PushRow], vault: Vault) throws(SealError) {
     let keys = try Self.keys(of: row, vault: vault)
     uuid = row.uuid
@@ -55,7 +55,7 @@ struct OpenInstance {
       row.identity, under: key.key, identityContext, what: "its identity or the list of its push registrations")
   }
 
-  /// The key of an instance and what it says about the other rows.
+  /// Returns the key of an instance, and the anchor that authenticates its other rows.
   static func keys(of row: InstanceRow, vault: Vault) throws(SealError) -> (key: DataKey, anchor: Anchor) {
     guard let wrapped = row.wrapped, let sealed = row.anchor else { throw SealError(what: "its data key, missing,") }
     let key = try DataKey(
@@ -73,7 +73,7 @@ struct OpenInstance {
 
   func sealedAnchor() throws(SealError) -> Data { try anchor.sealed(under: key, of: uuid) }
 
-  /// Without push registrations the same as in schema 1, which had none.
+  /// The context of the identity. Without push registrations it is the same as in schema 1, which had none.
   private var identityContext: AdditionalData {
     var context = context("instance.identity")
     for push in pushes.sorted(by: { $0.tag.lexicographicallyPrecedes($1.tag) }) {
@@ -93,7 +93,7 @@ struct OpenInstance {
     return context
   }
 
-  /// The instance as the daemon knows it; `nil` if what was sealed is no JSON or the id no id.
+  /// The instance for the daemon; `nil` if its ID or a sealed JSON text is invalid.
   var stored: StoredInstance? {
     guard let id = InstanceID(id), let definition = StoredJSON.json(of: definition) else { return nil }
     let identity = identity.isEmpty ? nil : StoredJSON.json(of: identity)

@@ -7,10 +7,11 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// An outbox entry's row and that of its key, as they lie in the database.
+/// An outbox entry's row and the row of its key, as stored in the database.
 ///
-/// The row is bound to the revision in the anchor of its key, so that neither opens when one of them is put back. What
-/// is not detected is both put back as they were together, until the entry is deleted: then its key is in no file.
+/// The row is bound to the revision in the anchor of its key, so that neither opens when only one of them is rolled
+/// back. Rolling back both to the same earlier time is not detected until the entry is deleted. After that, its key is
+/// in no file.
 struct OutboxRow {
   static let selection = """
     SELECT o.slot, o.instance, o.tag, o.deadline, o.name, o.value, k.wrapped, k.anchor
@@ -40,7 +41,7 @@ struct OutboxRow {
     anchor = row.data(7)
   }
 
-  /// The entry of a row.
+  /// Opens the entry of the row.
   func opened(_ vault: Vault) throws(SealError) -> StoredOutboxEntry {
     let problem = "an outbox entry"
     let (key, anchor) = try keys(vault)
@@ -50,7 +51,7 @@ struct OutboxRow {
     return StoredOutboxEntry(id: String(decoding: id, as: UTF8.self), value: value, deadline: deadline)
   }
 
-  /// The entry's key and what it says about the row.
+  /// Returns the key of the entry, and the anchor that authenticates the row.
   func keys(_ vault: Vault) throws(SealError) -> (key: DataKey, anchor: Anchor) {
     guard let wrapped, let anchor else { throw SealError(what: "the key of an outbox entry") }
     let key = try DataKey(opening: wrapped, of: .outboxEntry(uuid, tag: tag), slot: slot, vault: vault)

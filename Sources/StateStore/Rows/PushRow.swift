@@ -7,15 +7,14 @@ import GRDB
   import Foundation
 #endif
 
-/// What a push registration's row is known by; its id and value are sealed.
+/// The unsealed columns of a push registration's row. Its ID and value are sealed.
 ///
-/// The instance's own row is bound to all of them: an instance from which one was removed, or to which an older one was
-/// put back, does not open.
+/// The instance's own row is bound to all registrations: if one was removed or rolled back, the instance does not open.
 struct PushRow: Equatable {
   static let columns = "tag, revision"
 
   var tag: Data
-  /// The revision of the instance's row that it was written with.
+  /// The revision of the instance's row with which the registration was written.
   var revision: UInt64
 
   init(tag: Data, revision: UInt64) {
@@ -23,20 +22,20 @@ struct PushRow: Equatable {
     self.revision = revision
   }
 
-  /// From a row that begins with `columns`.
+  /// Reads a row that begins with `columns`; `nil` if it is damaged.
   init?(_ row: Row) {
     guard let tag = row.data(0), let revision = row.unsigned(1) else { return nil }
     self.tag = tag
     self.revision = revision
   }
 
-  /// What an id is found by: the same for the same id, and telling nothing about it.
+  /// Returns the lookup tag of an ID. Equal IDs have equal tags, and a tag reveals nothing about its ID.
   static func tag(of id: String, _ key: DataKey) -> Data {
     let names = DerivedKey.derive(from: key.key, purpose: "push names")
     return Data(HMAC<SHA256>.authenticationCode(for: Array(id.utf8), using: names).prefix(16))
   }
 
-  /// The rows of an instance. One that can't be read is left out, which the instance's row then shows.
+  /// Returns the registrations of an instance. An unreadable one is omitted, and the instance then does not open.
   static func fetch(of uuid: InstanceUUID, _ db: Database) throws -> [PushRow] {
     let statement = try db.cachedStatement(sql: "SELECT \(columns) FROM push WHERE instance = ?")
     return try Row.fetchAll(statement, arguments: [uuid.description]).compactMap(PushRow.init)

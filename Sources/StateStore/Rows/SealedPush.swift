@@ -6,7 +6,7 @@ import GRDB
   import Foundation
 #endif
 
-/// A push registration as it lies in the database.
+/// A push registration as stored in the database.
 struct SealedPush {
   static let selection = "SELECT \(PushRow.columns), name, value, instance FROM push"
 

@@ -6,7 +6,7 @@ import GRDB
   import Foundation
 #endif
 
-/// What a row of an instance's storage is known by; its key and value are sealed.
+/// The unsealed columns of a row of an instance's storage. Its key and value are sealed.
 struct StorageRow {
   var tag: Data
   var revision: UInt64
@@ -22,7 +22,7 @@ struct StorageRow {
     self.valueBytes = UInt64(valueBytes)
   }
 
-  /// From a row that begins with `columns`.
+  /// Reads a row that begins with `columns`; `nil` if it is damaged.
   init?(_ row: Row) {
     guard let tag = row.data(0), let revision = row.unsigned(1), let keyBytes = row.unsigned(2),
       let valueBytes = row.unsigned(3), valueBytes <= UInt64(Int32.max)
@@ -33,7 +33,7 @@ struct StorageRow {
     self.valueBytes = valueBytes
   }
 
-  /// Key and value together.
+  /// The size of key and value together, in bytes.
   var bytes: UInt64 { keyBytes &+ valueBytes }
 
   func context(_ column: String, of uuid: InstanceUUID, storageEpoch: UInt64) -> AdditionalData {

@@ -7,9 +7,9 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// JSON as it is sealed: its text.
+/// The text form in which JSON is sealed.
 enum StoredJSON {
-  /// The text of a value, if it can be read back.
+  /// Returns the text of a value. Throws `storeUnavailable` if the value nests too deep to be read back.
   static func data(of json: JSON) throws(SDKError) -> Data {
     guard fits(json, depth: JSONParser.maximumDepth) else {
       throw .storeUnavailable("A value nests deeper than \(JSONParser.maximumDepth) and can't be stored; flatten it.")
@@ -17,9 +17,9 @@ enum StoredJSON {
     return Data(JSONWriter.bytes(of: json))
   }
 
-  /// The value of a text that `data(of:)` made.
+  /// Returns the value of a text that `data(of:)` made.
   ///
-  /// Combining marks have no limit: former releases took and stored longer runs of them than a message may have now.
+  /// Combining marks have no limit: earlier releases stored longer runs of them than a message may contain now.
   static func json(of data: Data) -> JSON? { try? JSONParser.parse(data, maximumMarks: .max) }
 
   private static func fits(_ json: JSON, depth: Int) -> Bool {

@@ -8,13 +8,13 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// The store's own rows: its id, its wrapped master key, how often it was opened, and whether it is a copy.
+/// The store's own rows, such as its ID, its wrapped master key, its number of openings, and the mark of a backup.
 enum MetaTable {
-  /// A state whose master key is known.
+  /// A state with its master key.
   struct Unlocked {
     var master: SymmetricKey
     var stateID: String
-    /// Which of the root keys that were given opened it.
+    /// The index of the given root key that opened the state.
     var root: Int
   }
 
@@ -28,14 +28,14 @@ enum MetaTable {
     try statement.execute(arguments: [name, value])
   }
 
-  /// The master key and id of a state, without changing anything; `nil` if the state has none yet.
+  /// Returns the master key and ID of a state, without changing anything; `nil` if the state has none yet.
   static func unlock(_ db: Database, roots: [RootKey]) throws -> Unlocked? {
     guard let (stateID, wrapped) = try wrapped(db) else { return nil }
     let opened = try MasterKey.open(wrapped, under: roots, stateID: stateID)
     return Unlocked(master: opened.key, stateID: stateID, root: opened.root)
   }
 
-  /// The id of a state and its master key as it lies there; `nil` if the state has none yet.
+  /// Returns the ID of a state and its wrapped master key; `nil` if the state has none yet.
   static func wrapped(_ db: Database) throws -> (stateID: String, key: MasterKey.Wrapped)? {
     guard let stateID = try row("state_id", db)?.text(0) else {
       let instances = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM instance") ?? 0
@@ -48,7 +48,7 @@ enum MetaTable {
     return (stateID, MasterKey.Wrapped(key: wrapped, check: check))
   }
 
-  /// Puts a master key under a root key in the place of what is there.
+  /// Wraps a master key under a root key and stores it with the state ID, replacing the present ones.
   static func write(_ master: SymmetricKey, under root: RootKey, stateID: String, _ db: Database) throws {
     let wrapped = try MasterKey.wrap(master, under: root, stateID: stateID)
     try set("state_id", stateID, db)
@@ -56,42 +56,43 @@ enum MetaTable {
     try set("key_check", wrapped.check, db)
   }
 
-  /// Counts an opening; how many there were before.
+  /// Counts an opening and returns the number of earlier ones.
   static func countOpening(_ db: Database) throws -> Int {
     let before = max(0, try row("openings", db)?.integer(0) ?? 0)
     try set("openings", before &+ 1, db)
     return Int(before)
   }
 
-  /// Writes something small, to see whether the disk takes it.
+  /// Makes a small write, to test whether the disk accepts it.
   static func probe(_ db: Database) throws {
     let before = try row("probes", db)?.integer(0) ?? 0
     try set("probes", before &+ 1, db)
   }
 
-  /// The sealed count of instances; `nil` if there is none.
+  /// Returns the sealed census; `nil` if there is none.
   static func census(_ db: Database) throws -> Data? { try row("census", db)?.data(0) }
 
   static func setCensus(_ sealed: Data, _ db: Database) throws { try set("census", sealed, db) }
 
-  /// A number that grows when the state is opened or closed and when keys are destroyed; 0 before the first time.
+  /// Returns the generation, a number that grows when the state is opened or closed and when keys are destroyed; 0 at
+  /// first.
   static func generation(_ db: Database) throws -> UInt64 {
     UInt64(clamping: try row("generation", db)?.integer(0) ?? 0)
   }
 
-  /// Raises the generation; the new one.
+  /// Raises the generation and returns the new one.
   static func raiseGeneration(_ db: Database) throws -> UInt64 {
     let next = try generation(db) + 1
     try set("generation", Int64(clamping: next), db)
     return next
   }
 
-  /// When this copy was made; `nil` for a state that is none.
+  /// Returns the time of a backup; `nil` if the database is not a backup.
   static func copied(_ db: Database) throws -> Timestamp? {
     try row("copied_at", db)?.real(0).map(Timestamp.init(secondsSince1970:))
   }
 
-  /// Says that a database is a copy, or with `nil` that it is not any more.
+  /// Marks the database as a backup from this time, or with `nil` as no backup.
   static func setCopied(_ time: Timestamp?, _ db: Database) throws {
     guard let time else { return try db.execute(sql: "DELETE FROM meta WHERE name = 'copied_at'") }
     try set("copied_at", time.secondsSince1970, db)

@@ -6,8 +6,8 @@ import GRDB
   import Foundation
 #endif
 
-/// Columns as what they should be, or `nil`: GRDB's own subscripts trap on a value of another type, and a damaged
-/// database can hold one.
+/// Columns as values of the expected type, or `nil`. GRDB's own subscripts trap on a value of another type, which a
+/// damaged database can contain.
 extension Row {
   private func value(_ column: Int) -> DatabaseValue { self[column] }
 
@@ -35,6 +35,6 @@ extension Row {
 }
 
 extension UInt64 {
-  /// The same 64 bits as SQLite keeps them.
+  /// The same 64 bits in the type that SQLite stores.
   var stored: Int64 { Int64(bitPattern: self) }
 }

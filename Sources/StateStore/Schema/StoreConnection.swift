@@ -1,16 +1,16 @@
 import GRDB
 
-/// How connections to the database are set up.
+/// The configuration of connections to the database.
 enum StoreConnection {
-  /// Writes wait for a reader this long, in seconds; reads take milliseconds.
+  /// The seconds that a connection waits for a lock of another one; reads take milliseconds.
   private static let patience = 5.0
 
-  /// The connection that writes: each commit is on disk when it returns, and what is deleted is overwritten.
+  /// Opens the connection that writes. Each commit is on disk when it returns, and deleted data is overwritten.
   static func writer(at path: String) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.label = "sdkd.store.writer"
     configuration.busyMode = .timeout(patience)
-    // GRDB traps when a transaction is left open; if a broken disk leaves one, the connection is closed instead.
+    // GRDB traps when a transaction is left open. If a broken disk leaves one, the connection is closed instead.
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
@@ -29,7 +29,7 @@ enum StoreConnection {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// A connection to a copy that nobody else uses; what is deleted is overwritten.
+  /// Opens a connection to a backup or a staged database that has no other user. Deleted data is overwritten.
   static func copy(at path: String) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.label = "sdkd.store.copy"
@@ -48,7 +48,7 @@ enum StoreConnection {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// The connection that reads beside the writer, without waiting for its commits.
+  /// Opens the connection that reads beside the writer, without waiting for its commits.
   static func reader(at path: String) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.label = "sdkd.store.reader"

@@ -1,11 +1,11 @@
 import GRDB
 
-/// The tables, and how a database of any earlier version becomes one of this.
+/// The tables, and the migration of databases of earlier versions.
 enum StoreSchema {
   /// `application_id` of our databases: "sdkd".
   static let applicationID: Int64 = 0x7364_6B64
 
-  /// One script for each version; released ones never change.
+  /// The migration script of each version. Released scripts never change.
   private static let scripts = [
     """
     CREATE TABLE meta (
@@ -88,18 +88,18 @@ enum StoreSchema {
       PRIMARY KEY (instance, tag)
     ) STRICT, WITHOUT ROWID;
     """,
-    // The row `census` of `meta`.
+    // Version 4 adds the row `census` to `meta`.
     "",
   ]
-  /// From this version on a state has a census.
+  /// The first version in which a state has a census.
   static let censusVersion = 4
 
   /// The version that this code writes.
   static var version: Int { scripts.count }
 
-  /// The version of a database; 0 for an empty one.
+  /// Returns the version of a database; 0 for an empty one.
   ///
-  /// - Throws: `StoreOpenError` if it isn't ours or is newer than this code.
+  /// - Throws: `StoreOpenError` if the database does not belong to sdkd or is newer than this code.
   static func version(of db: Database) throws -> Int {
     let application = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -112,7 +112,7 @@ enum StoreSchema {
     return version
   }
 
-  /// Brings a database to this version, in the transaction that is open.
+  /// Migrates a database to the current version, in the open transaction.
   static func migrate(_ db: Database, from version: Int) throws {
     guard version < Self.version else { return }
     for script in scripts.dropFirst(version) { try db.execute(sql: script) }
@@ -120,16 +120,16 @@ enum StoreSchema {
     try db.execute(sql: "PRAGMA application_id = \(applicationID)")
   }
 
-  /// Marks an empty database as the beginning of a new state, so that it is not taken for one that was lost.
+  /// Marks an empty database as the beginning of a new state, so that it is not taken for a lost one.
   static func beginAnew(_ db: Database) throws { try db.execute(sql: "PRAGMA application_id = \(applicationID)") }
 
-  /// Whether a database of version 0 is marked as the beginning of a new state.
+  /// Returns whether a database of version 0 is marked as the beginning of a new state.
   static func beginsAnew(_ db: Database) throws -> Bool {
     try Int64.fetchOne(db, sql: "PRAGMA application_id") == applicationID
   }
 
-  /// Looks through the whole database for damage, and compares its tables, indexes, triggers and views with those that
-  /// its version has: a trigger or view of somebody else's would change what the daemon reads and writes.
+  /// Checks the whole database for damage, and its tables, indexes, triggers and views with `compare`. A foreign
+  /// trigger or view would change what the daemon reads and writes.
   static func check(_ db: Database) throws {
     try compare(db)
     let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(5)")
@@ -138,7 +138,7 @@ enum StoreSchema {
     throw StoreOpenError.corrupt(lines.first.map(String.init) ?? "quick_check finds damage")
   }
 
-  /// Compares the tables, indexes, triggers and views of a database with those that its version has.
+  /// Throws `corrupt` unless the database has exactly the tables, indexes, triggers and views of its version.
   static func compare(_ db: Database) throws {
     let expected = try expected.get()[version(of: db)]
     let found = try objects(db)
@@ -156,7 +156,7 @@ enum StoreSchema {
     var sql: String
   }
 
-  /// What each version has.
+  /// The tables, indexes, triggers and views of each version.
   private static let expected = Result {
     try (0...version).map { version in
       let database = try DatabaseQueue()

@@ -1,22 +1,22 @@
 import SDKProtocol
 
-/// What a sealed value belongs to; the value opens with exactly the same and nothing else.
+/// The additional authenticated data of a sealed value. The value opens only with exactly the same data.
 ///
-/// Every field is preceded by its length, so that no two lists of fields give the same bytes.
+/// Every field is preceded by its length, so that different lists of fields never give the same bytes.
 struct AdditionalData {
-  /// The version of how rows are sealed.
+  /// The version of the format in which rows are sealed.
   static let version: UInt64 = 1
 
   private(set) var bytes: [UInt8] = []
 
-  /// A column of a table.
+  /// Creates the data of a column of a table.
   init(_ column: String) {
     bytes.reserveCapacity(160)
     append(Self.version)
     append(column)
   }
 
-  /// A column of an instance's row.
+  /// Creates the data of a column of an instance's row.
   init(_ column: String, of instance: InstanceUUID) {
     self.init(column)
     append(instance.description)

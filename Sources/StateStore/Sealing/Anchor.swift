@@ -6,25 +6,27 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// What the row of an instance's key says about its other rows, sealed under that key.
+/// The data in the row of an instance's key that authenticates the instance's other rows, sealed under that key.
 ///
 /// The instance's own row is bound to `revision` and to the list of its push registrations, its storage to
-/// `storageDigest`. So a row of an instance, of its push registrations or of its storage that is put back as it was,
-/// removed, changed, or moved to another instance or key does not open, and neither does the row of the key alone. Not
-/// detected is what puts back *all* rows of an instance as they were together at one earlier moment since its last
-/// wipe, or the whole directory: nothing outside of the files says what is newest. Rows from before a wipe do not open
-/// at all, since their key is in no file. Of an outbox entry's key it is `revision` alone that counts.
+/// `storageDigest`. A row of the instance, its push registrations or its storage does not open after it was rolled
+/// back, removed, changed, or moved to another instance or key. The same holds when the row of the key alone was rolled
+/// back.
+///
+/// Not detected is a rollback of *all* rows of an instance to one earlier moment since its last wipe, or of the whole
+/// directory. Nothing outside of the files shows which version is the newest. Rows from before a wipe never open, since
+/// their key is in no file. For the key of an outbox entry, only `revision` counts.
 struct Anchor: Equatable {
-  /// The length of the sealed anchor, always the same.
+  /// The length of a sealed anchor in bytes, always the same.
   static let sealedBytes = 40 + Seal.overhead
 
-  /// Raised with every change of the instance's own row.
+  /// A number raised with every change of the instance's own row.
   var revision: UInt64 = 0
-  /// Raised with every write to storage; a row of storage has the one that it was written with.
+  /// A number raised with every value written to storage. A storage row has the number of its own write.
   var storageRevision: UInt64 = 0
-  /// Keys and values in storage together.
+  /// The size of all keys and values in storage, in bytes.
   var storageBytes: UInt64 = 0
-  /// All rows of storage.
+  /// The digest of all storage rows.
   var storageDigest = StorageDigest()
 
   func sealed(under key: DataKey, of instance: InstanceUUID) throws(SealError) -> Data {

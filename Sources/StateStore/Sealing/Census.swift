@@ -7,14 +7,14 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// The number and a keyed digest of a state's instances. Rows that another program removed or added do not match it.
+/// The number and a keyed digest of a state's instances. They show whether another program removed or added rows.
 struct Census: Equatable {
   private(set) var count: UInt64 = 0
   private var digest = StorageDigest()
 
   init() {}
 
-  /// The instances that have rows now.
+  /// Counts the instances that have rows now.
   init(counting db: Database, _ keys: CensusKeys) throws {
     let rows = try Row.fetchCursor(db, sql: "SELECT uuid FROM instance")
     while let row = try rows.next() { add(row.text(0) ?? "", keys) }
@@ -59,22 +59,22 @@ struct Census: Equatable {
 
 /// The census in the table `meta`.
 enum CensusTable {
-  /// Counts an instance that is about to be inserted.
+  /// Adds an instance that is about to be inserted.
   static func add(_ uuid: InstanceUUID, _ vault: Vault, _ db: Database) throws {
     try change(vault, db) { $0.add(uuid.description, $1) }
   }
 
-  /// Counts an instance no more.
+  /// Removes a deleted instance.
   static func remove(_ uuid: InstanceUUID, _ vault: Vault, _ db: Database) throws {
     try change(vault, db) { $0.remove(uuid.description, $1) }
   }
 
-  /// Replaces the census by a count of the present rows.
+  /// Replaces the census by a new count of the present rows.
   static func write(_ keys: CensusKeys, _ db: Database) throws {
     try MetaTable.setCensus(try Census(counting: db, keys).sealed(keys), db)
   }
 
-  /// Describes the difference between the census and the rows for the operator. `nil` when they agree.
+  /// Returns a description of the difference between the census and the rows for the operator; `nil` when they agree.
   static func problem(_ keys: CensusKeys, _ db: Database) throws -> String? {
     let found = try Census(counting: db, keys)
     guard let sealed = try MetaTable.census(db), let kept = try? Census(opening: sealed, keys) else {

@@ -7,26 +7,26 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// The key of one instance until its next wipe or of one outbox entry, and its place in the table of keys.
+/// The key of one instance until its next wipe, or of one outbox entry, with its slot in the table of keys.
 ///
-/// Its wrapped form is written once and stays as it is until it is overwritten where it lies, so that what a wipe or a
-/// rotation has to remove from the files is one sequence of bytes in one place.
+/// The wrapped key is written once and stays in place until it is overwritten. So a wipe or a rotation has to remove
+/// only one sequence of bytes, at one place in the files.
 struct DataKey {
-  /// The length of the wrapped key.
+  /// The length of a wrapped key in bytes.
   static let wrappedBytes = 32 + Seal.overhead
 
   let slot: Int64
   let key: SymmetricKey
   let wrapped: Data
 
-  /// A new key.
+  /// Creates a new key.
   init(newFor owner: KeyOwner, slot: Int64, vault: Vault) throws(SealError) {
     self.slot = slot
     key = SymmetricKey(size: .bits256)
     wrapped = try vault.wrap(key, for: owner, slot: slot)
   }
 
-  /// The key that lies wrapped in a slot.
+  /// Unwraps the key in a slot.
   init(opening wrapped: Data, of owner: KeyOwner, slot: Int64, vault: Vault) throws(SealError) {
     self.slot = slot
     self.wrapped = wrapped

@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// What a data key is for; its wrapped form opens for exactly that.
+/// The owner of a data key. The wrapped key opens only for exactly this owner.
 enum KeyOwner {
-  /// The instance until its next wipe.
+  /// An instance until its next wipe.
   case instance(InstanceUUID, storageEpoch: UInt64)
-  /// One entry of an instance's outbox.
+  /// An entry of an instance's outbox.
   case outboxEntry(InstanceUUID, tag: Data)
-  /// The state itself, from a position in its events on.
+  /// The state itself, from the event position `first` on.
   case state(purpose: String, first: UInt64)
 
   func context(slot: Int64) -> AdditionalData {

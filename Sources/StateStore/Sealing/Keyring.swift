@@ -1,29 +1,29 @@
 import Crypto
 
-/// The keys of a state that seal what belongs to no instance alone. They lie wrapped beside the data keys, so that they
-/// outlive the master key.
+/// The keys of a state for data that belongs to no single instance. They are stored wrapped beside the data keys, so
+/// that they outlive the master key.
 struct Keyring {
-  /// A key of events and the position of the first one that it seals.
+  /// A key for events, and the position of the first event that it seals.
   struct EventKey {
     let first: UInt64
     let key: SymmetricKey
   }
 
-  /// Makes cursors; clients hold what it made.
+  /// The key for cursors. It stays the same, because clients keep cursors.
   let cursors: SymmetricKey
-  /// Makes the tags of outbox entries.
+  /// The key for the tags of outbox entries.
   let outboxNames: SymmetricKey
-  /// Ascending; each rotation of the master key begins another one.
+  /// The keys for events, in ascending order of position. Each rotation of the master key begins another one.
   let events: [EventKey]
 
-  /// New keys.
+  /// Creates new keys.
   init() {
     cursors = SymmetricKey(size: .bits256)
     outboxNames = SymmetricKey(size: .bits256)
     events = [EventKey(first: 0, key: SymmetricKey(size: .bits256))]
   }
 
-  /// The keys as they were before schema 3: made from the master key.
+  /// Derives the keys from the master key, as before schema 3.
   init(before3 master: SymmetricKey) {
     cursors = DerivedKey.derive(from: master, purpose: "cursors")
     outboxNames = DerivedKey.derive(from: master, purpose: "outbox names")

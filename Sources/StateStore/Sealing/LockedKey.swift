@@ -7,17 +7,17 @@ import Crypto
   import Foundation
 #endif
 
-/// A key in memory that is not swapped, not dumped, and erased when it is given up.
+/// A key in memory that is not swapped, not dumped, and erased on deinitialization.
 ///
-/// The cipher needs a copy for each use; swift-crypto erases it afterwards, but it is not locked.
+/// The cipher needs a temporary copy for each use, which swift-crypto erases but which is not locked.
 final class LockedKey: Sendable {
   static let byteCount = 32
 
   private nonisolated(unsafe) let page: UnsafeMutableRawPointer
-  /// False when the system refused to lock the page (RLIMIT_MEMLOCK).
+  /// Whether the page is locked; false when the system refused to lock it (RLIMIT_MEMLOCK).
   let isLocked: Bool
 
-  /// Moves a key into a page of its own.
+  /// Copies a key into a page of its own.
   init(_ key: SymmetricKey) throws(StoreOpenError) {
     var memory: UnsafeMutableRawPointer?
     let status = cl_mlock_secret_page(Self.byteCount, &memory)
@@ -31,7 +31,7 @@ final class LockedKey: Sendable {
 
   deinit { cl_erase_secret_page(page, Self.byteCount) }
 
-  /// Lends the key.
+  /// Calls `body` with a temporary copy of the key.
   func use<Result>(_ body: (SymmetricKey) throws -> Result) rethrows -> Result {
     try body(SymmetricKey(data: UnsafeRawBufferPointer(start: page, count: Self.byteCount)))
   }

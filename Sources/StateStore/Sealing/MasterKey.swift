@@ -6,15 +6,15 @@ import Crypto
   import Foundation
 #endif
 
-/// The random key that everything in a state hangs on; it lies in the state wrapped under the root key.
+/// The random key that protects everything in a state. The state contains it wrapped under the root key.
 enum MasterKey {
-  /// What lies in the state: the wrapped key, and the value by which the root key is known again.
+  /// The stored form: the wrapped key, and a check value that identifies the root key.
   struct Wrapped {
     var key: Data
     var check: Data
   }
 
-  /// A key as it lies under a root key; of the same length always.
+  /// Wraps a key under a root key. The result always has the same length.
   static func wrap(_ key: SymmetricKey, under root: RootKey, stateID: String) throws(SealError) -> Wrapped {
     let sealed = try Seal.seal(
       key.withUnsafeBytes { Data($0) }, under: DerivedKey.derive(from: root.key, purpose: "master key"),
@@ -22,9 +22,9 @@ enum MasterKey {
     return Wrapped(key: sealed, check: check(root, stateID: stateID))
   }
 
-  /// The key of a state and which of the root keys opened it.
+  /// Returns the key of a state, and the index of the root key that opened it.
   ///
-  /// - Throws: `keyMissing` when it lies under none of them.
+  /// - Throws: `keyMissing` when no root key matches; `corrupt` when the wrapped key does not open.
   static func open(
     _ wrapped: Wrapped, under roots: [RootKey], stateID: String
   ) throws(StoreOpenError) -> (key: SymmetricKey, root: Int) {

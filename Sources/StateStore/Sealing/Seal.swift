@@ -6,15 +6,15 @@ import Crypto
   import Foundation
 #endif
 
-/// A sealed value that does not open: damaged, moved, put back, or under another key.
+/// The failure to open a sealed value: it was damaged, moved, rolled back, or sealed under another key.
 struct SealError: Error, Hashable {
-  /// What does not open.
+  /// The name of the value that does not open.
   let what: String
 }
 
-/// AES-GCM with 256-bit keys and random nonces: nonce, ciphertext, tag.
+/// AES-GCM with 256-bit keys and random nonces. A sealed value consists of nonce, ciphertext and tag.
 enum Seal {
-  /// How much longer a sealed value is.
+  /// The number of bytes by which a sealed value is longer than the plain one.
   static let overhead = 28
 
   static func seal(_ plain: Data, under key: SymmetricKey, _ context: AdditionalData) throws(SealError) -> Data {

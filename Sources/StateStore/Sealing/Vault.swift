@@ -10,9 +10,9 @@ import Synchronization
 /// The keys of an open state.
 final class Vault: Sendable {
   private struct Keys {
-    /// Wraps data keys.
+    /// The key that wraps data keys.
     var wrapping: WrappingKey
-    /// While the master key is being replaced: what a reader may find wrapped under besides.
+    /// A second key that may have wrapped a data key, while the master key is being replaced.
     var other: WrappingKey?
     var events: [EventKey]
   }
@@ -28,10 +28,10 @@ final class Vault: Sendable {
   }
 
   private let keys: Mutex<Keys>
-  /// Makes the tags of outbox entries, which outlive the data keys of their instances.
+  /// The key for the tags of outbox entries, which outlive the data keys of their instances.
   let outboxNames: LockedKey
   let cursors: CursorCoder
-  /// Wraps the master key.
+  /// The key that wraps the master key.
   private let rootKey: LockedKey
 
   init(
@@ -45,7 +45,8 @@ final class Vault: Sendable {
     rootKey = try LockedKey(root.key)
   }
 
-  /// False when a key could be swapped to disk.
+  /// Whether the wrapping key, the root key and the key for outbox tags are locked in memory. If not, keys could be
+  /// swapped to disk.
   var isLocked: Bool { keys.withLock { $0.wrapping.isLocked } && outboxNames.isLocked && rootKey.isLocked }
 
   /// The root key.
@@ -65,7 +66,7 @@ final class Vault: Sendable {
     }
   }
 
-  /// Lends the key of the event at a position.
+  /// Calls `body` with the key of the event at a position.
   func withEventKey<Result>(at position: UInt64, _ body: (SymmetricKey) throws -> Result) throws -> Result {
     guard let key = keys.withLock({ keys in keys.events.last { $0.first <= position }?.key }) else {
       throw SealError(what: "the key of an event")
@@ -76,22 +77,24 @@ final class Vault: Sendable {
   /// The keys of the census.
   var censusKeys: CensusKeys { outboxNames.use { CensusKeys($0) } }
 
-  /// What an outbox entry's id is found by: the same for the same id, and telling nothing about it.
+  /// Returns the lookup tag of an outbox entry's ID. Equal IDs of an instance have equal tags, and a tag reveals
+  /// nothing about its ID.
   func outboxTag(of id: String, in instance: InstanceUUID) -> Data {
     var name = AdditionalData("outbox.tag", of: instance)
     name.append(id)
     return outboxNames.use { Data(HMAC<SHA256>.authenticationCode(for: name.bytes, using: $0).prefix(16)) }
   }
 
-  // MARK: Another master key
+  // MARK: Replacing the master key
 
-  /// The key that wraps now.
+  /// The key that wraps data keys now.
   var wrapping: WrappingKey { keys.withLock { $0.wrapping } }
 
-  /// From now on readers may find data keys wrapped under this one too; `nil`: no more.
+  /// Lets `unwrap` also try this key from now on; `nil` ends that.
   func expect(_ other: WrappingKey?) { keys.withLock { $0.other = other } }
 
-  /// The master key is replaced: wraps under the other key, opens what the former one wrapped, seals events under these.
+  /// Completes the replacement of the master key: wraps under `next`, still opens what the former key wrapped, and
+  /// seals events under `events`.
   func adopt(_ next: WrappingKey, events: [Keyring.EventKey]) throws(StoreOpenError) {
     var locked: [EventKey] = []
     for key in events { locked.append(try EventKey(key)) }

@@ -6,7 +6,7 @@ import Crypto
   import Foundation
 #endif
 
-/// The key, made from the master key, under which the data keys lie wrapped.
+/// The key that wraps the data keys, derived from the master key.
 struct WrappingKey: Sendable {
   private let key: LockedKey
 

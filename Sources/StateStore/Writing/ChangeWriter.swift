@@ -7,13 +7,13 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// Applies one change inside a savepoint.
+/// The application of one change inside a savepoint.
 struct ChangeWriter {
   let db: Database
   let vault: Vault
   let change: InstanceChange
   let time: Timestamp
-  /// By how much a wipe raises the storage epoch.
+  /// The amount by which a wipe raises the storage epoch.
   private let epochStep: UInt64
 
   private var instance: OpenInstance?
@@ -21,8 +21,8 @@ struct ChangeWriter {
   private var isAnchorChanged = false
   private var wipeCount: WipeCount?
 
-  /// What `change` does; throws `SDKError` when its own conditions are not met, anything else when the disk or the
-  /// database fails.
+  /// Applies `change` and returns its result. Throws `SDKError` when a condition of the change is not met, and any
+  /// other error when the disk or the database fails.
   static func apply(
     _ change: InstanceChange, at time: Timestamp, vault: Vault, epochStep: UInt64 = 1, _ db: Database
   ) throws -> CommitResult {
@@ -56,7 +56,7 @@ struct ChangeWriter {
     }
   }
 
-  /// The instance of the change, read once.
+  /// Returns the instance of the change, which is read only once.
   private mutating func opened() throws -> OpenInstance {
     if let instance { return instance }
     guard let row = try InstanceRow.fetch(change.uuid, db) else { throw SDKError.instanceNotFound(change.id) }
@@ -137,7 +137,7 @@ struct ChangeWriter {
     isRowChanged = true
   }
 
-  /// Needs no key, so that what does not open can be deleted.
+  /// Deletes the instance. This needs no key, so that an instance that does not open can be deleted.
   private mutating func delete() throws {
     guard try InstanceTable.delete(change.uuid, vault: vault, db) else { throw SDKError.instanceNotFound(change.id) }
     instance = nil

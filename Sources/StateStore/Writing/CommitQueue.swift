@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The changes that wait for the writer, in the order of their calls; bounded.
+/// A bounded queue of the changes that wait for the writer, in the order of their calls.
 final class CommitQueue: Sendable {
-  /// What became of a change that was offered.
+  /// The result of offering a change to the queue.
   enum Admission {
-    /// It waits, and the writer is on its way.
+    /// The change waits, and the writer was already called.
     case accepted
-    /// It waits, and the writer has to be called.
+    /// The change waits, and the caller must call the writer.
     case acceptedFirst
     case full
     case closed
@@ -33,7 +33,8 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// The next changes for one transaction; none: the writer has to be called again for the next one.
+  /// Removes and returns the next changes for one transaction. If there are none, the writer must be called again for
+  /// the next change.
   func take(atMost count: Int) -> [PendingCommit] {
     state.withLock { state in
       if state.waiting.isEmpty { state.isWriterCalled = false }
@@ -46,7 +47,7 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// Accepts nothing more; false if that was so already.
+  /// Stops accepting changes. Returns false if the queue was already closed.
   func close() -> Bool {
     state.withLock { state in
       defer { state.isClosed = true }

@@ -1,16 +1,16 @@
 import GRDB
 import Logging
 
-/// The connections to one database, and how they come back after a failure.
+/// The connections to one database, and their recovery after a failure.
 ///
-/// Only the writer's queue calls this.
+/// Only the writer's queue uses this object.
 final class DatabaseHolder {
   private let directory: StateDirectory
   private let log: WriteAheadLog
   private let reader: StoreReader
   private let tuning: StoreTuning
   private var connection: DatabaseQueue?
-  /// Where the log has to be cut off before it is opened again.
+  /// The length in bytes to which the log must be cut before it is opened again; `nil` to leave it as it is.
   private var committedLength: Int?
 
   init(directory: StateDirectory, connection: DatabaseQueue, reader: StoreReader, tuning: StoreTuning) {
@@ -21,14 +21,14 @@ final class DatabaseHolder {
     log = WriteAheadLog(directory: directory)
   }
 
-  /// Lends the connection.
+  /// Calls `body` with the connection, which is opened again first if it is closed.
   func use<Value>(_ body: (Database) throws -> Value) throws -> Value {
     if connection == nil { try reopen() }
     guard let connection else { throw StoreOpenError.unwritable("no connection") }
     return try connection.writeWithoutTransaction { db in try body(db) }
   }
 
-  /// Closes after a failure and opens again, so that nothing that SQLite has in memory is trusted.
+  /// Closes the connections after a failure and opens them again, so that nothing in SQLite's memory is trusted.
   func reopen() throws {
     if connection != nil { committedLength = log.committedLength() }
     do {

@@ -1,7 +1,7 @@
 import GRDB
 import SDKProtocol
 
-/// Writes the events of a change.
+/// The writing of the events of a change.
 struct EventWriter {
   let db: Database
   let vault: Vault

@@ -1,7 +1,7 @@
 import GRDB
 import SDKProtocol
 
-/// Writes the rows of instances.
+/// The writing of the rows of instances.
 enum InstanceTable {
   static func insert(_ instance: OpenInstance, vault: Vault, _ db: Database) throws {
     try CensusTable.add(instance.uuid, vault, db)
@@ -25,13 +25,13 @@ enum InstanceTable {
     ])
   }
 
-  /// Removes an instance's storage; how many rows it had.
+  /// Deletes an instance's storage and returns the number of its rows.
   static func removeStorage(of uuid: InstanceUUID, _ db: Database) throws -> Int {
     try db.cachedStatement(sql: "DELETE FROM storage WHERE instance = ?").execute(arguments: [uuid.description])
     return db.changesCount
   }
 
-  /// Removes an instance with all that it has and its key; false if it isn't there.
+  /// Deletes an instance with everything that it has, and its key. Returns false if there is no such instance.
   static func delete(_ uuid: InstanceUUID, vault: Vault, _ db: Database) throws -> Bool {
     let select = try db.cachedStatement(sql: "SELECT slot FROM instance WHERE uuid = ?")
     guard let row = try Row.fetchOne(select, arguments: [uuid.description]) else { return false }

@@ -6,7 +6,7 @@ import GRDB
   import Foundation
 #endif
 
-/// The table of wrapped keys. A key is only ever overwritten where it lies, by bytes of the same length.
+/// The table of wrapped keys. A key is only ever overwritten in place, by bytes of the same length.
 enum KeyTable {
   private static let noKey = Data(count: DataKey.wrappedBytes)
   private static let noAnchor = Data(count: Anchor.sealedBytes)
@@ -16,7 +16,7 @@ enum KeyTable {
     AND slot NOT IN (SELECT slot FROM state_key)
     """
 
-  /// A slot that no instance, no outbox entry and no key of the state has.
+  /// Returns a slot that no instance, no outbox entry and no key of the state uses.
   static func take(_ db: Database) throws -> Int64 {
     let free = try db.cachedStatement(
       sql: "SELECT slot FROM data_key WHERE wrapped = ? AND \(isFree) LIMIT 1")
@@ -35,24 +35,24 @@ enum KeyTable {
     try update.execute(arguments: [key.wrapped, anchor, key.slot])
   }
 
-  /// Puts another wrapped key into a slot.
+  /// Replaces the wrapped key in a slot.
   static func overwrite(_ slot: Int64, _ wrapped: Data, _ db: Database) throws {
     let update = try db.cachedStatement(sql: "UPDATE data_key SET wrapped = ? WHERE slot = ?")
     try update.execute(arguments: [wrapped, slot])
   }
 
-  /// Overwrites the key of a slot with nothing, once nobody has the slot any more.
+  /// Overwrites the key in a slot with zeros, unless the slot is still in use.
   static func clear(_ slot: Int64, _ db: Database) throws {
     let update = try db.cachedStatement(
       sql: "UPDATE data_key SET wrapped = ?, anchor = ? WHERE slot = ? AND \(isFree)")
     try update.execute(arguments: [noKey, noAnchor, slot])
   }
 
-  /// Wraps every key under another key.
+  /// Rewraps every key under another key, and clears keys without an owner.
   ///
-  /// A key that does not open stays as it is: whatever is wrong with its instance, it is not made worse.
+  /// A key that does not open stays as it is, so that a damaged instance can't get worse.
   ///
-  /// - Returns: how many keys of instances and outbox entries that were.
+  /// - Returns: the number of rewrapped keys of instances and outbox entries.
   static func rewrap(from old: WrappingKey, to new: WrappingKey, _ db: Database) throws -> Int {
     let rows = try Row.fetchAll(
       db,

@@ -7,13 +7,13 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// Writes the outbox entries of an instance, each with its key. Nothing here needs the instance's own key.
+/// The writing of an instance's outbox entries, each with its key. It does not need the instance's own key.
 struct OutboxWriter {
   let db: Database
   let vault: Vault
   let uuid: InstanceUUID
 
-  /// Writes an entry; one that is there already keeps its key.
+  /// Writes an entry. An existing entry keeps its key.
   func put(_ entry: StoredOutboxEntry, of id: InstanceID) throws {
     let tag = vault.outboxTag(of: entry.id, in: uuid)
     let (key, former) = try present(tag) ?? added(tag, of: id)
@@ -36,16 +36,17 @@ struct OutboxWriter {
     try KeyTable.write(key, anchor: try anchor.sealed(under: key, of: uuid), db)
   }
 
-  /// Removes an entry and its key, if it is there.
+  /// Deletes an entry and its key, if the entry exists.
   func delete(_ entry: String) throws { try delete(tag: vault.outboxTag(of: entry, in: uuid)) }
 
-  /// The same for the tag of an entry.
+  /// Deletes the entry with a tag and its key, if the entry exists.
   func delete(tag: Data) throws {
     let select = try db.cachedStatement(sql: "SELECT slot FROM outbox WHERE instance = ? AND tag = ?")
     if let slot = try Row.fetchOne(select, arguments: [uuid.description, tag])?.integer(0) { try remove(slot) }
   }
 
-  /// The key of an entry that is there; one that does not open is removed, since its key can't be used again.
+  /// Returns the key of an existing entry. Deletes an entry whose key does not open, since that key can't be used
+  /// again.
   private func present(_ tag: Data) throws -> (DataKey, Anchor)? {
     let select = try db.cachedStatement(sql: OutboxRow.selection + " WHERE o.instance = ? AND o.tag = ?")
     guard let found = try Row.fetchOne(select, arguments: [uuid.description, tag]) else { return nil }
@@ -54,7 +55,7 @@ struct OutboxWriter {
     return nil
   }
 
-  /// A new key, if there is room for its entry.
+  /// Creates the key of a new entry. Throws `outboxFull` if the instance has the maximum number of readable entries.
   private func added(_ tag: Data, of id: InstanceID) throws -> (DataKey, Anchor) {
     if try count() >= StoredOutboxEntry.maximumCount { try removeUnreadable() }
     guard try count() < StoredOutboxEntry.maximumCount else { throw SDKError.outboxFull(id) }
@@ -67,7 +68,7 @@ struct OutboxWriter {
     return Int(try Row.fetchOne(select, arguments: [uuid.description])?.integer(0) ?? 0)
   }
 
-  /// Makes room: an entry that does not open is of no use to anybody.
+  /// Deletes the entries that do not open, since they are useless.
   private func removeUnreadable() throws {
     let select = try db.cachedStatement(sql: OutboxRow.selection + " WHERE o.instance = ?")
     for row in try Row.fetchAll(select, arguments: [uuid.description]) {
@@ -76,7 +77,7 @@ struct OutboxWriter {
     }
   }
 
-  /// Removes all entries of the instance and their keys.
+  /// Deletes all entries of the instance and their keys.
   func deleteAll() throws {
     let select = try db.cachedStatement(sql: "SELECT slot FROM outbox WHERE instance = ?")
     for row in try Row.fetchAll(select, arguments: [uuid.description]) {

@@ -7,7 +7,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// Writes an instance's push registrations and keeps the list of them; the instance's row has to be written after it.
+/// The writing of an instance's push registrations and their list. The instance's row must be written afterwards.
 struct PushWriter {
   let db: Database
   let id: InstanceID
@@ -38,7 +38,7 @@ struct PushWriter {
     try statement.execute(arguments: [instance.uuid.description, tag])
   }
 
-  /// Removes all of them; how many there were.
+  /// Deletes all registrations and returns their number.
   func deleteAll(in instance: inout OpenInstance) throws -> Int {
     instance.pushes = []
     try db.cachedStatement(sql: "DELETE FROM push WHERE instance = ?").execute(arguments: [instance.uuid.description])

@@ -1,13 +1,14 @@
 import SDKProtocol
 
-/// How long a disk that failed is left alone: longer each time, until something was written.
+/// The pause after a disk failure, during which changes are refused. It doubles with each failure, up to a limit, until
+/// a write succeeds.
 struct RecoveryPause {
   private let first: Duration
   private let longest: Duration
   private var failure: SDKError?
   private var end = ContinuousClock.now
 
-  /// The present pause; `nil` while all is well.
+  /// The length of the present pause; `nil` if the last write succeeded.
   private(set) var current: Duration?
 
   init(first: Duration, longest: Duration) {
@@ -15,7 +16,7 @@ struct RecoveryPause {
     self.longest = longest
   }
 
-  /// What to answer as long as it lasts.
+  /// The error for changes during the pause; `nil` outside of it.
   var refusal: SDKError? {
     guard current != nil, ContinuousClock.now < end else { return nil }
     return failure

@@ -6,19 +6,19 @@ import GRDB
   import Foundation
 #endif
 
-/// A key that was destroyed here and has to be destroyed in the copies too.
+/// A key that was destroyed in the state and must be destroyed in the backups too.
 struct Removal {
   let uuid: InstanceUUID
-  /// The tag of the outbox entry whose key it was; `nil` for the instance's own.
+  /// The tag of the outbox entry that had the key; `nil` for the instance's own key.
   let tag: Data?
-  /// The instance is still there: it was wiped.
+  /// Whether the instance still exists, because it was wiped and not deleted.
   let isWipe: Bool
 }
 
-/// The keys that were destroyed since the last copy was made; noted with the change that destroys them, so that after a
-/// crash the copies are put right.
+/// The destroyed keys that backups may still contain. They are noted by the change that destroys them, so that the
+/// backups are also updated after a crash.
 enum RemovalTable {
-  /// Notes what a change has destroyed.
+  /// Notes the keys that a change destroys.
   static func note(_ change: InstanceChange, _ vault: Vault, _ db: Database) throws {
     let insert = try db.cachedStatement(sql: "INSERT OR IGNORE INTO removal (instance, tag) VALUES (?, ?)")
     for part in change.parts {

@@ -1,13 +1,13 @@
 import Crypto
 import GRDB
 
-/// Where the keys of the keyring lie among the data keys.
+/// The table of the keyring's slots among the data keys.
 enum StateKeyTable {
   private static let cursors = "cursors"
   private static let outboxNames = "outbox names"
   private static let events = "events"
 
-  /// The keyring of a state; `nil` before it has one.
+  /// Returns the keyring of a state; `nil` before it has one.
   static func load(_ db: Database, _ wrapping: WrappingKey) throws -> Keyring? {
     let rows = try Row.fetchAll(
       db,
@@ -30,14 +30,14 @@ enum StateKeyTable {
     return Keyring(cursors: cursor.key, outboxNames: name.key, events: events)
   }
 
-  /// Gives a state its keyring.
+  /// Stores the keyring of a state.
   static func insert(_ keyring: Keyring, _ wrapping: WrappingKey, _ db: Database) throws {
     try insert(cursors, first: 0, keyring.cursors, wrapping, db)
     try insert(outboxNames, first: 0, keyring.outboxNames, wrapping, db)
     for event in keyring.events { try insert(events, first: event.first, event.key, wrapping, db) }
   }
 
-  /// Begins another key for the events that are still to come, and lets go of those that seal none any more.
+  /// Begins another key for future events, and destroys keys that no longer seal any event.
   static func beginEventKey(_ wrapping: WrappingKey, _ db: Database) throws {
     let first = try EventLog.newest(db) &+ 1
     let oldest = try Row.fetchOne(db, sql: "SELECT MIN(position) FROM event")?.unsigned(0) ?? first

@@ -8,7 +8,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// Writes an instance's storage and keeps what its anchor says about it.
+/// The writing of an instance's storage and the matching update of its anchor.
 struct StorageWriter {
   let db: Database
   let id: InstanceID
@@ -35,7 +35,7 @@ struct StorageWriter {
     try statement.execute(arguments: [instance.uuid.description, tag])
   }
 
-  /// Takes the present row of a key out of the anchor.
+  /// Removes the present row of a key from the anchor.
   private func forget(_ tag: Data, _ keys: StorageKeys, in instance: inout OpenInstance) throws {
     let statement = try db.cachedStatement(
       sql: "SELECT \(StorageRow.columns) FROM storage WHERE instance = ? AND tag = ?")

@@ -1,7 +1,7 @@
 import GRDB
 import SDKProtocol
 
-/// What a failing disk or database says, in words without values.
+/// The descriptions of failures of the disk or the database, without stored values.
 enum StoreFailure {
   static func text(_ error: any Error) -> String {
     switch error {
@@ -17,7 +17,7 @@ enum StoreFailure {
     }
   }
 
-  /// The error for a change that was not made.
+  /// Returns the error for a change that was not made.
   static func refusal(_ error: any Error) -> SDKError {
     if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
       return .storeUnavailable("The disk is full and nothing was changed; free some space and try again.")
@@ -27,7 +27,7 @@ enum StoreFailure {
     return isDamage(error) ? refusal.permanent : refusal
   }
 
-  /// Whether it concerns one statement and not the disk.
+  /// Returns whether the failure concerns one statement and not the disk.
   static func isOfOneStatement(_ error: any Error) -> Bool {
     switch error {
     case let error as DatabaseError:
@@ -37,7 +37,7 @@ enum StoreFailure {
     }
   }
 
-  /// Whether the database is damaged rather than the disk in trouble.
+  /// Returns whether the failure means a damaged database and not a failing disk.
   static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as DatabaseError: [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)

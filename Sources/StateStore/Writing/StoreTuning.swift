@@ -1,38 +1,38 @@
 import GRDB
 
-/// Bounds of the writer, and where tests reach into it.
+/// The limits of the writer, and a hook for tests.
 struct StoreTuning: Sendable {
-  /// A place where a disk may fail.
+  /// A moment at which the disk may fail.
   enum Moment: Sendable, Equatable {
-    /// A transaction with so many changes has begun.
+    /// A transaction with this number of changes has begun.
     case begun(changes: Int)
-    /// All of its changes are made; COMMIT is next.
+    /// All changes of the transaction are made, and COMMIT is next.
     case committing
     /// The log is about to be emptied.
     case emptyingLog
     /// The database is about to be opened again.
     case reopening
-    /// A copy is about to be made.
+    /// A backup is about to be made.
     case copying
-    /// A copy is made and has no name yet.
+    /// A backup is made and has no name yet.
     case copied
-    /// Copies are about to lose keys that were destroyed.
+    /// Destroyed keys are about to be removed from the backups.
     case editingCopies
     /// The master key is about to be replaced.
     case rotating
-    /// It is replaced here; the copies are next.
+    /// The master key is replaced in the state, and the backups are next.
     case rotated
   }
 
-  /// How many changes may wait.
+  /// The maximum number of changes that wait.
   var queueLimit = 4096
-  /// How many share a transaction.
+  /// The maximum number of changes in one transaction.
   var batchLimit = 256
-  /// How long to leave a failed disk alone at first, and at most.
+  /// The first pause after a disk failure, and the longest one.
   var firstPause = Duration.milliseconds(100)
   var longestPause = Duration.seconds(5)
-  /// How long between two sweeps of retention through the whole log.
+  /// The time between two sweeps of retention through the whole log.
   var sweepInterval = Duration.seconds(600)
-  /// Called at each moment; what it throws is what the disk would have said.
+  /// A function that is called at each moment. An error that it throws is handled as a failure of the disk.
   var at: @Sendable (Moment, Database?) throws -> Void = { _, _ in }
 }

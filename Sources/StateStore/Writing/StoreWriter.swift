@@ -4,11 +4,10 @@ import Logging
 import SDKProtocol
 import Synchronization
 
-/// The one that writes: takes the changes that wait, many for each transaction, and answers them when they are on
-/// disk.
+/// The writer, which serializes changes and commits them in groups, one transaction and one fsync for each group.
 ///
-/// It runs on a queue of its own and never in a caller's task, so that no caller can take back a change by being
-/// cancelled, and no fsync holds up the tasks of others.
+/// It runs on a queue of its own and never in a caller's task. So cancelling a caller can't undo its change, and an
+/// fsync never blocks other tasks.
 final class StoreWriter: Sendable {
   private struct Finish {
     var isDone = false
@@ -20,7 +19,7 @@ final class StoreWriter: Sendable {
   private let session: ConfinedSession
   private let finish = Mutex(Finish())
   private let observer: TransactionObserver
-  /// When work began that is no transaction and may take long, such as a copy of all.
+  /// The start of work other than a transaction that may take long, such as a backup; `nil` without such work.
   private let longWorkBegan = Mutex<ContinuousClock.Instant?>(nil)
 
   init(session: WriterSession, queueLimit: Int, observer: @escaping TransactionObserver = { _ in }) {
@@ -29,7 +28,7 @@ final class StoreWriter: Sendable {
     self.observer = observer
   }
 
-  /// A change on disk, or why it isn't there.
+  /// Commits a change. Returns its result once it is on disk, or the reason why it was not made.
   func commit(_ change: InstanceChange) async -> Result<CommitResult, SDKError> {
     await withCheckedContinuation { continuation in
       switch commits.offer(PendingCommit(change: change, answer: continuation)) {
@@ -58,10 +57,10 @@ final class StoreWriter: Sendable {
     scheduleProbe()
   }
 
-  /// Begins the sweeps of retention; the first at once, for what was left when the daemon last ran.
+  /// Starts the retention sweeps. The first sweep begins at once, for events that have expired since the last run.
   func beginSweeps() { queue.async { [weak self] in self?.sweep() } }
 
-  /// A piece at a time, so that changes that come meanwhile wait for no more than one.
+  /// Sweeps one piece at a time, so that a change waits for at most one piece.
   private func sweep() {
     guard !commits.isClosed else { return }
     if session.value.sweepPiece() { return queue.async { [weak self] in self?.sweep() } }
@@ -70,7 +69,7 @@ final class StoreWriter: Sendable {
     queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in self?.sweep() }
   }
 
-  /// While the disk fails, asks it again now and then, so that the store heals without waiting for a change.
+  /// Schedules a probe of the disk while it fails, so that the store recovers without waiting for a change.
   private func scheduleProbe() {
     guard !commits.isClosed, let pause = session.value.takeProbePause() else { return }
     let nanoseconds = Int(pause / .nanoseconds(1))
@@ -94,16 +93,16 @@ final class StoreWriter: Sendable {
     }
   }
 
-  /// How long work lasts that is no transaction; `nil` when there is none.
+  /// The time since work other than a transaction began; `nil` without such work.
   var longWork: Duration? { longWorkBegan.withLock { $0.map { $0.duration(to: .now) } } }
 
   /// Calls `body` on the writer's queue between two transactions.
   func answer(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
-  /// How many changes wait for the next transaction.
+  /// The number of changes that wait for the next transaction.
   var waitingCount: Int { commits.waitingCount }
 
-  /// Accepts nothing more; what was accepted is still written.
+  /// Stops accepting changes. Accepted changes are still written.
   func stop() {
     guard commits.close() else { return }
     queue.async {
@@ -117,7 +116,7 @@ final class StoreWriter: Sendable {
     }
   }
 
-  /// Returns when it was stopped and everything accepted was answered.
+  /// Returns once the writer was stopped and every accepted change is completed.
   func finished() async {
     await withCheckedContinuation { continuation in
       let isDone = finish.withLock { finish in
@@ -129,7 +128,7 @@ final class StoreWriter: Sendable {
   }
 }
 
-/// The session of a writer, which only the writer's queue touches.
+/// The session of a writer, used only on the writer's queue.
 private struct ConfinedSession: @unchecked Sendable {
   let value: WriterSession
 

@@ -2,13 +2,13 @@ import Glibc
 
 /// The write-ahead log as a file.
 ///
-/// When a COMMIT fails in its fsync, its frames may lie in the log all the same, and the next opening would find them
-/// and take the change for committed though its caller was told that it failed. The index in shared memory, which
-/// SQLite updates after the fsync only, says where the log really ends.
+/// When a COMMIT fails in its fsync, its frames may still be in the log. The next opening would then take the change
+/// for committed, although its caller got an error. SQLite updates the index in shared memory only after the fsync, so
+/// the index shows the true end of the log.
 struct WriteAheadLog {
   let directory: StateDirectory
 
-  /// The length in bytes of what is committed, while a connection is open; `nil` if the index can't be read.
+  /// Returns the length of the committed log in bytes, while a connection is open; `nil` if the index can't be read.
   func committedLength() -> Int? {
     guard let file = try? FileDescriptor(opening: directory.sharedMemory, O_RDONLY),
       let header = file.read(96), header.count == 96, Array(header[..<48]) == Array(header[48...]), header[12] == 1
@@ -19,7 +19,7 @@ struct WriteAheadLog {
     return frames == 0 ? 0 : 32 + frames * (24 + pageSize)
   }
 
-  /// Cuts off what lies behind, while no connection is open.
+  /// Cuts the log to this length, while no connection is open.
   func cut(to length: Int) throws(StoreOpenError) {
     let path = directory.writeAheadLog
     var information = stat()

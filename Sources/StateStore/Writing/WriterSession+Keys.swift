@@ -3,9 +3,9 @@ import GRDB
 import JSONRPC
 import SDKProtocol
 
-/// Copies and keys: what the writer does between two transactions.
+/// Backups and keys: the writer's work between two transactions.
 extension WriterSession {
-  /// Makes a copy of the state.
+  /// Makes a backup of the state.
   func backUp(_ name: String?, keep: Int) -> Result<StateBackup, any Error> {
     do {
       try settleRemovals()
@@ -26,16 +26,17 @@ extension WriterSession {
     return .storeUnavailable("No copy could be made (\(StoreFailure.text(error))); look at the disk.")
   }
 
-  /// Replaces the master key and wraps every data key under the new one; how many that were.
+  /// Replaces the master key and rewraps every data key under the new one. Returns the number of rewrapped keys of
+  /// instances and outbox entries.
   ///
-  /// After a crash at any moment the state opens with the old keys or with the new ones, all of them alike.
+  /// After a crash at any moment, the state opens either with all old keys or with all new ones.
   func rotateKey() -> Result<Int, SDKError> {
     if let refusal = recovery.refusal { return .failure(refusal) }
     let count: Int
     let master = SymmetricKey(size: .bits256)
     let next: WrappingKey
     do {
-      // What a wipe has still to remove from the copies needs the keys that they have now.
+      // Pending removals of keys from the backups need the keys that the backups have now.
       try settleRemovals()
       next = try WrappingKey(master: master)
       vault.expect(next)
@@ -80,7 +81,7 @@ extension WriterSession {
     return (count, try StateKeyTable.load(db, next)?.events ?? [])
   }
 
-  /// Destroys in the copies the keys that were destroyed here.
+  /// Destroys in the backups the keys that were destroyed in the state.
   func settleRemovals() throws {
     guard areRemovalsOpen else { return }
     let removals = try database.use { db in try RemovalTable.all(db) }

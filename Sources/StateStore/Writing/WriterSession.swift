@@ -2,9 +2,9 @@ import GRDB
 import Logging
 import SDKProtocol
 
-/// What the writer does with a batch of changes, and with a disk that fails.
+/// The writer's handling of batches of changes and of a disk that fails.
 ///
-/// Only the writer's queue calls this.
+/// Only the writer's queue uses this object.
 final class WriterSession {
   let tuning: StoreTuning
   let database: DatabaseHolder
@@ -18,12 +18,12 @@ final class WriterSession {
 
   private(set) var recovery: RecoveryPause
   private var isProbeScheduled = false
-  /// A key is destroyed that may still lie in the log; at first it may be one from before a crash.
+  /// Whether a destroyed key may still be in the log; true at first because of keys destroyed before a crash.
   var isLogToBeEmptied = true
-  /// Keys are destroyed that the copies may still hold; at first some from before a crash.
+  /// Whether the backups may still have destroyed keys; true at first because of keys destroyed before a crash.
   var areRemovalsOpen = true
   private var pruner: EventPruner
-  /// The generation that is on disk and not recorded yet.
+  /// The generation that is on disk and not recorded in the file beside the database yet.
   private var raised: UInt64?
 
   init(
@@ -44,13 +44,14 @@ final class WriterSession {
     recovery = RecoveryPause(first: tuning.firstPause, longest: tuning.longestPause)
   }
 
-  /// Makes the changes in one transaction; a result for each, given when they are on disk.
+  /// Makes the changes in one transaction and returns a result for each, once they are on disk.
   func perform(_ changes: [InstanceChange]) -> [Result<CommitResult, SDKError>] {
     if let refusal = recovery.refusal { return changes.map { _ in .failure(refusal) } }
     var results: [Result<CommitResult, SDKError>]
     do {
       if isLogToBeEmptied { try emptyLog() }
-      // First what is easy to give up: the log can hardly fail to be emptied again after so small a change.
+      // A failure to empty the log is harmless before the changes. After them the log is so small that a failure is
+      // unlikely.
       if changes.contains(where: \.removesKeys) { try emptyLog() }
       results = try database.use { db in try write(changes, db) }
     } catch {
@@ -117,7 +118,8 @@ final class WriterSession {
     isLogToBeEmptied = false
   }
 
-  /// Removes from the log keys that were destroyed, with a second try on a new connection, and from the copies.
+  /// Removes destroyed keys from the log, with a second attempt on a new connection, and then from the backups. Returns
+  /// the error if a key may still be there.
   func removeOldKeys() -> SDKError? {
     var refusal: SDKError?
     for _ in 0..<2 where isLogToBeEmptied {
@@ -125,7 +127,7 @@ final class WriterSession {
     }
     guard isLogToBeEmptied, let refusal else { return removeFromCopies() }
     return .storeUnavailable(
-      "The wipe or removal is on disk, but the old key could not be removed from the log (\(refusal.message)); "
+      "The change is on disk, but the old key could not be removed from the log (\(refusal.message)); "
         + "the store goes on trying.")
   }
 
@@ -136,7 +138,7 @@ final class WriterSession {
     } catch {
       logger.error("A copy of the state still holds a key that was destroyed: \(StoreFailure.text(error))")
       return .storeUnavailable(
-        "The wipe or removal is on disk, but a copy of the state still holds the old key (\(StoreFailure.text(error))); "
+        "The change is on disk, but a copy of the state still holds the old key (\(StoreFailure.text(error))); "
           + "look at the disk and repeat the call.")
     }
   }
@@ -147,7 +149,7 @@ final class WriterSession {
     logger.notice("The store writes again.", metadata: ["messageID": "\(JournalMessage.storeWrites.id)"])
   }
 
-  /// Notes a failure and opens the database again; the error for those who wait.
+  /// Records a failure, opens the database again, and returns the error for the waiting callers.
   func failed(_ error: any Error) -> SDKError {
     let refusal = StoreFailure.refusal(error)
     recovery.begin(with: refusal)
@@ -167,14 +169,14 @@ final class WriterSession {
     return refusal
   }
 
-  /// How long to wait until the next probe; `nil` if none is needed or one is on its way.
+  /// Returns the time to wait until the next probe; `nil` if none is needed or one is already scheduled.
   func takeProbePause() -> Duration? {
     guard !isProbeScheduled, let pause = recovery.current else { return nil }
     isProbeScheduled = true
     return pause
   }
 
-  /// Writes something small if the disk failed; on success all is well again.
+  /// Makes a small write if the disk failed. If it succeeds, the store is healthy again.
   func probe() {
     isProbeScheduled = false
     guard recovery.current != nil else { return }
@@ -194,7 +196,7 @@ final class WriterSession {
     }
   }
 
-  /// Keeps the instances that have just written within their retention.
+  /// Applies retention to the instances that have just written.
   func prune() {
     guard recovery.current == nil else { return }
     do {
@@ -205,7 +207,7 @@ final class WriterSession {
     }
   }
 
-  /// Applies retention to a piece of the log; whether more is to be done.
+  /// Applies retention to a piece of the log. Returns whether more pieces follow.
   func sweepPiece() -> Bool {
     guard recovery.current == nil else { return false }
     do {
@@ -217,10 +219,11 @@ final class WriterSession {
     }
   }
 
-  /// Another retention, from the next sweep on.
+  /// Replaces the limits on the events that are kept.
   func use(_ retention: EventRetention) { pruner.retention = retention }
 
-  /// Closes the database under a generation of its own, so that a copy of it made while it was open is known for one.
+  /// Closes the database under a new generation, so that a copy of its file made while it was open is recognized as
+  /// outdated.
   func close() {
     if recovery.current == nil, let raised = try? database.use({ db in try MetaTable.raiseGeneration(db) }) {
       record(raised, isDurable: true)
@@ -228,14 +231,15 @@ final class WriterSession {
     database.close()
   }
 
-  /// Says beside the database what generation the last removal has given it. Neither waited for nor in a removal's time.
+  /// Records the generation of the last removal in the file beside the database. Runs after the removal is
+  /// acknowledged, and does not wait for the disk.
   func recordGeneration() {
     guard let number = raised else { return }
     raised = nil
     record(number, isDurable: false)
   }
 
-  /// Says beside the database what generation it has.
+  /// Records a generation in the file beside the database.
   private func record(_ number: UInt64, isDurable: Bool) {
     do throws(StoreOpenError) {
       try generation.write(.init(stateID: stateID, generation: number), isDurable: isDurable)
@@ -246,7 +250,7 @@ final class WriterSession {
 }
 
 extension InstanceChange {
-  /// Whether a key may be destroyed.
+  /// Whether the change may destroy a key.
   fileprivate var removesKeys: Bool {
     parts.contains { part in
       switch part {
