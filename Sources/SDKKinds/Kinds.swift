@@ -1,8 +1,8 @@
 public import SDKInstances
 
-/// The kinds that this daemon hosts: a folder and a line each.
+/// The kinds that this daemon hosts. Each has a folder here and a line in `all`.
 public enum Kinds {
-  /// All of them.
+  /// All kinds.
   public static let all: [any SDKKind] = [
     ZendeskMessaging(),
     ZendeskSupport(),

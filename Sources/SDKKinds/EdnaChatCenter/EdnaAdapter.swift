@@ -3,7 +3,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Chat Center as one instance uses it.
+/// The adapter of a Chat Center instance.
 struct EdnaAdapter: SDKAdapter {
   let settings: EdnaSettings
   let wire: EdnaWire
@@ -52,7 +52,7 @@ struct EdnaAdapter: SDKAdapter {
     let offer = EdnaOffer(credential)
     let isSame = identity.user != .none && identity.user.externalId == credential.externalId
     var state = EdnaState(isSame ? identity.kindState : [:])
-    // What is prefilled before anybody is there is for whoever comes.
+    // A prefill that was set without a user belongs to the next user who signs in.
     if identity.user == .none { state.prefill = EdnaState(identity.kindState).prefill }
     state.auth = offer.auth
     state.given = offer.auth
@@ -79,21 +79,22 @@ struct EdnaAdapter: SDKAdapter {
     return try await enter(state, as: identity.user, expiresAt: credential.credential.expiresAt)
   }
 
-  /// Configures this installation for a user, in the order of `vendors.md` 5.3.
+  /// Brings a user online at the installation, in the order of `vendors.md` 5.3.
   private func enter(
     _ state: EdnaState, as user: User, expiresAt: Timestamp?
   ) async throws(SDKError) -> SignedIn {
     var state = state
     state.pingInterval = try await wire.pingInterval(state)
     let (connection, entered) = try await wire.enter(state, name: user.name)
-    // The chat counts as connected only after the history, which also shows that the credentials are taken over HTTP.
+    // The chat is connected only after the history request, which also shows that HTTP accepts the credentials.
     try await connection.closingOnFailure { () throws(SDKError) in try await wire.probe(entered) }
     return SignedIn(
       user: user, credential: self.credential(entered, expiresAt: expiresAt), kindState: entered.values,
       connection: connection)
   }
 
-  /// The client id on the wire: as it is, or encrypted once and kept.
+  /// Sets the client id that requests send: the identifier, or its ciphertext. An existing ciphertext of the same key
+  /// is kept, because RSA gives another one each time.
   private func identify(_ state: inout EdnaState, as identifier: Secret) throws(SDKError) {
     guard let cipher, !state.auth.isEncrypted else {
       state.clientId = identifier.reveal()
@@ -105,7 +106,7 @@ struct EdnaAdapter: SDKAdapter {
     state.cipher = cipher.name
   }
 
-  /// The token, or what proves the client id where there is none.
+  /// Returns the token as a credential, or the proof of the client id where there is no token.
   private func credential(_ state: EdnaState, expiresAt: Timestamp?) -> Credential {
     Credential(
       token: state.auth.token ?? Secret(EdnaHeaders.clientToken(state) ?? ""), type: .custom, obtainedAt: clock.now(),
@@ -144,7 +145,7 @@ struct EdnaAdapter: SDKAdapter {
   func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? {
     guard settings.retryLogout == true, let subject = subject(of: identity) else { return nil }
     var details = EdnaState(identity.kindState).farewell
-    // It is this installation's affair even when the instance has been given another one by then.
+    // The logout must reach this installation even if the instance's settings name another one by then.
     details["ws_url"] = Secret(settings.wsURL)
     return Delivery("logout", details: details, now: now, endsSession: true, subject: subject)
   }
@@ -212,7 +213,7 @@ struct EdnaAdapter: SDKAdapter {
       _ = try await live.perform(
         wire.frames.clientInfo(state, name: identity.user.name, data: state.latestData))
     } catch {
-      // The chat opens all the same; the next one tries again.
+      // The chat opens regardless, and the next `open` sends the data again.
       return untold
     }
     var told = untold

@@ -8,7 +8,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// One call of `chatCenter.authorize` (`sdks.md`, E1 to E5).
+/// A call of `chatCenter.authorize` (`sdks.md`, E1 to E5).
 struct EdnaAuthorization {
   private let params: ChatCenterAuthorize.Params
   private let auth: EdnaAuth
@@ -19,7 +19,7 @@ struct EdnaAuthorization {
     auth = params.auth.map(\.auth) ?? EdnaAuth()
   }
 
-  /// A name for what ends later, with an event.
+  /// Returns a new id for an operation whose outcome is an event.
   static func newOperation() -> String { "op-\(UUID().uuidString.lowercased())" }
 
   func run(
@@ -51,13 +51,15 @@ struct EdnaAuthorization {
     try (adapter as? EdnaAdapter)?.check(params.user, auth, now: .now).hints ?? []
   }
 
-  /// Whether the vendor knows this user by this proof: what the last call brought, or what the bridge has supplied.
+  /// Whether `user` is the identity's user, with the proof of the last `authorize` or the one that the bridge has
+  /// supplied since.
   static func isKnown(_ user: EdnaChatUser, _ auth: EdnaAuth, to identity: IdentityRecord) -> Bool {
     let state = EdnaState(identity.kindState)
     return user.identifier.reveal() == identity.user.externalId && (auth == state.given || auth == state.auth)
   }
 
-  /// The same user with another name or other attributes: they wait for the next chat that opens.
+  /// Stores the proof, and a new name or new attributes of the same user. The next chat that opens sends name and
+  /// attributes to the vendor.
   static func settle(_ identity: inout IdentityRecord, as user: EdnaChatUser, with auth: EdnaAuth) {
     var state = EdnaState(identity.kindState)
     state.given = auth
@@ -71,7 +73,7 @@ struct EdnaAuthorization {
 }
 
 extension EdnaAdapter {
-  /// A user and proof that may be right, as far as can be told without the network.
+  /// Checks a user and proof without the network, and returns them as a credential.
   ///
   /// - Throws: `invalidIdentifier`, `weakIdentifier`, `invalidAuthParameters`.
   func check(_ user: EdnaChatUser, _ auth: EdnaAuth, now: Timestamp) throws(SDKError) -> CheckedCredential {

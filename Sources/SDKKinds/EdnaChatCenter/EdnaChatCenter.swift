@@ -6,7 +6,7 @@ public import SDKProtocol
 public struct EdnaChatCenter: SDKKind {
   static let kindName = KindName("edna.chatcenter")
 
-  /// The kind.
+  /// Creates the kind.
   public init() {}
 
   public var name: KindName { Self.kindName }
@@ -37,7 +37,7 @@ public struct EdnaChatCenter: SDKKind {
     }
     router.register(on: registry, ChatCenterDeauthorizeUser.self) { _, instance, _ in
       _ = try await instance.signOut(localOnly: true, as: .deauthorized, accepted: {})
-      // A text that was set before anybody was there goes too.
+      // A prefill that was set without a user is removed too.
       try await instance.amend { $0[EdnaState.prefillKey] = nil }
       return Empty()
     }

@@ -1,16 +1,16 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// Who is to be authorised: the seed's `ChatUser`.
+/// The user to authorise: the seed's `ChatUser`.
 public struct EdnaChatUser: RPCValue, Hashable {
-  /// Unique, persistent and hard to guess: a secret.
+  /// The user's unique, persistent id. It is hard to guess and kept as a secret.
   public var identifier: Secret
-  /// What the operators see.
+  /// The name that operators see.
   public var name: String?
   /// Attributes for operators and routing.
   public var data: [String: String]?
 
-  /// A user.
+  /// Creates a user.
   public init(identifier: Secret, name: String? = nil, data: [String: String]? = nil) {
     self.identifier = identifier
     self.name = name
@@ -25,7 +25,7 @@ public struct EdnaChatUser: RPCValue, Hashable {
       .optional("data", .map(.string()), "attributes for operators and routing"),
     ]))
 
-  /// Checks what need not be said of the identifier.
+  /// Checks the sizes of name and attributes. `EdnaIdentifier` checks the identifier.
   func check() throws(RPCError) {
     if let name, !TextLimits.isName(name) {
       throw .invalidParams("The member user.name may have at most \(TextLimits.name) bytes.", member: "user.name")
@@ -33,7 +33,7 @@ public struct EdnaChatUser: RPCValue, Hashable {
     if let data { try EdnaChatUser.check(data, member: "user.data") }
   }
 
-  /// Checks attributes: they fit into one reply.
+  /// Checks that attributes have at most 16384 bytes as JSON, so that they fit into one reply.
   static func check(_ data: [String: String], member: String) throws(RPCError) {
     guard JSONWriter.bytes(of: EdnaFrame.attributes(data)).count <= 16_384 else {
       throw .invalidParams("The member \(member) may have at most 16384 bytes as JSON.", member: member)

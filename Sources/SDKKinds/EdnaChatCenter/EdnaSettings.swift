@@ -4,7 +4,7 @@ import SDKProtocol
 
 /// The settings of a Chat Center instance (`sdks.md`, "Settings").
 struct EdnaSettings: RPCValue, Hashable {
-  /// What becomes of a user when another one is authorised.
+  /// The treatment of the former user's session at the vendor when another user is authorised.
   enum OnSwitch: String, Codable, CaseIterable { case keep, logout }
 
   var restURL: String
@@ -18,7 +18,7 @@ struct EdnaSettings: RPCValue, Hashable {
   var onSwitch: OnSwitch?
   var retryLogout: Bool?
   var persistCredentials: Bool?
-  /// The settings that all kinds have.
+  /// The settings that all kinds have in common.
   var common: CommonSettings
 
   enum CodingKeys: String, CodingKey {
@@ -96,7 +96,7 @@ struct EdnaSettings: RPCValue, Hashable {
     SDKError(.local, .invalidAuthParameters, "The setting \(setting) \(sentence)", member: setting)
   }
 
-  /// What encrypts identifiers; `nil` when they go as they are.
+  /// The cipher of identifiers; `nil` when they are sent unencrypted.
   var cipher: EdnaCipher? {
     identifierPublicKey.flatMap { EdnaCipher(pem: $0, scheme: identifierEncryption ?? .oaepSHA256) }
   }

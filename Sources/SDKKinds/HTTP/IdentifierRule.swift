@@ -1,7 +1,9 @@
 import SDKProtocol
 
-/// What ids must look like that a setting gives and that stand in paths and headers.
+/// The rule for ids from settings that are inserted into paths and headers.
 enum IdentifierRule {
+  /// Checks the id that a setting holds.
+  ///
   /// - Throws: `invalidAuthParameters` with the setting.
   static func check(_ text: String, setting: String) throws(SDKError) {
     guard !(1...128).contains(text.utf8.count) || !text.utf8.allSatisfy(isAllowed) else { return }

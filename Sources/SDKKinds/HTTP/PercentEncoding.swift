@@ -1,14 +1,14 @@
 import SDKProtocol
 
-/// Texts as they go into URLs, forms and headers (RFC 3986, section 2).
+/// Percent-encoding of texts for URLs, forms and headers (RFC 3986, section 2).
 enum PercentEncoding {
-  /// A text as a value: all but the unreserved characters are encoded.
+  /// Returns a text with all but the unreserved characters encoded.
   static func value(_ text: String) -> String { encoded(text) { isUnreserved($0) } }
 
-  /// A vendor's id as one segment of a path: dots too, or it could lead to another path.
+  /// Returns a vendor's id as one segment of a path. Dots are encoded too, since they could lead to another path.
   static func segment(_ text: String) -> String { encoded(text) { isUnreserved($0) && $0 != UInt8(ascii: ".") } }
 
-  /// The body of `application/x-www-form-urlencoded`.
+  /// Returns fields as a body of the type `application/x-www-form-urlencoded`.
   static func form(_ fields: [(name: String, value: Secret)]) -> [UInt8] {
     Array(fields.map { "\(value($0.name))=\(value($0.value.reveal()))" }.joined(separator: "&").utf8)
   }

@@ -2,10 +2,11 @@ import NIOCore
 import NIOHTTP1
 import SDKInstances
 
-/// A filter for what a vendor sends, between the decoder and the HTTP client, which traps on some of it.
+/// A filter between the decoder and the HTTP client, which traps on some responses that a vendor can send.
 ///
-/// Heads whose status is no final one end the connection; informational ones are dropped. Bytes after a whole response
-/// end the connection too, and the response's own head then says so, so that no request follows on it.
+/// Informational heads other than 101 are dropped. Any other status outside 200 to 999 ends the connection, and so do
+/// bytes after a complete response. That response then gets the header `Connection: close`, so that no request follows
+/// on the connection.
 final class ResponseGuard: ChannelDuplexHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart
@@ -19,10 +20,10 @@ final class ResponseGuard: ChannelDuplexHandler {
   }
 
   private var phase = Phase.idle
-  /// What one round of reads has brought.
+  /// The parts of the present round of reads, which are passed on at its end.
   private var held: [HTTPClientResponsePart] = []
 
-  /// Adds a guard behind a channel's decoder. Runs on the channel's event loop.
+  /// Adds a guard behind a channel's decoder. Must run on the channel's event loop.
   static func add(to channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
     let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
@@ -63,7 +64,7 @@ final class ResponseGuard: ChannelDuplexHandler {
     refuse(context, error)
   }
 
-  /// Ends the connection. A response that is whole is passed on before; any other fails with `error`.
+  /// Ends the connection. Passes on a held response that is complete; otherwise the request fails with `error`.
   private func refuse(_ context: ChannelHandlerContext, _ error: any Error) {
     let isWhole = if case .end? = held.last { true } else { false }
     phase = .broken

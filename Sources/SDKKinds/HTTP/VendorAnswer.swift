@@ -2,20 +2,20 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// A vendor's answer, sorted into exactly one of what it can mean (`vendors.md` 9).
+/// A vendor's response, sorted by its meaning (`vendors.md` 9).
 enum VendorAnswer {
-  /// 2xx; the body as JSON, `null` when it is empty.
+  /// Status 2xx, with the body as JSON; `null` for an empty body.
   case accepted(JSON)
-  /// 401.
+  /// Status 401.
   case unauthorized(code: String?, description: String?)
-  /// 403.
+  /// Status 403.
   case forbidden(code: String?, description: String?)
-  /// 404.
+  /// Status 404.
   case notFound
-  /// Nothing that speaks for or against the credential.
+  /// A response that says nothing about the credential.
   case unusable(SDKError)
 
-  /// Sorts an answer. A 2xx whose body is not JSON is no answer.
+  /// Sorts a response. A 2xx whose body is not JSON is `unusable`.
   init(_ response: HTTPResponseParts, vendor: String) {
     let body = response.body.isEmpty ? JSON.null : try? JSONParser.parse(response.body)
     let error = body?["error"]
@@ -46,7 +46,7 @@ enum VendorAnswer {
 }
 
 extension HTTPFailure {
-  /// The failure in the contract's words.
+  /// Returns the error that the failure stands for.
   ///
   /// - Parameter setting: the setting that holds the URL.
   func error(vendor: String, setting: String = "base_url") -> SDKError {

@@ -6,26 +6,27 @@ import NIOHTTP1
 public import NIOPosix
 public import SDKInstances
 
-/// HTTP to the vendors: a client with connections of its own for each instance, made when it is first needed.
+/// An HTTP client for vendors. Each instance has separate connections, opened when they are first needed.
 ///
-/// Certificates are checked, redirects are not followed (they would carry credentials elsewhere), bodies are bounded, and
-/// one deadline covers everything from the name to the last byte of the answer.
+/// Certificates are verified. Redirects are not followed, since they would carry credentials elsewhere. Bodies are
+/// limited to 1 MiB. One deadline covers everything from the name resolution to the last byte of the response.
 public actor VendorHTTPClient: HTTPSending {
-  /// Whose connections they are, and where they lead.
+  /// The key of a client: the instance, the host, and the rule for the host's addresses.
   private struct Place: Hashable {
     var instance: String
     var host: String
     var rule: AddressRule
   }
 
-  /// A client and how many requests are under way on it: it is shut down when the last has ended.
+  /// A client with the number of its requests under way. A client that was replaced is shut down after the last of
+  /// them.
   private final class Lent {
     let client: HTTPClient
     let address: NetworkAddress
     let trusted: TrustedCertificates?
     var inUse = 0
     var order: UInt64 = 0
-    /// Whether it was used since `closeIdle` looked last.
+    /// Whether it was used since the last `closeIdle`.
     var wasUsed = true
 
     init(_ client: HTTPClient, _ address: NetworkAddress, _ trusted: TrustedCertificates?) {
@@ -41,16 +42,16 @@ public actor VendorHTTPClient: HTTPSending {
   private var uses: UInt64 = 0
   private var isClosed = false
 
-  /// How many hosts of instances may have open connections; the one that was used least lately gives way.
+  /// The maximum number of clients. The least recently used idle one is closed when there are more.
   private static let capacity = 512
   private static let maximumBodyBytes = 1 << 20
-  /// How many addresses of a host are tried.
+  /// The maximum number of a host's addresses that are tried.
   private static let maximumAddresses = 3
 
-  /// How many hosts of instances have a client now.
+  /// The number of clients: one for each instance, host and address rule.
   var clientCount: Int { clients.count }
 
-  /// A client on these event loops.
+  /// Creates a client on these event loops.
   public init(group: MultiThreadedEventLoopGroup) { self.init(group: group, names: SystemNames.shared) }
 
   init(group: MultiThreadedEventLoopGroup, names: any NameResolving) {
@@ -59,7 +60,7 @@ public actor VendorHTTPClient: HTTPSending {
   }
 
   public func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
-    // Also for what was stored before such URLs were refused where they enter.
+    // Stored URLs may be older than the check at their entry.
     guard let url = VendorURL(request.url, .http) else { throw .network("the URL leads nowhere") }
     let timeout = TimeAmount.milliseconds(Int64(min(max(request.timeout, 0.001), 600) * 1000))
     let deadline = NIODeadline.now() + timeout
@@ -69,7 +70,7 @@ public actor VendorHTTPClient: HTTPSending {
     let trusted =
       url.isSecure
       ? try await TrustedCertificates.of(caFile: request.caFile, timeout: deadline - .now(), on: loop) : nil
-    // A connection that is open is used again.
+    // The address of an open connection comes first, so that the connection is reused.
     if let known = clients[place]?.address, let index = addresses.firstIndex(of: known) { addresses.swapAt(0, index) }
     var last = HTTPFailure.network("no connection")
     for address in addresses.prefix(Self.maximumAddresses) {
@@ -91,14 +92,15 @@ public actor VendorHTTPClient: HTTPSending {
     for place in clients.keys where place.instance == instance { await forget(place) }
   }
 
-  /// Lets go of the clients that nobody has used since the last call: a few KiB each, for instances that rarely ask.
+  /// Closes the clients without use since the last call. Each takes a few KiB, for instances that rarely send a
+  /// request.
   public func closeIdle() async {
     for (place, lent) in clients where lent.inUse == 0 {
       if lent.wasUsed { lent.wasUsed = false } else { await forget(place) }
     }
   }
 
-  /// Closes all connections, which ends the requests that are under way, and takes no more.
+  /// Closes all connections, which ends the requests under way. Later requests fail.
   public func shutdown() async {
     isClosed = true
     let all = clients.values
@@ -107,7 +109,7 @@ public actor VendorHTTPClient: HTTPSending {
   }
 
   private func forget(_ place: Place) async {
-    // One that is in use is shut down when it is given back.
+    // `giveBack` shuts down a client that is in use.
     guard let lent = clients.removeValue(forKey: place), lent.inUse == 0 else { return }
     try? await lent.client.shutdown()
   }
@@ -155,28 +157,28 @@ public actor VendorHTTPClient: HTTPSending {
     var configuration = HTTPClient.Configuration(
       tlsConfiguration: trusted?.configuration, redirectConfiguration: .disallow)
     configuration.timeout.connect = .seconds(10)
-    // The requests of a login follow one another at once, and the next may come in an hour: a connection over TLS that
-    // waits costs some 100 KB.
+    // The requests of a login follow at once; the next may come in an hour. An idle connection over TLS takes some 100
+    // KB.
     configuration.connectionPool.idleTimeout = .seconds(2)
-    // Who asked decides when to try again; a refused connection or certificate is told at once.
+    // The caller decides when to try again. A refused connection or certificate fails at once.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
     configuration.httpVersion = .http1Only
-    // The client does not resolve the name again: it connects to the address that was checked, and still sends the
-    // name and asks for its certificate.
+    // The client does not resolve the name again. It connects to the checked address, but still sends the name and
+    // verifies the certificate against it.
     configuration.dnsOverride = [host: address.text]
     configuration.http1_1ConnectionDebugInitializer = { channel in checked(channel, rule) }
     return configuration
   }
 
-  /// Looks once more where a connection has ended, before anything of a request goes over it.
+  /// Checks the address of a new connection again, before any part of a request is sent over it.
   private static func checked(_ channel: any Channel, _ rule: AddressRule) -> EventLoopFuture<Void> {
     let refusal =
       if let address = channel.remoteAddress.flatMap({ NetworkAddress($0) }) { rule.refusal(of: address) } else {
         "the connection is closed"
       }
     guard let refusal else { return channel.eventLoop.makeCompletedFuture { try ResponseGuard.add(to: channel) } }
-    // Not at once: the pool must hear of the failure before it hears of the end.
+    // Close in a later event: the pool must see the failure before it sees the close.
     channel.eventLoop.execute { channel.close(promise: nil) }
     return channel.eventLoop.makeFailedFuture(HTTPFailure.network(refusal))
   }
@@ -184,11 +186,11 @@ public actor VendorHTTPClient: HTTPSending {
   private enum Outcome {
     case answered(HTTPResponseParts)
     case failed(HTTPFailure)
-    /// Nothing of the request has gone out.
+    /// A failure to connect, before any part of the request was sent.
     case unconnected(HTTPFailure)
   }
 
-  /// Sends a request and reads the whole answer. The client's own deadline ends with the head of the answer.
+  /// Sends a request and reads the whole response. The client's own deadline covers only the head of the response.
   private static func exchange(
     _ parts: HTTPRequestParts, to url: VendorURL, until deadline: NIODeadline, _ client: HTTPClient
   ) async -> Outcome {
@@ -202,7 +204,7 @@ public actor VendorHTTPClient: HTTPSending {
   private static func answer(
     to parts: HTTPRequestParts, at url: VendorURL, until deadline: NIODeadline, _ client: HTTPClient
   ) async -> Outcome {
-    // The override of names goes by the name as the URL spells it.
+    // `dnsOverride` compares names literally, so the URL is built from the normalized host.
     var request = HTTPClientRequest(url: "\(url.isSecure ? "https" : "http")://\(url.authority)\(url.target)")
     request.method = .init(rawValue: parts.method)
     for header in parts.headers { request.headers.add(name: header.name, value: header.value) }
@@ -239,7 +241,7 @@ public actor VendorHTTPClient: HTTPSending {
     case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
       return .unconnected(.network("no connection, errno \(error.errnoCode)"))
     default:
-      // The type alone: an error's text may quote the request.
+      // Only the type: an error's text may quote the request.
       return .failed(.network(String(describing: type(of: error))))
     }
   }

@@ -1,8 +1,8 @@
 import SDKInstances
 
-/// Where a vendor's URL leads.
+/// The parts of a vendor's URL.
 struct VendorURL: Hashable {
-  /// What is spoken there.
+  /// The protocol that a URL is used with.
   enum Spoken {
     case http
     case webSocket
@@ -10,14 +10,14 @@ struct VendorURL: Hashable {
 
   /// Whether the connection is encrypted.
   var isSecure: Bool
-  /// A name in lower case or an address, without brackets.
+  /// The host: a name in lower case, or an address without brackets.
   var host: String
-  /// The port, the scheme's own unless given.
+  /// The port; the scheme's default unless given.
   var port: UInt16
   /// The path with its query; begins with a slash.
   var target: String
 
-  /// The parts of a URL; `nil` for one of another scheme and for what `URLRule` can't read. A fragment is not sent.
+  /// Splits a URL. `nil` for another scheme and for a URL that `URLRule` can't read. A fragment is dropped.
   init?(_ url: String, _ spoken: Spoken) {
     guard let parts = URLRule.parts(url) else { return nil }
     switch (spoken, parts.scheme) {
@@ -31,7 +31,7 @@ struct VendorURL: Hashable {
     target = path.first == "/" ? String(path) : "/" + path
   }
 
-  /// The name to present in TLS, where an address has no place.
+  /// The server name for TLS; `nil` for an address.
   var serverName: String? { NetworkAddress(literal: host) == nil ? host : nil }
 
   /// The value of the header `Host`.

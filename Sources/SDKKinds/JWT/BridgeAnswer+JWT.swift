@@ -3,9 +3,9 @@ import SDKInstances
 import SDKProtocol
 
 extension BridgeAnswer {
-  /// The JWT in an answer of the owner's, checked in the kind's own way.
+  /// Returns the JWT in the owner's response, checked by the kind's `check`.
   ///
-  /// - Throws: `providerOutputInvalid`, with what is wrong with it.
+  /// - Throws: `providerOutputInvalid` with the fault of the JWT.
   func checkedJWT(
     _ check: (Secret) throws(SDKError) -> CheckedCredential
   ) throws(SDKError) -> CheckedCredential {

@@ -1,9 +1,9 @@
 import JSONRPC
 import SDKProtocol
 
-/// The end of a credential that may be a JWT, for kinds whose credentials are otherwise opaque.
+/// The expiry of credentials that may be JWTs, for kinds whose credentials are otherwise opaque.
 enum JWTEnd {
-  /// Returns the time in the claim `exp`, or `nil` for a token that is no JWT or names no end.
+  /// Returns the time in the claim `exp`; `nil` for a token that is not a JWT or has no expiry.
   ///
   /// The signature is not checked. A scheme may precede the JWT, as in `Bearer eyJ…`.
   static func of(_ token: Secret) -> Timestamp? {
@@ -13,6 +13,6 @@ enum JWTEnd {
     return Timestamp(secondsSince1970: max(0, seconds))
   }
 
-  /// The end of the year 9999; later is as good as never.
+  /// The end of the year 9999. A later expiry counts as none.
   private static let latest = 253_402_300_799.0
 }

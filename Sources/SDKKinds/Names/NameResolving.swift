@@ -1,18 +1,18 @@
 import NIOCore
 import SDKInstances
 
-/// From names to addresses. Who connects asks here first, checks what it gets, and connects to that and nothing else:
-/// a name that is resolved twice can lead to two places.
+/// A resolver of host names. A caller resolves a name once, checks the addresses, and connects to no others: a second
+/// resolution could return different addresses.
 protocol NameResolving: Sendable {
-  /// The addresses of a host, the best first.
+  /// Returns the addresses of a host, the preferred one first.
   ///
-  /// - Throws: `network` when there are none, `timeout`.
+  /// - Throws: `network` when there are none; `timeout`.
   func addresses(of host: String, timeout: TimeAmount, on loop: any EventLoop) async throws(HTTPFailure)
     -> [NetworkAddress]
 }
 
 extension NameResolving {
-  /// The addresses of a host if the rule allows them. One that is refused refuses the name.
+  /// Returns the addresses of a host. Throws `network` if `rule` refuses one of them.
   func addresses(
     of host: String, by rule: AddressRule, timeout: TimeAmount, on loop: any EventLoop
   ) async throws(HTTPFailure) -> [NetworkAddress] {

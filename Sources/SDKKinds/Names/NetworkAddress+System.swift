@@ -3,14 +3,14 @@ import NIOCore
 import SDKInstances
 
 extension NetworkAddress {
-  /// The address that a connection has; `nil` for what is no IP address.
+  /// Creates the address of a connection; `nil` for a socket address that is not an IP address.
   init?(_ address: SocketAddress) {
-    // A zone is of link-local addresses only.
+    // Only link-local addresses have a zone.
     guard let text = address.ipAddress?.prefix(while: { $0 != "%" }) else { return nil }
     self.init(literal: String(text))
   }
 
-  /// The addresses of a name; none when it has none or nobody can say. Blocks.
+  /// Returns up to 16 addresses of a name; none when it has none or the look-up fails. Blocks.
   static func resolve(_ host: String) -> [NetworkAddress] {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC

@@ -1,7 +1,7 @@
 import NIOCore
 import SDKInstances
 
-/// The system's names, by `getaddrinfo`, away from the event loops.
+/// The system's name resolution with `getaddrinfo`, on threads other than the event loops.
 final class SystemNames: NameResolving {
   static let shared = SystemNames()
 

@@ -4,14 +4,14 @@ import NIOSSL
 import SDKInstances
 import SDKProtocol
 
-/// Finds out why a server's certificate was refused, which the TLS library does not say.
+/// An inquiry into why a server's certificate was refused, which the TLS library does not report.
 ///
-/// The server is asked for its certificates once more. The handshake always ends there: nothing is sent over it.
+/// It requests the server's certificates once more. The handshake always fails at that point, so no data is sent.
 enum CertificateInquiry {
-  /// When one certificate of a chain is valid, in seconds since 1970. The server's own comes first.
+  /// The times from and until which a certificate is valid, in seconds since 1970.
   typealias Validity = (from: Int, until: Int)
 
-  /// The failure in words for the operator.
+  /// Returns the failure in words for the operator; `unverified` if the certificates can't be obtained.
   static func failure(
     at url: VendorURL, _ addresses: [NetworkAddress], caFile: String?, until deadline: NIODeadline,
     on loop: any EventLoop
@@ -50,7 +50,7 @@ enum CertificateInquiry {
       })
   }
 
-  /// The fault of a chain that was refused, in words.
+  /// Returns the fault of a refused chain in words. The server's own certificate comes first.
   static func words(_ chain: [Validity], now: Int, caFile: String?) -> String {
     for (index, validity) in chain.enumerated() {
       let whose = index == 0 ? "the server's certificate" : "the certificate of an authority that the server sends"

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The state of a file. It changes when the file is written or replaced.
+/// The identity, size and times of a file, which change when the file is written or replaced.
 struct FileStamp: Sendable, Hashable {
   private let device: UInt64
   private let inode: UInt64
   private let size: Int64
   private let modified: [Int]
 
-  /// The stamp of a file; `nil` when it can't be looked at.
+  /// Reads the stamp of a file; `nil` if the file's state can't be read.
   init?(_ path: String) {
     var info = stat()
     guard stat(path, &info) == 0 else { return nil }

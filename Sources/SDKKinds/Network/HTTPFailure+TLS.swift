@@ -2,10 +2,10 @@ import NIOSSL
 import SDKInstances
 
 extension HTTPFailure {
-  /// BoringSSL does not say why; `CertificateInquiry` finds out.
+  /// The failure of a refused certificate. BoringSSL does not report the reason; `CertificateInquiry` finds it out.
   static let unverified = HTTPFailure.insecure("the server's certificate can't be verified; check it and ca_file")
 
-  /// The failure of TLS that an error stands for; `nil` for errors of another kind.
+  /// Creates the failure that a TLS error stands for; `nil` for other errors.
   init?(tls error: any Error) {
     switch error {
     case NIOSSLError.handshakeFailed(.sslError(let stack)):
@@ -23,7 +23,10 @@ extension HTTPFailure {
   private static let otherName = HTTPFailure.insecure(
     "the server's certificate is for another name or address than the URL's; check the URL")
 
-  /// - Parameter reasons: BoringSSL's own, such as `error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED`.
+  /// Returns the failure of a handshake.
+  ///
+  /// - Parameter reasons: BoringSSL's own, such as
+  ///   `error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED`.
   private static func handshake(_ reasons: String) -> HTTPFailure {
     let known: [(reason: String, words: String)] = [
       ("WRONG_VERSION_NUMBER", "the server speaks no TLS at this port; check the URL's scheme and port"),

@@ -3,13 +3,14 @@ import NIOPosix
 import SDKInstances
 import Synchronization
 
-/// Look-ups that block, on threads of their own. A key is looked up by one thread at a time, and what was found is
-/// shared and kept for a short time, so that a look-up that hangs delays only those who need the same key.
+/// Blocking look-ups on separate threads. A key is looked up by one thread at a time, and its value is shared and kept
+/// for a short time. A look-up that hangs occupies one thread, and otherwise delays only callers that need the same
+/// key.
 final class SharedLookups<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Entry {
     var known: Value?
     var until = NIODeadline.uptimeNanoseconds(0)
-    /// Those who wait for the look-up that is under way; `nil` when none is.
+    /// The callers that wait for the look-up under way; `nil` when there is none.
     var waiting: [Turn<Value>]?
   }
 
@@ -19,9 +20,9 @@ final class SharedLookups<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let capacity: Int
   private let find: @Sendable (Key, Value?) -> Result<Value, HTTPFailure>
 
-  /// Look-ups that keep up to `capacity` values for `lifetime`.
+  /// Creates look-ups that keep up to `capacity` values for `lifetime`.
   ///
-  /// - Parameter find: blocks; gets the value that was found last, if it is still kept.
+  /// - Parameter find: looks a key up, and may block. It gets the value that was found last, if it is still kept.
   init(
     threads: Int, lifetime: TimeAmount, capacity: Int,
     find: @escaping @Sendable (Key, Value?) -> Result<Value, HTTPFailure>
@@ -33,9 +34,9 @@ final class SharedLookups<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     self.find = find
   }
 
-  /// Returns the value of a key, from memory if it was found a moment ago.
+  /// Returns the value of a key, from memory if it was found within `lifetime`.
   ///
-  /// - Throws: what the look-up failed with; `timeout`.
+  /// - Throws: the failure of the look-up; `timeout`.
   func value(of key: Key, timeout: TimeAmount, on loop: any EventLoop) async throws(HTTPFailure) -> Value {
     let turn = Turn<Value>()
     join(key, turn)

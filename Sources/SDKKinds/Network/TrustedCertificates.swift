@@ -2,13 +2,13 @@ import NIOCore
 import NIOSSL
 import SDKInstances
 
-/// The certificates that are trusted at vendors: those of one file, or the system's.
+/// The certificates of the authorities that are trusted at vendors: those of one file, or the system's.
 ///
 /// All instances share them: the system's take some 0.8 MB and milliseconds to read.
 final class TrustedCertificates: Sendable {
-  /// For the HTTP clients, which make a TLS context each: it refers to these certificates and copies none.
+  /// The configuration for HTTP clients, which make a TLS context each. It refers to these certificates without a copy.
   let configuration: TLSConfiguration
-  /// For all WebSockets.
+  /// The TLS context for all WebSockets.
   let context: NIOSSLContext
 
   private let stamp: FileStamp?
@@ -25,11 +25,11 @@ final class TrustedCertificates: Sendable {
     }
   }
 
-  /// More than any list of authorities has.
+  /// The maximum size of a file, which is more than any list of authorities has.
   private static let maximumBytes = 4 << 20
 
-  /// Returns the certificates of a file, or the system's. They are read on a thread of their own, and read again when
-  /// the file has changed.
+  /// Returns the certificates of a file, or the system's. A separate thread reads them, and reads them again when the
+  /// file has changed.
   ///
   /// - Throws: `insecure` for a file that can't be used; `timeout`.
   static func of(
@@ -65,8 +65,8 @@ final class TrustedCertificates: Sendable {
     }
   }
 
-  /// The file of the certificates that the system trusts, on Debian or Fedora; `nil` for the library's own search. It
-  /// may be installed while the daemon runs.
+  /// The file of the system's trusted certificates on Debian or Fedora; `nil` for the search of the TLS library. It is
+  /// looked for each time, because it may be installed while the daemon runs.
   private static var systemFile: String? {
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"].first { FileStamp($0) != nil }
   }

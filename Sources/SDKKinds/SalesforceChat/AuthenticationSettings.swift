@@ -2,12 +2,13 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// What an app or the owner brings, checked without the network (`sdks.md` F1, F2; `vendors.md` section 6).
+/// Authentication settings from an app or the owner, checked without the network (`sdks.md` F1, F2; `vendors.md`
+/// section 6).
 struct AuthenticationSettings: Sendable, Hashable {
   let account: SalesforceAccount
   let accessToken: Secret
 
-  /// How a form of the settings spells its members.
+  /// The names of the members in one form of the settings.
   private struct Names {
     var path: String
     var instanceURL: String
@@ -23,7 +24,7 @@ struct AuthenticationSettings: Sendable, Hashable {
     path: "settings", instanceURL: "instanceUrl", accessToken: "accessToken", refreshToken: "refreshToken",
     clientId: "clientId", communityURL: "communityUrl", communityId: "communityId", identityURL: "identityUrl")
 
-  /// The Mobile SDK's names.
+  /// The names that the Mobile SDK uses.
   private static let mobile = Names(
     path: "settings.account", instanceURL: "instance_url", accessToken: "access_token",
     refreshToken: "refresh_token", clientId: "client_id", communityURL: "sfdc_community_url",
@@ -45,7 +46,7 @@ struct AuthenticationSettings: Sendable, Hashable {
 
   /// Reads settings.
   ///
-  /// - Throws: `authenticationSettingsError` that names what is missing or wrong.
+  /// - Throws: `authenticationSettingsError` that names the missing or invalid member.
   init(_ members: JSONObject) throws(SDKError) {
     if let violation = Self.jsonSchema.violation(in: .object(members), at: "settings") {
       throw Self.wrong(violation.sentence, violation.member)
@@ -82,7 +83,7 @@ struct AuthenticationSettings: Sendable, Hashable {
     self.account = account
   }
 
-  /// The URLs that requests with the tokens will go to, by their names.
+  /// The URLs that requests with the tokens go to, with the names of their members.
   var urls: [(member: String, url: String)] {
     [("instanceUrl", account.instanceURL)] + (account.communityURL.map { [("communityUrl", $0)] } ?? [])
   }
@@ -92,7 +93,7 @@ struct AuthenticationSettings: Sendable, Hashable {
   }
 }
 
-/// Reads members that are texts; empty and `null` mean that there is none.
+/// A reader of text members. Empty texts and `null` count as absent.
 private struct Reader {
   let members: JSONObject
   let path: String

@@ -1,29 +1,30 @@
 import SDKInstances
 import SDKProtocol
 
-/// Authentication settings as an instance keeps them, but for the access token (seed 002, `SCSAuthenticationSettings`).
+/// Authentication settings as an instance stores them, without the access token (seed 002,
+/// `SCSAuthenticationSettings`).
 struct SalesforceAccount: Sendable, Hashable {
-  /// Where the organisation's data is.
+  /// The URL of the organisation's data.
   var instanceURL: String
-  /// Renews the access token; rotating ones are good for one use.
+  /// The token that renews the access token. A rotating one can be used once.
   var refreshToken: Secret?
-  /// The connected app, where it is not the instance's own.
+  /// The connected app, if it is not the instance's own.
   var clientId: String?
-  /// The community that the user belongs to.
+  /// The URL of the community that the user belongs to.
   var communityURL: String?
-  /// Its id.
+  /// The id of that community.
   var communityId: String?
-  /// Names the user.
+  /// The URL that identifies the user.
   var identityURL: String?
-  /// The digest of the refresh token that the vendor last refused without a word of why.
+  /// The digest of the refresh token that the vendor last refused without an explanation.
   var refusedToken: String?
 
   static let refreshTokenKey = "refresh_token"
 
-  /// An account at this instance.
+  /// Creates an account at this URL.
   init(instanceURL: String) { self.instanceURL = instanceURL }
 
-  /// What an instance keeps; `nil` when it keeps nothing.
+  /// Reads the account that an instance stored; `nil` when there is none.
   init?(_ state: [String: Secret]) {
     guard let instance = state["instance_url"] else { return nil }
     instanceURL = instance.reveal()
@@ -35,7 +36,7 @@ struct SalesforceAccount: Sendable, Hashable {
     refusedToken = state["refused_token"]?.reveal()
   }
 
-  /// As the instance keeps it.
+  /// The values that an instance stores.
   var state: [String: Secret] {
     var state = ["instance_url": Secret(instanceURL)]
     state[Self.refreshTokenKey] = refreshToken
@@ -47,9 +48,9 @@ struct SalesforceAccount: Sendable, Hashable {
     return state
   }
 
-  /// The user, if anything names them.
+  /// The user that the identity URL names.
   var user: SalesforceUserID? { identityURL.flatMap { SalesforceUserID(identityURL: $0) } }
 
-  /// Where tokens are refreshed and revoked unless a setting says it.
+  /// The URL for refreshing and revoking tokens, unless a setting gives another.
   var loginURL: String { communityURL ?? instanceURL }
 }

@@ -3,14 +3,14 @@ import SDKInstances
 import SDKProtocol
 
 extension SalesforceAdapter {
-  /// What a delivery needs; it must do without the instance's settings, which may be others by then.
+  /// The keys of a delivery's details. It can't use the instance's settings, which may have changed by then.
   private enum Key {
     static let loginURL = "login_url"
     static let accessToken = "access_token"
     static let devices = "devices"
   }
 
-  /// How often the removal of devices is tried before the token that it needs is revoked all the same.
+  /// The number of attempts to remove the devices. Then the token that the removal needs is revoked regardless.
   private static let patience = 5
 
   func signOut(
@@ -37,7 +37,7 @@ extension SalesforceAdapter {
     return [Delivery("revoke", details: details, now: now)]
   }
 
-  /// Removes the devices and revokes the token, in this order: the one needs the other.
+  /// Removes the devices, and then revokes the token that their removal needs.
   func deliver(_ delivery: Delivery) async throws(SDKError) {
     guard var account = SalesforceAccount(delivery.details), let loginURL = delivery.details[Key.loginURL]?.reveal()
     else { return }
@@ -47,7 +47,7 @@ extension SalesforceAdapter {
     do throws(SDKError) {
       for device in devices { try await remove(device, &access, &account) }
     } catch {
-      // After a rotation the delivery's own refresh token is spent: only now can the new one be revoked.
+      // After a rotation the delivery's own refresh token is spent. The new one can be revoked only now.
       let isRotated = account.refreshToken != refresh
       if error.origin == .unreachable, delivery.attempts < Self.patience, !isRotated { throw error }
     }
@@ -55,7 +55,7 @@ extension SalesforceAdapter {
     try await wire.revoke(token, at: loginURL)
   }
 
-  /// Removes a device; an access token that is dead by now is refreshed for it once.
+  /// Removes a device. If the access token is refused, it is refreshed once.
   private func remove(
     _ device: String, _ access: inout Secret?, _ account: inout SalesforceAccount
   ) async throws(SDKError) {

@@ -3,7 +3,7 @@ import SDKInstances
 import SDKProtocol
 
 extension SalesforceAdapter {
-  /// Settings are accepted as they are: the first use shows whether the vendor takes them (F4).
+  /// Accepts settings without a request. Their first use shows whether the vendor accepts them (F4).
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     guard var account = SalesforceAccount(credential.details) else {
       throw SDKError(.local, .authenticationSettingsError, "The settings have no instanceUrl.")
@@ -15,7 +15,7 @@ extension SalesforceAdapter {
       credential: credential.credential, kindState: account.state, events: [.settingsUpdated], isTold: false)
   }
 
-  /// Shows settings that the owner supplied to the vendor; a dead access token is refreshed where they can do that.
+  /// Verifies settings of the owner with the vendor. A refused access token is refreshed if they have a refresh token.
   func renew(with credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     guard var account = SalesforceAccount(credential.details) else {
       throw SDKError(.provider, .providerOutputInvalid, "The settings have no instanceUrl.")
@@ -30,7 +30,7 @@ extension SalesforceAdapter {
       switch error {
       case _ where isRefusal(error) && account.refreshToken != nil:
         let result = try await refreshed(account, of: identity)
-        // The supplied refresh token is another user's, so nothing of it is kept.
+        // The supplied refresh token belongs to another user, so nothing of it is stored.
         if result.failure == Self.otherUser { throw Self.otherUser }
         return result
       case _ where error.reason == .forbidden && error.origin == .vendor: break
@@ -40,7 +40,7 @@ extension SalesforceAdapter {
     return signedIn(account, credential.credential, of: identity, isTold: true)
   }
 
-  /// Nothing speaks against them, and their next use shows.
+  /// Accepts settings unverified: nothing speaks against them, and their next use verifies them.
   func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn? {
     SalesforceAccount(credential.details).map {
       signedIn($0, credential.credential, of: identity, isTold: false)
@@ -52,10 +52,10 @@ extension SalesforceAdapter {
     _ = try await wire.userInfo(credential.token, at: account.instanceURL)
   }
 
-  /// A new access token for a refresh token; what the answer brings anew replaces the old.
+  /// Requests a new access token with the refresh token. Other values in the response replace the stored ones.
   ///
-  /// An answer that can't be used may have spent the refresh token all the same: then the result has a `failure` and
-  /// keeps what renews the credential from now on.
+  /// An unusable response may have spent the refresh token. The result then has a `failure` and keeps the values that
+  /// the next renewal needs.
   func refreshed(_ account: SalesforceAccount, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     guard let spent = account.refreshToken else {
       throw SDKError(.state, .reauthNeeded, "There is no refresh token; sign in again.")
@@ -84,10 +84,10 @@ extension SalesforceAdapter {
     }
   }
 
-  /// Reads what the answer to a refresh says beside the refresh token.
+  /// Reads the access token, the user and the instance URL from the response to a refresh.
   ///
   /// - Parameter known: the user whose token was refreshed.
-  /// - Throws: `badResponse`; `providerTokenForOtherUser` for an answer that names another user.
+  /// - Throws: `badResponse`; `providerTokenForOtherUser` for a response that names another user.
   private func read(
     _ json: JSON, into account: SalesforceAccount, known: SalesforceUserID?
   ) throws(SDKError) -> (token: Secret, account: SalesforceAccount) {

@@ -2,7 +2,7 @@ import DelegateBridge
 import SDKInstances
 import SDKProtocol
 
-/// Service Chat as one instance uses it: each service type has settings, a token and a state of its own.
+/// The adapter of a Service Chat instance. Each service type has its own settings, token and state.
 struct SalesforceAdapter: SDKAdapter {
   let settings: SalesforceSettings
   let common: CommonSettings
@@ -28,14 +28,12 @@ struct SalesforceAdapter: SDKAdapter {
 
   var services: [String] { settings.services }
 
-  /// A guest's session opens.
+  /// Whether the identity is a guest, whose session opens without a credential.
   func opensWithoutCredential(_ identity: IdentityRecord) -> Bool { identity.isNobody }
 
   // MARK: Before the network
 
-  /// What a caller brings, as a credential.
-  ///
-  /// - Throws: `authenticationSettingsError`.
+  /// Returns the settings that a caller supplied as a credential.
   func check(_ settings: AuthenticationSettings, for identity: IdentityRecord, now: Timestamp) -> CheckedCredential {
     CheckedCredential(
       credential: Credential(token: settings.accessToken, type: .accessToken, obtainedAt: now, expiresAt: nil),
@@ -68,7 +66,7 @@ struct SalesforceAdapter: SDKAdapter {
 
   // MARK: Renewal
 
-  /// Also without settings: whoever opens such a service may be signed in by the owner (F3).
+  /// Whether the owner may be asked. This includes services without settings: the owner may sign in their user (F3).
   func mayAsk(for identity: IdentityRecord) -> Bool { identity.phase != .locked }
 
   func question(isRefusal: Bool) -> BridgeQuestion.Name { .shouldAuthenticate }
@@ -83,7 +81,7 @@ struct SalesforceAdapter: SDKAdapter {
     error.origin == .vendor && (error.reason == .invalidGrant || error.reason == .invalidAuth)
   }
 
-  /// A refused refresh token is of no more use.
+  /// Returns the state without the refused refresh token.
   func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret] {
     identity.kindState.filter { $0.key != SalesforceAccount.refreshTokenKey }
   }

@@ -2,8 +2,9 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// What the vendor's answers mean (`vendors.md` 3.2 and 9.3). It refuses in three forms: `{error, error_description}`
-/// of the token services, `[{errorCode, message}]` of the REST API, and plain text of the identity services.
+/// A response of the vendor and its meaning (`vendors.md` 3.2 and 9.3). Refusals have three forms: `{error,
+/// error_description}` of the token services, `[{errorCode, message}]` of the REST API, and plain text of the identity
+/// services.
 struct SalesforceAnswer {
   static let vendor = "Salesforce"
 
@@ -26,10 +27,10 @@ struct SalesforceAnswer {
     description = entry?["message"]?.stringValue ?? entry?["error_description"]?.stringValue
   }
 
-  /// The body of an accepted request to a resource; `null` when it is empty.
+  /// Returns the body of a successful request to a resource; `null` for an empty body.
   ///
-  /// - Parameter isIdentityService: whether the resource is below `/services/oauth2`, where 403 with `Bad_OAuth_Token`
-  ///   refuses the token; any other 403 refuses what was asked for.
+  /// - Parameter isIdentityService: whether the resource is below `/services/oauth2`. There a 403 with
+  ///   `Bad_OAuth_Token` refuses the token, and any other 403 refuses the request.
   func resource(isIdentityService: Bool = false) throws(SDKError) -> JSON {
     switch status {
     case 200..<300:
@@ -47,14 +48,14 @@ struct SalesforceAnswer {
     }
   }
 
-  /// Whether the token service refused without a word of why, as some do with a dead refresh token.
+  /// Whether the token service refused without an explanation, as some do with a dead refresh token.
   var isEmptyRefusal: Bool { status == 400 && isEmpty }
 
-  /// The body of the token service's answer.
+  /// Returns the body of the token service's response.
   ///
-  /// - Parameter wasRefused: whether the same refresh token met an empty refusal before: once may be a proxy's mistake,
-  ///   twice is the token's end.
-  /// - Throws: `invalidGrant`, `invalidClient`, `forbidden`; the reasons of an unreachable vendor.
+  /// - Parameter wasRefused: whether the same refresh token met an empty refusal before. The first one may be a proxy's
+  ///   fault; the second one refuses the token.
+  /// - Throws: `invalidGrant`, `invalidClient`, `forbidden`; the errors of an unreachable vendor.
   func tokens(wasRefused: Bool = false) throws(SDKError) -> JSON {
     switch (status, code) {
     case (400, nil) where isEmpty && wasRefused:
@@ -76,7 +77,7 @@ struct SalesforceAnswer {
     }
   }
 
-  /// Whether a revocation is over: done, or the token was none any more.
+  /// Checks that the token is revoked, or was not valid any more.
   func checkRevoked() throws(SDKError) {
     switch (status, code) {
     case (200..<300, _), (400, "invalid_token"), (400, "unsupported_token_type"): return
@@ -86,7 +87,7 @@ struct SalesforceAnswer {
   }
 
   private var isBadToken: Bool {
-    // Some front ends add a line end.
+    // Some front ends append a line end.
     text.split(whereSeparator: \.isWhitespace).first.map { $0 == "Bad_OAuth_Token" } ?? false
   }
 

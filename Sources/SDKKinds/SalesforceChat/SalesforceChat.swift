@@ -6,7 +6,7 @@ public import SDKProtocol
 public struct SalesforceChat: SDKKind {
   static let kindName = KindName("salesforce.chat")
 
-  /// The kind.
+  /// Creates the kind.
   public init() {}
 
   public var name: KindName { Self.kindName }

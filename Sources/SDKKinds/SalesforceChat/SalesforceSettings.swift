@@ -10,10 +10,10 @@ struct SalesforceSettings: RPCValue, Hashable {
   var loginURL: String?
   var services: [String]
   var apiVersion: String
-  /// The settings that all kinds have.
+  /// The settings that all kinds have in common.
   var common: CommonSettings
 
-  /// The seed's service types.
+  /// The service types of the seed.
   static let allServices = ["cases", "knowledge", "chat"]
 
   enum CodingKeys: String, CodingKey {
@@ -74,7 +74,7 @@ struct SalesforceSettings: RPCValue, Hashable {
     guard Self.isVersion(apiVersion) else { throw refuse("api_version", "must look like v59.0.") }
   }
 
-  /// A version stands in paths.
+  /// Whether a text is a version such as `v59.0`, which is inserted into paths.
   private static func isVersion(_ text: String) -> Bool {
     let parts = text.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
     return text.hasPrefix("v") && parts.count == 2

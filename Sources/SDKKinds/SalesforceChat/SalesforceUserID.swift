@@ -5,21 +5,21 @@ struct SalesforceUserID: Sendable, Hashable {
   /// The user's id.
   let user: String
 
-  /// The user that an identity URL names; `nil` for a URL of another form.
+  /// Reads the user that an identity URL names; `nil` for a URL of another form.
   init?(identityURL: String) {
     let path = identityURL.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
     guard identityURL.utf8.count <= 2048, path.count > 5, path[path.count - 3] == "id" else { return nil }
     self.init(organization: String(path[path.count - 2]), user: String(path[path.count - 1]))
   }
 
-  /// The user with these ids; `nil` for what can't be ids.
+  /// Creates a user with these ids; `nil` if one of them is invalid.
   init?(organization: String, user: String) {
     guard Self.isID(organization), Self.isID(user) else { return nil }
     self.organization = organization
     self.user = user
   }
 
-  /// Whether both are the same user: an id has 15 characters, or 18 with a checksum.
+  /// Whether both are the same user. An id has 15 characters, or 18 with a checksum, which is not compared.
   func isSame(as other: SalesforceUserID) -> Bool {
     Self.core(organization) == Self.core(other.organization) && Self.core(user) == Self.core(other.user)
   }

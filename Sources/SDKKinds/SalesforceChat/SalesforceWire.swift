@@ -8,12 +8,12 @@ struct SalesforceWire: Sendable {
   let common: CommonSettings
   let services: AdapterServices
 
-  /// Where an account's tokens are refreshed and revoked.
+  /// Returns the URL for refreshing and revoking an account's tokens.
   func loginURL(_ account: SalesforceAccount) -> String { settings.loginURL ?? account.loginURL }
 
-  /// `POST /services/oauth2/token`: asks for a new access token with a refresh token.
+  /// `POST /services/oauth2/token`: requests a new access token with a refresh token.
   ///
-  /// - Throws: the reasons of a vendor that gives no whole answer.
+  /// - Throws: the errors of an unreachable vendor; `invalidAuthParameters` for an unusable secret file.
   func refresh(_ token: Secret, of account: SalesforceAccount) async throws(SDKError) -> SalesforceAnswer {
     var fields = [
       (name: "grant_type", value: Secret("refresh_token")),
@@ -23,15 +23,15 @@ struct SalesforceWire: Sendable {
     return try await post("\(loginURL(account))/services/oauth2/token", fields)
   }
 
-  /// `POST /services/oauth2/revoke`: a token ends; a refresh token takes the access tokens along.
+  /// `POST /services/oauth2/revoke`: revokes a token. The access tokens of a refresh token end with it.
   func revoke(_ token: Secret, at loginURL: String) async throws(SDKError) {
     let fields = [(name: "token", value: token), (name: "revoke_reason", value: Secret("user_logout"))]
     try await post("\(loginURL)/services/oauth2/revoke", fields).checkRevoked()
   }
 
-  /// `GET /services/oauth2/userinfo`: whether an access token is good, and whose it is.
+  /// `GET /services/oauth2/userinfo`: checks an access token.
   ///
-  /// - Returns: the user, if the answer names one.
+  /// - Returns: the user of the token, if the response names one.
   func userInfo(_ token: Secret, at instanceURL: String) async throws(SDKError) -> SalesforceUserID? {
     let answer = try await send("GET", "\(instanceURL)/services/oauth2/userinfo", bearer: token)
     let json = try answer.resource(isIdentityService: true)
@@ -41,7 +41,7 @@ struct SalesforceWire: Sendable {
     return SalesforceUserID(organization: organization, user: user)
   }
 
-  /// `POST sobjects/MobilePushServiceDevice`: the vendor's id of the new device.
+  /// `POST sobjects/MobilePushServiceDevice`: registers a device, and returns its id at the vendor.
   func createDevice(_ fields: JSONObject, token: Secret, at instanceURL: String) async throws(SDKError) -> String {
     let body = JSONWriter.bytes(of: .object(fields))
     let answer = try await send("POST", devices(instanceURL), bearer: token, body: ("application/json", body))
@@ -52,7 +52,7 @@ struct SalesforceWire: Sendable {
     return id
   }
 
-  /// `DELETE sobjects/MobilePushServiceDevice/{id}`.
+  /// `DELETE sobjects/MobilePushServiceDevice/{id}`: removes a device.
   func deleteDevice(_ id: String, token: Secret, at instanceURL: String) async throws(SDKError) {
     let url = "\(devices(instanceURL))/\(PercentEncoding.segment(id))"
     _ = try await send("DELETE", url, bearer: token).resource()
@@ -62,7 +62,7 @@ struct SalesforceWire: Sendable {
     "\(instanceURL)/services/data/\(settings.apiVersion)/sobjects/MobilePushServiceDevice"
   }
 
-  /// The secret of the instance's own connected app; another one's is not known.
+  /// Returns the secret of the instance's own connected app; `nil` for another app, whose secret is unknown.
   private func clientSecret(of account: SalesforceAccount) throws(SDKError) -> Secret? {
     guard account.clientId == nil || account.clientId == settings.clientId else { return nil }
     if let path = settings.clientSecretFile { return try SecretFile.read(path, setting: "client_secret_file") }

@@ -1,12 +1,12 @@
 import SDKInstances
 import SDKProtocol
 
-/// A secret in a file, which only its owner and the daemon can read.
+/// A secret in a file that only its owner and the daemon can read.
 enum SecretFile {
-  /// More bytes than any secret of a connected app has.
+  /// The maximum size of a file, which is more than any secret of a connected app has.
   private static let limit = 4096
 
-  /// Returns the secret in a file, without the line end that editors add.
+  /// Returns the secret in a file without line ends after it.
   ///
   /// - Throws: `invalidAuthParameters` for a file that can't be read, that others can read, or that holds no secret.
   static func read(_ path: String, setting: String) throws(SDKError) -> Secret {

@@ -1,14 +1,14 @@
-/// Waits between attempts to reconnect: exponential, each a random part of the whole ("full jitter"), so that many
-/// clients of one server don't come back at once.
+/// The waits between attempts to reconnect. They grow exponentially. Each is a random part of the whole ("full
+/// jitter"), so that the clients of one server don't reconnect at once.
 struct Backoff: Sendable, Hashable {
   /// The longest the first wait can be, in seconds.
   let first: Double
   /// The longest any wait can be, in seconds.
   let longest: Double
-  /// Waits since the last success.
+  /// The number of waits since the last success, counted until the longest wait is reached.
   private(set) var attempts = 0
 
-  /// Waits that begin at up to `first` seconds and double up to `longest`.
+  /// Creates waits of up to `first` seconds at the beginning, which double up to `longest`.
   init(first: Double = 1, longest: Double = 60) {
     self.first = first.isFinite ? max(first, 0) : 0
     self.longest = longest.isFinite ? max(longest, self.first) : self.first
@@ -21,14 +21,14 @@ struct Backoff: Sendable, Hashable {
     return min(ceiling, longest)
   }
 
-  /// The next wait in seconds, from a random number of 0 up to 1.
+  /// Returns the next wait in seconds, for a random number from 0 up to 1.
   mutating func next(_ random: Double = .random(in: 0..<1)) -> Double {
     let wait = ceiling * min(max(random, 0), 1)
-    // Past the longest wait, more attempts change nothing.
+    // More attempts change nothing once the longest wait is reached.
     if ceiling < longest, ceiling > 0 { attempts += 1 }
     return wait
   }
 
-  /// A connection was good: the next wait is a first one.
+  /// Makes the next wait a first one, after a connection that worked.
   mutating func reset() { attempts = 0 }
 }

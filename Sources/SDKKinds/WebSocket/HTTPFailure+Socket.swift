@@ -4,7 +4,7 @@ import NIOSSL
 import SDKInstances
 
 extension HTTPFailure {
-  /// What broke a WebSocket's connection, in words that quote nothing of what went over it.
+  /// Creates the failure of a WebSocket's connection. Its words quote none of the transmitted data.
   init(socket error: any Error) {
     if let failure = HTTPFailure(tls: error) {
       self = failure

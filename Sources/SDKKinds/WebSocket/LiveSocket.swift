@@ -1,7 +1,7 @@
 import NIOCore
 import SDKInstances
 
-/// A WebSocket on a NIO channel, for its user's tasks.
+/// A WebSocket on a NIO channel, for use by tasks.
 final class LiveSocket: VendorSocket {
   private let channel: any Channel
   private let handler: NIOLoopBound<SocketHandler>
@@ -36,7 +36,7 @@ final class LiveSocket: VendorSocket {
     let turn = Turn<Void>()
     channel.closeFuture.whenComplete { _ in turn.resolve(.success(())) }
     if case .failure = await turn.outcome() {
-      // Cancelled: there is no time for the peer's answer.
+      // The task was cancelled: don't wait for the peer's close frame.
       channel.close(promise: nil)
     }
   }

@@ -2,28 +2,28 @@ import NIOCore
 import NIOWebSocket
 import SDKInstances
 
-/// Makes messages of frames and refuses what RFC 6455 does not allow a server to send.
+/// An assembler of messages from frames. It refuses frames that RFC 6455 does not allow a server to send.
 struct MessageAssembler {
-  /// What a frame brings.
+  /// The content of a frame.
   enum Piece: Equatable {
-    /// A part of a message; more follows.
+    /// A part of a message whose end is still to come.
     case none
     case text(String)
     case ping(ByteBuffer)
     case pong(ByteBuffer)
-    /// The peer closes, with the code to answer with.
+    /// A close frame of the peer, with the code to answer with.
     case close(WebSocketErrorCode?)
-    /// The connection must end, with this code for the peer and this failure for us.
+    /// A fault that must end the connection, with the code for the peer and the failure for us.
     case broken(WebSocketErrorCode, HTTPFailure)
   }
 
   private let limit: Int
   private var fragments: ByteBuffer?
 
-  /// For messages of at most `limit` bytes.
+  /// Creates an assembler for messages of at most `limit` bytes.
   init(limit: Int) { self.limit = limit }
 
-  /// Takes the next frame.
+  /// Adds a frame and returns its content.
   mutating func take(_ frame: WebSocketFrame) -> Piece {
     guard !frame.rsv1, !frame.rsv2, !frame.rsv3, frame.maskKey == nil else {
       return Self.violation("the server sent a frame that we can't have agreed on")
@@ -37,7 +37,7 @@ struct MessageAssembler {
       return add(frame, to: ByteBuffer())
     case .continuation:
       guard let begun = fragments else { return Self.violation("a message went on that had not begun") }
-      // The one reference, or else every fragment would copy all before it.
+      // Drop this reference first: with two references, each fragment would copy all fragments before it.
       fragments = nil
       return add(frame, to: begun)
     case .binary: return .broken(.unacceptableData, .network("the server sent a binary message"))

@@ -3,9 +3,9 @@ import NIOPosix
 import NIOSSL
 import SDKInstances
 
-/// One attempt to open a WebSocket: connection, TLS, upgrade; ended as a whole when its time is over.
+/// An attempt to open a WebSocket: connection, TLS and upgrade within one time limit.
 final class SocketAttempt: Sendable {
-  /// What the loop alone touches.
+  /// State that only the event loop accesses.
   private final class Progress {
     var channel: (any Channel)?
     var isAbandoned = false
@@ -45,7 +45,7 @@ final class SocketAttempt: Sendable {
     return try outcome.get()
   }
 
-  /// Tries the addresses one after the other.
+  /// Tries the addresses in order until one of them connects, each with this time limit.
   static func connect(
     _ addresses: ArraySlice<NetworkAddress>, port: Int, on loop: any EventLoop, timeout: TimeAmount
   ) -> EventLoopFuture<any Channel> {

@@ -2,7 +2,7 @@ import NIOCore
 import NIOWebSocket
 import SDKInstances
 
-/// A WebSocket's end on its event loop: messages in and out, pings, closing, and all its limits.
+/// The handler of a WebSocket on its event loop: messages, pings, closing, and all limits.
 final class SocketHandler: ChannelDuplexHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundIn = Never
@@ -10,7 +10,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
   private enum Phase {
     case open
-    /// We sent a close frame and wait for the peer's.
+    /// The close frame was sent, and the peer's is awaited.
     case closing
     case closed
   }
@@ -20,13 +20,13 @@ final class SocketHandler: ChannelDuplexHandler {
   private var inbox: SocketInbox
   private var context: ChannelHandlerContext?
   private var phase = Phase.open
-  /// A read that waits for the consumer to take its messages.
+  /// Whether a read waits for the consumer to take messages.
   private var hasWithheldRead = false
 
   private var unsentBytes = 0
   private var lastProgress = NIODeadline.uptimeNanoseconds(0)
   private var isPonging = false
-  /// The latest ping that came while an answer was being written.
+  /// The payload of the latest ping that came while a pong was being written.
   private var owedPong: ByteBuffer?
 
   private var pings: UInt64 = 0
@@ -93,7 +93,7 @@ final class SocketHandler: ChannelDuplexHandler {
   func take(_ turn: Turn<String?>) {
     inbox.take(turn)
     guard hasWithheldRead, inbox.isReady, let context else { return }
-    // The answer may be among what we have not read.
+    // The expected pong may be among the data that was not read.
     expectedPong = nil
     hasWithheldRead = false
     context.read()
@@ -118,7 +118,7 @@ final class SocketHandler: ChannelDuplexHandler {
     }
   }
 
-  /// Closes in an orderly way.
+  /// Closes the connection with a close frame, and drops the messages that wait for the consumer.
   func close() {
     inbox.finish(.success(nil))
     inbox.discard()
@@ -138,8 +138,8 @@ final class SocketHandler: ChannelDuplexHandler {
     context.writeAndFlush(Self.wrapOutboundOut(frame), promise: promise)
   }
 
-  /// Answers a ping. While an answer is on its way only the latest ping is kept, as RFC 6455 5.5.3 allows: a peer
-  /// that pings without reading must not fill our memory.
+  /// Answers a ping. While a pong is being written only the latest ping is kept, as RFC 6455 5.5.3 allows. A peer that
+  /// pings without reading must not fill our memory.
   private func pong(_ payload: ByteBuffer) {
     guard !isPonging else { return owedPong = payload }
     isPonging = true
@@ -162,7 +162,7 @@ final class SocketHandler: ChannelDuplexHandler {
       return lose("the server does not read")
     }
     if expectedPong != nil { return lose("the server does not answer pings") }
-    // While the consumer is behind we would not see the answer.
+    // The pong could not be seen while reads are paused.
     if !hasWithheldRead {
       pings &+= 1
       let payload = ByteBuffer(integer: pings)
@@ -179,13 +179,14 @@ final class SocketHandler: ChannelDuplexHandler {
     context?.close(promise: nil)
   }
 
-  /// Ends the connection for what the peer sent, and tells it why.
+  /// Ends the connection because of what the peer sent, and sends the peer a close frame with the code.
   private func fail(_ code: WebSocketErrorCode, _ failure: HTTPFailure) {
     inbox.finish(.failure(failure))
     startClosing(code)
   }
 
-  /// Sends a close frame and gives the peer its time to answer; it reads on, or else it would not see the answer.
+  /// Sends a close frame and waits for the peer's, up to the limit `closing`. Reading resumes, or else the answer would
+  /// not be seen.
   private func startClosing(_ code: WebSocketErrorCode, thenClose: Bool = false) {
     guard case .open = phase, let context else { return }
     phase = .closing

@@ -1,21 +1,21 @@
 import NIOCore
 
-/// What one WebSocket may take of memory and time.
+/// The limits of memory and time for one WebSocket.
 struct SocketLimits: Sendable {
-  /// Bytes of one message, its fragments together.
+  /// The maximum bytes of a message, all fragments together.
   var message = 4 << 20
-  /// Messages that may wait for the consumer; while there are more we don't read.
+  /// The maximum number of messages that wait for the consumer. Reads pause while there are more.
   var waiting = 64
-  /// Bytes of messages that may wait for the consumer.
+  /// The maximum bytes of messages that wait for the consumer. Reads pause while there are more.
   var waitingBytes = 4 << 20
-  /// Bytes that may wait for the peer to take them.
+  /// The maximum bytes that wait to be sent.
   var unsentBytes = 4 << 20
-  /// How long the peer has for its part of closing.
+  /// The time that the peer has to answer a close frame.
   var closing = TimeAmount.seconds(3)
-  /// Time between pings, and for their answers.
+  /// The time between pings, and the time limit for their answers.
   var pingInterval = TimeAmount.seconds(20)
 
-  /// Seconds from a setting as an amount of time within bounds.
+  /// Returns seconds from a setting as an amount of time, limited to a range.
   static func amount(_ seconds: Double, within range: ClosedRange<Double>) -> TimeAmount {
     guard seconds == seconds else { return .milliseconds(Int64(range.upperBound * 1000)) }
     return .milliseconds(Int64(min(max(seconds, range.lowerBound), range.upperBound) * 1000))

@@ -1,7 +1,8 @@
 import SDKInstances
 import Synchronization
 
-/// One outcome that one task waits for. The first outcome counts; a cancelled task ends its turn itself.
+/// A promise of one outcome for one waiting task. The first outcome counts. Cancelling the task resolves it with a
+/// failure.
 final class Turn<Value: Sendable>: Sendable {
   typealias Outcome = Result<Value, HTTPFailure>
 
@@ -9,13 +10,13 @@ final class Turn<Value: Sendable>: Sendable {
     case open
     case waiting(CheckedContinuation<Outcome, Never>)
     case over(Outcome)
-    /// Handed out: kept no longer, for it may hold what holds the turn.
+    /// The outcome was delivered. It is not kept, because it may hold a reference to the owner of the turn.
     case spent
   }
 
   private let state = Mutex(State.open)
 
-  /// Whether there is an outcome already.
+  /// Whether the turn is resolved.
   var isOver: Bool {
     state.withLock {
       switch $0 {
@@ -25,9 +26,9 @@ final class Turn<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends the turn.
+  /// Resolves the turn.
   ///
-  /// - Returns: false when it was over, and this outcome went nowhere.
+  /// - Returns: false when it was resolved before and this outcome is dropped.
   @discardableResult
   func resolve(_ outcome: Outcome) -> Bool {
     let (isFirst, waiting) = state.withLock { state -> (Bool, CheckedContinuation<Outcome, Never>?) in
@@ -45,7 +46,7 @@ final class Turn<Value: Sendable>: Sendable {
     return isFirst
   }
 
-  /// Waits for the outcome. For one task.
+  /// Waits for the outcome. Only one task may wait, and only once.
   func outcome() async -> Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -1,18 +1,18 @@
 import SDKInstances
 
-/// The head of the answer to a request for an upgrade.
+/// The head of the response to an upgrade request.
 struct UpgradeAnswer: Sendable {
-  /// The status.
+  /// The status code.
   var status: Int
-  /// Header fields in order.
+  /// The header fields, in order.
   var headers: [(name: String, value: String)]
 
-  /// Bytes that a head may have.
+  /// The maximum bytes of a head.
   static let limit = 16 << 10
 
-  /// Reads a head from the beginning of `bytes`; `nil` when it has not come whole.
+  /// Reads a head from the beginning of `bytes`; `nil` when it is incomplete.
   ///
-  /// - Returns: the head and how many bytes it has.
+  /// - Returns: the head and its number of bytes.
   static func read(_ bytes: some Collection<UInt8>) throws(HTTPFailure) -> (answer: UpgradeAnswer, length: Int)? {
     var lines: [String] = []
     var line: [UInt8] = []
@@ -26,7 +26,7 @@ struct UpgradeAnswer: Sendable {
       }
       if line.last == 0x0D { line.removeLast() }
       if line.isEmpty { return (try UpgradeAnswer(lines), length) }
-      // Header fields are ASCII where we look at them.
+      // The header fields that we evaluate are ASCII.
       lines.append(String(decoding: line, as: UTF8.self))
       line.removeAll(keepingCapacity: true)
     }

@@ -2,9 +2,9 @@ import NIOCore
 import NIOWebSocket
 import SDKInstances
 
-/// Asks for the upgrade, checks the answer and puts the WebSocket's handlers behind itself.
+/// A handler that requests the upgrade, checks the response, and adds the WebSocket's handlers behind itself.
 ///
-/// Then it leaves the pipeline.
+/// Afterwards it leaves the pipeline.
 final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -59,7 +59,7 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
   private func read(_ context: ChannelHandlerContext) throws(HTTPFailure) {
     while let (answer, length) = try UpgradeAnswer.read(received.readableBytesView) {
       received.moveReaderIndex(forwardBy: length)
-      // Early hints and the like are followed by the answer proper.
+      // Informational responses, such as early hints, precede the final one.
       if (100..<200).contains(answer.status), answer.status != 101 { continue }
       try request.check(answer)
       return try upgrade(context)
@@ -77,7 +77,7 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
     phase = .upgraded
     let socket = LiveSocket(context.channel, NIOLoopBound(handler, eventLoop: context.eventLoop))
-    // Nobody waits any more: the socket goes, and the connection with it.
+    // When the attempt is over already, the socket is released, which closes the connection.
     guard turn.resolve(.success(socket)) else { return }
     let rest = received
     received = ByteBuffer()

@@ -3,9 +3,9 @@ import NIOHTTP1
 import NIOWebSocket
 import SDKInstances
 
-/// The request to upgrade a connection, and the check of the answer (RFC 6455, 4.1).
+/// The request to upgrade a connection, and the check of the response (RFC 6455, 4.1).
 struct UpgradeRequest: Sendable {
-  /// The request's text.
+  /// The text of the request.
   let text: String
   private let subprotocols: [String]
   private let key: NIOWebSocketClientUpgrader
@@ -15,7 +15,7 @@ struct UpgradeRequest: Sendable {
     "sec-websocket-version", "sec-websocket-protocol", "sec-websocket-extensions", "sec-websocket-accept",
   ]
 
-  /// The request; `nil` when a header field or subprotocol can't stand in one.
+  /// Creates the request; `nil` when a header field or subprotocol is not allowed in one.
   init?(_ parts: SocketRequestParts, to url: VendorURL) {
     let key = NIOWebSocketClientUpgrader.randomRequestKey()
     var text = "GET \(url.target) HTTP/1.1\r\nHost: \(url.authority)\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -35,7 +35,9 @@ struct UpgradeRequest: Sendable {
     self.key = NIOWebSocketClientUpgrader(requestKey: key) { channel, _ in channel.eventLoop.makeSucceededVoidFuture() }
   }
 
-  /// Whether the answer is the upgrade that was asked for.
+  /// Checks that the response accepts the upgrade as requested.
+  ///
+  /// - Throws: `refused` for another status than 101; `network` for an invalid upgrade.
   func check(_ answer: UpgradeAnswer) throws(HTTPFailure) {
     guard answer.status == 101 else { throw .refused(status: answer.status) }
     var headers = HTTPHeaders()

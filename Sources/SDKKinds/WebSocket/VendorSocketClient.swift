@@ -2,16 +2,16 @@ import NIOCore
 public import NIOPosix
 public import SDKInstances
 
-/// WebSockets to the vendors, one connection for each socket.
+/// A client for WebSockets to the vendors, with one connection for each socket.
 ///
-/// Certificates are checked, redirects are not followed, and everything that a server may send is bounded. The event
-/// loops must outlive the sockets.
+/// Certificates are verified, redirects are not followed, and the size of everything that a server sends is limited.
+/// The event loops must outlive the sockets.
 public struct VendorSocketClient: SocketOpening {
   private let group: MultiThreadedEventLoopGroup
   private let limits: SocketLimits
   private let names: any NameResolving
 
-  /// A client on these event loops.
+  /// Creates a client on these event loops.
   public init(group: MultiThreadedEventLoopGroup) { self.init(group: group, limits: SocketLimits()) }
 
   init(group: MultiThreadedEventLoopGroup, limits: SocketLimits, names: any NameResolving = SystemNames.shared) {

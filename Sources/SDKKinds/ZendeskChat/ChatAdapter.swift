@@ -2,7 +2,7 @@ import DelegateBridge
 import SDKInstances
 import SDKProtocol
 
-/// Chat as one instance uses it.
+/// The adapter of a Chat instance.
 struct ChatAdapter: SDKAdapter {
   private static let visitorsFields = ["name", "email", "phone"]
 
@@ -40,9 +40,10 @@ struct ChatAdapter: SDKAdapter {
 
   // MARK: Before the network
 
-  /// What `chat.setIdentity` brings: a JWT, or nothing when the owner will be asked.
+  /// Checks the JWT of `chat.setIdentity` and returns it as a credential. Without a JWT the credential is empty, and
+  /// the owner will be asked for one.
   ///
-  /// - Throws: the reasons of `ChatJWT`; `externalUserIdHasChanged` for another visitor than the one who is known.
+  /// - Throws: the errors of `ChatJWT`; `externalUserIdHasChanged` for another visitor than the known one.
   func check(
     _ token: Secret?, for identity: IdentityRecord, now: Timestamp
   ) throws(SDKError) -> CheckedCredential {
@@ -75,7 +76,7 @@ struct ChatAdapter: SDKAdapter {
 
   func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool? {
     guard let known = identity.user.externalId else { return nil }
-    // Nobody is named where the owner will be asked, who is held to the visitor who is known.
+    // Without a JWT the credential names no visitor. The owner's response must be for the known one.
     return credential.externalId.map { $0 == known } ?? true
   }
 
@@ -88,7 +89,7 @@ struct ChatAdapter: SDKAdapter {
     }
   }
 
-  /// What a fresh JWT could mend.
+  /// Whether a fresh JWT could recover from the error.
   func isRefusal(_ error: SDKError) -> Bool {
     switch (error.origin, error.reason) {
     case (.vendor, .invalidAccessToken), (.vendor, .invalidName), (.vendor, .invalidEmail),
@@ -121,7 +122,7 @@ struct ChatAdapter: SDKAdapter {
 
   // MARK: At the vendor
 
-  /// Sets the identity without asking the vendor: it counts when somebody opens a session or needs a token.
+  /// Sets the identity without a request. The JWT is exchanged when a session opens or a token is needed.
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     var visitor = ChatVisitor(identity)
     visitor.settle()
@@ -133,12 +134,12 @@ struct ChatAdapter: SDKAdapter {
       supply: credential.credential.token.isEmpty ? nil : credential)
   }
 
-  /// A reset is local: no connection is kept that the vendor would have to end.
+  /// Does nothing: a reset is local, because there is no connection that the vendor would have to end.
   func signOut(
     _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) {}
 
-  /// An anonymous visitor is a machine id of our own making.
+  /// Creates an anonymous visitor, who consists of a machine id that we generate.
   func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     var visitor = ChatVisitor(identity)
     visitor.settle()
@@ -147,7 +148,7 @@ struct ChatAdapter: SDKAdapter {
 
   func note(ofReport code: String?) -> [String: Secret]? { code == "banned" ? ChatVisitor.ban : nil }
 
-  /// Only the mediator can be asked about an id token.
+  /// Verifies an id token with the mediator. Without a mediator it can't be verified, and no error is thrown.
   func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
     guard let mediator, let machineId = ChatVisitor(identity).machineId else { return }
     _ = try await mediator.admits(machineId: machineId, idToken: credential.token)
@@ -169,7 +170,7 @@ struct ChatAdapter: SDKAdapter {
     return TokenHTTP(headers: ["X-Zopim-MID": Secret(machineId)])
   }
 
-  /// The mediator knows better than an app that saw a ban once.
+  /// The reason to show nothing: a ban that an app reported. With a mediator, `open` finds out about bans instead.
   func hidden(_ identity: IdentityRecord) -> Session.HiddenReason? {
     mediator == nil && ChatVisitor(identity).isBanned ? .banned : nil
   }
@@ -192,7 +193,7 @@ struct ChatAdapter: SDKAdapter {
     if let mediator, let machineId = ChatVisitor(identity).machineId {
       let isAdmitted = try await mediator.admits(
         machineId: machineId, idToken: isAuthenticated ? identity.credential?.token : nil)
-      // Kept with the identity, because token.get does not ask the mediator.
+      // The ban is stored with the identity, because token.get sends no request to the mediator.
       if isAdmitted { opening.delivered = ChatVisitor.ban } else { opening.learned = ChatVisitor.ban }
       opening.hidden = isAdmitted ? nil : .banned
     }

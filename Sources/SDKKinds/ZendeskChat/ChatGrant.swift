@@ -2,23 +2,23 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// What the vendor gives for a JWT (`vendors.md` 4.1).
+/// The id token that the vendor issues for a JWT (`vendors.md` 4.1).
 struct ChatGrant {
   let idToken: Secret
-  /// To be sent with the next exchange.
+  /// The state to send with the next exchange.
   let state: Secret?
-  /// Seconds; `nil` when the vendor does not say.
+  /// The lifetime in seconds; `nil` when the vendor does not state one.
   let expiresIn: Double?
 
   private static let vendor = "Zendesk Chat"
 
-  /// Reads the answer of the exchange. Its body decides, as in the vendor's own SDK; the status only where the body
-  /// says nothing that is known.
+  /// Reads the response to the exchange. The body decides, as in the vendor's own SDK. The status decides only if the
+  /// body has no known content.
   ///
   /// - Parameters:
   ///   - token: the JWT that was sent, which no error may quote.
-  ///   - hints: the lint's findings, which go with a refusal.
-  /// - Throws: the vendor's refusal with its words; the reasons of an unreachable vendor.
+  ///   - hints: the lint's findings, which are added to a refusal.
+  /// - Throws: the vendor's refusal with its words; the errors of an unreachable vendor.
   init(_ response: HTTPResponseParts, token: Secret, hints: [String]) throws(SDKError) {
     let body = try? JSONParser.parse(response.body)
     if body?["success"]?.boolValue == true {
@@ -43,7 +43,7 @@ struct ChatGrant {
     throw Self.refusal(words, details, response, token: token, hints: hints)
   }
 
-  /// The table of `vendors.md` 4.1.
+  /// Returns the error for the vendor's words, as listed in `vendors.md` 4.1.
   private static func refusal(
     _ words: String, _ details: String?, _ response: HTTPResponseParts, token: Secret, hints: [String]
   ) -> SDKError {
@@ -103,7 +103,7 @@ struct ChatGrant {
     SDKError(.unreachable, .badResponse, "\(vendor) \(sentence)", httpStatus: response.status)
   }
 
-  /// Details are a text or several.
+  /// Returns the details as one text. The vendor sends a text or a list of texts.
   private static func text(_ details: JSON) -> String? {
     details.stringValue ?? details.arrayValue?.compactMap(\.stringValue).joined(separator: ", ")
   }

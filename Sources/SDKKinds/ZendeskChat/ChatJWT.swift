@@ -2,25 +2,25 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// What can be told of a visitor's JWT without the network (`vendors.md` 4.2 and section 6).
+/// A visitor's JWT, checked without the network (`vendors.md` 4.2 and section 6).
 struct ChatJWT {
   let externalId: String
   let name: String
   let email: String
-  /// Its end: what it says, or as long after its making as the vendor takes it.
+  /// The expiry: the claim `exp`, or `longest` seconds after `iat`.
   let expiresAt: Timestamp
   let hints: [String]
 
-  /// The most seconds that a JWT may live, and that one without an end lives.
+  /// The maximum lifetime in seconds, and the lifetime of a JWT without `exp`.
   static let longest = 420.0
-  /// How many seconds its making may lie in the future.
+  /// The maximum number of seconds that `iat` may lie in the future.
   static let tolerance = 120.0
-  /// The seconds before the end of a JWT that is called near.
+  /// The seconds before the expiry during which the hint `nearExpiry` is given.
   static let nearExpiry = 30.0
 
-  /// Reads a JWT.
+  /// Reads and checks a JWT.
   ///
-  /// - Parameter externalIdMax: the most characters of an `external_id`.
+  /// - Parameter externalIdMax: the maximum number of characters of an `external_id`.
   /// - Throws: `invalidAccessToken`, `tokenHasExpired`, `invalidName`, `invalidEmail`.
   init(_ token: Secret, externalIdMax: Int, now: Timestamp) throws(SDKError) {
     guard let jwt = DecodedJWT(token.reveal()) else {
@@ -78,7 +78,7 @@ struct ChatJWT {
     return Timestamp(secondsSince1970: end)
   }
 
-  /// What the vendor would refuse without saying why, or what explains a refusal.
+  /// Returns hints on faults that the vendor refuses without an explanation, or that explain a refusal.
   private static func findings(_ jwt: DecodedJWT) -> [String] {
     let claims = jwt.payload
     var found: [String] = []

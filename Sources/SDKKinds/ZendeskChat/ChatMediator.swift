@@ -3,17 +3,17 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The register frame and its acknowledgement on the chat socket (`vendors.md` 4.1); what follows on the socket is
-/// the app's affair.
+/// The registration of a visitor on the chat socket (`vendors.md` 4.1). It sends the register frame and reads the
+/// acknowledgement. All later traffic on chat sockets is left to the app.
 struct ChatMediator: Sendable {
-  /// How the vendor answers a register frame.
+  /// The vendor's response to a register frame.
   enum Verdict: Sendable, Hashable {
     case registered
     /// The visitor is banned.
     case dropped
     case refused(String)
 
-    /// Reads a frame; `nil` for one that is no acknowledgement.
+    /// Reads a frame; `nil` if it is not an acknowledgement.
     init?(_ text: String) {
       guard let frame = try? JSONParser.parse(text) else { return nil }
       let error = frame["error"]?.stringValue
@@ -26,7 +26,7 @@ struct ChatMediator: Sendable {
     }
   }
 
-  /// Frames that may come before the acknowledgement.
+  /// The maximum number of frames that are read while waiting for the acknowledgement.
   private static let patience = 32
 
   let url: String
@@ -35,9 +35,8 @@ struct ChatMediator: Sendable {
 
   /// Registers a visitor and closes the socket again.
   ///
-  /// - Returns: whether the visitor may chat; `false` when banned.
-  /// - Throws: `invalidAccessToken` when the id token is refused; `invalidAccountKey`; the reasons of an unreachable
-  ///   vendor.
+  /// - Returns: whether the visitor may chat; `false` for a banned one.
+  /// - Throws: `invalidAccessToken` for a refused id token; `invalidAccountKey`; the errors of an unreachable vendor.
   func admits(machineId: String, idToken: Secret?) async throws(SDKError) -> Bool {
     let timeout = settings.common.timeout
     let frame = frame(machineId: machineId, idToken: idToken)
@@ -84,7 +83,7 @@ struct ChatMediator: Sendable {
     }
   }
 
-  /// The frame, with the members that the vendor's SDK sends.
+  /// Returns the register frame, with the members that the vendor's SDK sends.
   func frame(machineId: String, idToken: Secret?) -> String {
     var frame: JSONObject = ["__type": "register", "accountKey": .string(settings.accountKey)]
     frame["app_id"] = settings.appId.map(JSON.string)

@@ -12,7 +12,7 @@ struct ChatSettings: RPCValue, Hashable {
   var mediatorURL: String?
   var fallback: Fallback
   var externalIdMax: Int
-  /// The settings that all kinds have.
+  /// The settings that all kinds have in common.
   var common: CommonSettings
 
   enum CodingKeys: String, CodingKey {
@@ -24,7 +24,7 @@ struct ChatSettings: RPCValue, Hashable {
     case fallback
   }
 
-  /// Where the vendor exchanges JWTs for id tokens.
+  /// The default URL for the exchange of JWTs for id tokens.
   static let vendorURL = "https://id.zopim.com"
 
   static let jsonSchema = JSONSchema.object(

@@ -7,23 +7,23 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// What a Chat instance keeps of its visitor beside the user and the id token.
+/// The state that a Chat instance stores of its visitor, besides the user and the id token.
 struct ChatVisitor: Sendable, Hashable {
   private static let machineKey = "mid"
   private static let stateKey = "state"
   private static let authenticatorKey = "authenticator"
   private static let bannedKey = "banned"
 
-  /// The visitor's machine id; `nil` before there is a visitor.
+  /// The visitor's machine id; `nil` until there is a visitor.
   var machineId: String?
-  /// The vendor's opaque state of the last exchange.
+  /// The opaque state that the vendor returned with the last exchange.
   var state: Secret?
-  /// Whether an identity was set: the owner is asked for JWTs.
+  /// Whether an identity was set, so that the owner is asked for JWTs.
   var isIdentified: Bool
-  /// Whether the visitor is banned, as far as an app or the mediator has said.
+  /// Whether the visitor is banned, according to an app or the mediator.
   var isBanned: Bool
 
-  /// The visitor of an identity.
+  /// Reads the visitor of an identity.
   init(_ identity: IdentityRecord) {
     let kept = identity.kindState
     machineId = kept[Self.machineKey]?.reveal()
@@ -32,7 +32,7 @@ struct ChatVisitor: Sendable, Hashable {
     isBanned = kept[Self.bannedKey] != nil
   }
 
-  /// What is kept with the identity.
+  /// The values that the identity stores.
   var kindState: [String: Secret] {
     var kept: [String: Secret] = [:]
     kept[Self.machineKey] = machineId.map { Secret($0) }
@@ -42,10 +42,10 @@ struct ChatVisitor: Sendable, Hashable {
     return kept
   }
 
-  /// What notes a ban.
+  /// The stored value that marks a ban.
   static let ban = [bannedKey: Secret("reported")]
 
-  /// The machine id, made if there is none yet.
+  /// Generates the machine id if there is none yet.
   mutating func settle() {
     machineId = machineId ?? UUID().uuidString.lowercased().filter { $0 != "-" }
   }

@@ -7,10 +7,10 @@ struct ChatWire: Sendable {
   let settings: ChatSettings
   let services: AdapterServices
 
-  /// Shows a JWT to the vendor.
+  /// Exchanges a JWT for an id token.
   ///
-  /// - Parameter state: what the last exchange gave to be sent with this one.
-  /// - Throws: the vendor's refusal; the reasons of an unreachable vendor.
+  /// - Parameter state: the state that the last exchange returned.
+  /// - Throws: the vendor's refusal; the errors of an unreachable vendor.
   func exchange(_ token: Secret, state: Secret?, hints: [String]) async throws(SDKError) -> ChatGrant {
     var form = [(name: "account_key", value: Secret(settings.accountKey)), (name: "token", value: token)]
     if let state { form.append((name: "state", value: state)) }
@@ -31,7 +31,7 @@ struct ChatWire: Sendable {
     return try ChatGrant(response, token: token, hints: hints)
   }
 
-  /// A failure to get a whole answer, in the contract's words.
+  /// Returns the error of a request without a complete response.
   static func failure(_ failure: HTTPFailure, setting: String) -> SDKError {
     failure.error(vendor: "Zendesk Chat", setting: setting)
   }

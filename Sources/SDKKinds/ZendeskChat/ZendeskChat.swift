@@ -6,7 +6,7 @@ public import SDKProtocol
 public struct ZendeskChat: SDKKind {
   static let kindName = KindName("zendesk.chat")
 
-  /// The kind.
+  /// Creates the kind.
   public init() {}
 
   public var name: KindName { Self.kindName }

@@ -2,9 +2,9 @@ import SDKInstances
 import SDKProtocol
 import Synchronization
 
-/// The Bayeux client id of an instance's realtime connection that broke, for the next connection to resume.
+/// The Bayeux client id of an instance's broken realtime connection, for the next connection to resume.
 ///
-/// It is kept in memory only, and serves the user and the credential that it was made for.
+/// It is kept in memory only, and is valid only for the same user and credential.
 final class FormerClient: Sendable {
   private struct Kept {
     var id: String
@@ -14,13 +14,14 @@ final class FormerClient: Sendable {
 
   private struct State {
     var kept: Kept?
-    /// Connections in a row that broke before the server said whether it knows the client.
+    /// The number of connections in a row that broke before the server confirmed the client.
     var failures = 0
   }
 
   private let state = Mutex(State())
 
-  /// A server may close the connection of a client that it has forgotten: after so many a new handshake is due.
+  /// The number of failures after which a new handshake is due. A server may close the connection of a client that it
+  /// has forgotten.
   static let maximumFailures = 3
 
   /// Keeps the id for the next connection of this user.
@@ -34,7 +35,7 @@ final class FormerClient: Sendable {
     }
   }
 
-  /// Takes the id, if it is of this user.
+  /// Removes and returns the id; `nil` if it belongs to another user or credential.
   func take(for identity: IdentityRecord) -> String? {
     state.withLock { state in
       defer { state.kept = nil }

@@ -2,11 +2,12 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// What the vendor is told of a user who is gone from here, with that user's own credential.
+/// Deliveries to the vendor for a user who was wiped here, with that user's own credential.
 extension MessagingAdapter {
   private static let logout = "logout"
 
-  /// The removal of the push registration; void once somebody signs in, for then the client is theirs.
+  /// Returns the removal of the push registration. It is dropped once a user signs in, because the client is theirs
+  /// then.
   func farewell(
     to identity: IdentityRecord, pushes: [PushRecord], isInformed: Bool, now: Timestamp
   ) -> [Delivery] {
@@ -17,7 +18,7 @@ extension MessagingAdapter {
     return [delivery]
   }
 
-  /// The logout of a user whom another one has replaced; void once they are signed in again.
+  /// Returns the logout of a user whom another one has replaced. It is dropped once the former user signs in again.
   func logout(ofReplaced identity: IdentityRecord, now: Timestamp) -> Delivery? {
     guard var delivery = delivery(Self.logout, of: identity, now: now) else { return nil }
     delivery.endsSession = true
@@ -25,13 +26,13 @@ extension MessagingAdapter {
     return delivery
   }
 
-  /// `nil` when the vendor has not made the user yet, or would not take the credential any more.
+  /// Returns a delivery; `nil` when the vendor has not created the user yet, or would refuse the credential.
   private func delivery(_ purpose: String, of identity: IdentityRecord, now: Timestamp) -> Delivery? {
     guard let id = identity.user.id, let credential = identity.credential, !credential.hasExpired(at: now),
       let place = MessagingPlace(settings: settings, identity: identity),
       let header = MessagingWire.Authorization(credential, of: identity.user).header
     else { return nil }
-    // The backend may be another one by the time of the delivery.
+    // The instance may have another backend at the time of the delivery.
     var details: [String: Secret] = [
       "base_url": Secret(place.baseURL), "app_id": Secret(place.appId), "user": Secret(id),
       "authorization": Secret(header),

@@ -3,9 +3,8 @@ import SDKInstances
 import SDKProtocol
 
 /// Push: the one address of the instance's client at the vendor (`vendors.md` 1.2, `clients/{clientId}`).
-///
-/// A logout that the vendor has heard of names the client and so ends its push with it, and so does another user's
-/// login. A user who goes without the vendor's knowledge leaves a delivery.
+/// A logout at the vendor names the client and ends its push registration with it. So does another user's login. When a
+/// user is wiped without the vendor's knowledge, a delivery removes the registration.
 extension MessagingAdapter {
   var keepsOnePush: Bool { true }
   var overwritesPush: Bool { true }
@@ -23,7 +22,7 @@ extension MessagingAdapter {
     try await setAddress("", of: identity)
   }
 
-  /// An empty address unregisters.
+  /// Sets the address of the client. An empty address unregisters it.
   private func setAddress(_ address: String, of identity: IdentityRecord) async throws(SDKError) {
     guard let id = identity.user.id, let credential = identity.credential else {
       throw SDKError(.state, .notAuthenticated, "Zendesk Messaging has no user yet who could be reached; log in first.")

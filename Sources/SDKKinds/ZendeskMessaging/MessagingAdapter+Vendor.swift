@@ -30,7 +30,7 @@ extension MessagingAdapter {
     let answer = await wire.send(
       "POST", "login", body: body, authorization: .bearer(credential.credential.token), at: place)
     let user = try MessagingUser(accepted(answer, credential: credential.credential, hints: credential.hints))
-    // An empty body is tolerated: then the user is who it was.
+    // An empty body is accepted: the user id then stays the same.
     let isSame = identity.user.externalId == credential.externalId
     let id = user.id ?? anonymous?.user.id ?? (isSame ? identity.user.id : nil)
     var merge: SignedIn.Merge?
@@ -46,7 +46,7 @@ extension MessagingAdapter {
       kindState: place.kindState(realtime: wire.realtimeURL(user.realtimeURL, at: place)), merge: merge)
   }
 
-  /// Whether the vendor knows an anonymous user no more, or by another credential only.
+  /// Whether the vendor no longer knows an anonymous user, or refuses their credential.
   private func isGone(_ anonymous: IdentityRecord, at place: MessagingPlace) async -> Bool {
     guard let id = anonymous.user.id, let credential = anonymous.credential else { return false }
     let answer = await wire.send(
@@ -68,7 +68,7 @@ extension MessagingAdapter {
         return SignedIn(user: identity.user, credential: credential.credential, kindState: identity.kindState)
       }
     }
-    // Merged while nobody listened, or not made yet: a login tells who the user is now.
+    // The user was merged while there was no connection, or does not exist yet. A login returns the present user.
     var renewed = try await login(credential, absorbing: nil, from: identity, at: place)
     renewed.user.since = identity.user.since
     return renewed
@@ -117,8 +117,8 @@ extension MessagingAdapter {
 
   static func path(_ user: String) -> String { "appusers/\(PercentEncoding.segment(user))" }
 
-  /// A request in the user's name. A 403 leads to one silent authentication with the same credential, as in the
-  /// vendor's SDK (`vendors.md` 1.5, 7), and the request is sent once more.
+  /// Sends a request with a user's credential, and once more after a 403. With a JWT, one silent login must succeed
+  /// before the second request, as in the vendor's SDK (`vendors.md` 1.5, 7).
   func authorized(
     _ method: String, _ path: String, body: JSONObject? = nil, _ credential: Credential, of identity: IdentityRecord,
     at place: MessagingPlace
@@ -135,13 +135,13 @@ extension MessagingAdapter {
     return await wire.send(method, path, body: body, authorization: authorization, at: place)
   }
 
-  /// For requests without a useful answer: any 2xx will do.
+  /// Checks the response to a request whose body does not matter: any 2xx is a success.
   func succeeded(_ answer: VendorAnswer, credential: Credential?) throws(SDKError) {
     if case .unusable(let error) = answer, let status = error.httpStatus, (200..<300).contains(status) { return }
     _ = try accepted(answer, credential: credential, hints: [])
   }
 
-  /// The body of an accepted request, or what the refusal means.
+  /// Returns the body of an accepted request, or throws the error that the refusal stands for.
   func accepted(
     _ answer: VendorAnswer, credential: Credential?, hints: [String]
   ) throws(SDKError) -> JSON {
@@ -163,7 +163,7 @@ extension MessagingAdapter {
       throw SDKError(
         .vendor, .notFound, "Zendesk Messaging knows no such app or user; check base_url and app_id.", httpStatus: 404)
     case .unusable(let error):
-      // A dead token can look like a broken network: its end is looked at first.
+      // An expired token can look like a network failure, so its expiry is checked first.
       if hasExpired, error.httpStatus == nil {
         throw SDKError(.vendor, .expiredJWT, "The JWT has expired. Log in again with a new one.", hints: hints)
       }

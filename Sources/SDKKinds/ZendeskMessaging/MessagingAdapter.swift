@@ -3,13 +3,13 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Messaging as one instance uses it.
+/// The adapter of a Messaging instance.
 struct MessagingAdapter: SDKAdapter {
   let settings: MessagingSettings
   let wire: MessagingWire
   let clock: WallClock
   let common: CommonSettings
-  /// The realtime client of the connection that broke last.
+  /// The client id of the realtime connection that broke last.
   let former = FormerClient()
 
   init(settings: MessagingSettings, services: AdapterServices) {
@@ -40,14 +40,15 @@ struct MessagingAdapter: SDKAdapter {
     _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
   ) throws(SDKError) -> CheckedCredential? {
     var checked = try answer.checkedJWT { token throws(SDKError) in try check(token, now: now) }
-    // The JWT's own end counts; what the provider says only shortens it.
+    // The JWT's own expiry counts. The provider's expiry can only shorten it.
     if let said = answer.expiresAt, said > now {
       checked.credential.expiresAt = min(said, checked.credential.expiresAt ?? said)
     }
     return checked
   }
 
-  /// Also a refusal without a status: that of the realtime socket, and a dead JWT that got no answer at all.
+  /// Whether an error is a refusal of the credential. Some have no status: those of the realtime socket, and an expired
+  /// JWT without a response.
   func isRefusal(_ error: SDKError) -> Bool {
     error.origin == .vendor
       && (error.httpStatus == 401 || error.reason == .invalidAuth || error.reason == .expiredJWT)

@@ -3,7 +3,8 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The realtime socket of one user: moves messages between the socket and the Bayeux client, and says what they mean.
+/// The realtime connection of one user. It passes messages between the socket and the Bayeux client, and translates the
+/// client's news for the instance.
 actor MessagingConnection: RealtimeConnection {
   private let socket: any VendorSocket
   private var client: Bayeux
@@ -13,7 +14,9 @@ actor MessagingConnection: RealtimeConnection {
   private let former: FormerClient?
   private let start = ContinuousClock.now
 
-  /// - Parameter former: where the client id is kept when the connection breaks.
+  /// Creates a connection.
+  ///
+  /// - Parameter former: the store for the client id when the connection breaks.
   init(
     _ socket: any VendorSocket, _ client: Bayeux, identity: IdentityRecord, mode: String, clock: WallClock,
     former: FormerClient? = nil
@@ -32,8 +35,8 @@ actor MessagingConnection: RealtimeConnection {
     return end
   }
 
-  /// This task waits for as long as the connection is there, for each of thousands of instances: what needs much room in
-  /// its frame is in functions that don't wait.
+  /// Passes messages until the connection ends. This task waits in each of thousands of instances, so code with a large
+  /// frame is in functions that don't suspend.
   private func exchange(_ hear: @escaping @Sendable (RealtimeNews) async -> Void) async -> RealtimeEnd {
     var step = client.take(.opened, at: time)
     while true {
@@ -60,17 +63,17 @@ actor MessagingConnection: RealtimeConnection {
 
   func close() async {
     let frames = client.take(.closing, at: time).frames
-    // Leaving is a courtesy: nobody waits long for it.
+    // The message to the server is a courtesy and must not delay the close for long.
     try? await withTimeout(.seconds(1)) { [socket] in
       for frame in frames { try await socket.send(frame) }
     }
     await socket.close()
   }
 
-  /// Seconds on a clock that does not go back.
+  /// The seconds on a monotonic clock.
   private var time: Double { start.duration(to: .now) / .seconds(1) }
 
-  /// Sends what the client wants; how the connection has ended, if it has.
+  /// Sends messages of the client. Returns the end of the connection if sending fails.
   private func send(_ frames: [String]) async -> RealtimeEnd? {
     for frame in frames {
       do throws(HTTPFailure) {
@@ -82,7 +85,7 @@ actor MessagingConnection: RealtimeConnection {
     return nil
   }
 
-  /// What the server's news mean for the instance, and how the connection has ended, if it has.
+  /// Returns the news for the instance, and the end of the connection if it has ended.
   @inline(never)
   private func meaning(of news: [Bayeux.News]) -> (news: [RealtimeNews], end: RealtimeEnd?) {
     var heard: [RealtimeNews] = []
@@ -123,7 +126,8 @@ actor MessagingConnection: RealtimeConnection {
         """))
   }
 
-  /// The subscription was refused, which is a refusal of the credential (`vendors.md` 1.2) unless the server is ill.
+  /// Returns the end after a refused subscription. It is a refusal of the credential (`vendors.md` 1.2), except with a
+  /// code of 5xx, which is a fault of the server.
   private func refused(_ code: String?, _ description: String) -> RealtimeEnd {
     if code?.hasPrefix("5") == true {
       return .lost(

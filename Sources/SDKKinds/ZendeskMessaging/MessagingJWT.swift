@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// What can be told of a Messaging JWT without the network (`vendors.md` 1.4 and section 6).
+/// A Messaging JWT, checked without the network (`vendors.md` 1.4 and section 6).
 struct MessagingJWT {
   let externalId: String
   let name: String?
@@ -10,12 +10,12 @@ struct MessagingJWT {
   let expiresAt: Timestamp?
   let hints: [String]
 
-  /// The seconds before the end of a JWT that is called near.
+  /// The seconds before the expiry during which the hint `nearExpiry` is given.
   static let nearExpiry = 30.0
 
-  /// Reads a JWT.
+  /// Reads and checks a JWT.
   ///
-  /// - Parameter isStrict: what the SDK lets pass and the vendor refuses is refused here.
+  /// - Parameter isStrict: whether to refuse a JWT that the SDK accepts and the vendor refuses.
   /// - Throws: `failedToDecodeJWT`, `invalidJWTClaims`, `expiredJWT`.
   init(_ token: Secret, now: Timestamp, isStrict: Bool) throws(SDKError) {
     guard let jwt = DecodedJWT(token.reveal()), let id = jwt.payload["external_id"], !id.isNull else {

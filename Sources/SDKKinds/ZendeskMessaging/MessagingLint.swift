@@ -1,13 +1,14 @@
 import JSONRPC
 import SDKProtocol
 
-/// What the vendor would refuse without saying why (`vendors.md` 1.4): it answers "Invalid JWT" to all of it.
+/// Checks for faults that the vendor refuses without an explanation (`vendors.md` 1.4): it answers "Invalid JWT" to all
+/// of them.
 enum MessagingLint {
-  /// One finding.
+  /// A fault that was found.
   struct Finding {
-    /// What is wrong, for `hints`.
+    /// The description of the fault for `hints`.
     let hint: String
-    /// Whether the vendor refuses such a token for sure.
+    /// Whether the vendor certainly refuses such a token.
     let isFatal: Bool
   }
 

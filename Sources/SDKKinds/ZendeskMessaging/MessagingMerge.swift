@@ -2,19 +2,19 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The vendor's event `user:merge`: who survived (`vendors.md` 1.5, 11, and 1.6).
+/// The vendor's event `user:merge`, which names the surviving user (`vendors.md` 1.5, 11, and 1.6).
 struct MessagingMerge: Hashable {
   let survivor: String
   let externalId: String?
   let outgoing: String?
   let sessionToken: Secret?
 
-  /// The merges in what the vendor published: one event or several.
+  /// Returns the merges in published data, which holds one event or several.
   static func all(in data: JSON) -> [MessagingMerge] {
     (data["events"]?.arrayValue ?? data.arrayValue ?? [data]).compactMap { MessagingMerge($0) }
   }
 
-  /// The merge that an event tells of; `nil` for any other event.
+  /// Reads a merge from an event; `nil` for any other event.
   init?(_ event: JSON) {
     guard event["type"]?.stringValue == "user:merge" else { return nil }
     let body = event["survivingAppUser"] == nil ? event["data"] ?? event["payload"] ?? event : event
@@ -27,11 +27,11 @@ struct MessagingMerge: Hashable {
     sessionToken = token.flatMap { (1...MessagingUser.longestSession).contains($0.utf8.count) ? Secret($0) : nil }
   }
 
-  /// What it means for the user whom we speak for; `nil` when it is not about them.
+  /// Returns the news for the identity's user; `nil` when the merge does not concern them.
   ///
-  /// A JWT is kept: it may speak for the survivor as well, and if it does not the vendor refuses it and the owner is
-  /// asked for one that does. An anonymous user goes on as an anonymous survivor; but nobody becomes a known user
-  /// without having shown a JWT of theirs: then the anonymous user is gone, as after an implicit logout.
+  /// A JWT is kept, because it may be valid for the survivor too. Otherwise the vendor refuses it, and the owner is
+  /// asked for another one. An anonymous user continues as an anonymous survivor. A merge into a known user signs the
+  /// anonymous one out, as an implicit logout does, because no JWT of the known user was shown.
   func news(for identity: IdentityRecord, mode: String, now: Timestamp) -> RealtimeNews? {
     guard let former = identity.user.id, survivor != former, outgoing == nil || outgoing == former else { return nil }
     let merge = SignedIn.Merge(from: former, to: survivor, mode: mode)

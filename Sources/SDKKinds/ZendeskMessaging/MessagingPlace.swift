@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Where the vendor is and which app it is: from the settings, or as the vendor's settings URL said.
+/// The vendor's base URL and the app, from the settings or from the response of the vendor's settings URL.
 struct MessagingPlace: Sendable, Hashable {
   let baseURL: String
   let appId: String
@@ -17,11 +17,11 @@ struct MessagingPlace: Sendable, Hashable {
     static let integration = "integration_id"
   }
 
-  /// What of an identity says where the vendor is: it outlives the user.
+  /// The keys of an identity's values that describe the vendor. These values outlive the user.
   static let keys: Set<String> = [Key.base, Key.app, Key.multi, Key.integration]
   static let realtimeKey = "realtime_url"
 
-  /// The place if it is known without asking.
+  /// Creates the place without a request; `nil` when it is not known yet.
   init?(settings: MessagingSettings, identity: IdentityRecord) {
     let known = identity.kindState
     if let baseURL = settings.baseURL, let appId = settings.appId {
@@ -41,7 +41,8 @@ struct MessagingPlace: Sendable, Hashable {
     }
   }
 
-  /// The place that the vendor's settings say (`vendors.md` 1.2, first row).
+  /// Reads the place from the vendor's settings (`vendors.md` 1.2, first row); `nil` when they are incomplete or
+  /// invalid.
   init?(_ json: JSON, settings: MessagingSettings) {
     let config = json["sunco_config"] ?? json["config"]
     let app = config?["app"]
@@ -59,7 +60,7 @@ struct MessagingPlace: Sendable, Hashable {
     isFetched = true
   }
 
-  /// What is kept so that it need not be asked again.
+  /// Returns the values to store, so that they need not be requested again.
   func kindState(realtime: String?) -> [String: Secret] {
     var state: [String: Secret] = [:]
     if isFetched {

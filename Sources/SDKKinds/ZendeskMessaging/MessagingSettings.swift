@@ -24,7 +24,7 @@ struct MessagingSettings: RPCValue, Hashable {
   var realtime: Realtime?
   var realtimeURL: String?
   var strictJWT: Bool?
-  /// The settings that all kinds have.
+  /// The settings that all kinds have in common.
   var common: CommonSettings
 
   enum CodingKeys: String, CodingKey {
@@ -95,7 +95,7 @@ struct MessagingSettings: RPCValue, Hashable {
     }
   }
 
-  /// A channel key is base64 of JSON that holds the settings' URL.
+  /// Returns the settings' URL in a channel key, which is base64 of JSON.
   static func settingsURL(ofChannelKey key: String) throws(SDKError) -> String {
     let refused = SDKError(
       .local, .invalidChannelKey,

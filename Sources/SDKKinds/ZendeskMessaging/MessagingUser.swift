@@ -1,21 +1,21 @@
 import JSONRPC
 import SDKProtocol
 
-/// The user response of `vendors.md` 1.2, as far as it concerns us; every part may be absent.
+/// The user response of `vendors.md` 1.2, with the parts that we use. Every part may be absent.
 struct MessagingUser {
   let id: String?
   let name: String?
   let email: String?
   let sessionToken: Secret?
-  /// Where the realtime socket is, as the vendor writes it; `nil` when there is to be none.
+  /// The URL of the realtime socket, as the vendor writes it; `nil` when realtime is not enabled.
   let realtimeURL: String?
 
-  /// The bytes of a session token.
+  /// The maximum bytes of a session token.
   static let longestSession = 4096
 
-  /// Reads a response; names and e-mail addresses are cut to their bounds.
+  /// Reads a response. Names and e-mail addresses are truncated to their maximum size.
   ///
-  /// - Throws: `badResponse` for an id or a session token out of its bounds.
+  /// - Throws: `badResponse` for an id or a session token with an invalid size.
   init(_ json: JSON) throws(SDKError) {
     let user = json["appUser"]
     id = user?["_id"]?.stringValue

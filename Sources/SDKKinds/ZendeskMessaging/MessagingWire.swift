@@ -10,22 +10,22 @@ import SDKProtocol
 
 /// Requests to the Messaging backend: paths, headers and bodies of `vendors.md` 1.2 and 1.3.
 struct MessagingWire: Sendable {
-  /// How a request says who it is from.
+  /// The authorization of a request.
   enum Authorization {
     case none
     case bearer(Secret)
     case basic(user: String, password: Secret)
-    /// As one of the others wrote it.
+    /// A header value that another case produced before.
     case written(Secret)
 
-    /// A user's credential.
+    /// Creates the authorization for a user's credential.
     init(_ credential: Credential, of user: User) {
       self =
         credential.type == .jwt
         ? .bearer(credential.token) : .basic(user: user.id ?? "", password: credential.token)
     }
 
-    /// The value of the header.
+    /// The value of the header `Authorization`; `nil` for `none`.
     var header: String? {
       switch self {
       case .none: nil
@@ -41,7 +41,7 @@ struct MessagingWire: Sendable {
   private let settings: MessagingSettings
   private let common: CommonSettings
   private let services: AdapterServices
-  /// Stable for the life of the instance, and no other instance's.
+  /// The id of this client: the same for the life of the instance, and different from other instances'.
   let clientId: String
 
   init(settings: MessagingSettings, common: CommonSettings, services: AdapterServices) {
@@ -51,9 +51,9 @@ struct MessagingWire: Sendable {
     clientId = services.instance.filter { $0 != "-" }
   }
 
-  /// What the vendor is told of this client.
+  /// Returns the description of this client for the vendor.
   ///
-  /// - Parameter dropsPush: whether another user's push registration, which the vendor keeps with the client, ends.
+  /// - Parameter dropsPush: whether to end another user's push registration, which the vendor keeps with the client.
   func client(_ place: MessagingPlace, dropsPush: Bool = false) -> JSON {
     var client: JSONObject = ["id": .string(clientId), "platform": "other"]
     client["integrationId"] = place.integrationId.map(JSON.string)
@@ -83,9 +83,10 @@ struct MessagingWire: Sendable {
       body: body.map { JSONWriter.bytes(of: .object($0)) })
   }
 
-  /// Where the vendor is; asked at the settings URL when nothing else says so.
+  /// Returns the vendor's base URL and app. Requests them at the settings URL when neither settings nor identity have
+  /// them.
   ///
-  /// - Throws: `notFound` for an account that the vendor does not know, `badResponse`, the reasons of an outage.
+  /// - Throws: `notFound` for an account that the vendor does not know; `badResponse`; the errors of an outage.
   func place(of identity: IdentityRecord) async throws(SDKError) -> MessagingPlace {
     if let known = MessagingPlace(settings: settings, identity: identity) { return known }
     let refused = SDKError(
@@ -117,7 +118,7 @@ struct MessagingWire: Sendable {
     SuppliedURL.isUsable(url, from: supplier, rule: services.supplied)
   }
 
-  /// Where the realtime socket is, from what the vendor said; `nil` when it said nothing that may be used.
+  /// Returns the URL of the realtime socket that the vendor supplied; `nil` for none, and for one that may not be used.
   func realtimeURL(_ supplied: String?, at place: MessagingPlace) -> String? {
     guard let url = supplied.map(SuppliedURL.socket),
       SuppliedURL.isUsable(url, from: place.baseURL, secure: "wss", plain: "ws", rule: services.supplied)

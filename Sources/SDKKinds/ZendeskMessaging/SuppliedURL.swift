@@ -1,11 +1,11 @@
 import SDKInstances
 import SDKProtocol
 
-/// URLs that the vendor supplies.
+/// The rules for URLs that the vendor supplies.
 enum SuppliedURL {
-  /// Whether a URL of the vendor's may be used: one that `rule` allows, and to this machine only from this machine.
+  /// Whether a URL of the vendor may be used. `rule` must allow it, and a loopback URL must come from a loopback URL.
   ///
-  /// - Parameter supplier: the URL of whoever supplied it.
+  /// - Parameter supplier: the URL that supplied it.
   static func isUsable(
     _ url: String, from supplier: String, secure: String = "https", plain: String = "http", rule: SuppliedURLRule
   ) -> Bool {
@@ -17,7 +17,8 @@ enum SuppliedURL {
     }
   }
 
-  /// A URL of the vendor's as one of a WebSocket: it may be written as one of HTTP, from which it is upgraded.
+  /// Returns a URL of the vendor as the URL of a WebSocket. The vendor may write it with the scheme of HTTP, from which
+  /// a connection is upgraded.
   static func socket(_ url: String) -> String {
     for (scheme, other) in [("https://", "wss://"), ("http://", "ws://")] where url.lowercased().hasPrefix(scheme) {
       return other + url.dropFirst(scheme.count)

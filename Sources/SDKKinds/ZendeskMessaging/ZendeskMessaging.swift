@@ -6,7 +6,7 @@ public import SDKProtocol
 public struct ZendeskMessaging: SDKKind {
   static let kindName = KindName("zendesk.messaging")
 
-  /// The kind.
+  /// Creates the kind.
   public init() {}
 
   public var name: KindName { Self.kindName }

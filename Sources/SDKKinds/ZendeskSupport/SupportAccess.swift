@@ -1,15 +1,16 @@
 import JSONRPC
 import SDKProtocol
 
-/// What the vendor gives for an identity: `{"authentication":{"access_token","user_id"}}` (`vendors.md` 2.1).
+/// The access token that the vendor issues for an identity: `{"authentication":{"access_token","user_id"}}`
+/// (`vendors.md` 2.1).
 struct SupportAccess {
   let token: Secret
   let userId: String
 
-  /// Reads the answer to an exchange.
+  /// Reads the response to an exchange.
   ///
   /// - Throws: `agentNotAllowed` for 403, which is never tried again; `invalidAuth` with the hints for 401;
-  ///   `badResponse` for an answer without token or with a user id that is none.
+  ///   `badResponse` for a response without a usable token or user id.
   init(_ answer: VendorAnswer, type: SupportIdentity.Authentication, hints: [String]) throws(SDKError) {
     if case .forbidden(let code, let description) = answer {
       throw SDKError(
@@ -38,7 +39,7 @@ struct SupportAccess {
     self.userId = userId
   }
 
-  /// The body of an accepted request, or what the refusal means.
+  /// Returns the body of an accepted request, or throws the error that the refusal stands for.
   @discardableResult
   static func accept(_ answer: VendorAnswer) throws(SDKError) -> JSON {
     switch answer {
@@ -57,7 +58,7 @@ struct SupportAccess {
     }
   }
 
-  /// An id of the vendor's: a whole number, or its digits as text.
+  /// Returns an id of the vendor, which is a positive whole number or digits as text; `nil` for anything else.
   static func id(_ value: JSON) -> String? {
     if let number = value.intValue { return number > 0 ? String(number) : nil }
     guard let text = value.stringValue, (1...20).contains(text.utf8.count),
@@ -66,6 +67,6 @@ struct SupportAccess {
     return text
   }
 
-  /// A token stands in a header.
+  /// Whether a token may contain the byte, so that it can be sent in a header.
   private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 }

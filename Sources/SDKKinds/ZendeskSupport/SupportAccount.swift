@@ -3,9 +3,10 @@ import SDKInstances
 import SDKProtocol
 import Synchronization
 
-/// How the account's users authenticate (`vendors.md` 2.1, first row): the setting, or what the vendor says.
+/// The authentication type of the account's users (`vendors.md` 2.1, first row), from the setting or the vendor.
 ///
-/// An administrator can change it at any time, so a value that was read is read again before it refuses an identity.
+/// An administrator can change it at any time. Before a value of the vendor refuses an identity, it is requested again,
+/// unless that happened less than `interval` seconds ago.
 final class SupportAccount: Sendable {
   private struct Heard {
     var type: SupportIdentity.Authentication?
@@ -17,7 +18,7 @@ final class SupportAccount: Sendable {
   private let clock: WallClock
   private let heard = Mutex(Heard())
 
-  /// The seconds at least between two requests for settings that are known.
+  /// The minimum seconds between two requests for settings that are known.
   static let interval = 60.0
 
   init(settings: SupportSettings, wire: SupportWire, clock: WallClock) {
@@ -26,24 +27,24 @@ final class SupportAccount: Sendable {
     self.clock = clock
   }
 
-  /// The type that is known without a request.
+  /// Returns the type that is known without a request.
   func known(_ identity: IdentityRecord) -> SupportIdentity.Authentication? {
     settings.authentication ?? remembered(identity)
   }
 
-  /// The type that the vendor said, for keeping with the identity; `nil` when it was never asked.
+  /// Returns the type that the vendor stated, for storage with the identity; `nil` when it was never read.
   func remembered(_ identity: IdentityRecord) -> SupportIdentity.Authentication? {
     heard.withLock { $0.type }
       ?? identity.kindState[SupportIdentity.authenticationKey].flatMap { .init(rawValue: $0.reveal()) }
   }
 
-  /// Whether the account is known to take another type, and the vendor is not asked again now.
+  /// Whether the account is known to require another type, and no new request is due.
   func excludes(_ type: SupportIdentity.Authentication, for identity: IdentityRecord) -> Bool {
     guard let known = known(identity), known != type else { return false }
     return !mayAskAgain
   }
 
-  /// Returns the account's type. Asks the vendor when it is unknown, or would refuse `wanted` and may be outdated.
+  /// Returns the account's type. Requests it when it is unknown, or differs from `wanted` and may be outdated.
   ///
   /// - Throws: `network` when the settings can't be read, whatever the reason (`sdks.md`, S3).
   func authentication(
@@ -53,7 +54,7 @@ final class SupportAccount: Sendable {
     return try await read(at: place)
   }
 
-  /// Returns the type that the account takes now, after it refused an identity; `nil` when that can't be told.
+  /// Returns the type that the account requires now, after it refused an identity; `nil` when that can't be found out.
   func authentication(afterRefusalAt place: SupportWire.Place) async -> SupportIdentity.Authentication? {
     guard mayAskAgain else { return nil }
     return try? await read(at: place)

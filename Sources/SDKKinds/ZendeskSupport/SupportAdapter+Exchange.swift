@@ -29,8 +29,9 @@ extension SupportAdapter {
     return accepted
   }
 
-  /// A guid is nobody else's, so that another user of it can only be a merge at the vendor. A unique id is the
-  /// customer's, and who it stands for may have changed: that would show one user's data to another.
+  /// Checks that a renewal of a jwt identity does not switch users. The customer may have given the unique id to
+  /// another user, whose data must not be shown. A guid belongs to one identity, so another user of it can only be a
+  /// merge at the vendor.
   private func checkUser(_ accepted: SignedIn, isThatOf identity: IdentityRecord) throws(SDKError) {
     guard SupportIdentity(accepted.kindState)?.type == .jwt, let known = identity.user.id, known != accepted.user.id
     else { return }
@@ -91,13 +92,13 @@ extension SupportAdapter {
     case .accepted: return
     case .unauthorized: try SupportAccess.accept(answer)
     case .forbidden, .notFound:
-      // They speak of the resource, not of the token.
+      // 403 and 404 concern the resource, not the token.
       throw SDKError(.unreachable, .badResponse, "Zendesk Support does not tell who the user is; check base_url.")
     case .unusable(let error): throw error
     }
   }
 
-  /// There is no such call: an access token ends when the vendor says so (`vendors.md` 2.5).
+  /// Does nothing: the vendor has no such call. An access token ends when the vendor decides (`vendors.md` 2.5).
   func signOut(
     _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) {}

@@ -9,13 +9,13 @@ import SDKProtocol
 #endif
 
 extension SupportAdapter {
-  /// The owner must supply the unique id before this identity can be set.
+  /// The error of an identity whose unique id the owner must supply first.
   struct OwnerNeeded: Error {}
 
-  /// What a caller wants to set, as what is shown to the vendor.
+  /// Checks the identity that a caller wants to set, and returns it as a credential.
   ///
   /// - Parameters:
-  ///   - isUsable: whether the credential of the present identity may be handed out.
+  ///   - isUsable: whether the credential of the present identity may be issued.
   ///   - refusing: whether a change of identity is refused.
   /// - Returns: `nil` when there is nothing to do (`sdks.md`, S6).
   /// - Throws: `identityChangeRefused`, `personalDataRefused`, `invalidName`, `invalidEmail`, `invalidIdentifier`,
@@ -41,9 +41,9 @@ extension SupportAdapter {
     return credential(asked, guid: guid ?? newGuid(), hints: hints ?? [], now: clock.now())
   }
 
-  /// The identity that an answer of the bridge supplies.
+  /// Returns the identity that a response of the bridge supplies, with hints.
   ///
-  /// - Throws: `providerOutputInvalid`.
+  /// - Throws: `providerOutputInvalid` for a response without a usable unique id.
   func supplied(_ answer: BridgeAnswer) throws(SDKError) -> (identity: SupportIdentity, hints: [String]) {
     guard let id = answer.uniqueId.map({ Secret($0) }) ?? answer.token else {
       throw SDKError(
@@ -58,6 +58,8 @@ extension SupportAdapter {
     }
   }
 
+  /// Checks that the setting `coppa` allows the identity's name and e-mail address.
+  ///
   /// - Throws: `personalDataRefused`.
   func checkPersonalData(of identity: SupportIdentity) throws(SDKError) {
     guard settings.coppa == true, identity.name != nil || identity.email != nil else { return }

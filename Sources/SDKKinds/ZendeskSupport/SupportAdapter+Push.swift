@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Devices at `/api/mobile/push_notification_devices` (`vendors.md` 2.1).
+/// Push registrations at `/api/mobile/push_notification_devices` (`vendors.md` 2.1).
 extension SupportAdapter {
   private static let devices = "/api/mobile/push_notification_devices"
   private static let unregister = "unregisterPush"
@@ -37,7 +37,7 @@ extension SupportAdapter {
   ) -> [Delivery] {
     guard let token = identity.credential?.token else { return [] }
     return pushes.map { push in
-      // By then the instance may have another backend.
+      // The instance may have another backend at the time of the delivery.
       var details = [
         "device": Secret(push.vendorId ?? push.address.reveal()), "token": token, "base_url": Secret(settings.baseURL),
         "client_id": Secret(settings.clientId),
@@ -56,14 +56,14 @@ extension SupportAdapter {
       at: .init(baseURL: base.reveal(), clientId: client.reveal()))
   }
 
-  /// Removes a device; one that is not there is no failure.
+  /// Removes a device. A device that the vendor does not know counts as removed.
   private func remove(
     _ device: Secret, token: Secret?, guid: Secret?, at place: SupportWire.Place
   ) async throws(SDKError) {
     let path = "\(Self.devices)/\(PercentEncoding.segment(device.reveal())).json"
     switch await wire.send("DELETE", path, token: token, guid: guid, to: place) {
     case .notFound: return
-    // No useful body: any 2xx will do.
+    // The body does not matter: any 2xx is a success.
     case .unusable(let error) where (200..<300).contains(error.httpStatus ?? 0): return
     case let answer: try SupportAccess.accept(answer)
     }

@@ -2,7 +2,7 @@ import DelegateBridge
 import SDKInstances
 import SDKProtocol
 
-/// Support as one instance uses it.
+/// The adapter of a Support instance.
 struct SupportAdapter: SDKAdapter {
   let settings: SupportSettings
   let wire: SupportWire
@@ -19,7 +19,8 @@ struct SupportAdapter: SDKAdapter {
   }
 
   var policy: AuthenticationPolicy {
-    // The vendor's own SDK wipes what is refused; sdkd locks it and keeps it (`sdks.md`, S9).
+    // The vendor's own SDK wipes a refused identity. sdkd locks and keeps it, unless a setting says otherwise
+    // (`sdks.md`, S9).
     let end: AuthenticationPolicy.Consequence = settings.strictVendorWipe == true ? .logOut : .lock
     var policy = AuthenticationPolicy(
       onDenied: end, onBudgetSpent: end, onAnotherUser: .wipeOnSuccess, maxAttempts: common.maxAttempts)
@@ -62,7 +63,7 @@ struct SupportAdapter: SDKAdapter {
     error.origin == .vendor && (error.httpStatus == 401 || error.reason == .agentNotAllowed)
   }
 
-  /// An agent stays one, whatever is supplied (`sdks.md`, S4).
+  /// Whether no credential of the owner could help: an agent stays an agent (`sdks.md`, S4).
   func isFinal(_ error: SDKError) -> Bool { error.reason == .agentNotAllowed }
 
   // MARK: What outlives a wipe

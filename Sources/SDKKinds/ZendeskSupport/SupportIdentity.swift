@@ -2,43 +2,43 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// An identity as the vendor tells one from another: by its type and all its fields (`vendors.md` 2.3 and 2.4).
-/// Absent and empty are the same; nothing is trimmed.
+/// An identity with everything by which the vendor distinguishes identities: type and fields (`vendors.md` 2.3 and
+/// 2.4). Absent and empty fields are equal, and texts are not trimmed.
 struct SupportIdentity: Sendable, Hashable {
-  /// How users authenticate: the identity's type, and what the account is set up for.
+  /// The authentication type of an identity, and of the account's users.
   enum Authentication: String, Sendable, Codable, CaseIterable { case anonymous, jwt }
 
   let type: Authentication
-  /// What an anonymous user wants to be called.
+  /// The name of an anonymous user.
   let name: String?
-  /// Where an anonymous user can be reached.
+  /// The e-mail address of an anonymous user.
   let email: String?
-  /// The opaque id of a jwt identity; `nil` while the owner has not supplied it.
+  /// The opaque id of a jwt identity; `nil` until the owner has supplied it.
   let uniqueId: Secret?
-  /// Whether the unique id is the owner's to supply, and to replace (`sdks.md`, S10).
+  /// Whether the owner supplies the unique id and may replace it (`sdks.md`, S10).
   let isSupplied: Bool
 
-  /// An anonymous identity.
+  /// Returns an anonymous identity.
   static func anonymous(name: String? = nil, email: String? = nil) -> SupportIdentity {
     SupportIdentity(
       type: .anonymous, name: name.flatMap { $0.isEmpty ? nil : $0 }, email: email.flatMap { $0.isEmpty ? nil : $0 },
       uniqueId: nil, isSupplied: false)
   }
 
-  /// A jwt identity whose unique id the caller brings.
+  /// Returns a jwt identity whose unique id the caller gives.
   static func unique(_ id: Secret) -> SupportIdentity {
     SupportIdentity(type: .jwt, name: nil, email: nil, uniqueId: id, isSupplied: false)
   }
 
-  /// A jwt identity whose unique id the owner supplies.
+  /// Returns a jwt identity whose unique id the owner supplies.
   static func supplied(_ id: Secret?) -> SupportIdentity {
     SupportIdentity(type: .jwt, name: nil, email: nil, uniqueId: id, isSupplied: true)
   }
 
-  /// Whether the owner must still be asked for the unique id.
+  /// Whether the owner must still supply the unique id.
   var needsOwner: Bool { isSupplied && uniqueId == nil }
 
-  /// Checks the texts that are kept and shown.
+  /// Checks the sizes of name and e-mail address.
   ///
   /// - Throws: `invalidName`, `invalidEmail`.
   func checkLengths() throws(SDKError) {
@@ -53,7 +53,7 @@ struct SupportIdentity: Sendable, Hashable {
     }
   }
 
-  /// Whether the other is the same identity. What the owner supplies may change its unique id.
+  /// Whether both are the same identity. A unique id that the owner supplies may differ.
   func isSame(as other: SupportIdentity) -> Bool {
     guard type == other.type else { return false }
     switch type {
@@ -69,12 +69,12 @@ extension SupportIdentity {
   private static let emailKey = "email"
   private static let idKey = "unique_id"
   private static let suppliedKey = "supplied"
-  /// Names the installation to the vendor; another one for each identity.
+  /// The key of the guid that names the installation to the vendor. Each identity has another guid.
   static let guidKey = "guid"
-  /// What the account is set up for, if the vendor was asked.
+  /// The key of the account's authentication type, if it was read from the vendor.
   static let authenticationKey = "authentication"
 
-  /// The identity that was stored; `nil` for none.
+  /// Reads a stored identity; `nil` when there is none.
   init?(_ state: [String: Secret]) {
     guard let type = state[Self.typeKey].flatMap({ Authentication(rawValue: $0.reveal()) }) else { return nil }
     self.init(
@@ -82,7 +82,7 @@ extension SupportIdentity {
       uniqueId: state[Self.idKey], isSupplied: state[Self.suppliedKey] != nil)
   }
 
-  /// The identity as it is stored, with the guid that names it.
+  /// Returns the values to store, with the identity's guid.
   func state(guid: Secret) -> [String: Secret] {
     var state = [Self.typeKey: Secret(type.rawValue), Self.guidKey: guid]
     state[Self.nameKey] = name.map { Secret($0) }

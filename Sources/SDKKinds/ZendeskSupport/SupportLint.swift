@@ -1,13 +1,13 @@
 import SDKProtocol
 
-/// What can be told of a unique id without the network (`vendors.md` 2.4 and section 6).
+/// Checks of a unique id that need no network (`vendors.md` 2.4 and section 6).
 enum SupportLint {
-  /// The fewest characters of an id that is hard to guess.
+  /// The minimum number of characters of an id that is hard to guess.
   static let fewestCharacters = 16
-  /// The most bytes of an id.
+  /// The maximum bytes of an id.
   static let mostBytes = 8192
 
-  /// Findings that the vendor would not tell of.
+  /// Returns hints on faults that the vendor would not report.
   static func findings(_ id: Secret) -> [String] {
     let text = id.reveal()
     var found: [String] = []
@@ -23,9 +23,9 @@ enum SupportLint {
     return found
   }
 
-  /// Checks that there is an id at all.
+  /// Checks that an id is neither blank nor too long, and returns the hints.
   ///
-  /// - Throws: `invalidIdentifier`; `weakIdentifier` when it is strict and the id is easy to guess or no id.
+  /// - Throws: `invalidIdentifier`; `weakIdentifier` when `isStrict` is set and there are hints.
   static func check(_ id: Secret, isStrict: Bool) throws(SDKError) -> [String] {
     guard id.reveal().contains(where: { !$0.isWhitespace }), id.reveal().utf8.count <= mostBytes else {
       throw SDKError(

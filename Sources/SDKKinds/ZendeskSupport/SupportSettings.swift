@@ -11,7 +11,7 @@ struct SupportSettings: RPCValue, Hashable {
   var coppa: Bool?
   var strictIdentifiers: Bool?
   var strictVendorWipe: Bool?
-  /// The settings that all kinds have.
+  /// The settings that all kinds have in common.
   var common: CommonSettings
 
   enum CodingKeys: String, CodingKey {

@@ -13,18 +13,18 @@ struct SupportWire: Sendable {
     self.services = services
   }
 
-  /// Where a request goes and as which app.
+  /// The backend and the app of a request.
   struct Place: Sendable {
     let baseURL: String
     let clientId: String
   }
 
-  /// How often an exchange that conflicts with another is tried again, and the seconds before the first time; the
-  /// pause doubles (`vendors.md` 2.1: Android tries up to three times).
+  /// The number of retries of an exchange that conflicts with another, and the seconds before the first one. The pause
+  /// doubles each time (`vendors.md` 2.1: Android tries up to three times).
   private static let conflictRetries = 3
   private static let conflictPause = 0.1
 
-  /// Sends a request; what the guid and the token name stands in its headers.
+  /// Sends a request with guid and token in its headers.
   func send(
     _ method: String, _ path: String, body: JSONObject? = nil, token: Secret? = nil, guid: Secret? = nil,
     to place: Place
@@ -47,7 +47,7 @@ struct SupportWire: Sendable {
     }
   }
 
-  /// Sends an exchange; one that conflicts with another is sent again.
+  /// Sends an exchange. It is repeated after a 409, the conflict with another exchange.
   func exchange(_ path: String, body: JSONObject, guid: Secret, to place: Place) async -> VendorAnswer {
     var pause = Self.conflictPause
     for _ in 0..<Self.conflictRetries {

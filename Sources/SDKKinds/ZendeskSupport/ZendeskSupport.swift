@@ -7,7 +7,7 @@ public import SDKProtocol
 public struct ZendeskSupport: SDKKind {
   static let kindName = KindName("zendesk.support")
 
-  /// The kind.
+  /// Creates the kind.
   public init() {}
 
   public var name: KindName { Self.kindName }
@@ -41,7 +41,8 @@ public struct ZendeskSupport: SDKKind {
 }
 
 extension HostedInstance {
-  /// Sets an identity; the owner is asked for a unique id that is its to supply, after the call has its place.
+  /// Sets an identity. If the owner must supply the unique id, the call releases its place in the write order first, so
+  /// that later calls don't wait for the owner.
   fileprivate nonisolated func set(
     _ identity: SupportIdentity, refusing: Bool, _ context: CallContext
   ) async throws -> SignInOutcome {

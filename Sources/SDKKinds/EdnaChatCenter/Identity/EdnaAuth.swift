@@ -1,9 +1,9 @@
 import JSONRPC
 import SDKProtocol
 
-/// What proves the user to the installation: the seed's `ChatAuth`. An empty text is none.
+/// The user's proof of identity for the installation: the seed's `ChatAuth`. Empty strings count as absent.
 struct EdnaAuth: RPCValue, Hashable {
-  /// How token and scheme travel.
+  /// The place of token and scheme in a request.
   enum Method: String, Codable, CaseIterable { case headers, cookies }
 
   var token: Secret?
@@ -23,7 +23,7 @@ struct EdnaAuth: RPCValue, Hashable {
       .optional("isEncrypted", .boolean, "whether the app has encrypted the identifier"),
     ]))
 
-  /// Nothing that proves anything.
+  /// Creates a proof without token, scheme and signature.
   init() {
     method = .headers
     isEncrypted = false
@@ -38,18 +38,20 @@ struct EdnaAuth: RPCValue, Hashable {
     isEncrypted = try container.decodeIfPresent(Bool.self, forKey: .isEncrypted) ?? false
   }
 
-  /// As an identity keeps it.
+  /// The JSON that an identity stores.
   var stored: Secret { Secret((try? JSONValueEncoder.encode(self)).map(JSONWriter.text(of:)) ?? "{}") }
 
-  /// What an identity kept. Combining marks have no limit: a provider's plain text may have more of them than a message.
+  /// Reads the JSON that an identity stored; anything else gives an empty proof. Combining marks are not limited: a
+  /// provider's plain text may have more of them than a message.
   init(stored: Secret?) {
     let json = stored.flatMap { try? JSONParser.parse($0.reveal().utf8, maximumMarks: .max) }
     self = json.flatMap { try? JSONValueDecoder.decode(EdnaAuth.self, from: $0) } ?? EdnaAuth()
   }
 
-  /// This with what the bridge answers: members that it does not name stay.
+  /// Returns this proof updated with a response of the bridge. Members that the response leaves out stay.
   ///
-  /// - Throws: `providerOutputInvalid` for an answer that proves nothing, can't be sent or has expired.
+  /// - Throws: `providerOutputInvalid` for a response without token and signature, with a value that can't be sent, or
+  ///   with an expired JWT.
   func answered(_ members: JSONObject, now: Timestamp) throws(SDKError) -> EdnaAuth {
     var next = self
     if let token = members["token"]?.stringValue { next.token = Self.text(Secret(token)) }
@@ -72,15 +74,15 @@ struct EdnaAuth: RPCValue, Hashable {
     return next
   }
 
-  /// The end that the token names, if it is a JWT.
+  /// The expiry of the token, if it is a JWT that has one.
   var end: Timestamp? { token.flatMap(JWTEnd.of) }
 
-  /// Whether the token is a JWT whose end has passed.
+  /// Whether the token is a JWT that has expired.
   func hasExpired(at now: Timestamp) -> Bool { end.map { $0 <= now } ?? false }
 
-  /// Whether it can stand in headers or cookies.
+  /// Checks that the values can be sent in headers or cookies.
   ///
-  /// - Throws: `invalidAuthParameters` with the member.
+  /// - Throws: `invalidAuthParameters` with the member at fault.
   func check() throws(SDKError) {
     for (value, name, limit) in [(token, "token", 8192), (scheme, "scheme", 256), (signature, "signature", 8192)] {
       guard let bytes = value?.reveal().utf8 else { continue }

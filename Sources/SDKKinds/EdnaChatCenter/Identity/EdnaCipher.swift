@@ -7,9 +7,10 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// Encrypts identifiers that could be guessed (seed 004, "User identifier requirements"): RSA, base64.
+/// RSA encryption of identifiers that could be guessed (seed 004, "User identifier requirements"). The output is
+/// base64.
 struct EdnaCipher: Sendable {
-  /// The padding.
+  /// The padding scheme.
   enum Scheme: String, Codable, CaseIterable, Sendable {
     case oaepSHA256 = "rsa-oaep-sha256"
     case oaepSHA1 = "rsa-oaep-sha1"
@@ -23,7 +24,7 @@ struct EdnaCipher: Sendable {
       }
     }
 
-    /// Bytes of a block that the padding takes.
+    /// The bytes of an RSA block that the padding takes.
     fileprivate var overhead: Int {
       switch self {
       case .oaepSHA256: 66
@@ -34,13 +35,13 @@ struct EdnaCipher: Sendable {
   }
 
   private let der: Data
-  /// How many bytes of UTF-8 fit.
+  /// The size of the largest identifier that can be encrypted, in bytes of UTF-8.
   let capacity: Int
   private let scheme: Scheme
-  /// Tells this key and padding from others.
+  /// A digest of this key and padding scheme, to compare with others.
   let name: String
 
-  /// A key in PEM; `nil` when it is none.
+  /// Creates a cipher with a public key in PEM; `nil` if the key can't be used.
   init?(pem: String, scheme: Scheme) {
     guard let key = try? _RSA.Encryption.PublicKey(pemRepresentation: pem) else { return nil }
     der = key.derRepresentation
@@ -49,9 +50,9 @@ struct EdnaCipher: Sendable {
     name = TokenID(Secret("\(scheme.rawValue) \(der.base64EncodedString())")).description
   }
 
-  /// An identifier as it goes on the wire; another text each time.
+  /// Returns the ciphertext of an identifier as base64. The padding is random, so each call returns another text.
   ///
-  /// - Throws: `invalidIdentifier` for one that is too long for the key.
+  /// - Throws: `invalidIdentifier` for an identifier that is too long for the key.
   func encrypt(_ identifier: Secret) throws(SDKError) -> Secret {
     do {
       let key = try _RSA.Encryption.PublicKey(derRepresentation: der)

@@ -1,16 +1,16 @@
 import SDKProtocol
 
-/// What can be told of an identifier without the network (seed 004, "User identifier requirements").
+/// Checks of identifiers that need no network (seed 004, "User identifier requirements").
 enum EdnaIdentifier {
-  /// More is no identifier; one that an app has encrypted with a large key still fits.
+  /// The maximum size of an identifier. One that an app has encrypted with a large key still fits.
   static let maximumBytes = 1024
 
-  /// Checks an identifier.
+  /// Checks the size and characters of an identifier, and whether it can be guessed.
   ///
   /// - Parameters:
   ///   - isEncrypted: whether it is encrypted, by the app or by us.
-  ///   - isStrict: whether one that can be guessed is refused.
-  /// - Returns: hints.
+  ///   - isStrict: whether an identifier that can be guessed is refused.
+  /// - Returns: the hints.
   /// - Throws: `invalidIdentifier`, `weakIdentifier`.
   static func check(_ identifier: Secret, isEncrypted: Bool, isStrict: Bool) throws(SDKError) -> [String] {
     let text = identifier.reveal()
@@ -30,7 +30,8 @@ enum EdnaIdentifier {
     return ["weakIdentifier: it looks like \(likeness) and can be guessed; use a random id, or encrypt it"]
   }
 
-  /// What public knowledge a text looks like.
+  /// Returns the kind of public knowledge that a text looks like: an e-mail address, a phone number, or `nil` for
+  /// neither.
   private static func likeness(of text: String) -> String? {
     let text = text.filter { !$0.isWhitespace }
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)

@@ -2,25 +2,26 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// What an `authorize` or an answer of the bridge brings, and its way through a `CheckedCredential`.
+/// The proof and attributes of an `authorize` call or a response of the bridge. They travel in the details of a
+/// `CheckedCredential`.
 struct EdnaOffer {
   var auth: EdnaAuth
-  /// The user's attributes; `nil` when the caller says nothing of them.
+  /// The user's attributes; `nil` to leave them as they are.
   var data: [String: String]?
 
-  /// An offer.
+  /// Creates an offer.
   init(auth: EdnaAuth, data: [String: String]? = nil) {
     self.auth = auth
     self.data = data
   }
 
-  /// The offer in a credential.
+  /// Reads the offer from the details of a credential.
   init(_ credential: CheckedCredential) {
     auth = EdnaAuth(stored: credential.details["auth"])
     data = credential.details["data"].flatMap { EdnaState([EdnaState.dataKey: $0]).data }
   }
 
-  /// The offer as a credential.
+  /// Returns the offer as a credential, which expires at `expiresAt` or with its token, whichever is earlier.
   func checked(
     identifier: Secret? = nil, name: String? = nil, hints: [String] = [], expiresAt: Timestamp? = nil, now: Timestamp
   ) -> CheckedCredential {

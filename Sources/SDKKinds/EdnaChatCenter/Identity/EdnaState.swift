@@ -1,11 +1,11 @@
 import JSONRPC
 import SDKProtocol
 
-/// What an identity of Chat Center keeps.
+/// The state that an identity of Chat Center stores.
 struct EdnaState: Sendable, Hashable {
-  /// What the user's attributes are to become with the next chat that opens (`sdks.md`, E9).
+  /// A change of the user's name or attributes that the next chat that opens sends (`sdks.md`, E9).
   struct Pending: Sendable, Hashable {
-    /// The data; `nil` when only the name has changed.
+    /// The new attributes; `nil` when only the name has changed.
     var data: [String: String]?
   }
 
@@ -13,24 +13,25 @@ struct EdnaState: Sendable, Hashable {
   static let prefillKey = "prefill"
   static let dataKey = "data"
 
-  /// As the identity has it.
+  /// The stored values by key.
   var values: [String: Secret]
 
   init(_ values: [String: Secret] = [:]) { self.values = values }
 
-  /// The identifier as it goes on the wire: RSA is random, so it is encrypted once and kept.
+  /// The client id that requests send: the identifier, or its ciphertext. RSA is random, so it is encrypted once and
+  /// kept.
   var clientId: String {
     get { values["client_id"]?.reveal() ?? "" }
     set { values["client_id"] = Secret(newValue) }
   }
 
-  /// The key that it is encrypted with; `nil` when we have not encrypted it.
+  /// The `EdnaCipher.name` of the key that encrypted `clientId`; `nil` when we have not encrypted it.
   var cipher: String? {
     get { values["cipher"]?.reveal() }
     set { values["cipher"] = newValue.map { Secret($0) } }
   }
 
-  /// Whether the vendor is told that the client id is encrypted.
+  /// Whether requests declare the client id as encrypted.
   var isEncrypted: Bool { cipher != nil || auth.isEncrypted }
 
   /// The address that the vendor gave this device.
@@ -39,19 +40,20 @@ struct EdnaState: Sendable, Hashable {
     set { values["device_address"] = newValue.map { Secret($0) } }
   }
 
-  /// What proves the user now.
+  /// The proof that requests use now.
   var auth: EdnaAuth {
     get { EdnaAuth(stored: values["auth"]) }
     set { values["auth"] = newValue.stored }
   }
 
-  /// What the last `authorize` brought: the same again is no change, whatever the bridge has supplied since.
+  /// The proof of the last `authorize`. Another `authorize` with it changes nothing, whatever the bridge has supplied
+  /// since.
   var given: EdnaAuth {
     get { EdnaAuth(stored: values["given"]) }
     set { values["given"] = newValue.stored }
   }
 
-  /// Seconds between pings; `nil` when the vendor wants none or has not said.
+  /// The seconds between pings; `nil` when the vendor wants none or has not said.
   var pingInterval: Double? {
     get { values["ping"].flatMap { Double($0.reveal()) } }
     set { values["ping"] = newValue.map { Secret(String($0)) } }
@@ -63,7 +65,7 @@ struct EdnaState: Sendable, Hashable {
     set { values[Self.dataKey] = newValue.map(Self.stored) }
   }
 
-  /// What the vendor has not been told yet.
+  /// The change that has not been sent to the vendor yet.
   var pending: Pending? {
     get {
       guard let stored = values[Self.pendingKey] else { return nil }
@@ -74,25 +76,26 @@ struct EdnaState: Sendable, Hashable {
     }
   }
 
-  /// The attributes as the app means them.
+  /// The latest attributes: the pending ones, or else those that the vendor has.
   var latestData: [String: String]? { pending?.data ?? data }
 
-  /// The attributes are to become these with the next chat that opens.
+  /// Schedules these attributes for the next chat that opens. Does nothing if the vendor has them and no change is
+  /// pending.
   mutating func update(_ data: [String: String]) {
     guard pending != nil || data != self.data ?? [:] else { return }
     pending = Pending(data: data)
   }
 
-  /// The name has changed, which goes the way of the attributes.
+  /// Schedules a changed name for the next chat that opens.
   mutating func noteName() { if pending == nil { pending = Pending(data: nil) } }
 
-  /// A text for the input field, given once.
+  /// The text for the input field, which is issued once.
   var prefill: String? {
     get { values[Self.prefillKey]?.reveal() }
     set { values[Self.prefillKey] = newValue.map { Secret($0) } }
   }
 
-  /// What ends the session at the vendor, without what the chat shows.
+  /// The values that a logout at the vendor needs, without the user's attributes and the prefill.
   var farewell: [String: Secret] {
     values.filter { ["client_id", "cipher", "device_address", "auth"].contains($0.key) }
   }

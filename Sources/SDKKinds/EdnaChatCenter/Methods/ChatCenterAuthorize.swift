@@ -30,17 +30,17 @@ public enum ChatCenterAuthorize: SDKMethod {
     public static let jsonSchema = EdnaAuth.jsonSchema
   }
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
-    /// Who is to be authorised.
+    /// The user to authorise.
     public var user: EdnaChatUser
     /// Custom authorization; none unless given.
     public var auth: Auth?
-    /// Wait for the outcome.
+    /// Whether to wait for the outcome.
     public var wait: Bool?
-    /// How long to wait; the work goes on without the caller.
+    /// The seconds to wait. The operation continues after they have passed.
     public var timeout: Seconds?
 
     public static let jsonSchema = JSONSchema.object([
@@ -52,7 +52,7 @@ public enum ChatCenterAuthorize: SDKMethod {
     ])
   }
 
-  /// What the caller gets: that it is accepted, or with `wait` the user.
+  /// The result of a call: the accepted operation, or with `wait` the user.
   public enum Result: RPCValue {
     case accepted(operation: String, hints: [String])
     case user(User)

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chatCenter.deauthorizeUser`: forgets the user here (seed 004, "User deletion").
+/// `chatCenter.deauthorizeUser`: deletes the user here without informing the vendor (seed 004, "User deletion").
 public enum ChatCenterDeauthorizeUser: SDKMethod {
   public static let name = "chatCenter.deauthorizeUser"
   public static let summary = "Forgets the user here; the vendor is not told."
@@ -14,12 +14,12 @@ public enum ChatCenterDeauthorizeUser: SDKMethod {
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = EdnaChatCenter.kindName
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
 
-    /// The instance.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID) { self.instance = instance }
 
     public static let jsonSchema = JSONSchema.object([

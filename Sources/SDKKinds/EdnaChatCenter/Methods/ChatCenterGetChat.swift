@@ -15,12 +15,12 @@ public enum ChatCenterGetChat: SDKMethod {
   public static let ordering = MethodOrdering.read
   public static let kind: KindName? = EdnaChatCenter.kindName
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
 
-    /// The instance.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID) { self.instance = instance }
 
     public static let jsonSchema = JSONSchema.object([

@@ -18,13 +18,13 @@ public enum ChatCenterLogout: SDKMethod {
   public static let kind: KindName? = EdnaChatCenter.kindName
   public static let commands = [CommandUse(verb: "logout")]
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
-    /// Wait for the outcome.
+    /// Whether to wait for the outcome.
     public var wait: Bool?
-    /// How long to wait; the work goes on without the caller.
+    /// The seconds to wait. The operation continues after they have passed.
     public var timeout: Seconds?
 
     public static let jsonSchema = JSONSchema.object([
@@ -34,14 +34,14 @@ public enum ChatCenterLogout: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of a call.
   public struct Result: RPCValue {
-    /// True.
+    /// Whether the logout was accepted: always true.
     public var accepted = true
     /// The operation that the event of the outcome names.
     public var operation: String
 
-    /// An accepted logout.
+    /// Creates the result of an accepted logout.
     init(operation: String) { self.operation = operation }
 
     public static let jsonSchema = JSONSchema.object([

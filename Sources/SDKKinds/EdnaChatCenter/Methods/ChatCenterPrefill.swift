@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chatCenter.prefill`: a text for the input field (seed 004, "Prefilling the input field").
+/// `chatCenter.prefill`: sets the text of the input field (seed 004, "Prefilling the input field").
 public enum ChatCenterPrefill: SDKMethod {
   public static let name = "chatCenter.prefill"
   public static let summary = "Sets the text that the input field has when the chat opens next."
@@ -15,7 +15,7 @@ public enum ChatCenterPrefill: SDKMethod {
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = EdnaChatCenter.kindName
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
@@ -27,9 +27,9 @@ public enum ChatCenterPrefill: SDKMethod {
       .required("message", .string(), "the text; empty for none"),
     ])
 
-    /// The text as it is kept; `nil` for none.
+    /// The text to store; `nil` for an empty one.
     ///
-    /// - Throws: `invalidParams` for one that fits into no reply.
+    /// - Throws: `invalidParams` for a text that is too long for one reply.
     var checkedMessage: Secret? {
       get throws(RPCError) {
         guard JSONWriter.bytes(of: .string(message)).count <= 16_384 else {

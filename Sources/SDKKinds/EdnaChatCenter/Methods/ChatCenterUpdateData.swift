@@ -15,7 +15,7 @@ public enum ChatCenterUpdateData: SDKMethod {
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = EdnaChatCenter.kindName
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID

@@ -3,9 +3,10 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// A WebSocket to Chat Center: requests get their acknowledgements by correlation id, all else is heard or passed over.
+/// A WebSocket connection to Chat Center. Acknowledgements are matched to requests by correlation id. A message that
+/// refuses the credentials ends the connection; other messages are ignored.
 ///
-/// Until it runs, who asks reads; when it runs, that reads for all.
+/// Before `run`, each request reads the socket itself. Afterwards `run` reads for all requests.
 actor EdnaConnection: RealtimeConnection {
   private let socket: any VendorSocket
   private let timeout: Double
@@ -15,16 +16,16 @@ actor EdnaConnection: RealtimeConnection {
   private var isReading = false
   private var turns: [CheckedContinuation<Void, Never>] = []
   private var asked: UInt64 = 0
-  /// What the vendor said on the way that the identity has yet to learn.
+  /// The state and credential that were learned while connecting, and that `run` reports to the identity.
   private var learned: (state: [String: Secret], credential: Credential?)?
 
-  /// A connection whose requests have so many seconds each.
+  /// Creates a connection whose requests time out after `timeout` seconds.
   init(_ socket: any VendorSocket, timeout: Double) {
     self.socket = socket
     self.timeout = timeout
   }
 
-  /// The identity is told this once it runs.
+  /// Stores state and a credential that `run` reports to the identity when it starts.
   func learn(_ state: [String: Secret], credential: Credential?) { learned = (state, credential) }
 
   func run(_ hear: @escaping @Sendable (RealtimeNews) async -> Void) async -> RealtimeEnd {
@@ -48,7 +49,7 @@ actor EdnaConnection: RealtimeConnection {
     try await perform(request, within: timeout)
   }
 
-  /// Asks and waits so many seconds for the acknowledgement.
+  /// Sends a request and waits up to `seconds` for the acknowledgement.
   func perform(_ request: JSONObject, within seconds: Double) async throws(SDKError) -> JSONObject {
     if !isRunning { await beginReading() }
     let reads = !isRunning
@@ -78,7 +79,7 @@ actor EdnaConnection: RealtimeConnection {
     await socket.close()
   }
 
-  /// Performs the steps that make the connection usable, and closes it when one fails.
+  /// Performs the steps that make the connection usable. Closes the connection when one of them fails.
   nonisolated func closingOnFailure<T: Sendable>(_ work: () async throws(SDKError) -> T) async throws(SDKError) -> T {
     do throws(SDKError) {
       return try await work()
@@ -100,7 +101,7 @@ actor EdnaConnection: RealtimeConnection {
     for turn in waiting { turn.resume() }
   }
 
-  /// Reads one message.
+  /// Reads one message and resolves the request that it acknowledges.
   private func read() async throws(HTTPFailure) {
     guard let text = try await socket.next() else {
       finish(.lost(EdnaFailure.closed))
@@ -114,7 +115,7 @@ actor EdnaConnection: RealtimeConnection {
     if let refusal, refusal.reason == .invalidAuth { finish(.refused(refusal)) }
   }
 
-  /// The first end counts; whoever waits hears of it.
+  /// Ends the connection and fails all waiting requests. Only the first end is kept.
   private func finish(_ end: RealtimeEnd) {
     if self.end == nil { self.end = end }
     let error = end.error ?? EdnaFailure.closed
@@ -124,7 +125,7 @@ actor EdnaConnection: RealtimeConnection {
 }
 
 extension RealtimeEnd {
-  /// Why nothing can be asked any more.
+  /// The error of requests that are sent after this end.
   fileprivate var error: SDKError? {
     switch self {
     case .refused(let error), .lost(let error): error

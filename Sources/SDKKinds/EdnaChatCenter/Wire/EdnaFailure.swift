@@ -3,11 +3,11 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// What the vendor's refusals mean, over HTTP and in frames (`vendors.md` 5.1; `sdks.md`, E13).
+/// The errors that the vendor's refusals stand for, over HTTP and in frames (`vendors.md` 5.1; `sdks.md`, E13).
 enum EdnaFailure {
   static let vendor = "edna Chat Center"
 
-  /// The credentials are not taken (any more).
+  /// Returns the error for refused or expired credentials.
   static func unauthorized(_ details: String?, status: Int? = nil) -> SDKError {
     SDKError(
       .vendor, .invalidAuth,
@@ -17,14 +17,14 @@ enum EdnaFailure {
       httpStatus: status, vendorCode: "UNAUTHORIZED", vendorDescription: details)
   }
 
-  /// The installation does not serve us.
+  /// Returns the error for an installation that does not serve this client.
   static func forbidden(_ details: String?, status: Int? = nil) -> SDKError {
     SDKError(
       .vendor, .forbidden, "\(vendor) does not serve this client; check provider_uid.", httpStatus: status,
       vendorCode: "FORBIDDEN", vendorDescription: details)
   }
 
-  /// What a frame's data refuses; `nil` when it refuses nothing.
+  /// Returns the error in a frame's data; `nil` when there is none.
   static func refusal(in data: JSONObject) -> SDKError? {
     guard let code = data["error"], !code.isNull else { return nil }
     let name = code.stringValue ?? "?"
@@ -39,7 +39,7 @@ enum EdnaFailure {
     }
   }
 
-  /// The body of an accepted answer, or what the refusal means.
+  /// Returns the body of an accepted response, or throws the error that the refusal stands for.
   static func accepted(_ response: HTTPResponseParts) throws(SDKError) -> JSON {
     let details = (try? JSONParser.parse(response.body))?["errorDetails"]?.stringValue
     switch VendorAnswer(response, vendor: vendor) {
@@ -52,7 +52,8 @@ enum EdnaFailure {
     }
   }
 
-  /// An upgrade that was refused says who is to blame by its status.
+  /// Returns the error of a failed request. The status 401 of a refused upgrade blames the credentials, and 403 blames
+  /// the client.
   static func error(_ failure: HTTPFailure) -> SDKError {
     switch failure {
     case .refused(status: 401): unauthorized(nil, status: 401)
@@ -61,16 +62,16 @@ enum EdnaFailure {
     }
   }
 
-  /// The words that all vendors share, with the settings of this one.
+  /// Returns an error with this vendor's setting in place of `base_url`.
   private static func own(_ error: SDKError, setting: String) -> SDKError {
     var error = error
     error.message = error.message.replacing("base_url", with: setting)
     return error
   }
 
-  /// Runs work on a connection, cancelled after so many seconds.
+  /// Runs `work`, and cancels it after `seconds`, which are limited to 600.
   ///
-  /// - Throws: `timeout`; what the work throws.
+  /// - Throws: `timeout`; the `SDKError` of `work`; `network` for any other error.
   static func within<T: Sendable>(
     _ seconds: Double, _ work: @escaping @Sendable @concurrent () async throws -> T
   ) async throws(SDKError) -> T {
@@ -85,7 +86,7 @@ enum EdnaFailure {
     }
   }
 
-  /// The socket is closed.
+  /// The error of a socket that the vendor closed.
   static var closed: SDKError {
     SDKError(.unreachable, .network, "\(vendor) closed the connection; it is opened again.")
   }

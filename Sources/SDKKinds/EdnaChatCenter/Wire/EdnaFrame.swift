@@ -4,12 +4,12 @@ import SDKProtocol
 /// The frames of `vendors.md` 5.1, without their correlation ids.
 struct EdnaFrame {
   let settings: EdnaSettings
-  /// Stable for the life of the instance, and no other instance's.
+  /// The id of this device: the same for the life of the instance, and different from other instances'.
   let deviceUid: String
 
   private static let apiVersion: JSON = 19
 
-  /// Makes this device known, or known again.
+  /// Returns the frame that registers this device, or registers it again.
   func registerDevice(_ state: EdnaState) -> JSONObject {
     var data: JSONObject = ["clientId": .string(state.clientId)]
     data["deviceAddress"] = state.deviceAddress.map(JSON.string)
@@ -27,10 +27,10 @@ struct EdnaFrame {
     return ["action": "registerDevice", "data": .object(data)]
   }
 
-  /// Opens the chat.
+  /// Returns the frame that opens the chat.
   func initChat(_ state: EdnaState) -> JSONObject { message("INIT_CHAT", state, data: state.data) }
 
-  /// Says who the user is.
+  /// Returns the frame that identifies the user.
   func clientInfo(_ state: EdnaState, name: String?, data: [String: String]?) -> JSONObject {
     var more = JSONObject()
     more["name"] = name.map(JSON.string)
@@ -42,10 +42,10 @@ struct EdnaFrame {
     return message("CLIENT_INFO", state, data: data, more)
   }
 
-  /// The user is gone from this device: a logout.
+  /// Returns the frame that logs the user out on this device.
   func clientOffline(_ state: EdnaState) -> JSONObject { message("CLIENT_OFFLINE", state, data: nil) }
 
-  /// Where the device's pushes go; an empty address ends them.
+  /// Returns the frame that sets the address for the device's push messages. An empty address ends them.
   func updateDevice(push address: String) -> JSONObject {
     ["action": "updateDevice", "data": ["pnsPushAddress": .string(address)]]
   }
@@ -62,7 +62,7 @@ struct EdnaFrame {
     return ["action": "sendMessage", "data": .object(body)]
   }
 
-  /// Attributes, sorted by name.
+  /// Returns attributes as JSON, sorted by name.
   static func attributes(_ data: [String: String]) -> JSON {
     .object(JSONObject(data.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }))
   }

@@ -1,6 +1,6 @@
 import SDKProtocol
 
-/// How a request says who it is from: headers and cookies of `vendors.md` 5.2.
+/// The headers and cookies that identify the sender of a request (`vendors.md` 5.2).
 struct EdnaHeaders {
   let headers: [(name: String, value: String)]
   let cookies: [(name: String, value: String)]
@@ -18,7 +18,7 @@ struct EdnaHeaders {
       if let token = auth.token { headers.append(("Authorization", token.reveal())) }
       if let scheme = auth.scheme { headers.append(("X-Auth-Schema", scheme.reveal())) }
     case .cookies:
-      // Without a token there is no cookie.
+      // A scheme without a token is not sent as a cookie.
       guard let token = auth.token else { break }
       cookies.append(("Authorization", token.reveal()))
       if let scheme = auth.scheme { cookies.append(("X-Auth-Schema", scheme.reveal())) }
@@ -27,20 +27,21 @@ struct EdnaHeaders {
     self.cookies = cookies
   }
 
-  /// For our own requests: cookies as one header.
+  /// The headers of our own requests, with all cookies in one header.
   var fields: [(name: String, value: String)] {
     guard !cookies.isEmpty else { return headers }
     return headers + [("Cookie", cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; "))]
   }
 
-  /// For apps.
+  /// The headers and cookies for apps.
   var http: TokenHTTP {
     TokenHTTP(
       headers: headers.reduce(into: [:]) { $0[$1.name] = Secret($1.value) },
       cookies: cookies.reduce(into: [:]) { $0[$1.name] = Secret($1.value) })
   }
 
-  /// What proves the client id: the signature, or the device's address; `nil` before there is either.
+  /// Returns the header value that proves the client id with the signature or, without one, the device's address. `nil`
+  /// when there is neither.
   static func clientToken(_ state: EdnaState) -> String? {
     guard let proof = state.auth.signature?.reveal() ?? state.deviceAddress else { return nil }
     return PercentEncoding.value("\(proof):\(state.clientId)")

@@ -15,7 +15,8 @@ struct EdnaWire: Sendable {
   var frames: EdnaFrame { EdnaFrame(settings: settings, deviceUid: services.instance.filter { $0 != "-" }) }
   var timeout: Double { settings.common.timeout }
 
-  /// Checks the credentials and gives the seconds between pings, if the vendor wants any.
+  /// Requests the chat's configuration, which checks the credentials. Returns the seconds between pings, 1 to 3600;
+  /// `nil` when the vendor wants none.
   func pingInterval(_ state: EdnaState) async throws(SDKError) -> Double? {
     let json = try await get("/api/chat/config", state)
     guard let settings = json["settings"], settings["pingEnabled"]?.boolValue == true,
@@ -24,7 +25,7 @@ struct EdnaWire: Sendable {
     return min(max(milliseconds / 1000, 1), 3600)
   }
 
-  /// Asks for a piece of the history, which shows whether the credentials are taken.
+  /// Requests one entry of the history to find out whether the vendor accepts the credentials.
   func probe(_ state: EdnaState) async throws(SDKError) { _ = try await get("/api/client/history?count=1", state) }
 
   private func get(_ path: String, _ state: EdnaState) async throws(SDKError) -> JSON {
@@ -41,9 +42,9 @@ struct EdnaWire: Sendable {
     return try EdnaFailure.accepted(response)
   }
 
-  /// Opens a socket and makes this device known on it.
+  /// Opens a socket and registers this device on it.
   ///
-  /// - Parameter seconds: for each of the two.
+  /// - Parameter seconds: the time limit of each of the two steps.
   /// - Returns: the connection, and the device's address.
   func register(_ state: EdnaState, within seconds: Double) async throws(SDKError) -> (EdnaConnection, String) {
     let request = SocketRequestParts(
@@ -71,7 +72,8 @@ struct EdnaWire: Sendable {
     )
   }
 
-  /// All three steps, each acknowledged: the user is online (`vendors.md` 5.3).
+  /// Opens a connection and brings the user online: `registerDevice`, `INIT_CHAT` and `CLIENT_INFO`, each acknowledged
+  /// (`vendors.md` 5.3).
   ///
   /// - Returns: the connection, and the state with the device's address.
   func enter(_ state: EdnaState, name: String?) async throws(SDKError) -> (EdnaConnection, EdnaState) {
@@ -86,12 +88,12 @@ struct EdnaWire: Sendable {
     return (connection, state)
   }
 
-  /// Ends the session on a connection of its own, all in the time of one request.
+  /// Ends the session on a separate connection, within the time of one request.
   func leave(_ state: EdnaState) async throws(SDKError) {
     try await briefly(state) { [frames] in [frames.clientOffline($0)] }
   }
 
-  /// Sends frames on a connection of their own, all in the time of one request.
+  /// Sends frames on a separate connection, within the time of one request.
   func briefly(
     _ state: EdnaState, _ requests: @escaping @Sendable (EdnaState) -> [JSONObject]
   ) async throws(SDKError) {

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `serviceChat.getAuthenticationSettings`: a service's settings, without secrets.
+/// `serviceChat.getAuthenticationSettings`: returns a service's settings without secrets.
 public enum ServiceChatGetAuthenticationSettings: SDKMethod {
   public static let name = "serviceChat.getAuthenticationSettings"
   public static let summary = "A service's authentication settings, without secrets."
@@ -12,14 +12,14 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
   public static let kind: KindName? = SalesforceChat.kindName
   public static let commands = [CommandUse(verb: "identity")]
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
     /// The service.
     public var service: String
 
-    /// Each member by name.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID, service: String) {
       self.instance = instance
       self.service = service
@@ -31,7 +31,7 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
     ])
   }
 
-  /// Settings as observers may see them.
+  /// Settings without secrets, as observers may see them.
   public struct Settings: RPCValue, Hashable {
     /// The organisation's URL.
     public var instanceUrl: String
@@ -40,7 +40,7 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
     /// Whether the access token can be renewed without the owner.
     public var hasRefreshToken: Bool
 
-    /// Each member by name.
+    /// Creates settings.
     public init(instanceUrl: String, clientId: String, hasRefreshToken: Bool) {
       self.instanceUrl = instanceUrl
       self.clientId = clientId
@@ -54,12 +54,12 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of a call.
   public struct Result: RPCValue {
     /// The settings; `nil` for a guest.
     public var settings: Settings?
 
-    /// The settings.
+    /// Creates a result.
     public init(settings: Settings?) { self.settings = settings }
 
     public func encode(to encoder: any Encoder) throws {

@@ -15,7 +15,7 @@ public enum ServiceChatRegisterForPushNotifications: SDKMethod {
   public static let ordering = MethodOrdering.write(waits: true)
   public static let kind: KindName? = SalesforceChat.kindName
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
@@ -24,7 +24,7 @@ public enum ServiceChatRegisterForPushNotifications: SDKMethod {
     /// The device.
     public var endpoint: PushEndpoint
 
-    /// Each member by name.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID, service: String, endpoint: PushEndpoint) {
       self.instance = instance
       self.service = service

@@ -20,16 +20,16 @@ public enum ServiceChatSetAuthenticationSettings: SDKMethod {
     CommandUse(verb: "login", input: .json, member: "settings"), CommandUse(verb: "logout", fixed: ["settings": nil]),
   ]
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
     /// The service.
     public var service: String
-    /// The settings as they came, secrets included; `nil` signs out.
+    /// The settings as given, secrets included; `nil` signs out.
     public var settings: GivenSettings?
 
-    /// Each member by name.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID, service: String, settings: GivenSettings?) {
       self.instance = instance
       self.service = service
@@ -40,7 +40,7 @@ public enum ServiceChatSetAuthenticationSettings: SDKMethod {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(instance, forKey: .instance)
       try container.encode(service, forKey: .service)
-      // Null is a value here.
+      // Null must be encoded: it signs out.
       try container.encode(settings, forKey: .settings)
     }
 
@@ -59,7 +59,7 @@ public struct GivenSettings: Sendable, Hashable, Codable {
   /// The members.
   public var members: JSONObject
 
-  /// Settings with these members.
+  /// Creates settings with these members.
   public init(members: JSONObject) { self.members = members }
 
   public init(from decoder: any Decoder) throws { members = try JSON(from: decoder).objectValue ?? JSONObject() }

@@ -1,55 +1,56 @@
 import JSONRPC
 
 extension Bayeux {
-  /// What happens to the client.
+  /// The inputs of the client.
   enum Input: Sendable {
-    /// The socket is open.
+    /// The socket has opened.
     case opened
     /// The server sent a message.
     case text(String)
-    /// The time that `Step.wake` named has come.
+    /// The time in `Step.wake` has come.
     case timer
-    /// We want to leave.
+    /// The owner closes the connection.
     case closing
   }
 
-  /// What its owner learns.
+  /// The news for the owner of the client.
   enum News: Sendable, Hashable {
-    /// The server delivers the channel's events from now on; again after each new handshake.
+    /// The server accepted the subscription and delivers the channel's events from now on. Repeated after each new
+    /// handshake.
     case subscribed
-    /// The server has answered a `/meta/connect` as well: the connection is a good one. Once for each handshake.
+    /// The server has accepted a `/meta/connect` as well, so the connection works. Emitted once for each handshake.
     case settled
-    /// The server refuses the subscription. The client is over.
+    /// The server refused the subscription. The client is over.
     case refused(code: String?, description: String)
     /// The data of an event on the channel.
     case event(JSON)
-    /// The connection is of no use any more, for this reason. The client is over; close the socket.
+    /// The connection failed for this reason. The client is over; close the socket.
     case failed(String)
-    /// How to come back after a failure: whether at all, and after how many seconds at least.
+    /// The advice on reconnecting after a failure, with the minimum wait in seconds.
     case reconnectAdvice(BayeuxAdvice.Reconnect, after: Double)
   }
 
-  /// What is to be done.
+  /// The result of an input.
   struct Step: Sendable, Hashable {
     /// Messages to send, in order. They hold credentials.
     var frames: [String] = []
-    /// What has happened, in order.
+    /// The news, in order.
     var news: [News] = []
-    /// When the input `timer` is due, on the clock of `now`; `nil` for never.
+    /// The time when the input `timer` is due, on the clock of `now`; `nil` for never.
     var wake: Double?
   }
 
-  /// What the client waits for.
+  /// The phases of the client.
   enum Phase: Sendable, Hashable {
     case idle
     case handshaking(deadline: Double)
-    /// A handshake that failed waits to be repeated.
+    /// A failed handshake is repeated at this time.
     case pausing(until: Double)
     case connected(clientID: String)
     case over
   }
 
-  /// The loop of `/meta/connect`.
+  /// The states of the `/meta/connect` loop.
   enum Connect: Sendable, Hashable {
     case idle
     case waiting(since: Double, deadline: Double)

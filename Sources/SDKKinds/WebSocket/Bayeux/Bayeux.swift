@@ -1,48 +1,48 @@
 import JSONRPC
 
-/// A Bayeux 1.0 client on a WebSocket with one subscription, without input or output of its own (`vendors.md` 1.2):
-/// handshake, subscription and the loop of `/meta/connect` as the server advises.
+/// A Bayeux 1.0 client for a WebSocket with one subscription, as a state machine without I/O (`vendors.md` 1.2). It
+/// performs the handshake, the subscription, and the loop of `/meta/connect` as the server advises.
 ///
-/// One client serves one socket. Bounded: times that the server advises, handshakes in a row, at most one
-/// `/meta/connect` a second. Messages that it does not know are ignored.
+/// A client serves one socket. The times that the server advises, the handshakes in a row, and the rate of
+/// `/meta/connect` (one a second) are limited. Unknown messages are ignored.
 struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   private let channel: String
   private let ext: JSONObject
-  /// Seconds for an answer that the server does not hold back.
+  /// The time limit in seconds for answers that the server does not hold back.
   private let timeout: Double
 
   /// The client id of an earlier connection, for which the server may have kept events.
   private let former: String?
-  /// Whether the server has not yet said that it still knows the former client.
+  /// Whether the server has not yet confirmed that it still knows the former client.
   private(set) var isResuming = false
 
   private var phase = Phase.idle
   private var connect = Connect.idle
   private var subscribeDeadline: Double?
   private var isSubscribed = false
-  /// Whether a `/meta/connect` was answered since the handshake.
+  /// Whether a `/meta/connect` has succeeded since the handshake.
   private var hasConnected = false
   private var isSettled = false
   private var ids: UInt64 = 0
   private var handshakeID = ""
   private var subscribeID = ""
   private var connectID = ""
-  /// Handshakes since the last successful `/meta/connect`.
+  /// The number of handshakes since the last successful `/meta/connect` with a subscription.
   private var handshakes = 0
-  /// What the server has advised last.
+  /// The latest advice of the server.
   private(set) var advice = BayeuxAdvice()
 
-  /// How many handshakes in a row may come to nothing.
+  /// The maximum number of handshakes in a row without a working connection.
   static let maximumHandshakes = 3
-  /// Seconds at least between two `/meta/connect`, and before anything is repeated that failed.
+  /// The minimum seconds between two `/meta/connect`, and before a failed request is repeated.
   static let minimumInterval = 1.0
-  /// Seconds that the answer to `/meta/connect` may take beyond what the server advised.
+  /// The seconds that the answer to `/meta/connect` may take beyond the advised timeout.
   private static let grace = 15.0
 
-  /// A client that subscribes to `channel` with this `ext`, which holds the credentials.
+  /// Creates a client that subscribes to `channel` with this `ext`, which holds the credentials.
   ///
-  /// - Parameter former: the client id of a connection that broke; a server that still knows it delivers what it has
-  ///   kept since, any other one gets a new handshake.
+  /// - Parameter former: the client id of a connection that broke. A server that still knows it delivers the events
+  ///   that it has kept; any other server gets a new handshake.
   init(channel: String, ext: JSONObject, timeout: Double = 30, resuming former: String? = nil) {
     self.former = former
     self.channel = channel
@@ -50,17 +50,17 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     self.timeout = timeout.isFinite ? min(max(timeout, 1), 300) : 30
   }
 
-  /// Without the credentials.
+  /// A description without the credentials.
   var description: String { "Bayeux(\(channel))" }
   var debugDescription: String { description }
 
-  /// Whether nothing more will be sent or told.
+  /// Whether the client has ended: it sends no more messages and emits no more news.
   var isOver: Bool { phase == .over }
 
   /// The client id to resume with after the connection has broken; `nil` when a new handshake is needed.
   private(set) var resumable: String?
 
-  /// Takes an input at a time in seconds on a clock that does not go back.
+  /// Handles an input at a time in seconds on a monotonic clock.
   mutating func take(_ input: Input, at now: Double) -> Step {
     var step = Step()
     switch input {
@@ -135,8 +135,8 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     resumable = nil
   }
 
-  /// Goes on as the client of an earlier connection. The subscription is repeated: it shows the credentials, and a
-  /// server may have forgotten it.
+  /// Resumes the client of an earlier connection. The subscription is repeated, because it carries the credentials and
+  /// the server may have forgotten it.
   private mutating func resume(_ clientID: String, _ step: inout Step, _ now: Double) {
     isResuming = true
     resumable = clientID
@@ -152,7 +152,8 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     sendConnect(clientID, &step, now)
   }
 
-  /// The first one asks for an answer at once, which shows that the connection is good; later ones are held.
+  /// Sends `/meta/connect`. The first one requests an answer at once, which shows that the connection works. The server
+  /// may hold later ones.
   private mutating func sendConnect(_ clientID: String, _ step: inout Step, _ now: Double) {
     connect = .waiting(since: now, deadline: now + advice.timeout + Self.grace)
     var members: JSONObject = ["clientId": .string(clientID), "connectionType": "websocket"]
@@ -196,7 +197,7 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     }
   }
 
-  /// Whether a message answers the request with this id; servers may leave it out.
+  /// Whether a message answers the request with this id. Servers may leave the id out.
   private static func answers(_ message: JSON, _ id: String) -> Bool {
     guard let theirs = message["id"], !theirs.isNull else { return true }
     return theirs.stringValue == id || theirs.intValue.map(String.init) == id
@@ -234,10 +235,10 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
       step.news.append(.subscribed)
       settle(&step)
     } else if isResuming {
-      // The server has forgotten the former client; the credentials have not been looked at.
+      // The server has forgotten the former client, and has not checked the credentials.
       handshake(&step, now)
     } else if message["advice"]?["reconnect"]?.stringValue == "handshake", handshakes < Self.maximumHandshakes {
-      // Not the credentials: the server has lost the client.
+      // The credentials were not refused: the server has lost the client.
       repeatHandshake(now)
     } else {
       let error = BayeuxError(message)
@@ -256,7 +257,7 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
 
   private mutating func connectAnswered(_ message: JSON, _ step: inout Step, _ now: Double) {
     guard case .connected = phase else { return }
-    // Servers may send advice without being asked.
+    // Servers may send advice without a request.
     guard case .waiting(let since, _) = connect, Self.answers(message, connectID) else { return }
     advice.update(message["advice"])
     let isGood = message["successful"]?.boolValue == true
@@ -270,7 +271,7 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     case .none: fail("the server ends the connection: \(BayeuxError(message).words)", &step)
     case .handshake: repeatHandshake(now)
     case .retry:
-      // Answers that come at once must not make us ask without pause.
+      // Immediate answers must not cause requests without a pause.
       let earliest = isGood ? since + Self.minimumInterval : now + Self.minimumInterval
       connect = .pausing(until: max(now + advice.interval, earliest))
       timer(&step, now)

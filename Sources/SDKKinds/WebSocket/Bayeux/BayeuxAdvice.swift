@@ -1,25 +1,25 @@
 import JSONRPC
 
-/// What a Bayeux server advises on reconnecting, within our bounds.
+/// The advice of a Bayeux server on reconnecting, within our limits.
 struct BayeuxAdvice: Sendable, Hashable {
-  /// What to do after a failure.
+  /// The steps that a server can advise after a failure.
   enum Reconnect: String, Sendable {
-    /// Connect again with the same client id.
+    /// Reconnect with the same client id.
     case retry
-    /// Begin with a new handshake.
+    /// Start again with a new handshake.
     case handshake
-    /// Don't come back.
+    /// Don't reconnect.
     case none
   }
 
-  /// What to do after a failure.
+  /// The advised step after a failure.
   private(set) var reconnect = Reconnect.retry
-  /// Seconds between an answer to `/meta/connect` and the next request; 0 to 60.
+  /// The seconds between an answer to `/meta/connect` and the next request; 0 to 60.
   private(set) var interval = 0.0
-  /// Seconds for which the server may hold `/meta/connect`; 1 to 300.
+  /// The seconds for which the server may hold `/meta/connect`; 1 to 300.
   private(set) var timeout = 45.0
 
-  /// Takes over what an `advice` says; what it leaves out or says wrong stays as it was.
+  /// Updates the advice. Values that are absent or invalid stay as they were.
   mutating func update(_ advice: JSON?) {
     guard let advice else { return }
     if let text = advice["reconnect"]?.stringValue, let known = Reconnect(rawValue: text) { reconnect = known }
@@ -27,6 +27,6 @@ struct BayeuxAdvice: Sendable, Hashable {
     if let milliseconds = advice["timeout"]?.doubleValue { timeout = min(max(milliseconds / 1000, 1), 300) }
   }
 
-  /// For a new handshake, which begins without the old client's troubles.
+  /// Resets `reconnect` for a new handshake, which the advice for the former client does not concern.
   mutating func forgetReconnect() { reconnect = .retry }
 }

@@ -1,13 +1,13 @@
 import JSONRPC
 
-/// The member `error` of an answer: `code:arguments:words`, of which servers leave out what they like.
+/// The member `error` of a response: `code:arguments:words`. Servers may leave parts out.
 struct BayeuxError: Sendable, Hashable {
-  /// The code, three digits.
+  /// The code of three digits.
   var code: String?
-  /// The words, at most 512 bytes.
+  /// The description, at most 512 bytes.
   var description: String
 
-  /// The error of an answer that was not successful.
+  /// Reads the error of an unsuccessful response.
   init(_ answer: JSON) {
     let text = (answer["error"]?.stringValue ?? "").clipped(toUTF8: 1024)
     let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -19,6 +19,6 @@ struct BayeuxError: Sendable, Hashable {
     }
   }
 
-  /// One line for people.
+  /// The code and the description in one line.
   var words: String { [code, description].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ") }
 }

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chat.resetIdentity`: forgets the visitor (seed 003, "resetIdentity").
+/// `chat.resetIdentity`: deletes the visitor's state (seed 003, "resetIdentity").
 public enum ChatResetIdentity: SDKMethod {
   public static let name = "chat.resetIdentity"
   public static let summary = "Forgets the visitor and wipes what the instance stores."
@@ -15,12 +15,12 @@ public enum ChatResetIdentity: SDKMethod {
   public static let kind: KindName? = ZendeskChat.kindName
   public static let commands = [CommandUse(verb: "logout")]
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
 
-    /// The instance.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID) { self.instance = instance }
 
     public static let jsonSchema = JSONSchema.object([

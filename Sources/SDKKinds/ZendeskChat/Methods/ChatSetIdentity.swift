@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chat.setIdentity`: the visitor is to be authenticated from now on (seed 003, "setIdentity").
+/// `chat.setIdentity`: authenticates the visitor from the next session on (seed 003, "setIdentity").
 public enum ChatSetIdentity: SDKMethod {
   public static let name = "chat.setIdentity"
   public static let summary = "Authenticates the visitor from the next session on."
@@ -17,14 +17,14 @@ public enum ChatSetIdentity: SDKMethod {
   public static let kind: KindName? = ZendeskChat.kindName
   public static let commands = [CommandUse(verb: "login", input: .text, member: "jwt")]
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
     /// The visitor's JWT, made by the customer's backend.
     public var jwt: Secret?
 
-    /// Each member by name.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID, jwt: Secret? = nil) {
       self.instance = instance
       self.jwt = jwt

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `messaging.getCurrentUser`: who is signed in (seed 000, "Checking the current SDK user").
+/// `messaging.getCurrentUser`: returns the current user (seed 000, "Checking the current SDK user").
 public enum MessagingGetCurrentUser: SDKMethod {
   public static let name = "messaging.getCurrentUser"
   public static let summary = "Who is signed in."
@@ -11,12 +11,12 @@ public enum MessagingGetCurrentUser: SDKMethod {
   public static let ordering = MethodOrdering.read
   public static let kind: KindName? = ZendeskMessaging.kindName
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
 
-    /// The instance.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID) { self.instance = instance }
 
     public static let jsonSchema = JSONSchema.object([

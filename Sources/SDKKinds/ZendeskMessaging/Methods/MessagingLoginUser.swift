@@ -18,14 +18,14 @@ public enum MessagingLoginUser: SDKMethod {
   public static let kind: KindName? = ZendeskMessaging.kindName
   public static let commands = [CommandUse(verb: "login", input: .text, member: "jwt")]
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
     /// The user's JWT, made by the customer's backend.
     public var jwt: Secret
 
-    /// Each member by name.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID, jwt: Secret) {
       self.instance = instance
       self.jwt = jwt

@@ -16,14 +16,14 @@ public enum MessagingLogoutUser: SDKMethod {
   public static let kind: KindName? = ZendeskMessaging.kindName
   public static let commands = [CommandUse(verb: "logout")]
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
-    /// Don't tell the vendor.
+    /// Whether the logout is local, without informing the vendor.
     public var localOnly: Bool?
 
-    /// Each member by name.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID, localOnly: Bool? = nil) {
       self.instance = instance
       self.localOnly = localOnly
@@ -35,12 +35,12 @@ public enum MessagingLogoutUser: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of a call.
   public struct Result: RPCValue {
-    /// Whether the vendor was told.
+    /// Whether the vendor was informed.
     public var backendInformed: Bool
 
-    /// Whether the vendor was told.
+    /// Creates a result.
     public init(backendInformed: Bool) { self.backendInformed = backendInformed }
 
     public static let jsonSchema = JSONSchema.object([

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `support.clearIdentity`: forgets the identity (seed 001).
+/// `support.clearIdentity`: deletes the identity (seed 001).
 public enum SupportClearIdentity: SDKMethod {
   public static let name = "support.clearIdentity"
   public static let summary = "Forgets the identity and wipes what the instance stores."
@@ -15,12 +15,12 @@ public enum SupportClearIdentity: SDKMethod {
   public static let kind: KindName? = ZendeskSupport.kindName
   public static let commands = [CommandUse(verb: "logout")]
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
 
-    /// The instance.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID) { self.instance = instance }
 
     public static let jsonSchema = JSONSchema.object([

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `support.getIdentity`: which identity is set (seed 001).
+/// `support.getIdentity`: returns the identity without its secrets (seed 001).
 public enum SupportGetIdentity: SDKMethod {
   public static let name = "support.getIdentity"
   public static let summary = "Which identity is set, without its secrets."
@@ -15,12 +15,12 @@ public enum SupportGetIdentity: SDKMethod {
   public static let kind: KindName? = ZendeskSupport.kindName
   public static let commands = [CommandUse(verb: "identity")]
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
 
-    /// The instance.
+    /// Creates the parameters of a call.
     public init(instance: InstanceID) { self.instance = instance }
 
     public static let jsonSchema = JSONSchema.object([
@@ -28,7 +28,7 @@ public enum SupportGetIdentity: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of a call.
   public struct Result: RPCValue, Hashable {
     /// An identity without its secrets.
     public struct Shown: RPCValue, Hashable {
@@ -62,7 +62,7 @@ public enum SupportGetIdentity: SDKMethod {
     }
 
     public func encode(to encoder: any Encoder) throws {
-      // Said aloud also when there is none.
+      // Null is encoded too when there is no identity.
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(identity, forKey: .identity)
     }

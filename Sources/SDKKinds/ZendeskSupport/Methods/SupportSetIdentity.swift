@@ -3,7 +3,7 @@ public import SDKInstances
 public import SDKProtocol
 import StateStore
 
-/// `support.setIdentity`: says who the user is (seed 001, "Set an identity").
+/// `support.setIdentity`: sets the user's identity (seed 001, "Set an identity").
 public enum SupportSetIdentity: SDKMethod {
   public static let name = "support.setIdentity"
   public static let summary = "Sets an anonymous identity or a unique id, and exchanges it for an access token."
@@ -22,16 +22,16 @@ public enum SupportSetIdentity: SDKMethod {
   public static let kind: KindName? = ZendeskSupport.kindName
   public static let commands = [CommandUse(verb: "login", input: .json, member: "identity")]
 
-  /// What becomes of a change of identity.
+  /// The treatment of a change of identity: it wipes the former one, or is refused.
   public enum OnChange: String, Sendable, Codable, CaseIterable { case wipe, refuse }
 
-  /// What the caller sends.
+  /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
     /// The identity.
     public var identity: SupportIdentityInput
-    /// What becomes of a change of identity.
+    /// The treatment of a change of identity; `wipe` unless given.
     public var onChange: OnChange?
 
     public static let jsonSchema = JSONSchema.object([
@@ -43,15 +43,15 @@ public enum SupportSetIdentity: SDKMethod {
     ])
   }
 
-  /// What the caller gets.
+  /// The result of a call.
   public struct Result: RPCValue {
-    /// What was destroyed.
+    /// The numbers of destroyed values.
     public struct Wiped: RPCValue, Hashable {
-      /// Values in storage.
+      /// The number of values in storage.
       public var storage: Int
-      /// Push registrations.
+      /// The number of push registrations.
       public var pushes: Int
-      /// Tokens.
+      /// The number of tokens.
       public var tokens: Int
 
       public static let jsonSchema = JSONSchema.object([
@@ -61,9 +61,9 @@ public enum SupportSetIdentity: SDKMethod {
       ])
     }
 
-    /// Whether the vendor was asked and has accepted the identity.
+    /// Whether the vendor has accepted the identity; false when it was set already.
     public var changed: Bool
-    /// What was destroyed of the former identity.
+    /// The destroyed values of the former identity.
     public var wiped: Wiped?
 
     init(_ outcome: SignInOutcome) {
