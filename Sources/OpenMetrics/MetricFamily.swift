@@ -1,30 +1,31 @@
-/// Metrics of one name: what they count, in which unit, and by which labels they differ.
+/// The declaration of the metrics of one name: their kind, unit and labels.
 public struct MetricFamily: Sendable, Hashable {
-  /// What kind of number it is; the word of the format.
+  /// The kind of the metrics, by its name in the format.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// Only grows while the process lives.
+    /// A number that only grows while the process lives.
     case counter
-    /// Goes up and down.
+    /// A number that can go up and down.
     case gauge
-    /// How many observations fell below each bound, their number and their sum.
+    /// The number of observations up to each bound, their total number and their sum.
     case histogram
-    /// Always 1; its labels are what it tells.
+    /// A constant 1, whose labels carry the information.
     case info
   }
 
   /// The name without the suffix that the format adds to samples: `sdkd_calls`, not `sdkd_calls_total`.
   public var name: String
-  /// What kind of number it is.
+  /// The kind of the metrics, by its name in the format.
   public var kind: Kind
-  /// The unit, which is also the end of the name: `seconds`, `bytes`.
+  /// The unit, which is also the last part of the name: `seconds`, `bytes`.
   public var unit: String?
-  /// What it tells, in a sentence.
+  /// The description, a sentence.
   public var help: String
   /// The names of its labels, in the order in which they are written.
   public var labels: [String]
-  /// The upper bounds of a histogram in its unit, ascending, without infinity; at most `HistogramCell.maximumBounds`.
+  /// The upper bounds of a histogram in its unit, ascending, without infinity. At most `HistogramCell.maximumBounds`
+  /// are used.
   public var bounds: [Double]
-  /// Whether a combination of labels that was never counted is left out of the text.
+  /// Whether the text omits numbers that are zero and histograms without observations.
   public var hidesUnused: Bool
 
   /// A family of these properties.
@@ -41,7 +42,7 @@ public struct MetricFamily: Sendable, Hashable {
     self.hidesUnused = hidesUnused
   }
 
-  /// The name as it stands in queries: with the suffix of its samples, but for histograms.
+  /// The name for queries: with the suffix of its samples, except for gauges and histograms.
   public var queryName: String {
     switch kind {
     case .counter: name + "_total"

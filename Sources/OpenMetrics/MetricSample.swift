@@ -1,4 +1,4 @@
-/// A number that was read when somebody asked for it, not counted as it happened.
+/// A number that is read for each text, not counted as events happen.
 public struct MetricSample: Sendable, Hashable {
   /// The name of its family.
   public var family: String

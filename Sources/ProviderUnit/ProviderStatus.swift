@@ -1,17 +1,18 @@
-/// How the program of a provider that is a systemd unit ended, and how its wrapper tells the daemon.
+/// The exit status of a provider's program, in the form that its wrapper sends to the daemon.
 public enum ProviderStatus: Sendable, Hashable {
-  /// It exited with this status, 0 to 255.
+  /// The program exited with this status, 0 to 255.
   case exited(Int32)
-  /// This signal ended it.
+  /// This signal ended the program.
   case signalled(Int32)
 
-  /// No trailer is longer than this many bytes.
+  /// The maximum length of a trailer, in bytes.
   public static let longestTrailer = 32
 
   private static let mark: [UInt8] = [0] + Array("sdkd-exit ".utf8)
   private static let signalWord = "signal "
 
-  /// What ends the reply: a NUL, which no answer of any format holds, `sdkd-exit`, the status and a newline.
+  /// The end of a reply: a NUL, `sdkd-exit`, the status or signal, and a newline. No answer of any format contains a
+  /// NUL.
   public var trailer: [UInt8] {
     switch self {
     case .exited(let status): Self.mark + Array("\(status)\n".utf8)
@@ -19,7 +20,7 @@ public enum ProviderStatus: Sendable, Hashable {
     }
   }
 
-  /// The status that a trailer tells; `nil` when the bytes are none.
+  /// The status in a trailer; `nil` if the bytes are not a trailer.
   public init?(trailer: some Collection<UInt8>) {
     guard trailer.count <= Self.longestTrailer, trailer.starts(with: Self.mark) else { return nil }
     var words = String(decoding: trailer.dropFirst(Self.mark.count), as: UTF8.self)

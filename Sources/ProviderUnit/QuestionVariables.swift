@@ -1,10 +1,11 @@
 public import JSONRPC
 
-/// The environment variables that repeat a question, for scripts that don't want to read JSON.
+/// The environment variables that repeat a question, for scripts that don't parse JSON.
 public enum QuestionVariables {
-  /// The variables of a question as a provider gets it.
+  /// Returns the variables of a question as a provider receives it.
   ///
-  /// An external id that is a secret is in the input alone: other processes of the same user can see the environment.
+  /// They omit a secret external id, which is only in the input: other processes of the same user can see the
+  /// environment.
   public static func make(_ question: JSON) -> [String: String] {
     var all: [String: String] = [:]
     all["SDKD_INSTANCE"] = question["instance"]?.stringValue

@@ -2,20 +2,20 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// A development server on loopback that speaks the vendors' side of the SDKs (`vendors.md` 10).
+/// A development server on loopback that imitates the vendors of the SDKs (`vendors.md` 10).
 ///
-/// It verifies signatures for real, can be scripted to fail, and keeps everything in memory only. It has no place in
-/// production: its keys are public and it shows every secret that it receives.
+/// It verifies signatures, can be scripted to fail, and keeps everything in memory. Never run it in production: its
+/// keys are public and it shows every secret that it receives.
 public actor SandboxServer {
   private let http: HTTPServer
   private let jobs = SocketJobs()
   private var running: Task<Void, any Error>?
 
-  /// A server for `port` of 127.0.0.1; 0 takes a free one. It listens once started.
+  /// A server for `port` of 127.0.0.1; 0 selects a free port. It listens after ``start()``.
   public init(port: UInt16 = 0) throws {
     let configuration = HTTPServer.Configuration(
       address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
-      // A script may hold a response back for long; the sandbox's own limits end it, not the library's.
+      // A script may delay a response for long. The sandbox's own limits end the delay, not the library's.
       timeout: 86_400,
       sharedRequestBufferSize: SandboxLimits.body,
       pool: PromptSockets(HTTPServer.defaultPool()),
@@ -23,7 +23,7 @@ public actor SandboxServer {
     http = HTTPServer(config: configuration, handler: SandboxHandler(namespaces: NamespaceRegistry(), jobs: jobs))
   }
 
-  /// Starts to listen and gives the port. Throws when the port can't be had.
+  /// Starts to listen and returns the port. Throws if it can't listen on the port.
   public func start() async throws -> UInt16 {
     let (events, event) = AsyncStream<(any Error)?>.makeStream()
     let running = Task { [http, jobs] in
@@ -52,12 +52,12 @@ public actor SandboxServer {
     return port
   }
 
-  /// Returns when the server has stopped; throws if that was not asked for.
+  /// Returns when the server has stopped. Throws if it stopped because of an error.
   public func run() async throws {
     try await running?.value
   }
 
-  /// Stops listening and cuts every connection, those that hang included.
+  /// Stops listening and cuts every connection, hanging ones included.
   public func stop() async {
     await http.stop(timeout: 0)
     running?.cancel()

@@ -12,13 +12,13 @@ public enum ActivatedSockets {
     public var refused: [RefusedDescriptor] = []
   }
 
-  /// Takes over the sockets that the service manager passed; none if the daemon was started otherwise.
+  /// Takes over the sockets that the service manager passed. Returns none if the daemon was started otherwise.
   ///
-  /// Removes `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` from the environment, which no other thread may
-  /// read or change meanwhile: call it first in `main`. A second call returns nothing.
+  /// Removes `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` from the environment. No other thread may use the
+  /// environment meanwhile: call this first in `main`. A second call returns nothing.
   ///
-  /// Descriptors with an unknown name, and those that are no listening unix stream socket, are closed. The manager
-  /// may pass more than the daemon knows, such as what a drop-in's `Sockets=` adds; that is no reason to end.
+  /// Closes descriptors that have an unknown name or are not listening unix stream sockets. The manager may pass more
+  /// descriptors than the daemon knows, such as those of a drop-in's `Sockets=`, so they are not an error.
   ///
   /// - Parameter isKnown: whether a descriptor's `FileDescriptorName=` is one that the daemon serves.
   public static func take(where isKnown: (String) -> Bool) throws(ActivationError) -> Passed {
@@ -30,13 +30,13 @@ public enum ActivatedSockets {
     return adopt(descriptors, where: isKnown)
   }
 
-  /// `SD_LISTEN_FDS_START`.
+  /// The number of the first passed descriptor, `SD_LISTEN_FDS_START`.
   static let firstDescriptor: Int32 = 3
 
   /// The name of descriptors for which the manager gave none.
   public static let unnamed = "unknown"
 
-  /// Marks the usable descriptors to be closed by exec, and closes the others.
+  /// Marks the usable descriptors close-on-exec and closes the others.
   static func adopt(_ descriptors: [(Int32, String)], where isKnown: (String) -> Bool) -> Passed {
     var passed = Passed()
     for (fileDescriptor, name) in descriptors {

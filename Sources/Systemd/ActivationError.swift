@@ -1,11 +1,11 @@
-/// Why the sockets that the service manager passed can't be used.
+/// An error in the sockets that the service manager passed.
 public enum ActivationError: Error, Hashable, CustomStringConvertible {
-  /// `LISTEN_FDS` and its companions make no sense.
+  /// `LISTEN_FDS` or a related variable is invalid.
   case unreadable(SystemCallError)
   /// More sockets than the daemon serves: clients of the others would wait for ever.
   case tooMany(count: Int)
 
-  /// What is wrong and what to change in the socket unit.
+  /// A description of the error and of the change to make in the socket unit.
   public var description: String {
     switch self {
     case .unreadable(let error):

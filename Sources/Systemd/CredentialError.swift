@@ -1,15 +1,15 @@
-/// Why a credential that was asked for can't be used, though it may be there.
+/// An error in reading a credential.
 public enum CredentialError: Error, Hashable, CustomStringConvertible {
-  /// The name could mean something outside the directory of credentials.
+  /// The name is invalid: it could refer to a file outside the directory of credentials.
   case invalidName(String)
-  /// It is something else than a plain file.
+  /// The credential is not a regular file.
   case notAFile(String)
-  /// It has more bytes than the caller takes.
+  /// The credential is longer than the caller's limit, in bytes.
   case tooLarge(String, limit: Int)
   /// Opening or reading failed.
   case unreadable(SystemCallError)
 
-  /// A sentence that names the credential and never its contents.
+  /// A description that contains the credential's name and never its contents.
   public var description: String {
     switch self {
     case .invalidName(let name): "\"\(LineText.escaped(name))\" is no name for a credential"

@@ -2,19 +2,19 @@ import Glibc
 
 /// Credentials that the service manager passed (`LoadCredential=`, `LoadCredentialEncrypted=`).
 public enum Credentials {
-  /// What systemd allows all credentials of a unit together.
+  /// The size that systemd allows for all credentials of a unit together, in bytes.
   public static let maximumLength = 1 << 20
 
-  /// The bytes of a credential in `$CREDENTIALS_DIRECTORY`; nil if there is no such directory or credential.
+  /// Returns the bytes of a credential in `$CREDENTIALS_DIRECTORY`; nil if there is no such directory or credential.
   ///
-  /// - Throws: if the name leaves the directory, or something is there that can't be read, is no plain file or
-  ///   is longer than `limit`.
+  /// - Throws: if the name is invalid, or the credential can't be read, is not a regular file or is longer than
+  ///   `limit`.
   public static func read(name: String, limit: Int = maximumLength) throws(CredentialError) -> [UInt8]? {
     guard let directory = Environment.value("CREDENTIALS_DIRECTORY") else { return nil }
     return try read(name: name, directory: directory, limit: limit)
   }
 
-  /// Reads a credential straight into memory of the caller, such as a locked page, and leaves no copy.
+  /// Reads a credential directly into memory of the caller, such as a locked page, and leaves no other copy.
   ///
   /// - Returns: the number of bytes; nil if there is no such credential.
   /// - Throws: as ``read(name:limit:)``, where the limit is the length of the buffer.
@@ -32,7 +32,7 @@ public enum Credentials {
     guard let file = try open(name: name, directory: directory) else { return nil }
     defer { close(file.fileDescriptor) }
     guard file.length <= limit else { throw .tooLarge(name, limit: limit) }
-    // Filled in place, so that the secret is not left behind in a buffer that has grown.
+    // Filled in place: a buffer that grows would leave parts of the secret in freed memory.
     return try [UInt8](unsafeUninitializedCapacity: file.length) { (buffer, count) throws(CredentialError) in
       count = 0
       count = try fill(UnsafeMutableRawBufferPointer(buffer), from: file.fileDescriptor, name: name)
@@ -56,7 +56,7 @@ public enum Credentials {
     return (file, Int(status.st_size))
   }
 
-  /// Nil for what is not there, an error for the rest.
+  /// Returns nil if the file or directory does not exist. Throws for every other error.
   private static func missing<Value>(_ call: String) throws(CredentialError) -> Value? {
     let error = errno
     if error == ENOENT || error == ENOTDIR { return nil }
@@ -79,7 +79,7 @@ public enum Credentials {
     return count
   }
 
-  /// What systemd takes for a name, without whatever means something in a path.
+  /// Whether systemd accepts the name, and it has no special meaning in a path.
   static func isValid(name: String) -> Bool {
     let bytes = name.utf8
     guard !bytes.isEmpty, bytes.count <= 255, name != ".", name != ".." else { return false }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Reads the process environment one variable at a time, without copying the whole of it.
+/// Access to single variables of the process environment, without copying all of it.
 enum Environment {
-  /// The value of a variable; nil if it is unset or empty, which mean the same to everything here.
+  /// Returns the value of a variable; nil if it is unset or empty, which the daemon treats alike.
   static func value(_ name: String) -> String? {
     guard let pointer = getenv(name), pointer.pointee != 0 else { return nil }
     return String(cString: pointer)

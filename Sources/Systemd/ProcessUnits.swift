@@ -1,17 +1,18 @@
 import CSystemd
 import Glibc
 
-/// What libsystemd knows about the unit of a process: a seam, since a test has no users and no units.
+/// A source of the units of processes. Tests replace it, since they have neither users nor units.
 protocol ProcessUnits {
-  /// The unit of the system's manager.
+  /// Returns the process's unit of the system's manager.
   func systemUnit(of pid: Int32) -> Result<String, SystemCallError>
-  /// The unit of a user's manager; fails with ENODATA or ENXIO for a process that no user manager runs.
+  /// Returns the process's unit of a user's manager. Fails with ENODATA or ENXIO for a process that no user's manager
+  /// runs.
   func userUnit(of pid: Int32) -> Result<String, SystemCallError>
-  /// The user whose manager or session runs the process.
+  /// Returns the user whose manager or session runs the process; nil if there is none.
   func owner(of pid: Int32) -> UInt32?
 }
 
-/// The real one, by `sd_pid_get_unit(3)` and its relatives.
+/// The source that uses `sd_pid_get_unit(3)` and related functions.
 struct LibsystemdUnits: ProcessUnits {
   func systemUnit(of pid: Int32) -> Result<String, SystemCallError> {
     string("sd_pid_get_unit") { sd_pid_get_unit(pid, &$0) }

@@ -1,21 +1,21 @@
-/// A descriptor that the service manager passed and that was closed.
+/// A descriptor that the service manager passed and the daemon closed.
 public struct RefusedDescriptor: Sendable, Hashable, CustomStringConvertible {
-  /// Why a descriptor is not served.
+  /// The reason for closing a descriptor.
   public enum Reason: Sendable, Hashable {
-    /// Its `FileDescriptorName=` is none that the daemon knows.
+    /// The daemon does not know its `FileDescriptorName=`.
     case unknownName
-    /// It is no listening unix stream socket.
+    /// It is not a listening unix stream socket.
     case notListening
   }
 
-  /// The number that it had.
+  /// The number of the closed descriptor.
   public let fileDescriptor: Int32
-  /// Its `FileDescriptorName=`.
+  /// The `FileDescriptorName=` of the descriptor.
   public let name: String
-  /// Why it was closed.
+  /// The reason for closing it.
   public let reason: Reason
 
-  /// The closed descriptor, and the setting of the socket unit to change.
+  /// A message with the closed descriptor and the setting of the socket unit to change.
   public var description: String {
     let subject = "Descriptor \(fileDescriptor) (\(name)) from the service manager was closed"
     return switch reason {

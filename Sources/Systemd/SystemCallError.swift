@@ -1,19 +1,19 @@
 import Glibc
 
-/// A call to the kernel or to libsystemd that failed.
+/// A failed call to the kernel or to libsystemd.
 public struct SystemCallError: Error, Hashable, CustomStringConvertible {
-  /// What was called, with what: `connect to /run/x`.
+  /// The call and its object, such as `connect to /run/x`.
   public let call: String
   /// The positive error number.
   public let errorNumber: Int32
 
-  /// Takes an error number of either sign: the kernel's positive `errno` or libsystemd's negative answer.
+  /// An error with a number of either sign: the kernel's positive `errno` or libsystemd's negative result.
   public init(_ call: String, _ errorNumber: Int32) {
     self.call = call
     self.errorNumber = errorNumber < 0 ? 0 &- errorNumber : errorNumber
   }
 
-  /// `call: No such file or directory`.
+  /// The call and the text of the error: `call: No such file or directory`.
   public var description: String {
     var text = [CChar](repeating: 0, count: 256)
     let status = strerror_r(errorNumber, &text, text.count - 1)

@@ -13,8 +13,9 @@ public enum SystemThread {
     }
   }
 
-  /// Starts a detached thread that ends with `body`. It receives no signals: a broken pipe is an error to it,
-  /// and the daemon's signals go to whoever waits for them.
+  /// Starts a detached thread that ends with `body`.
+  ///
+  /// It receives no signals: writing to a broken pipe returns an error, and the daemon's signals go to other threads.
   public static func start(name: String, body: @escaping @Sendable () -> Void) throws(SystemCallError) {
     var all = sigset_t()
     var before = sigset_t()

@@ -5,7 +5,7 @@ struct UnixAddress: Sendable {
   private let storage: sockaddr_un
   private let length: socklen_t
 
-  /// Nil if the path is empty, has a NUL or is longer than the kernel takes (107 bytes).
+  /// The address of a path; nil if the path is empty, has a NUL or is longer than the kernel accepts (107 bytes).
   init?(path: String) {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -17,14 +17,14 @@ struct UnixAddress: Sendable {
     length = socklen_t(MemoryLayout<sockaddr_un>.size)
   }
 
-  /// Lends the address in the form that bind, connect and sendto take.
+  /// Calls `body` with the address in the form that bind, connect and sendto take.
   func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withUnsafePointer(to: storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
     }
   }
 
-  /// The path that a socket is bound to; nil for none, and for names outside the file system.
+  /// Returns the path that a socket is bound to; nil without one, and for names outside the file system.
   static func path(of fd: Int32) -> String? {
     var address = sockaddr_un()
     let capacity = MemoryLayout<sockaddr_un>.size

@@ -2,23 +2,22 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A timer on the wall clock that notices when somebody sets the clock.
+/// A timer on the wall clock that also reports when the clock is set.
 ///
-/// Deadlines of tokens are times of day, so neither a monotonic timer nor a sleep fits: the first is wrong after
-/// the clock is set, the second after a suspend. It runs a thread of its own; the daemon has one for all deadlines.
+/// Deadlines of tokens are times of day. A monotonic timer is wrong after the clock is set, a sleep after a suspend.
+/// The timer runs its own thread; the daemon has one timer for all deadlines.
 public final class WallClockTimer: Sendable {
-  /// Why the timer called.
+  /// The reason for a call of `onWake`.
   public enum Wake: Sendable, Hashable {
-    /// The time has come. A hint: it can be on its way while the timer is armed anew, so look at the clock.
+    /// The deadline has passed. This can be outdated if the timer was just armed again, so check the clock.
     case deadline
-    /// The clock was set, forward or back. What is armed stays armed and is measured by the new clock.
+    /// The clock was set, forward or back. An armed deadline stays armed and is measured by the new clock.
     case clockWasSet
   }
 
   private let core: Core
 
-  /// Starts the thread, which calls `onWake` one call after the other. A set clock is reported from now on,
-  /// whether something is armed or not.
+  /// Starts the thread, which makes one call of `onWake` at a time. It reports a set clock even if nothing is armed.
   public init(onWake: @escaping @Sendable (Wake) -> Void) throws(SystemCallError) {
     let core = try Core(onWake: onWake)
     self.core = core
@@ -27,24 +26,26 @@ public final class WallClockTimer: Sendable {
 
   deinit { cancel() }
 
-  /// Arms the timer for a time, instead of what it was armed for; at once if that is past. Nil, or a number that
-  /// is none, disarms it. Can be called from any thread and from `onWake`.
+  /// Arms the timer for a time, which replaces the previous one. A past time fires at once; nil or NaN disarms the
+  /// timer.
+  ///
+  /// Can be called from any thread and from `onWake`.
   public func arm(secondsSince1970: Double?) {
     core.arm(secondsSince1970)
   }
 
-  /// Ends the thread. Nothing is reported after a call that is under way; arming has no effect any more.
+  /// Ends the thread. A call of `onWake` in progress finishes and none follows. Arming has no effect afterwards.
   public func cancel() {
     core.cancel()
   }
 }
 
 extension WallClockTimer {
-  /// What the thread shares with the timer, and outlives it with.
+  /// The state that the timer shares with its thread. It can outlive the timer.
   fileprivate final class Core: Sendable {
     private struct State {
       var deadline: Double?
-      /// Noticed while arming, to be reported by the thread.
+      /// Whether arming noticed a set clock that the thread has not reported yet.
       var clockWasSet = false
       var cancelled = false
     }
@@ -97,7 +98,7 @@ extension WallClockTimer {
       }
     }
 
-    /// What to report now; nil when cancelled.
+    /// Returns the wakes to report; nil if the timer was cancelled.
     private func collect() -> [Wake]? {
       state.withLock { state in
         guard !state.cancelled else { return nil }
@@ -106,14 +107,15 @@ extension WallClockTimer {
         if fired { state.deadline = nil }
         let clockWasSet = status == -ECANCELED || state.clockWasSet
         state.clockWasSet = false
-        // The kernel forgets an expiry that coincides with a set clock, and a fired timer watches no clock.
+        // Arm again: the kernel loses an expiry that coincides with a set clock, and an expired timer reports no set
+        // clock.
         if status == 0 || clockWasSet { apply(&state) }
         return (clockWasSet ? [.clockWasSet] : []) + (fired ? [.deadline] : [])
       }
     }
 
     private func apply(_ state: inout State) {
-      // Past the end of the kernel's time it stands still but goes on watching the clock.
+      // Without a deadline, or beyond the kernel's range, the timer never expires but still reports a set clock.
       var seconds = Int64.max
       var nanoseconds: Int64 = 0
       if let deadline = state.deadline, deadline < 9e9 {

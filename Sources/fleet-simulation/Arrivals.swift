@@ -1,13 +1,13 @@
-/// Who arrived at the vendor when: requests counted in bins of ten seconds.
+/// The arrivals of requests at the vendor, counted in bins of ten seconds.
 struct Arrivals: Sendable, Hashable {
-  /// Seconds of a bin.
+  /// The width of a bin, in seconds.
   static let width = 10.0
 
-  /// Requests in each bin.
+  /// The number of requests in each bin.
   private(set) var counts: [Int]
-  /// When the last client whose renewal had failed had a token again; `nil` when none had failed.
+  /// The time at which the last client with a failed renewal had a token again; `nil` if none had failed.
   var lastRecovery: Double?
-  /// How many clients were without a living token at some time.
+  /// The number of renewals that succeeded only after the token had expired.
   var lapses = 0
 
   init(duration: Double) { counts = Array(repeating: 0, count: Int((duration / Self.width).rounded(.up))) }
@@ -17,13 +17,13 @@ struct Arrivals: Sendable, Hashable {
     if counts.indices.contains(bin) { counts[bin] += 1 }
   }
 
-  /// Requests a second in a bin.
+  /// Returns the requests per second in a bin.
   func rate(_ bin: Int) -> Double { Double(counts[bin]) / Self.width }
 
-  /// The highest rate in a time.
+  /// Returns the highest rate of a bin in a time.
   func peak(_ time: Range<Double>) -> Double { bins(time).map(rate).max() ?? 0 }
 
-  /// The mean rate in a time.
+  /// Returns the mean rate in a time.
   func mean(_ time: Range<Double>) -> Double {
     let bins = bins(time)
     return bins.isEmpty ? 0 : bins.map(rate).reduce(0, +) / Double(bins.count)

@@ -1,4 +1,4 @@
-/// The same numbers for the same seed (SplitMix64).
+/// A random number generator (SplitMix64) that returns the same numbers for the same seed.
 struct Chance: RandomNumberGenerator {
   private var state: UInt64
 
@@ -12,6 +12,6 @@ struct Chance: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// A number from 0 to 1.
+  /// Returns a number from 0 to 1, excluding 1.
   mutating func part() -> Double { Double(next() >> 11) / Double(UInt64(1) << 53) }
 }

@@ -2,17 +2,17 @@ import DelegateBridge
 import SDKInstances
 import SDKProtocol
 
-/// One client with one token: when it turns to the vendor next.
+/// A client with one token, which decides when it contacts the vendor next.
 protocol Client {
-  /// A token was obtained.
+  /// Handles a new token.
   ///
-  /// - Returns: when it is renewed.
+  /// - Returns: the time of its renewal.
   mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double
-  /// Whether it turns to the vendor now; `nil` when it does, else when it looks again.
+  /// Returns the time of the next check if the client does not contact the vendor now; `nil` if it does.
   mutating func holdsBack(at now: Double, _ chance: inout Chance) -> Double?
-  /// The vendor did not answer.
+  /// Handles a failed request.
   ///
-  /// - Returns: when it is tried again.
+  /// - Returns: the time of the next attempt.
   mutating func failed(at now: Double, _ chance: inout Chance) -> Double
 }
 
@@ -20,7 +20,7 @@ extension Client {
   mutating func holdsBack(at now: Double, _ chance: inout Chance) -> Double? { nil }
 }
 
-/// The daemon, with its own planner and breaker and the settings that an instance has unless told otherwise.
+/// The daemon, with its own planner and breaker and the default settings of an instance.
 struct DaemonClient: Client {
   private static let planner = RefreshPlanner(mode: .eager, margin: 60, jitter: 0.1, minInterval: 5)
   private var breaker = Breaker()
@@ -54,18 +54,18 @@ struct DaemonClient: Client {
       after: Timestamp(secondsSince1970: now), failures: failures,
       breaker: breaker.nextAttempt.map { Timestamp(secondsSince1970: $0 / .seconds(1)) },
       end: isAlive ? Timestamp(secondsSince1970: end) : nil, random: chance.part())
-    // When the token ends it is looked at in any case.
+    // The client checks in any case when its token expires.
     return isAlive ? min(time.secondsSince1970, end) : time.secondsSince1970
   }
 }
 
-/// A client that renews at four fifths of the life and then tries every five seconds.
+/// A client that renews after four fifths of the lifetime and then retries every five seconds.
 struct FixedClient: Client {
   mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double { now + 0.8 * lifetime }
   mutating func failed(at now: Double, _ chance: inout Chance) -> Double { now + 5 }
 }
 
-/// A client that renews at four fifths of the life and then waits twice as long each time, up to five minutes.
+/// A client that renews after four fifths of the lifetime and then doubles its delay from one second to five minutes.
 struct ExponentialClient: Client {
   private var pause = 1.0
 

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Curves over time on a logarithmic scale, as SVG that is legible on light and on dark ground.
+/// A plot of curves over time on a logarithmic scale, as SVG that is legible on light and dark backgrounds.
 struct CurvePlot {
   struct Curve {
     var title: String
-    /// Seconds and requests a second.
+    /// The seconds and the requests per second.
     var points: [(x: Double, y: Double)]
   }
 
   struct Panel {
     var title: String
-    /// The time that is shaded.
+    /// The shaded period.
     var shaded: Range<Double>
     var from: Double
     var to: Double
@@ -26,7 +26,7 @@ struct CurvePlot {
   private static let top = 84.0
   private static let panelHeight = 250.0
   private static let gap = 74.0
-  /// Powers of ten at the ends of the scale.
+  /// The powers of ten at the ends of the vertical axis.
   private static let scale = -1.0...4.0
 
   var text: String {

@@ -1,4 +1,4 @@
-/// Numbers with so many digits after the point, the same on every machine.
+/// The formatting of numbers with a fixed number of decimals, the same on every machine.
 enum Decimals {
   static func text(_ number: Double, _ digits: Int) -> String {
     var scale = 1

@@ -1,6 +1,6 @@
 import HeapModule
 
-/// Runs a fleet of clients through a scenario in simulated time.
+/// A simulation of a fleet of clients, in simulated time.
 enum Fleet {
   private struct Event: Comparable {
     var time: Double
@@ -11,7 +11,7 @@ enum Fleet {
     }
   }
 
-  /// Who arrives at the vendor when.
+  /// Returns the arrivals of the fleet's requests at the vendor in a scenario.
   static func run<C: Client>(
     _ scenario: Scenario, daemons: Int, seed: UInt64, make: () -> C
   ) -> Arrivals {

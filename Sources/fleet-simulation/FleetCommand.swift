@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Shows how a fleet of daemons arrives at its vendor after an outage, beside clients that try again in simpler ways.
+/// A comparison of the daemon's requests after a vendor's outage with those of clients that retry in simpler ways.
 @main
 struct FleetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

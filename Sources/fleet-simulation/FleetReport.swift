@@ -1,6 +1,6 @@
-/// What the simulation found, as files.
+/// The results of the simulation, as the contents of files.
 struct FleetReport {
-  /// One way of trying again, in all scenarios.
+  /// The arrivals with one retry strategy, in all scenarios.
   struct Curve {
     var name: String
     var title: String
@@ -24,7 +24,7 @@ struct FleetReport {
     ]
   }
 
-  /// Requests a second in each ten seconds.
+  /// The requests per second in each bin, as CSV.
   var csv: String {
     var lines = ["scenario,second," + curves.map(\.name).joined(separator: ",")]
     for (index, scenario) in scenarios.enumerated() {
@@ -36,7 +36,7 @@ struct FleetReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// The curves as a picture.
+  /// The curves as SVG.
   var svg: String {
     CurvePlot(
       panels: scenarios.enumerated().map { index, scenario in
@@ -54,7 +54,7 @@ struct FleetReport {
     ).text
   }
 
-  /// The numbers of the page.
+  /// The key figures as a Markdown table.
   var summary: String {
     var lines = ["| scenario | client | before | while down, peak | after, peak | all renewed after | lapses |"]
     lines.append("|---|---|---|---|---|---|---|")

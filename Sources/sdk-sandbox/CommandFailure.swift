@@ -1,4 +1,4 @@
-/// Something that keeps the command from doing its work; the text is what standard error shows.
+/// An error that ends the command. Standard error shows its description.
 struct CommandFailure: Error, CustomStringConvertible {
   let description: String
 

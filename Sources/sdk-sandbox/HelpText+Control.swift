@@ -1,5 +1,5 @@
 extension HelpText {
-  /// How to command a running sandbox.
+  /// The help on controlling a running sandbox.
   static let control = """
     CONTROL (S=http://127.0.0.1:PORT; SDK is zm, zs, sf, zc or ed)
       The next responses of a route; * is one segment, ** at the end any number:

@@ -1,7 +1,7 @@
 import SandboxServer
 
 extension HelpText {
-  /// The edna installation.
+  /// The help on the edna installation.
   static let edna = """
     EDNA (rest_url http://127.0.0.1:PORT/ed, WebSocket ws://127.0.0.1:PORT/ed/ws)
       providerUid     \(DemoAccounts.providerUID)
@@ -10,7 +10,7 @@ extension HelpText {
       users           any client id, without a token until POST /_tokens names one
     """
 
-  /// How to command WebSockets.
+  /// The help on controlling WebSockets.
   static let sockets = """
     WEBSOCKETS (/zm/faye, /zc/mediator, /ed/ws; in a namespace as everything is)
       A script for the GET of the upgrade refuses, delays, hangs or (closeMidBody)

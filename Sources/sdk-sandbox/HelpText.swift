@@ -1,6 +1,6 @@
 import SandboxServer
 
-/// The long part of `--help`: the demo accounts and how to command a running sandbox.
+/// The long part of `--help`: the demo accounts and the control requests.
 enum HelpText {
   static let discussion = """
     FOR DEVELOPMENT ONLY: its secrets are public, and it shows those it receives.

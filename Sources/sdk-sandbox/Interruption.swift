@@ -1,12 +1,12 @@
 import Dispatch
 import Foundation
 
-/// SIGTERM and SIGINT as something to wait for.
+/// An interruption by SIGTERM or SIGINT that a task can wait for.
 final class Interruption {
   private let signals: AsyncStream<Void>
   private let sources: [any DispatchSourceSignal]
 
-  /// From here on the signals no longer end the process by themselves.
+  /// Starts to intercept both signals, which no longer end the process by themselves.
   init() {
     let (signals, arrival) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     self.signals = signals
@@ -19,7 +19,7 @@ final class Interruption {
     }
   }
 
-  /// Returns once one has arrived, be it before or after the call.
+  /// Returns once one of the signals has arrived, before or after the call.
   func wait() async {
     for await _ in signals { return }
   }

@@ -2,13 +2,13 @@ import ArgumentParser
 import Foundation
 import SandboxServer
 
-/// `sdk-sandbox mint`: prints a JWT, as the customer's server would hand it out.
+/// `sdk-sandbox mint`: prints a JWT such as the customer's server issues.
 struct MintCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mint", abstract: "Print a signed JWT for a user of the demo accounts.",
     discussion: "Needs no running sandbox. Two tokens are never equal: each has its own jti.")
 
-  /// The SDKs whose users come with a JWT.
+  /// The SDKs for which the command mints a JWT.
   enum SDK: String, ExpressibleByArgument, CaseIterable { case messaging, chat }
 
   @Option(help: "The SDK it is for: messaging or chat.")

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Standard output without a buffer: whoever waits for a line gets it at once.
+/// Unbuffered standard output, so that its reader receives each line at once.
 enum Output {
   static func line(_ text: String) {
-    // A closed pipe is no reason for the sandbox to end.
+    // The sandbox continues when its output is closed.
     try? FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
   }
 }

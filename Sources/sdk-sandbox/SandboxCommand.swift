@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SandboxServer
 
-/// `sdk-sandbox`: the development server that stands in for the vendors.
+/// `sdk-sandbox`: the development server that imitates the vendors.
 @main
 struct SandboxCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

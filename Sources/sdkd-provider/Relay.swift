@@ -2,18 +2,18 @@ import CLinux
 import Glibc
 import ProviderUnit
 
-/// Feeds the program, hands its output on, and ends it when the daemon closes the connection.
+/// A relay between the daemon's connection and a program. It ends the program when the daemon closes the connection.
 struct Relay {
   private let program: RunningProgram
   private var input: Int32
   private var output: Int32
   private var pending: ArraySlice<UInt8>
   private var chunk = [UInt8](repeating: 0, count: 16_384)
-  /// When a program that was told to end is killed; `nil` while the daemon waits.
+  /// The time of SIGKILL for a program that received SIGTERM; `nil` while the daemon waits.
   private var killAt: ContinuousClock.Instant?
   private var isForgotten = false
 
-  /// How long a program has between SIGTERM and SIGKILL.
+  /// The time between SIGTERM and SIGKILL.
   private static let grace = Duration.seconds(2)
 
   init(program: RunningProgram, input question: [UInt8]) {
@@ -23,20 +23,21 @@ struct Relay {
     pending = question[...]
   }
 
-  /// Until the program has died and its group is killed.
+  /// Relays input and output until the program has died, and kills its group.
   ///
-  /// - Returns: how it ended; `nil` when nobody waits for that any longer.
+  /// - Returns: the program's exit status; `nil` if the daemon no longer waits for it.
   mutating func run() -> ProviderStatus? {
     _ = cl_set_nonblocking(input, 1)
     _ = cl_set_nonblocking(output, 1)
-    // By hand, with a pipe or a terminal as standard input, its end says nothing about who reads the output.
+    // If started by hand, with a pipe or a terminal as standard input, its end says nothing about the reader of the
+    // output.
     let connection: Int32 = Self.isSocket(STDIN_FILENO) ? STDIN_FILENO : -1
     while true {
       var polled = [
         pollfd(fd: program.pidfd, events: Int16(POLLIN), revents: 0),
         pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
         pollfd(fd: output, events: Int16(POLLIN), revents: 0),
-        // Without events: POLLHUP comes when the daemon has closed the connection, not when it only wrote its last.
+        // No events are requested: POLLHUP means that the daemon has closed the connection, not only finished writing.
         pollfd(fd: isForgotten ? -1 : connection, events: 0, revents: 0),
       ]
       let count = poll(&polled, nfds_t(polled.count), timeout)
@@ -47,9 +48,10 @@ struct Relay {
       if polled[2].revents != 0 { _ = handOn() }
       if polled[0].revents != 0 { break }
     }
-    // Before it is reaped, so that the number is still nobody else's.
+    // The program is not reaped yet, so its process id can't belong to another process.
     program.kill(SIGKILL)
-    // What it wrote before is in the pipe, at most a mebibyte. Who left the group and still writes is not waited for.
+    // Its last output is still in the pipe, at most a mebibyte. Processes that left the group and still write are
+    // ignored.
     for _ in 0..<64 { guard handOn() else { break } }
     let status = reap()
     return isForgotten ? nil : status
@@ -58,11 +60,12 @@ struct Relay {
   private var timeout: Int32 {
     guard let killAt else { return -1 }
     let left = (ContinuousClock.now.duration(to: killAt) / .milliseconds(1)).rounded(.up)
-    // Once it is killed only its death is waited for, but a signal may have been lost to a program that just forked.
+    // After SIGKILL the signal is repeated until the program has died: a process that was just forked may have missed
+    // it.
     return Int32(min(max(left, 50), 10_000))
   }
 
-  /// Nobody waits for the answer any longer.
+  /// Sends SIGTERM to the program, since the daemon no longer waits for its output.
   private mutating func forget() {
     guard !isForgotten else { return }
     isForgotten = true
@@ -74,14 +77,14 @@ struct Relay {
     let count = pending.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
     if count > 0 { pending = pending.dropFirst(count) }
     if count < 0, errno == EAGAIN || errno == EINTR { return }
-    // It need not read.
+    // The program may close its input before it has read everything.
     if count < 0 || pending.isEmpty {
       close(input)
       input = -1
     }
   }
 
-  /// Hands on what is there of the output; false when there is nothing now.
+  /// Forwards the available output. Returns false if there is none at present.
   private mutating func handOn() -> Bool {
     guard output >= 0 else { return false }
     let count = read(output, &chunk, chunk.count)

@@ -1,18 +1,20 @@
 import CLinux
 import Glibc
 
-/// The provider's program: in a session and process group of its own, with pipes as its input and output.
+/// The provider's program, in its own session and process group, with pipes as input and output.
 struct RunningProgram {
-  /// Its number, which is its group's too.
+  /// The process id, which is also the id of its process group.
   let pid: pid_t
-  /// Where its input is written.
+  /// The descriptor for writing the program's input.
   let input: Int32
-  /// Where its output is read.
+  /// The descriptor for reading the program's output.
   let output: Int32
-  /// Readable when it has died.
+  /// A pid descriptor, which is readable when the program has died.
   let pidfd: Int32
 
   /// Starts the program with this process's environment and these variables.
+  ///
+  /// It does not inherit `NOTIFY_SOCKET` and variables whose names begin with `SDKD_` or `LISTEN_`.
   init(_ arguments: [String], variables: [String: String]) throws(SpawnFailure) {
     let (inputEnd, input) = try Self.pipe()
     let (output, outputEnd) = try Self.pipe()
@@ -24,7 +26,7 @@ struct RunningProgram {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // Glibc's own name for it is hidden: POSIX_SPAWN_SETSID.
+    // POSIX_SPAWN_SETSID, a constant that the module Glibc does not export.
     let newSession: Int32 = 0x80
     posix_spawnattr_setflags(&attributes, Int16(newSession | Int32(POSIX_SPAWN_SETSIGDEF)))
     var defaults = sigset_t()
@@ -51,7 +53,7 @@ struct RunningProgram {
     self.pidfd = pidfd
   }
 
-  /// Sends a signal to the program and all of its group.
+  /// Sends a signal to the program and its whole group.
   func kill(_ signal: Int32) { _ = cl_kill_group(pid, signal) }
 
   private static func pipe() throws(SpawnFailure) -> (read: Int32, write: Int32) {

@@ -2,17 +2,16 @@ import Glibc
 import JSONRPC
 import ProviderUnit
 
-/// Runs a token provider for one connection that systemd accepted: question in, output and exit status out.
+/// The run of a token provider for one connection that systemd accepted: question in, output and exit status out.
 ///
-/// The daemon could not see otherwise how a program in another unit ended, and nobody would end it when the daemon no
-/// longer waits.
+/// It reports to the daemon how a program in another unit ended. It ends the program when the daemon no longer waits.
 struct Wrapper {
   /// The program and its arguments.
   let arguments: [String]
 
   private static let exitUsage: Int32 = 64
   private static let exitData: Int32 = 65
-  /// The longest question that is taken, in bytes; the daemon's are far shorter.
+  /// The longest accepted question, in bytes. The daemon's questions are far shorter.
   private static let longestQuestion = 1 << 20
 
   private static let usage = """
@@ -23,7 +22,7 @@ struct Wrapper {
 
     """
 
-  /// - Returns: the exit status: the program's, as a shell tells it.
+  /// - Returns: the exit status of the program, in the form that a shell reports it.
   func run() -> Int32 {
     if arguments.first == "--help" {
       Self.tell(Self.usage, on: STDOUT_FILENO)
@@ -53,7 +52,7 @@ struct Wrapper {
   }
 
   private func finish(_ status: ProviderStatus?) -> Int32 {
-    // Without a status nobody listens any longer.
+    // Without a status the daemon has closed the connection.
     guard let status else { return 128 + SIGTERM }
     Self.write(status.trailer, to: STDOUT_FILENO)
     switch status {
@@ -62,7 +61,7 @@ struct Wrapper {
     }
   }
 
-  /// Everything on standard input; `nil` when it is too much or can't be read.
+  /// Returns all of standard input; `nil` if it is longer than `limit` or can't be read.
   private static func read(atMost limit: Int) -> [UInt8]? {
     var all: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16_384)
@@ -75,7 +74,7 @@ struct Wrapper {
     }
   }
 
-  /// Writes everything, unless nobody reads any longer.
+  /// Writes all bytes. Returns false if the reader has closed or the write failed.
   @discardableResult
   static func write(_ bytes: some Collection<UInt8>, to descriptor: Int32) -> Bool {
     var rest = Array(bytes)[...]

@@ -1,22 +1,22 @@
 public import CoreMetrics
 import Synchronization
 
-/// A number that only grows. Counting is one atomic addition.
+/// A counter that only grows. Each increment is one atomic addition.
 public final class CounterCell: CounterHandler {
   private let count = Atomic<UInt64>(0)
 
   /// A counter at zero.
   public init() {}
 
-  /// What was counted.
+  /// The current value.
   public var value: UInt64 { count.load(ordering: .relaxed) }
 
-  /// Adds to it; a negative amount is not counted.
+  /// Adds an amount. Ignores a negative one.
   public func increment(by amount: Int64) {
     guard amount > 0 else { return }
     count.wrappingAdd(UInt64(amount), ordering: .relaxed)
   }
 
-  /// Begins again at zero.
+  /// Sets the value to zero.
   public func reset() { count.store(0, ordering: .relaxed) }
 }

@@ -1,27 +1,27 @@
 public import CoreMetrics
 import Synchronization
 
-/// A number that goes up and down.
+/// A gauge, whose value can go up and down.
 public final class GaugeCell: MeterHandler, RecorderHandler {
   private let bits = Atomic<UInt64>(Double(0).bitPattern)
 
   /// A gauge at zero.
   public init() {}
 
-  /// Where it stands.
+  /// The current value.
   public var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
 
-  /// Puts it somewhere.
+  /// Sets the value.
   public func set(_ value: Int64) { set(Double(value)) }
-  /// Puts it somewhere.
+  /// Sets the value.
   public func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
-  /// The last record counts.
+  /// Sets the value to the recorded number.
   public func record(_ value: Int64) { set(value) }
-  /// The last record counts.
+  /// Sets the value to the recorded number.
   public func record(_ value: Double) { set(value) }
-  /// Moves it up.
+  /// Adds an amount to the value.
   public func increment(by amount: Double) { move(by: amount) }
-  /// Moves it down.
+  /// Subtracts an amount from the value.
   public func decrement(by amount: Double) { move(by: -amount) }
 
   private func move(by amount: Double) {

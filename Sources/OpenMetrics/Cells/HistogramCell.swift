@@ -1,33 +1,37 @@
 public import CoreMetrics
 import Synchronization
 
-/// How many observations fell below each of some fixed bounds. An observation is a short search and two atomic additions.
+/// A histogram: the sum of observations and their number up to each of some fixed bounds.
+///
+/// An observation costs a short search and two atomic additions.
 public final class HistogramCell: TimerHandler, RecorderHandler {
-  /// More bounds than this are not kept.
+  /// The largest number of bounds. Further bounds are ignored.
   public static let maximumBounds = 31
 
-  /// What it holds at a moment.
+  /// The contents of a histogram at one time.
   public struct Reading: Sendable, Hashable {
-    /// How many observations were at most each bound, and at the end all of them: the format's buckets, which add up.
+    /// The number of observations that were at most each bound, then the number of all observations.
+    ///
+    /// This is the format's cumulative list of buckets.
     public var cumulative: [UInt64]
     /// The sum of all observations in the family's unit.
     public var sum: Double
-    /// How many there were.
+    /// The number of observations.
     public var count: UInt64 { cumulative.last ?? 0 }
   }
 
   private let counts = InlineArray<32, Atomic<UInt64>> { _ in Atomic(0) }
   private let sum = Atomic<UInt64>(0)
-  /// The bounds in the unit of what is recorded.
+  /// The bounds in the recorded unit.
   private let limits: [Int64]
-  /// How many of that unit make one of the family's.
+  /// The number of recorded units in one unit of the family.
   private let scale: Double
 
   /// A histogram without observations.
   ///
   /// - Parameters:
   ///   - bounds: ascending, in the family's unit.
-  ///   - scale: how many of what is recorded make one of the family's unit: 1e9 for nanoseconds and seconds.
+  ///   - scale: the number of recorded units in one unit of the family: 1e9 for nanoseconds and seconds.
   public init(bounds: [Double], scale: Double) {
     limits = bounds.prefix(Self.maximumBounds).map { Self.whole($0 * scale) }
     self.scale = scale
@@ -35,9 +39,9 @@ public final class HistogramCell: TimerHandler, RecorderHandler {
 
   /// Observes a duration.
   public func recordNanoseconds(_ duration: Int64) { record(duration) }
-  /// Observes a number; fractions are rounded.
+  /// Observes a number, rounded to a whole one.
   public func record(_ value: Double) { record(Self.whole(value)) }
-  /// Observes a number; a negative one counts as zero.
+  /// Observes a number. A negative one adds nothing to the sum.
   public func record(_ value: Int64) {
     var low = 0
     var high = limits.count
@@ -49,7 +53,7 @@ public final class HistogramCell: TimerHandler, RecorderHandler {
     sum.wrappingAdd(UInt64(max(0, value)), ordering: .relaxed)
   }
 
-  /// What it holds. The parts of an observation that is just being made may be missing from it, never from the next.
+  /// The current contents. Parts of an observation in progress may be missing.
   public var reading: Reading {
     var total: UInt64 = 0
     var cumulative: [UInt64] = []

@@ -1,10 +1,10 @@
-/// The numbers of one combination of labels.
+/// The metric of one combination of labels.
 enum MetricCell: Sendable {
   case counter(CounterCell)
   case gauge(GaugeCell)
   case histogram(HistogramCell)
 
-  /// What was counted, as a counter tells it.
+  /// The current value or contents.
   var reading: MetricReading {
     switch self {
     case .counter(let cell): .number(Double(cell.value))
@@ -14,7 +14,7 @@ enum MetricCell: Sendable {
   }
 }
 
-/// What a cell held when it was read.
+/// The value or contents of a cell when it was read.
 enum MetricReading: Sendable, Hashable {
   case number(Double)
   case histogram(HistogramCell.Reading)

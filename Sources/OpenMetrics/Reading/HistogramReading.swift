@@ -1,13 +1,13 @@
-/// A histogram as it was read, perhaps the difference of two readings.
+/// A histogram read from OpenMetrics text, or the difference of two readings.
 public struct HistogramReading: Sendable, Hashable {
-  /// How many observations were at most each bound, ascending; the last bound is infinite.
+  /// The number of observations that were at most each bound, by ascending bound. The last bound is infinite.
   public var buckets: [(bound: Double, count: Double)] {
     zip(bounds, counts).map { ($0, $1) }
   }
   private var bounds: [Double]
   private var counts: [Double]
 
-  /// The histogram of a name (without `_bucket`), summed over all series that have these labels.
+  /// The histogram of a name (without `_bucket`), summed over all series with these labels.
   public init(_ name: String, _ labels: [String: String] = [:], in reading: MetricsReading) {
     var sums: [Double: Double] = [:]
     for sample in reading["\(name)_bucket"]
@@ -20,10 +20,12 @@ public struct HistogramReading: Sendable, Hashable {
     counts = sorted.map(\.value)
   }
 
-  /// How many observations there were.
+  /// The number of observations.
   public var count: Double { counts.last ?? 0 }
 
-  /// What came since an earlier reading; all of it if there is none, or if the process has begun anew since.
+  /// Returns the observations since an earlier reading.
+  ///
+  /// Returns all observations without an earlier reading, or if the process has restarted since.
   public func since(_ earlier: HistogramReading?) -> HistogramReading {
     guard let earlier, earlier.bounds == bounds, earlier.count <= count else { return self }
     var copy = self
@@ -31,8 +33,10 @@ public struct HistogramReading: Sendable, Hashable {
     return copy
   }
 
-  /// Below which a share of the observations lies, with those of a bucket spread evenly over it; `nil` without any.
-  /// What is past the last bound is told as the last bound.
+  /// Returns the value below which a share of the observations lies; `nil` without observations.
+  ///
+  /// Assumes that the observations of a bucket are spread evenly over it. A value beyond the last finite bound is
+  /// reported as that bound.
   public func quantile(_ share: Double) -> Double? {
     guard count > 0 else { return nil }
     let rank = share * count

@@ -1,6 +1,6 @@
-/// Reads one line of OpenMetrics text.
+/// A parser of one line of OpenMetrics text.
 enum MetricsLine {
-  /// The name and the sample of a line; `nil` for one that is none.
+  /// Returns the name and the sample of a line; `nil` if the line is not a sample.
   static func read(_ line: Substring) -> (name: String, sample: MetricsReading.Sample)? {
     var rest = line.unicodeScalars[...]
     let name = take(while: { $0 != "{" && $0 != " " }, from: &rest)

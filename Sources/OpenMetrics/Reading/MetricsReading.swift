@@ -1,10 +1,10 @@
-/// OpenMetrics text as it was read: what a client of the daemon makes of it.
+/// The samples of an OpenMetrics text, for clients of the daemon.
 public struct MetricsReading: Sendable, Hashable {
-  /// One line.
+  /// A sample, one line of the text.
   public struct Sample: Sendable, Hashable {
-    /// Its labels.
+    /// The values of the labels, by name.
     public var labels: [String: String]
-    /// Its number.
+    /// The value.
     public var value: Double
 
     /// A sample.
@@ -14,21 +14,21 @@ public struct MetricsReading: Sendable, Hashable {
     }
   }
 
-  /// Why a text can't be read.
+  /// An error in the syntax of a text.
   public struct SyntaxError: Error, Sendable, Hashable {
-    /// The number of the line, from 1.
+    /// The number of the faulty line, from 1.
     public var line: Int
 
-    /// A mistake in this line.
+    /// An error in this line.
     public init(line: Int) { self.line = line }
   }
 
   private var samples: [String: [Sample]] = [:]
 
-  /// Nothing.
+  /// A reading without samples.
   public init() {}
 
-  /// Reads a text; comments and time stamps are passed over.
+  /// Reads a text. Ignores comments and time stamps.
   public init(_ text: String) throws(SyntaxError) {
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       if line.isEmpty || line.first == "#" { continue }
@@ -37,17 +37,17 @@ public struct MetricsReading: Sendable, Hashable {
     }
   }
 
-  /// The samples of a name, as it stands in the text: `sdkd_calls_total`.
+  /// The samples of a name as written in the text, such as `sdkd_calls_total`.
   public subscript(name: String) -> [Sample] { samples[name] ?? [] }
 
-  /// The sum of the samples of a name that have these labels.
+  /// Returns the sum of a name's samples that have these labels.
   public func sum(_ name: String, _ labels: [String: String] = [:]) -> Double {
     self[name].reduce(0) { sum, sample in
       labels.allSatisfy { sample.labels[$0.key] == $0.value } ? sum + sample.value : sum
     }
   }
 
-  /// The sums of a name's samples by the value of a label.
+  /// Returns the sums of a name's samples by the value of a label.
   public func sums(_ name: String, by label: String) -> [String: Double] {
     self[name].reduce(into: [:]) { $0[$1.labels[label] ?? "", default: 0] += $1.value }
   }

@@ -30,7 +30,7 @@ extension MetricsRegistry {
     }
   }
 
-  /// Timers record nanoseconds; their families are in seconds.
+  /// Returns a timer that records nanoseconds. Its family is in seconds.
   public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     let cell = cell(label, dimensions) { family in
       family.kind == .histogram ? .histogram(HistogramCell(bounds: family.bounds, scale: 1e9)) : nil
@@ -39,7 +39,7 @@ extension MetricsRegistry {
     return NOOPMetricsHandler.instance
   }
 
-  // What was counted stays: a counter that went away and came back would read as a restart of the process.
+  // Metrics are kept: a counter that disappears and returns would look like a restart of the process.
   public func destroyCounter(_ handler: any CounterHandler) {}
   public func destroyMeter(_ handler: any MeterHandler) {}
   public func destroyRecorder(_ handler: any RecorderHandler) {}

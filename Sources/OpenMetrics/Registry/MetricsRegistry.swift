@@ -3,11 +3,11 @@ import Synchronization
 
 /// The metrics of a process: a factory for swift-metrics that writes OpenMetrics text.
 ///
-/// Families are declared before they are used. What is asked for under another name, as another kind or with other
-/// labels than declared is not counted, and neither is a combination of labels past a bound: so nothing that a program
-/// puts into a label makes memory grow. `rejected` tells of both.
+/// Families are declared before they are used. A metric with an undeclared name, another kind or other labels is not
+/// counted. Neither is a combination of labels beyond `maximumSeries`, so that no label can make memory grow.
+/// `rejected` counts both cases.
 public final class MetricsRegistry: MetricsFactory {
-  /// Reads numbers when somebody asks for the text.
+  /// A function that returns current values for a text.
   public typealias Collector = @Sendable () async -> [MetricSample]
 
   struct Key: Hashable {
@@ -29,20 +29,20 @@ public final class MetricsRegistry: MetricsFactory {
 
   /// A registry of these families.
   ///
-  /// - Parameter maximumSeries: how many combinations of labels are kept in all.
+  /// - Parameter maximumSeries: the number of combinations of labels that are kept in all.
   public init(_ families: [MetricFamily], maximumSeries: Int = 8192) {
     self.families = families.sorted { $0.name < $1.name }
     byName = Dictionary(families.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     self.maximumSeries = maximumSeries
   }
 
-  /// Adds a source of numbers that are read when somebody asks for the text.
+  /// Adds a function whose values are included in each text.
   public func collect(_ collector: @escaping Collector) { state.withLock { $0.collectors.append(collector) } }
 
-  /// How often something undeclared or past the bound was asked for, or collected.
+  /// The number of rejected metrics and samples: undeclared ones, and combinations of labels beyond the bound.
   public var rejected: Int { state.withLock { $0.rejected } }
 
-  /// All that is known now, as OpenMetrics text.
+  /// Returns the current values of all metrics as OpenMetrics text.
   public func text() async -> String {
     let (cells, collectors) = state.withLock { ($0.cells, $0.collectors) }
     var series: [String: [OpenMetricsText.Series]] = [:]
@@ -65,7 +65,7 @@ public final class MetricsRegistry: MetricsFactory {
 
   func reject() { state.withLock { $0.rejected += 1 } }
 
-  /// The cell of these labels, made if it is not there.
+  /// Returns the cell of these labels, created if needed; `nil` if it was rejected.
   func cell(
     _ label: String, _ dimensions: [(String, String)], make: (MetricFamily) -> MetricCell?
   ) -> MetricCell? {

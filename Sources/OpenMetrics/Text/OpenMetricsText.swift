@@ -1,15 +1,15 @@
-/// Writes the text of OpenMetrics 1.0.
+/// A writer of OpenMetrics 1.0 text.
 public enum OpenMetricsText {
-  /// What the text is, for whoever serves it.
+  /// The content type of the text.
   public static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-  /// The numbers of one combination of labels.
+  /// The value or contents of one combination of labels.
   struct Series {
     var labels: [String]
     var reading: MetricReading
   }
 
-  /// The whole text. Families without numbers are left out.
+  /// Returns the whole text. Families without values are omitted.
   static func write(_ families: [(family: MetricFamily, series: [Series])]) -> String {
     var text = ""
     for (family, series) in families {
@@ -50,7 +50,7 @@ public enum OpenMetricsText {
     }
   }
 
-  /// A number: whole ones without a point.
+  /// Returns a number as text; a whole one has no decimal point.
   private static func number(_ value: Double) -> String {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

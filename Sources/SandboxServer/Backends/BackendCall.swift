@@ -2,29 +2,29 @@ import Foundation
 
 /// A request to one SDK's backend.
 struct BackendCall: Sendable {
-  /// In capitals.
+  /// The HTTP method, in capitals.
   var method: String
-  /// Decoded, without namespace and SDK prefix: `v2`, `apps`, …
+  /// The decoded segments of the path, without namespace and SDK prefix: `v2`, `apps`, …
   var path: [String]
-  /// The query's items, decoded; the first of each name.
+  /// The decoded items of the query. Of several items with the same name, only the first is kept.
   var query: [String: String] = [:]
-  /// Every header, by its name in lower case.
+  /// The headers by their names in lower case.
   var headers: [String: String] = [:]
   var authorization: String?
   var body = Data()
-  /// By the sandbox's clock.
+  /// The time of the request by the sandbox's clock.
   var now: Date
-  /// The address of the backend itself, prefix included and without a slash at its end.
+  /// The URL of the backend, with its prefix and without a trailing slash.
   var baseURL: String
 
-  /// The token of `Authorization: Bearer …`; `nil` when there is none or another scheme.
+  /// The token of `Authorization: Bearer …`; `nil` without the header or with another scheme.
   var bearer: String? {
     let words = (authorization ?? "").split(separator: " ").map(String.init)
     guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
     return words[1]
   }
 
-  /// The body as a form; `nil` when it is declared to be something else or can't be decoded.
+  /// The form fields of the body; `nil` if the content type is not a form or the body can't be decoded.
   var form: [String: String]? {
     FormBody.items(body, contentType: headers["content-type"])
   }

@@ -1,4 +1,4 @@
-/// Every SDK that the sandbox stands in for. A new one is a folder and a line here.
+/// The backends of all SDKs that the sandbox imitates. To add one, add a folder and a line here.
 enum BackendList {
   static let all: [any SandboxBackend.Type] = [
     MessagingBackend.self,
@@ -8,7 +8,7 @@ enum BackendList {
     ChatBackend.self,
   ]
 
-  /// A fresh backend of each, by its path prefix.
+  /// Returns a new backend of each type, by path prefix.
   static func fresh() -> [String: any SandboxBackend] {
     var backends: [String: any SandboxBackend] = [:]
     for backend in all { backends[backend.prefix] = backend.init() }

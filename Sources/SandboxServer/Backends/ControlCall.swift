@@ -1,11 +1,11 @@
 import Foundation
 
-/// A control request that one backend obeys.
+/// A control request to one backend, such as `POST /_grant`.
 struct ControlCall: Sendable {
-  /// `nil` when the body is no JSON.
+  /// The body of the request; `nil` if it is not valid JSON.
   var body: JSONTree?
-  /// By the sandbox's clock.
+  /// The time of the request by the sandbox's clock.
   var now: Date
-  /// The address of the backend, prefix included and without a slash at its end.
+  /// The URL of the backend, with its prefix and without a trailing slash.
   var baseURL: String
 }

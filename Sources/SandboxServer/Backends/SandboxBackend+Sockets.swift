@@ -1,4 +1,4 @@
-/// A backend without WebSockets need not say so.
+/// The defaults for backends without WebSockets: `open` refuses every socket with 404.
 extension SandboxBackend {
   mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse? {
     SandboxResponse(404, json: errorBody(for: 404), note: "no WebSocket here")

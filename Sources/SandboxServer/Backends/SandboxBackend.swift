@@ -1,75 +1,84 @@
 import Foundation
 
-/// One SDK's vendor side: its accounts and users, and how they change with each request.
+/// The vendor's side of one SDK: its accounts, its users and its responses to requests.
 ///
-/// A value without I/O: the namespace that owns it feeds it requests one at a time.
+/// A value without I/O. The namespace that owns it passes requests to it one at a time.
 protocol SandboxBackend: Sendable {
-  /// The first segment of its paths, such as `zm`.
+  /// The first path segment of the backend's URLs, such as `zm`.
   static var prefix: String { get }
 
-  /// The control requests that only this backend knows, such as `_grant`; none unless it says so.
+  /// The names of the control requests that only this backend handles, such as `_grant`. Default: none.
   static var controls: [String] { get }
 
-  /// The members that it knows in `POST /_options`; none unless it says so.
+  /// The members that the backend accepts in `POST /_options`. Default: none.
   static var optionNames: [String] { get }
 
-  /// With the demo accounts and no users.
+  /// A backend with the demo accounts and without any user.
   init()
 
-  /// Does what the vendor would and gives its answer.
+  /// Handles a request as the vendor would and returns the response.
   mutating func respond(to call: BackendCall) -> SandboxResponse
 
-  /// Lets the WebSocket of that number be opened at the call's path, or refuses it by giving the response.
+  /// Accepts a WebSocket at the call's path by returning `nil`, or returns the response that refuses it.
   ///
-  /// Numbers are a namespace's own. Without this and what follows a backend has no sockets: 404.
+  /// `socket` is the number of the socket, unique in the namespace. By default every WebSocket is refused with 404.
   mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse?
 
-  /// Takes in a text frame of an open socket; what it gives is the note in the log. Answers go into `outbox`.
+  /// Handles a text frame of an open socket. Adds the replies to `outbox` and returns the note for the log.
   mutating func receive(_ frame: SocketFrame) -> String?
 
-  /// The socket is gone, whoever closed it.
+  /// Handles the end of a socket, whichever side closed it.
   mutating func closed(_ socket: Int)
 
-  /// What is to be sent to open sockets, in order: emptied after each call of the backend, whichever it was.
+  /// The frames and closes to carry out on open sockets, in order.
+  ///
+  /// The namespace carries them out and empties the list after each request, frame, close and control request.
   var outbox: [SocketAction] { get set }
 
-  /// The open sockets of a user, by whatever the SDK calls users: `to` in `POST /_push` and `/_close`.
+  /// Returns the open sockets of a user, for `to` in `POST /_push` and `/_close`. The form of a user's id depends on
+  /// the SDK.
   func sockets(of user: String) -> [Int]
 
-  /// What a message in a frame is, as scripts name it: `registerDevice`, `/meta/connect`; its `__type`, `action`,
-  /// `type` and `channel` unless it says otherwise.
+  /// Returns the event names by which scripts select a message of a frame, such as `registerDevice` or `/meta/connect`.
+  ///
+  /// Default: the message's `__type`, `action`, `type` and `channel`.
   func names(of message: JSONTree) -> [String]
 
-  /// A scripted reply with what the protocol needs to match it with its message, such as the message's id.
+  /// Returns a scripted reply with the members that match it to its message, such as the message's id. Default:
+  /// `reply`.
   func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree
 
-  /// What the vendor's error of this HTTP status looks like, for scripts that give a status only.
+  /// Returns the vendor's error body for an HTTP status, for scripts that give a status only.
   func errorBody(for status: Int) -> JSONTree
 
-  /// The same for vendors whose errors differ by path; `errorBody(for:)` as JSON unless it says otherwise.
+  /// Returns the vendor's error response for a status at a path, for vendors whose errors differ by path.
+  ///
+  /// Default: `errorBody(for:)` as JSON.
   func errorResponse(for status: Int, path: [String]) -> SandboxResponse
 
-  /// Adds, rotates or (no secret) removes a signing key: `POST /_keys`.
+  /// Adds or replaces a signing key: `POST /_keys`. Without a secret, removes it or restores the demo secret.
   mutating func setKey(_ kid: String, to secret: String?) throws(ControlMistake)
 
-  /// From now on refuses the tokens that the user has so far: `POST /_revoke`.
+  /// Makes the backend refuse all tokens that the user has so far: `POST /_revoke`.
   mutating func revokeTokens(of externalID: String, at now: Date) throws(ControlMistake)
 
-  /// The same for one kind of token only (`kind` in `POST /_revoke`); a mistake unless the SDK has kinds.
+  /// Makes the backend refuse one kind of token (`kind` in `POST /_revoke`). By default throws: there is one kind only.
   mutating func revokeTokens(of externalID: String, kind: String, at now: Date) throws(ControlMistake)
 
-  /// Changes how it behaves: `POST /_options`. A member that is null goes back to its default; all or none.
+  /// Changes the backend's behaviour: `POST /_options`. A null member restores its default.
+  ///
+  /// If a member is invalid, none is changed.
   mutating func setOptions(_ members: ControlMembers) throws(ControlMistake)
 
-  /// Obeys a `POST` to one of `controls`.
+  /// Handles a `POST` to one of `controls`.
   mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree
 
-  /// What `GET /_keys` shows.
+  /// The backend's part of `GET /_keys`.
   var keys: JSONTree { get }
 
-  /// What `GET /_options` shows.
+  /// The backend's part of `GET /_options`.
   var options: JSONTree { get }
 
-  /// What `GET /_state` shows; `baseURL` is where this backend is, prefix included.
+  /// Returns the backend's part of `GET /_state`. `baseURL` is the URL of the backend, with its prefix.
   func state(baseURL: String) -> JSONTree
 }

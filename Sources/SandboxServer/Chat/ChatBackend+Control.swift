@@ -1,8 +1,9 @@
 import Foundation
 
 extension ChatBackend {
-  /// `kid` is an account key: a secret makes the account or regenerates its secret, upon which its id tokens are
-  /// worthless; none leaves the account without one.
+  /// Sets the shared secret of the account `kid`, creating the account if needed, and revokes the account's id tokens.
+  ///
+  /// With `nil` the account has no secret afterwards.
   mutating func setKey(_ kid: String, to secret: String?) throws(ControlMistake) {
     guard accounts.keys.contains(kid) || accounts.count < SandboxLimits.record else {
       throw ControlMistake("kid", "at most \(SandboxLimits.record) accounts")
@@ -11,7 +12,7 @@ extension ChatBackend {
     revoke { $0.accountKey == kid }
   }
 
-  /// Revokes the visitor's id tokens; the next exchange gives a good one.
+  /// Revokes the visitor's id tokens. The next exchange issues a valid one.
   mutating func revokeTokens(of externalID: String, at now: Date) throws(ControlMistake) {
     revoke { $0.externalID == externalID }
   }
@@ -22,7 +23,7 @@ extension ChatBackend {
 
   var options: JSONTree { settings.tree }
 
-  /// `POST /_ban`: a banned visitor is dropped, now and when registering; `banned: false` lifts it.
+  /// Handles `POST /_ban`: drops a visitor now and at each later registration. `banned: false` lifts the ban.
   mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
     let members = try ControlMembers(call.body, known: ["externalId", "mid", "banned"])
     let externalID = try members.text("externalId")
@@ -53,7 +54,7 @@ extension ChatBackend {
     ChatRefusal.standard(for: status).tree
   }
 
-  /// Visitors, id tokens, bans and registrations.
+  /// Returns the visitors, id tokens, bans and registrations.
   func state(baseURL: String) -> JSONTree {
     let visitors = self.visitors
     return [

@@ -1,7 +1,8 @@
 import Foundation
 
-/// The socket at `/zc/mediator`: one register frame and its acknowledgement. What follows on it at the vendor's is not
-/// known (`vendors.md` 4.5), so further frames are noted and not answered.
+/// The socket at `/zc/mediator`: one register frame and its acknowledgement.
+///
+/// The vendor's later frames are unknown (`vendors.md` 4.5), so further frames are logged without a response.
 extension ChatBackend {
   mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse? {
     guard call.path == ["mediator"] else { return ChatRefusal.standard(for: 404).response(status: 404) }
@@ -29,7 +30,7 @@ extension ChatBackend {
     openSockets.filter { $0.value?.externalID == user || $0.value?.machine == user }.map { $0.key }
   }
 
-  /// Tells the banned who are connected, and closes their sockets.
+  /// Sends `dropped` to the connected visitors that are banned, and closes their sockets.
   mutating func dropBanned(now: Date) {
     for (socket, registration) in openSockets.sorted(by: { $0.key < $1.key }) {
       guard let registration, isBanned(registration.externalID, registration.machine) else { continue }
@@ -44,6 +45,6 @@ extension ChatBackend {
     externalID.map(bannedExternalIDs.contains) == true || machine.map(bannedMachines.contains) == true
   }
 
-  /// "Policy violation" of RFC 6455, 7.4.1.
+  /// The close code for a policy violation (RFC 6455, 7.4.1).
   private static let refused = 1008
 }

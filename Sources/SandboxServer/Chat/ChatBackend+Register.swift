@@ -1,8 +1,12 @@
 import Foundation
 
 extension ChatBackend {
-  /// Decides on a `register` frame: `unknown` for a frame or account that makes no sense, `unauthorized` for an id
-  /// token that is not good (any more) or a machine id that is another visitor's, `dropped` for the banned.
+  /// Decides on a `register` frame and records the outcome:
+  ///
+  /// - `unknown`: the frame is malformed or its account does not exist.
+  /// - `unauthorized`: the id token is unknown, revoked, expired or of another account, or another visitor has the
+  ///   machine id.
+  /// - `dropped`: the visitor or the machine is banned.
   mutating func register(_ frame: JSONTree, now: Date) -> ChatRegistration {
     let machine = frame["mid"]?.text
     let (externalID, outcome) = verdict(frame, machine: machine, now: now)

@@ -1,29 +1,30 @@
 import Foundation
 
-/// The vendor's side of `zendesk.chat`: the exchange of a JWT for an id token, and who may register (`vendors.md` 4
-/// and 9.4).
+/// The vendor's side of `zendesk.chat` (`vendors.md` 4 and 9.4).
+///
+/// It exchanges a JWT for an id token and decides which visitors may register.
 struct ChatBackend: SandboxBackend {
   static let prefix = "zc"
   static let controls = ["_ban"]
   static let optionNames = ChatOptions.names
 
   var settings = ChatOptions()
-  /// Shared secrets by account key; an account may have none.
+  /// The shared secrets by account key; `nil` for an account without a secret.
   var accounts: [String: String?] = [
     DemoAccounts.chatAccountKey: DemoAccounts.chatSecret, DemoAccounts.chatAccountKeyWithoutSecret: nil,
   ]
   var visitors: [String: ChatVisitor] = [:]
-  /// Visitor ids by every state that an exchange gave.
+  /// The visitor ids by state, for each state that an exchange returned.
   var states = BoundedStore<String>(most: SandboxLimits.tokens)
   var idTokens = BoundedStore<ChatVisitor.IDToken>(most: SandboxLimits.tokens)
   var bannedExternalIDs: Set<String> = []
   var bannedMachines: Set<String> = []
-  /// Whose machine id (`mid`) it is, by the first external id that registered with it.
+  /// The external id that first registered with each machine id (`mid`).
   var machines = BoundedStore<String>(most: SandboxLimits.users)
-  /// Open sockets, each with its registration once it has one.
+  /// The open sockets with their registrations; the value is `nil` until the socket has registered.
   var openSockets: [Int: ChatRegistration?] = [:]
   var outbox: [SocketAction] = []
-  /// Register frames and how they were acknowledged, oldest first.
+  /// The received register frames with their acknowledgements, oldest first.
   var registrations: [ChatRegistration] = []
 
   mutating func respond(to call: BackendCall) -> SandboxResponse {
@@ -36,7 +37,7 @@ struct ChatBackend: SandboxBackend {
     }
   }
 
-  /// `POST /authenticated/web/jwt`: an id token and a new state for the visitor whom the JWT names.
+  /// Handles `POST /authenticated/web/jwt`: issues an id token and a new state to the visitor whom the JWT names.
   private mutating func exchange(_ call: BackendCall) throws(ChatRefusal) -> JSONTree {
     guard let form = call.form else { throw .other(status: 400, "bad request", details: "the body must be a form") }
     guard let key = form["account_key"], let secret = accounts[key] else { throw .accountKeyNotFound }
@@ -59,9 +60,10 @@ struct ChatBackend: SandboxBackend {
     ]
   }
 
-  /// The visitor whom the state stands for, who can't become another; without a state, whoever has the external id.
+  /// Returns the visitor of the state; without a known state, the visitor of the external id, created if needed.
   ///
-  /// A state that was never given out is as good as none: a sandbox that was started again knows none.
+  /// An unknown state is ignored: a restarted sandbox knows none of its earlier states. Throws if the state belongs to
+  /// another account or external id.
   private func visitor(of claims: ChatClaims, account: String, state: String?) throws(ChatRefusal) -> ChatVisitor {
     if let state, let id = states[state], var visitor = visitors[id] {
       guard visitor.accountKey == account, visitor.externalID == claims.externalID else {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a visitor's JWT says, once it has been verified by the rules of `vendors.md` 4.2.
+/// The claims of a visitor's JWT, verified by the rules of `vendors.md` 4.2.
 struct ChatClaims: Equatable {
-  /// The lifetime that a token may have, and that one without `exp` has, in seconds.
+  /// The longest lifetime of a token, and the lifetime of one without `exp`, in seconds.
   static let longest = 420.0
-  /// How far `iat` may lie in the future, in seconds.
+  /// The time that `iat` may lie in the future, in seconds.
   static let tolerance = 120.0
 
   let externalID: String

@@ -1,10 +1,10 @@
-/// How the Chat backend can be told to behave where a canned response can't: `POST /_options`.
+/// The options of the Chat backend (`POST /_options`), for behaviour that a scripted response can't produce.
 struct ChatOptions: Sendable {
-  /// `expires_in` of the next id tokens, in seconds.
+  /// The `expires_in` of new id tokens, in seconds.
   var expiresIn = 3_600
-  /// The HTTP status of a refused exchange; the vendor's clients don't look at it.
+  /// The HTTP status of a refused exchange. The vendor's clients ignore it.
   var failureStatus = 400
-  /// The longest `external_id`, in characters; other pages of the vendor say 255 (`vendors.md` 4.2).
+  /// The longest `external_id`, in characters. Other pages of the vendor document 255 (`vendors.md` 4.2).
   var externalIDMax = 200
 
   static let names = ["expiresIn", "externalIdMax", "failureStatus"]

@@ -3,11 +3,11 @@ enum ChatRefusal: Error, Equatable {
   case accountKeyNotFound
   case tokenNotFound
   case noSharedSecret
-  /// `details` is the claim's fault.
+  /// A missing or invalid claim. The value is the `details` of the response.
   case claims(String)
   case externalIDHasChanged
   case internalServerError
-  /// Not in the vendor's table: "anything else".
+  /// A refusal that the vendor's table lists as "anything else".
   case other(status: Int, String, details: String? = nil)
 
   static let emailIsInvalid = Self.claims("email is invalid")
@@ -34,7 +34,7 @@ enum ChatRefusal: Error, Equatable {
     }
   }
 
-  /// `nil` for the refusals of an exchange, whose status is an option of the backend.
+  /// The HTTP status; `nil` for refusals of an exchange, whose status is the option `failureStatus`.
   var ownStatus: Int? {
     switch self {
     case .internalServerError: 500
@@ -43,7 +43,7 @@ enum ChatRefusal: Error, Equatable {
     }
   }
 
-  /// The error of a status, for scripts that give no body.
+  /// Returns the vendor's error for a status, for scripts that give no body.
   static func standard(for status: Int) -> ChatRefusal {
     switch status {
     case 404: .other(status: 404, "not found")

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A register frame that came to the mediator.
+/// A register frame that the mediator received, with its outcome.
 struct ChatRegistration: Sendable {
-  /// Seconds since 1970 by the sandbox's clock.
+  /// The seconds since 1970 by the sandbox's clock.
   let time: TimeInterval
   let machine: String?
-  /// `nil` for an anonymous visitor, and when the id token was refused.
+  /// The external id of the visitor; `nil` for an anonymous visitor and if the frame or its id token was refused.
   let externalID: String?
   let outcome: Outcome
 
-  /// How it is acknowledged; what follows `ok` is the `error` of the frame.
+  /// The acknowledgement of a register frame. Every case but `ok` is the `error` of that frame.
   enum Outcome: String, Sendable { case ok, dropped, unauthorized, unknown }
 
-  /// The frame that answers it.
+  /// The acknowledgement frame.
   var acknowledgement: JSONTree {
     outcome == .ok
       ? ["__type": "register_ack", "status": "ok"]

@@ -1,20 +1,20 @@
 import Foundation
 
-/// A visitor who has authenticated: whose external id can't change any more.
+/// An authenticated visitor. The external id never changes.
 struct ChatVisitor: Sendable {
   let id: String
   let accountKey: String
   let externalID: String
   var name: String
   var email: String
-  /// What the last exchange gave to be sent with the next.
+  /// The state that the last exchange returned, which the client sends with the next exchange.
   var state: String
   var exchanges = 0
-  /// Exchanges that came with the newest state, and those with an older one.
+  /// The number of exchanges with the newest state; `olderStates` counts those with an older one.
   var newestStates = 0
   var olderStates = 0
 
-  /// As `GET /_state` shows it.
+  /// The visitor as `GET /_state` shows it.
   var tree: JSONTree {
     [
       "id": .string(id), "accountKey": .string(accountKey), "externalId": .string(externalID),
@@ -24,7 +24,7 @@ struct ChatVisitor: Sendable {
     ]
   }
 
-  /// What an exchange yields.
+  /// An id token that an exchange issued.
   struct IDToken: Sendable {
     let visitor: String
     let expires: Date

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The sandbox's time: the machine's, moved by `POST /_clock`. It keeps ticking.
+/// The clock of a namespace: the machine's clock plus an offset that `POST /_clock` sets. It keeps running.
 struct SandboxClock: Sendable {
-  /// How far the sandbox is ahead of the machine, in seconds.
+  /// The seconds by which this clock is ahead of the machine's.
   private(set) var offset: TimeInterval = 0
   private let machine: @Sendable () -> Date
 
-  /// A hundred years either way: every date that results can still be written in HTTP.
+  /// The allowed offsets: a hundred years either way, so that every resulting date can be written in HTTP.
   static let offsets = -3_155_760_000.0...3_155_760_000.0
 
   init(machine: @escaping @Sendable () -> Date) {
@@ -15,7 +15,7 @@ struct SandboxClock: Sendable {
 
   var now: Date { machine().addingTimeInterval(offset) }
 
-  /// Obeys `{"offsetSeconds": N}` or `{"now": epochSeconds}`.
+  /// Sets the clock by `{"offsetSeconds": N}` or `{"now": epochSeconds}`.
   mutating func set(_ tree: JSONTree?) throws(ControlMistake) {
     let members = try ControlMembers(tree, known: ["offsetSeconds", "now"])
     let offset = try members.number("offsetSeconds", in: Self.offsets)
@@ -28,7 +28,7 @@ struct SandboxClock: Sendable {
     }
   }
 
-  /// `{"now": epochSeconds, "offsetSeconds": N}`.
+  /// The clock as JSON: `{"now": epochSeconds, "offsetSeconds": N}`.
   var tree: JSONTree {
     ["now": .number(now.timeIntervalSince1970.rounded(.down)), "offsetSeconds": .number(offset)]
   }

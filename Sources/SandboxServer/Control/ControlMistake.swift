@@ -1,6 +1,6 @@
-/// A control request that can't be obeyed, and which of its members is to blame.
+/// An error for an invalid control request, with the faulty member.
 struct ControlMistake: Error, Equatable {
-  /// The JSON member or query item at fault; `nil` when it is the request as a whole.
+  /// The faulty JSON member or query item; `nil` if the request as a whole is invalid.
   let member: String?
   let explanation: String
   let status: Int
@@ -11,7 +11,7 @@ struct ControlMistake: Error, Equatable {
     self.status = status
   }
 
-  /// `{"error":{"code":"bad_control","member":…,"description":…}}`.
+  /// The response `{"error":{"code":"bad_control","member":…,"description":…}}`.
   var response: SandboxResponse {
     let description = member.map { "\($0): \(explanation)" } ?? explanation
     return SandboxResponse(

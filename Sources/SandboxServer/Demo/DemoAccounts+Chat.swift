@@ -1,9 +1,9 @@
 /// The Chat accounts of every namespace (`vendors.md` 4).
 extension DemoAccounts {
-  /// The account whose visitors can authenticate.
+  /// The key of the account whose visitors can authenticate.
   public static let chatAccountKey = "sandboxChatAccountKey000000000001"
-  /// Its shared secret.
+  /// The shared secret of that account.
   public static let chatSecret = "sandbox-demo-secret-0005-protects-nothing"
-  /// An account for which no shared secret was ever made.
+  /// The key of an account without a shared secret.
   public static let chatAccountKeyWithoutSecret = "sandboxChatAccountKey000000000002"
 }

@@ -1,8 +1,8 @@
 /// The Chat Center installation of every namespace (`vendors.md` 5).
 extension DemoAccounts {
-  /// The only `providerUid` that it serves.
+  /// The only `providerUid` that the backend accepts.
   public static let providerUID = "demo_provider"
-  /// The key to encrypt identifiers with; `GET /_keys` shows it too.
+  /// The public key for encrypting client ids. `GET /_keys` shows it too.
   public static let identifierPublicKey = """
     -----BEGIN PUBLIC KEY-----
     MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAlnsY3wH0965A90T0rtVz
@@ -14,7 +14,7 @@ extension DemoAccounts {
     owIDAQAB
     -----END PUBLIC KEY-----
     """
-  /// Its private half, PKCS #8 in base64. As public as every secret here: it protects nothing.
+  /// The private half of that key, PKCS #8 in base64. Like every secret here it is public and protects nothing.
   static let identifierPrivateKey = """
     MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCWexjfAfT3rkD3RPSu1XM9xmPmWZk/TTb5ypMJT2k4X84/ASL8\
     NfKfygWfzQJgALJhu/ZD2JT+MuRhJwonFU1rEJ/4efeukUvfpxlGDIXcx7dQ0XkWnEQ7mSw87n+VBP0zVklU1MHXIVya9qViZJCl\

@@ -1,13 +1,13 @@
 /// The connected apps of every namespace (`vendors.md` 3).
 extension DemoAccounts {
-  /// A connected app without a secret, whose refresh tokens stay.
+  /// The client id of a connected app without a secret, whose refresh tokens do not rotate.
   public static let salesforceClientID = "3MVG9sandbox.demo"
-  /// A connected app without a secret, whose refresh tokens rotate: each is good for one refresh.
+  /// The client id of a connected app without a secret, whose refresh tokens rotate: each is valid for one refresh.
   public static let salesforceRotatingClientID = "3MVG9sandbox.rotating"
-  /// A connected app with a secret, whose refresh tokens stay.
+  /// The client id of a connected app with a secret, whose refresh tokens do not rotate.
   public static let salesforceConfidentialClientID = "3MVG9sandbox.confidential"
-  /// That app's secret.
+  /// The secret of that app.
   public static let salesforceClientSecret = "sandbox-demo-secret-0004-protects-nothing"
-  /// The organisation in `id` URLs.
+  /// The id of the organisation in `id` URLs.
   public static let salesforceOrganizationID = "00Dsandbox00000001"
 }

@@ -1,10 +1,11 @@
 import Foundation
 
-/// The headers of `vendors.md` 5.2, checked for real.
+/// Verification of the headers that `vendors.md` 5.2 describes.
 extension EdnaBackend {
-  /// Finds out who asks and whether that user may; `mayLackAddress` for what is asked before the first registration.
+  /// Identifies the user of a request and throws unless the credentials are valid.
   ///
-  /// 400 for headers that don't fit together, 401 for tokens, 403 for another provider.
+  /// `mayLackAddress` permits an empty `X-Client-Token`, for requests before the first registration. The status is 400
+  /// for inconsistent headers, 401 for tokens and 403 for another provider.
   mutating func authorize(_ call: BackendCall, mayLackAddress: Bool) throws(EdnaRefusal) {
     try Self.checkProvider(call.query["providerUid"] ?? call.headers["x-provider-uid"])
     guard let sent = call.headers["x-ext-client-id"], !sent.isEmpty else {
@@ -23,12 +24,12 @@ extension EdnaBackend {
     try note(identifier, credentials)
   }
 
-  /// Refuses every provider but the demo one; where none is named it is that.
+  /// Throws for every provider but the demo one. A missing `uid` means the demo provider.
   static func checkProvider(_ uid: String?) throws(EdnaRefusal) {
     guard uid == nil || uid == DemoAccounts.providerUID else { throw .forbidden("wrong providerUid") }
   }
 
-  /// What precedes `:clientId` in `X-Client-Token`: a signature, a device address, or nothing yet.
+  /// Returns the part of `X-Client-Token` before `:clientId`: a signature, a device address, or an empty text.
   private static func clientToken(_ call: BackendCall, of clientID: String) throws(EdnaRefusal) -> String {
     guard let token = call.headers["x-client-token"] else { return "" }
     guard call.headers["x-header-encoding"] == "url" else { throw .badRequest("X-Header-Encoding is not url") }

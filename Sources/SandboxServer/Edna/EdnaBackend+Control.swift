@@ -19,7 +19,9 @@ extension EdnaBackend {
     name == "_tokens" ? try registerToken(call) : try pushUnauthorized(call)
   }
 
-  /// `{"token", "clientId"?, "expiresIn"?}`: seconds from now; without a client id the token is anybody's.
+  /// Registers the token of `{"token", "clientId"?, "expiresIn"?}`.
+  ///
+  /// `expiresIn` is in seconds from now. Without `clientId` every client may use the token.
   private mutating func registerToken(_ call: ControlCall) throws(ControlMistake) -> JSONTree {
     let members = try ControlMembers(call.body, known: ["token", "clientId", "expiresIn"])
     let token = try members.requiredText("token")
@@ -28,7 +30,7 @@ extension EdnaBackend {
     return ["tokens": tokens.tree]
   }
 
-  /// `{"clientId", "details"}`: tells the client's open sockets that its credentials are no longer taken.
+  /// Sends `UNAUTHORIZED` to the open sockets of the client in `{"clientId", "details"}`. Revokes no token.
   private mutating func pushUnauthorized(_ call: ControlCall) throws(ControlMistake) -> JSONTree {
     let members = try ControlMembers(call.body, known: ["clientId", "details"])
     let told = sockets(of: try members.requiredText("clientId")).sorted()
@@ -41,7 +43,7 @@ extension EdnaBackend {
     return ["sockets": .array(told.map { .number(Double($0)) })]
   }
 
-  /// Users, devices, sessions, the offline log and tokens.
+  /// Returns the users, devices, sessions, `CLIENT_OFFLINE` messages and tokens.
   func state(baseURL: String) -> JSONTree {
     let online = Set(sessions.values.filter { $0.step == .informed }.map(\.user))
     return [

@@ -1,8 +1,8 @@
 import Foundation
 
-/// `sendMessage`: what its content may be.
+/// The handling of `sendMessage` and the contents that it accepts.
 extension EdnaBackend {
-  /// Takes a message in and acknowledges it.
+  /// Handles a message and returns its acknowledgement.
   mutating func take(
     _ data: JSONTree, _ session: EdnaSession, _ frame: SocketFrame
   ) throws(EdnaRefusal) -> JSONTree {
@@ -48,7 +48,7 @@ extension EdnaBackend {
     users[session.user]?.info = info
   }
 
-  /// The user is gone from this device, and so is its push subscription.
+  /// Signs the user off from this device and removes the device's push subscription.
   private mutating func signOff(_ session: EdnaSession, _ frame: SocketFrame) {
     let push = devices[session.deviceAddress]?.pushAddress
     devices[session.deviceAddress]?.pushAddress = nil

@@ -44,12 +44,12 @@ extension EdnaBackend {
     sessions.filter { $0.value.step != .opened && ($0.value.user == user || $0.value.clientID == user) }.map(\.key)
   }
 
-  /// `registerDevice`, `sendMessage`, and what the message is: `INIT_CHAT`, `CLIENT_INFO`, `CLIENT_OFFLINE`.
+  /// Returns the action and the content type of a message, such as `sendMessage` and `INIT_CHAT`.
   func names(of message: JSONTree) -> [String] {
     [message["action"], message["data"]?["content"]?["type"]].compactMap { $0?.text }
   }
 
-  /// An answer has its message's action and correlation id.
+  /// Returns the reply with the action and the correlation id of its message added.
   func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree {
     guard let members = reply.members else { return reply }
     let asked = JSONTree.of(["action": message["action"], "correlationId": message["correlationId"]])
@@ -76,7 +76,7 @@ extension EdnaBackend {
     return ["deviceAddress": .string(device.address)]
   }
 
-  /// The device that registers: known by its address, else by its `deviceUid`, else new.
+  /// Returns the registering device: found by its address, else by its `deviceUid`, else new.
   private func device(_ data: JSONTree, of user: String) throws(EdnaRefusal) -> EdnaDevice {
     if let known = data["deviceAddress"]?.text.flatMap({ devices[$0] }), known.clientID == user { return known }
     let uid = data["deviceUid"]?.text
@@ -96,7 +96,7 @@ extension EdnaBackend {
     return ["deviceAddress": .string(session.deviceAddress)]
   }
 
-  /// Whether the socket has registered and may still speak for its user.
+  /// Throws unless the socket has registered and its token is still valid.
   func check(_ session: EdnaSession, at now: Date) throws(EdnaRefusal) {
     if session.step == .opened { throw .badRequest("not registered") }
     try tokens.check(session.credentials.token, of: session.user, at: now)

@@ -7,13 +7,13 @@ struct EdnaBackend: SandboxBackend {
   static let controls = ["_tokens", "_unauthorized"]
 
   var tokens = EdnaTokens()
-  /// By client id in plain.
+  /// The users by plain client id.
   var users: [String: EdnaUser] = [:]
-  /// By address.
+  /// The devices by device address.
   var devices: [String: EdnaDevice] = [:]
-  /// By socket.
+  /// The sessions by socket number.
   var sessions: [Int: EdnaSession] = [:]
-  /// Every `CLIENT_OFFLINE`, oldest first.
+  /// The received `CLIENT_OFFLINE` messages, oldest first.
   var offline: [JSONTree] = []
   var outbox: [SocketAction] = []
 
@@ -55,7 +55,7 @@ struct EdnaBackend: SandboxBackend {
     "messages": [], "agentInfo": ["agent": .null, "startDate": .null], "allowedToSendMessages": true,
   ]
 
-  /// The user, made if need be.
+  /// Records the identifier and credentials of a user, creating the user if needed.
   mutating func note(_ identifier: EdnaIdentifier, _ credentials: EdnaCredentials) throws(EdnaRefusal) {
     guard users[identifier.plain] != nil || users.count < SandboxLimits.users else { throw .full("users") }
     var user = users[identifier.plain] ?? EdnaUser(id: identifier.plain, identifier: identifier)

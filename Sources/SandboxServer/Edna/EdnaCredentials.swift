@@ -1,15 +1,15 @@
 import Foundation
 
-/// What a request proves its user with: `ChatAuth` as headers or as cookies (`vendors.md` 5.2).
+/// The credentials of a request: `ChatAuth` as headers or as cookies (`vendors.md` 5.2).
 struct EdnaCredentials: Equatable, Sendable {
   enum Method: String, Sendable {
     case headers
     case cookies
   }
 
-  /// `nil` without a token.
+  /// The way in which the token was sent; `nil` without a token.
   var method: Method?
-  /// As it was sent: the SDK adds no `Bearer`.
+  /// The token as sent: the SDK adds no `Bearer`.
   var token: String?
   var scheme: String?
 
@@ -30,7 +30,7 @@ struct EdnaCredentials: Equatable, Sendable {
     }
   }
 
-  /// The pairs of a `Cookie` header, empty ones left out.
+  /// Returns the pairs of a `Cookie` header, without empty ones.
   private static func cookies(_ header: String) -> [String: String] {
     header.split(separator: ";").reduce(into: [:]) { cookies, pair in
       let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }

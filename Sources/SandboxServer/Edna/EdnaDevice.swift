@@ -1,10 +1,10 @@
-/// An installation that has registered: its address, and where its pushes go.
+/// A registered installation with its device address and its push address.
 struct EdnaDevice: Sendable {
   let address: String
-  /// In plain.
+  /// The plain client id of the device's user.
   let clientID: String
   let deviceUID: String?
-  /// `nil` when there is no push subscription.
+  /// The address for pushes; `nil` without a push subscription.
   var pushAddress: String?
 
   var tree: JSONTree {

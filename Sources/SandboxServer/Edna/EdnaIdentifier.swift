@@ -1,15 +1,15 @@
 import CryptoExtras
 import Foundation
 
-/// A client id as it was sent, and what it says once decrypted (`vendors.md` 5.2: `clientIdIsEncrypted`).
+/// A client id as sent, and its decrypted form if it is encrypted (`vendors.md` 5.2: `clientIdIsEncrypted`).
 struct EdnaIdentifier: Equatable, Sendable {
   let sent: String
-  /// `nil` for an id that is not encrypted with the demo key.
+  /// The decrypted id; `nil` for an id that is not encrypted with the demo key.
   let decrypted: Decrypted?
 
   struct Decrypted: Equatable, Sendable {
     let id: String
-    /// `rsa-oaep-sha256`, `rsa-oaep-sha1` or `rsa-pkcs1`.
+    /// The encryption scheme: `rsa-oaep-sha256`, `rsa-oaep-sha1` or `rsa-pkcs1`.
     let scheme: String
   }
 
@@ -18,7 +18,7 @@ struct EdnaIdentifier: Equatable, Sendable {
     decrypted = Self.decrypt(sent)
   }
 
-  /// Whose id it is: two encryptions of the same id are the same user.
+  /// The plain client id, which identifies the user: two encryptions of the same id are the same user.
   var plain: String { decrypted?.id ?? sent }
 
   private static func decrypt(_ text: String) -> Decrypted? {

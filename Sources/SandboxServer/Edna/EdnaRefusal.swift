@@ -3,10 +3,10 @@ struct EdnaRefusal: Error, Equatable {
   let status: Int
   let error: String
   let details: String
-  /// What only the log shows.
+  /// The reason for the log, which can be more specific than `details`.
   let note: String
 
-  /// `details` is `expired` or `invalid`.
+  /// Returns a refusal with status 401. `details` is `expired` or `invalid`.
   static func unauthorized(_ details: String, _ note: String) -> EdnaRefusal {
     EdnaRefusal(status: 401, error: "UNAUTHORIZED", details: details, note: note)
   }
@@ -27,7 +27,7 @@ struct EdnaRefusal: Error, Equatable {
     EdnaRefusal(status: 503, error: "SANDBOX_FULL", details: "no more \(what)", note: "too many \(what)")
   }
 
-  /// What a status looks like, for scripts that give no body.
+  /// Returns the vendor's error for a status, for scripts that give no body.
   static func standard(for status: Int) -> EdnaRefusal {
     switch status {
     case 401: .unauthorized("expired", "")

@@ -1,6 +1,6 @@
-/// An open socket and how far it has come.
+/// An open socket and its progress through the sign-in steps.
 struct EdnaSession: Sendable {
-  /// The steps in their order; each needs the one before.
+  /// The steps in order; each requires the one before it.
   enum Step: String, Sendable {
     case opened
     case registered
@@ -8,10 +8,10 @@ struct EdnaSession: Sendable {
     case informed
   }
 
-  /// From the upgrade request.
+  /// The credentials of the upgrade request.
   let credentials: EdnaCredentials
   var step = Step.opened
-  /// As sent, and its device's address: set by `registerDevice`.
+  /// The client id as sent. `registerDevice` sets it, `user` and `deviceAddress`.
   var clientID = ""
   var user = ""
   var deviceAddress = ""

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The tokens that the customer's server is said to have handed out: `POST /_tokens`.
+/// The tokens that the customer's server has issued, as registered by `POST /_tokens`.
 ///
-/// A client without any needs none; one with tokens of its own, or if there are tokens for everybody, must show one.
+/// A client must send a token if one is registered for it or for all clients. Otherwise it needs none.
 struct EdnaTokens: Sendable {
   private var entries: [String: Entry] = [:]
 
   private struct Entry: Sendable {
-    /// `nil` for a token that is anybody's.
+    /// The client that owns the token; `nil` for a token that every client may use.
     var clientID: String?
-    /// `nil` never expires.
+    /// The time at which the token expires; `nil` for a token that never expires.
     var expiresAt: Date?
     var isRevoked = false
   }
 
-  /// `lifetime` is in seconds; a negative one makes a token that has expired.
+  /// Registers a token. `lifetime` is in seconds; a negative one registers an expired token.
   mutating func register(
     _ token: String, of clientID: String?, lifetime: TimeInterval?, at now: Date
   ) throws(ControlMistake) {
@@ -24,12 +24,12 @@ struct EdnaTokens: Sendable {
     entries[token] = Entry(clientID: clientID, expiresAt: lifetime.map { now.addingTimeInterval($0) })
   }
 
-  /// From now on the client's tokens are invalid.
+  /// Marks the client's tokens as revoked.
   mutating func revoke(of clientID: String) {
     for (token, entry) in entries where entry.clientID == clientID { entries[token]?.isRevoked = true }
   }
 
-  /// Whether the client may go on with this token.
+  /// Throws unless the client may use this token, or needs none.
   func check(_ token: String?, of clientID: String, at now: Date) throws(EdnaRefusal) {
     guard let entry = token.flatMap({ entries[$0] }) else {
       guard entries.values.contains(where: { ($0.clientID ?? clientID) == clientID }) else { return }

@@ -1,16 +1,16 @@
-/// A user of the installation, known by the client id in plain.
+/// A user of the installation, identified by the plain client id.
 struct EdnaUser: Sendable {
   let id: String
-  /// What the last request or frame called the user, encrypted or not.
+  /// The client id as the last request or registration sent it, encrypted or plain.
   var identifier: EdnaIdentifier
-  /// What the last request proved the user with.
+  /// The credentials of the last request or registration.
   var credentials: JSONTree = [:]
-  /// The last `CLIENT_INFO`, without type and client id.
+  /// The content of the last `CLIENT_INFO`, without type and client id.
   var info: [String: JSONTree] = [:]
-  /// `data` of the last `INIT_CHAT` that had one.
+  /// The `data` of the last `INIT_CHAT` that had one.
   var data: JSONTree?
 
-  /// As `GET /_state` shows it.
+  /// Returns the user as `GET /_state` shows it.
   func tree(isOnline: Bool) -> JSONTree {
     .of([
       "clientId": .string(id),

@@ -1,10 +1,10 @@
 import Foundation
 
-/// `application/x-www-form-urlencoded`, as clients post to the token endpoints.
+/// The encoding `application/x-www-form-urlencoded`, which clients send to the token endpoints.
 enum FormBody {
   static let contentType = "application/x-www-form-urlencoded"
 
-  /// The fields, the first of each name; `nil` for another content type and for what is wrongly encoded.
+  /// Returns the fields, of several with the same name the first; `nil` for another content type or a wrong encoding.
   static func items(_ body: Data, contentType: String?) -> [String: String]? {
     let type = (contentType ?? "").split(separator: ";").first?.trimmingCharacters(in: .whitespaces)
     guard type?.lowercased() == Self.contentType, let text = String(bytes: body, encoding: .utf8) else { return nil }
@@ -19,7 +19,7 @@ enum FormBody {
     return items
   }
 
-  /// The fields as a body, sorted by name.
+  /// Returns the encoded fields, sorted by name.
   static func encode(_ items: [String: String]) -> Data {
     let pairs = items.sorted { $0.key < $1.key }.map { "\(escaped($0.key))=\(escaped($0.value))" }
     return Data(pairs.joined(separator: "&").utf8)

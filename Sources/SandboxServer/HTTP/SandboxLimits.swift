@@ -1,33 +1,33 @@
-/// How much the sandbox takes in before it refuses, so that a runaway test can't exhaust the machine.
+/// The limits of the sandbox, so that a runaway test can't exhaust the machine.
 enum SandboxLimits {
-  /// Bytes of a request's body; more is answered 413.
+  /// The longest body of a request, in bytes. A longer one is refused with 413.
   static let body = 1 << 20
-  /// Bytes of a refused body that are still read, so that the client gets to see the 413.
+  /// The number of bytes of a refused body that are still read, so that the client receives the 413.
   static let drain = 16 << 20
-  /// Requests that a namespace's log keeps; older ones go first.
+  /// The number of requests that a namespace's log keeps. The oldest are removed first.
   static let log = 10_000
-  /// Bytes of bodies that a namespace's log keeps; older requests go first.
+  /// The bytes of bodies that a namespace's log keeps. The oldest requests are removed first.
   static let logBytes = 64 << 20
-  /// Copies of the sandbox's state made by `/ns/{name}`.
+  /// The number of namespaces made by `/ns/{name}`.
   static let namespaces = 1_000
-  /// Scripts that wait in a namespace.
+  /// The number of pending scripts in a namespace.
   static let scripts = 1_000
-  /// Requests that hang or are delayed in a namespace; one more is dropped.
+  /// The number of hanging or delayed requests in a namespace. One more is dropped.
   static let waiting = 1_000
   /// The longest delay and the longest wait, in milliseconds.
   static let delay = 600_000
-  /// WebSockets that are open in a namespace; one more is refused with 503.
+  /// The number of open WebSockets in a namespace. One more is refused with 503.
   static let sockets = 1_000
-  /// Frames that wait to be sent on one WebSocket; with one more it is cut.
+  /// The number of unsent frames on one WebSocket. One more cuts the connection.
   static let socketBacklog = 1_000
-  /// Bytes of a text message that a WebSocket takes; more closes it with 1009.
+  /// The longest text message on a WebSocket, in bytes. A longer one closes the socket with 1009.
   static let message = 1 << 20
-  /// Users, and clients, of a backend in a namespace.
+  /// The number of users in a backend of a namespace. It also bounds the backend's clients or devices.
   static let users = 10_000
-  /// Tokens of a backend in a namespace; older ones make way.
+  /// The number of tokens of a backend in a namespace. The oldest are removed first.
   static let tokens = 20_000
-  /// Entries of a backend's own record of what happened; older ones go first.
+  /// The number of entries in a backend's record of events. The oldest are removed first.
   static let record = 1_000
-  /// Tokens remembered for each user so that `/_revoke` knows them again.
+  /// The number of tokens remembered for each user so that `/_revoke` recognizes them.
   static let tokensPerUser = 100
 }

@@ -1,13 +1,13 @@
-/// What becomes of a request on the wire.
+/// The sandbox's reply to a request on the wire.
 enum SandboxReply: Equatable, Sendable {
-  /// The response as it is.
+  /// Sends the response.
   case send(SandboxResponse)
-  /// The response's head and half of its body, then the connection is closed.
+  /// Sends the response's head and half of its body, then closes the connection.
   case cut(SandboxResponse)
-  /// The connection is closed without a byte.
+  /// Closes the connection without sending a byte.
   case drop
-  /// The response as it is, then the connection is closed: what follows on it can't be understood.
+  /// Sends the response, then closes the connection, since the following bytes can't be understood.
   case sendAndClose(SandboxResponse)
-  /// The connection becomes a WebSocket.
+  /// Turns the connection into a WebSocket.
   case upgrade(OpenSocket)
 }

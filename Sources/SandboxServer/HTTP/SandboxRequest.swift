@@ -1,23 +1,23 @@
 import Foundation
 
-/// A request as the sandbox's logic sees it: read whole, free of the HTTP library.
+/// A completely read request, independent of the HTTP library.
 struct SandboxRequest: Sendable {
   var method: String
-  /// As it stood in the request line, percent-encoded, without the query.
+  /// The path as sent, percent-encoded, without the query.
   var path: String
-  /// What follows `?`, as it stood; empty if nothing does.
+  /// The undecoded query, without `?`; empty if there is none.
   var query: String = ""
-  /// Names as sent.
+  /// The headers by their names as sent.
   var headers: [String: String] = [:]
   var body = Data()
 
-  /// The value of a header, whatever the case of its name.
+  /// Returns the value of a header, ignoring the case of its name.
   func header(_ name: String) -> String? {
     let wanted = name.lowercased()
     return headers.first { $0.key.lowercased() == wanted }?.value
   }
 
-  /// The path's segments, decoded; `nil` for a path that isn't absolute or is wrongly encoded.
+  /// The decoded segments of the path; `nil` if the path is not absolute or is wrongly encoded.
   var segments: [String]? {
     guard path.hasPrefix("/") else { return nil }
     var segments: [String] = []
@@ -29,7 +29,7 @@ struct SandboxRequest: Sendable {
     return segments
   }
 
-  /// The query's items, decoded; the first of each name.
+  /// The decoded items of the query. Of several items with the same name, only the first is kept.
   var queryItems: [String: String] {
     var items: [String: String] = [:]
     for pair in query.split(separator: "&") {
@@ -40,7 +40,8 @@ struct SandboxRequest: Sendable {
     return items
   }
 
-  /// Where the client believes the sandbox to be, for the URLs that responses contain.
+  /// The sandbox's origin for URLs in responses: `http://` and the `Host` header, or `http://127.0.0.1` without a valid
+  /// one.
   var origin: String {
     let allowed = { (byte: UInt8) in
       switch byte {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A response that the sandbox's logic has decided on.
+/// A response of the sandbox's logic, independent of the HTTP library.
 struct SandboxResponse: Equatable, Sendable {
   var status: Int
-  /// Each name with its values, in the order in which they are sent.
+  /// The values of each header by its name, in the order in which they are sent.
   var headers: [String: [String]]
   var body: Data
-  /// Why, for whoever reads the log; the vendor's wire format keeps it to itself.
+  /// The reason for the response, which only the log shows.
   var note: String?
 
   init(_ status: Int, headers: [String: [String]] = [:], body: Data = Data(), note: String? = nil) {
@@ -20,7 +20,7 @@ struct SandboxResponse: Equatable, Sendable {
     self.init(status, headers: ["Content-Type": ["application/json"]], body: json.encoded, note: note)
   }
 
-  /// Sets a header, replacing one of the same name in another case.
+  /// Sets a header and removes one of the same name in another case.
   mutating func set(_ name: String, to values: [String]) {
     headers = headers.filter { $0.key.lowercased() != name.lowercased() }
     headers[name] = values

@@ -1,8 +1,8 @@
-/// The members of a control request's JSON object, read one by one; every mistake names the member.
+/// The members of a control request's JSON object. Every error names the faulty member.
 struct ControlMembers {
   let members: [String: JSONTree]
 
-  /// Takes an object that has no other members than `known`.
+  /// The members of an object. Throws if it has members other than `known`.
   init(_ tree: JSONTree?, known: [String]) throws(ControlMistake) {
     guard let members = tree?.members else {
       throw ControlMistake(nil, "the body must be a JSON object with the members \(known.joined(separator: ", "))")
@@ -13,40 +13,40 @@ struct ControlMembers {
     self.members = members
   }
 
-  /// True when the member is there, be it null.
+  /// Whether the member is present, even if it is null.
   func has(_ name: String) -> Bool { members[name] != nil }
 
-  /// The member, unless it is absent or null.
+  /// Returns the member; `nil` if it is absent or null.
   func value(_ name: String) -> JSONTree? {
     members[name].flatMap { $0 == .null ? nil : $0 }
   }
 
-  /// A string that is not empty, `nil` when absent or null.
+  /// Returns a non-empty string; `nil` if the member is absent or null.
   func text(_ name: String) throws(ControlMistake) -> String? {
     guard let value = value(name) else { return nil }
     guard let text = value.text, !text.isEmpty else { throw ControlMistake(name, "must be a string and not empty") }
     return text
   }
 
-  /// A string that is not empty and must be there.
+  /// Returns a non-empty string. Throws if the member is absent or null.
   func requiredText(_ name: String) throws(ControlMistake) -> String {
     guard let text = try text(name) else { throw ControlMistake(name, "is missing") }
     return text
   }
 
-  /// True or false; absent is false.
+  /// Returns a Boolean; false if the member is absent or null.
   func flag(_ name: String) throws(ControlMistake) -> Bool {
     guard let value = value(name) else { return false }
     guard case .bool(let flag) = value else { throw ControlMistake(name, "must be true or false") }
     return flag
   }
 
-  /// True or false, `nil` when absent or null.
+  /// Returns a Boolean; `nil` if the member is absent or null.
   func optionalFlag(_ name: String) throws(ControlMistake) -> Bool? {
     value(name) == nil ? nil : try flag(name)
   }
 
-  /// One of the cases of `Choice` by its name, `nil` when absent or null.
+  /// Returns the case of `Choice` with this raw value; `nil` if the member is absent or null.
   func choice<Choice: RawRepresentable & CaseIterable>(
     _ name: String, as type: Choice.Type
   ) throws(ControlMistake) -> Choice? where Choice.RawValue == String {
@@ -57,7 +57,7 @@ struct ControlMembers {
     return choice
   }
 
-  /// The texts of an array, `nil` when absent or null.
+  /// Returns the strings of an array; `nil` if the member is absent or null.
   func texts(_ name: String) throws(ControlMistake) -> [String]? {
     guard let value = value(name) else { return nil }
     guard case .array(let elements) = value else { throw ControlMistake(name, "must be an array of strings") }
@@ -66,7 +66,7 @@ struct ControlMembers {
     return texts
   }
 
-  /// A number within `range`, `nil` when absent or null.
+  /// Returns a number within `range`; `nil` if the member is absent or null.
   func number(_ name: String, in range: ClosedRange<Double>) throws(ControlMistake) -> Double? {
     guard let value = value(name) else { return nil }
     guard let number = value.double, range.contains(number) else {
@@ -75,7 +75,7 @@ struct ControlMembers {
     return number
   }
 
-  /// A whole number within `range`, `nil` when absent or null.
+  /// Returns a whole number within `range`; `nil` if the member is absent or null.
   func integer(_ name: String, in range: ClosedRange<Int>) throws(ControlMistake) -> Int? {
     guard let value = value(name) else { return nil }
     guard let integer = value.double.flatMap({ Int(exactly: $0) }), range.contains(integer) else {

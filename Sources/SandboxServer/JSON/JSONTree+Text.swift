@@ -24,7 +24,7 @@ extension JSONTree: Codable {
     case .null: try value.encodeNil()
     case .bool(let bool): try value.encode(bool)
     case .number(let number):
-      // 3 rather than 3.0: clients decode counts and times as integers.
+      // Write 3, not 3.0: clients decode counts and times as integers.
       if let whole = Int(exactly: number) { try value.encode(whole) } else { try value.encode(number) }
     case .string(let text): try value.encode(text)
     case .array(let elements): try value.encode(elements)
@@ -34,23 +34,23 @@ extension JSONTree: Codable {
 }
 
 extension JSONTree {
-  /// The value that a JSON text holds; `nil` when it is no JSON.
+  /// The value of a JSON text; `nil` if the text is not valid JSON or is nested more than 64 levels deep.
   init?(parsing text: Data) {
-    // Each level of nesting is tried as every kind of value, so depth is what costs: refuse what no SDK sends.
+    // The decoder tries every kind of value at each level, so its time grows with the depth. No SDK sends such depths.
     guard Self.depth(of: text) <= 64, let tree = try? JSONDecoder().decode(JSONTree.self, from: text) else {
       return nil
     }
     self = tree
   }
 
-  /// This value as JSON text, members sorted by name.
+  /// The value as JSON text, with members sorted by name.
   var encoded: Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return (try? encoder.encode(self)) ?? Data("null".utf8)
   }
 
-  /// At most this deep: brackets inside strings count too, which only ever errs towards refusing.
+  /// Returns an upper bound of the nesting depth: brackets inside strings count too.
   private static func depth(of text: Data) -> Int {
     var depth = 0
     var deepest = 0

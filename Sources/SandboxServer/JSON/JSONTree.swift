@@ -1,4 +1,4 @@
-/// A JSON value as the sandbox holds one: what it read from a body, or is about to write into one.
+/// A JSON value that the sandbox read from a body or writes into one.
 enum JSONTree: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -7,7 +7,7 @@ enum JSONTree: Equatable, Sendable {
   case array([JSONTree])
   case object([String: JSONTree])
 
-  /// The member of an object; `nil` when this is no object, has no such member, or the member is null.
+  /// The member of an object; `nil` if this is no object, has no such member, or the member is null.
   subscript(name: String) -> JSONTree? {
     guard case .object(let members) = self, let value = members[name], value != .null else { return nil }
     return value
@@ -28,12 +28,12 @@ enum JSONTree: Equatable, Sendable {
     if case .object(let members) = self { members } else { nil }
   }
 
-  /// An object of those members that have a value: `nil` leaves the member out.
+  /// Returns an object of the members that have a value. A `nil` value leaves the member out.
   static func of(_ members: [String: JSONTree?]) -> JSONTree {
     .object(members.compactMapValues { $0 })
   }
 
-  /// A string, or nothing for no text, so that it can be left out of an object.
+  /// Returns a string, or `nil` without a text, so that `of(_:)` leaves the member out.
   static func optional(_ text: String?) -> JSONTree? {
     text.map { .string($0) }
   }

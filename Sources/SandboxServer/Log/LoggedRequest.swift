@@ -1,19 +1,19 @@
 import Foundation
 
-/// One received request in the log, and what was answered once that is known; or one received WebSocket frame.
+/// A log entry: a received request with its response status, or a received WebSocket frame.
 struct LoggedRequest: Sendable {
   let index: Int
-  /// By the sandbox's clock.
+  /// The time of arrival by the sandbox's clock.
   let time: Date
   let request: SandboxRequest
-  /// `nil` until the response is decided: a request that hangs keeps it so.
+  /// The status of the response; `nil` until it is decided, and for frames. A hanging request never gets one.
   var status: Int?
-  /// Why the sandbox decided so.
+  /// The reason for the response.
   var note: String?
   /// The WebSocket that the request opened or that the frame came from.
   var socket: Int?
 
-  /// `{index, time, method, path, query, headers, body, status}`, and `note` and `socket` where there is one.
+  /// The entry as JSON: `{index, time, method, path, query, headers, body, status}`, with `note` and `socket` if set.
   ///
   /// A frame has the method `WS`, its socket's path, its text as body and no status.
   var tree: JSONTree {

@@ -1,24 +1,24 @@
 import Foundation
 
-/// What a namespace has received, in order and bounded: the oldest entries go first.
+/// The requests and frames that a namespace has received, in order. At its limit it removes the oldest entries.
 struct RequestLog: Sendable {
   private var entries: [LoggedRequest] = []
   private var bytes = 0
   private var next = 0
 
-  /// The entries whose index is at least `first`.
+  /// Returns the entries whose index is at least `first`.
   func entries(since first: Int = 0) -> ArraySlice<LoggedRequest> {
     guard let oldest = entries.first?.index else { return [] }
     return entries.dropFirst(max(0, min(first - oldest, entries.count)))
   }
 
-  /// Notes a request, or a frame of `socket`, that has just arrived; gives the index under which it is kept.
+  /// Adds a request, or a frame of `socket`, that has just arrived. Returns the index of the entry.
   mutating func begin(_ request: SandboxRequest, at time: Date, socket: Int? = nil) -> Int {
     let index = next
     next += 1
     entries.append(LoggedRequest(index: index, time: time, request: request, socket: socket))
     bytes += request.body.count
-    // A tenth more than the limit before trimming: one removal for many entries.
+    // Trim only at a tenth above the limit, so that one removal covers many entries.
     if entries.count > SandboxLimits.log * 11 / 10 {
       remove(entries.count - SandboxLimits.log)
     }
@@ -26,7 +26,7 @@ struct RequestLog: Sendable {
     return index
   }
 
-  /// Adds what was answered; without effect when the entry has been cleared meanwhile.
+  /// Adds the outcome to an entry. Does nothing if the entry was removed in the meantime.
   mutating func finish(_ index: Int, status: Int?, note: String?, socket: Int? = nil) {
     guard let oldest = entries.first?.index, index >= oldest, index - oldest < entries.count else { return }
     entries[index - oldest].status = status
@@ -34,7 +34,7 @@ struct RequestLog: Sendable {
     if let socket { entries[index - oldest].socket = socket }
   }
 
-  /// Forgets everything; indices go on where they were, so that a late `finish` can't hit another request.
+  /// Removes all entries. The indices continue, so that a late `finish` can't change another request's entry.
   mutating func clear() {
     entries = []
     bytes = 0

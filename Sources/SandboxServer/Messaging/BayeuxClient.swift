@@ -1,28 +1,28 @@
 import Foundation
 
-/// A client of the realtime socket: what `/meta/handshake` made, until its socket is gone.
+/// A client of the realtime socket, from its `/meta/handshake` until its socket closes.
 struct BayeuxClient: Sendable {
   var socket: Int
-  /// The users it has subscribed to, by channel.
+  /// The subscribed users by channel.
   var subscriptions: [String: String] = [:]
-  /// The first `/meta/connect` is answered at once, later ones are held.
+  /// Whether a `/meta/connect` has arrived: the first is answered at once, later ones are held.
   var hasConnected = false
-  /// When the `/meta/connect` that is held will have been answered, by the sandbox's clock.
+  /// The time by the sandbox's clock at which the held `/meta/connect` is answered.
   var heldUntil = Date.distantPast
 
-  /// How long a `/meta/connect` is held, in milliseconds.
+  /// The time for which a `/meta/connect` is held, in milliseconds.
   static let timeout = 25_000
-  /// How many channels a client may subscribe to.
+  /// The number of channels that a client may subscribe to.
   static let channels = 100
 
-  /// How many clients without a socket are remembered, and how many messages for each.
+  /// The number of remembered clients without a socket, and of messages stored for each.
   static let lost = (clients: 100, messages: 50)
 
   static let retry: JSONTree = ["reconnect": "retry", "interval": 0, "timeout": .number(Double(timeout))]
   static let handshakeAgain: JSONTree = ["reconnect": "handshake", "interval": 0]
 }
 
-/// A client whose socket is gone: it may come back on another one and gets what was published meanwhile.
+/// A client whose socket has closed. When it returns on another socket it receives the messages published meanwhile.
 struct LostBayeuxClient: Sendable {
   let id: String
   var client: BayeuxClient

@@ -1,8 +1,8 @@
-/// A Bayeux message that is refused.
+/// An error response to a Bayeux message.
 struct BayeuxRefusal: Error {
-  /// `code:arguments:text`.
+  /// The error in Bayeux's form `code:arguments:text`.
   let text: String
-  /// What only the log shows.
+  /// The reason, which only the log shows.
   let note: String
   let advice: JSONTree?
 

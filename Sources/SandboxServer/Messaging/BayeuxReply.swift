@@ -1,4 +1,4 @@
-/// An answer to one Bayeux message: its channel and id, and whatever else belongs there.
+/// A reply to one Bayeux message, with the message's channel, id, client id and subscription.
 struct BayeuxReply {
   var members: [String: JSONTree]
 
@@ -9,7 +9,7 @@ struct BayeuxReply {
     for name in ["id", "clientId", "subscription"] where members[name] == nil { members[name] = message[name] }
   }
 
-  /// A refusal in Bayeux's form `code:arguments:text`.
+  /// Returns an error reply. `error` has Bayeux's form `code:arguments:text`.
   static func failed(_ message: JSONTree, _ error: String, advice: JSONTree? = nil) -> JSONTree {
     var reply = BayeuxReply(to: message, ["error": .string(error)])
     reply.members["successful"] = false

@@ -1,15 +1,16 @@
 import Foundation
 
 extension MessagingBackend {
-  /// A token whose signature and claims hold.
+  /// A token whose signature and claims were verified.
   struct VerifiedToken {
     let externalID: String
     let claims: JSONTree
   }
 
-  /// The user `id`, if the call may speak for that user: `Bearer` with a JWT or `Basic` with the session token.
+  /// Returns the user `id` if the call may act for that user: `Bearer` with a JWT or `Basic` with the session token.
   ///
-  /// 401 when the credential is worthless, 404 for an unknown user, 403 for somebody else's.
+  /// The status of a refusal is 401 for an invalid credential, 404 for an unknown user and 403 for another user's
+  /// credential.
   mutating func authorized(_ call: BackendCall, for id: String) throws(MessagingRefusal) -> MessagingUser {
     let words = (call.authorization ?? "").split(separator: " ").map(String.init)
     guard words.count == 2 else { throw .invalidAuth("no Authorization header, or none of two words") }
@@ -28,7 +29,7 @@ extension MessagingBackend {
     return user
   }
 
-  /// Verifies a JWT by the rules of `vendors.md` 1.4, and notes that it was shown.
+  /// Verifies a JWT by the rules of `vendors.md` 1.4 and records that it was used.
   mutating func verify(_ text: String, now: Date) throws(MessagingRefusal) -> VerifiedToken {
     guard let token = SignedToken(text) else { throw .invalidAuth("not a JWT") }
     guard token.header["alg"] == "HS256" else { throw .invalidAuth("alg is not HS256") }
@@ -48,7 +49,7 @@ extension MessagingBackend {
     return VerifiedToken(externalID: externalID, claims: token.claims)
   }
 
-  /// `external_id` with scope `user`, or the legacy `userId` with scope `appUser`.
+  /// Returns `external_id` for the scope `user`, or the legacy `userId` for the scope `appUser`.
   private static func externalID(_ claims: JSONTree) throws(MessagingRefusal) -> String {
     let name: String
     switch claims["scope"]?.text {
@@ -70,7 +71,7 @@ extension MessagingBackend {
     return id
   }
 
-  /// Whether this is the session token that the anonymous user has now.
+  /// Throws unless this is a current session token of the anonymous user.
   func checkSession(of id: String, _ sessionToken: String) throws(MessagingRefusal) {
     if endedSessions.contains(sessionToken) { throw .invalidAuth("the session token was revoked by a login") }
     guard let user = users[id], user.sessionToken == sessionToken || user.furtherSessions.contains(sessionToken) else {

@@ -15,7 +15,7 @@ extension MessagingBackend {
     MessagingRefusal.standard(for: status).tree
   }
 
-  /// Users, clients, sessions, merges and revocations, sorted by id so that two states can be compared.
+  /// Returns users, clients, sessions, merges and revocations, sorted by id so that two states can be compared.
   func state(baseURL: String) -> JSONTree {
     let users = users.values.sorted { $0.id < $1.id }
     return [

@@ -1,10 +1,10 @@
 import Foundation
 
 extension MessagingBackend {
-  /// `POST appusers`: a new anonymous user with a session token.
+  /// Handles `POST appusers`: creates an anonymous user with a session token.
   mutating func createAnonymous(_ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
     let body = try Self.body(call)
-    // Whoever claims an external id has to prove it, and login is the place for that.
+    // An external id needs proof, which only login accepts.
     if body["userId"] != nil { throw .invalidAuth("userId without a token; use login") }
     var user = try newUser()
     user.sessionToken = UUID().uuidString.lowercased()
@@ -15,10 +15,10 @@ extension MessagingBackend {
     return userResponse(user, call, sessionToken: user.sessionToken)
   }
 
-  /// `POST login`: the user of the token, made if need be, who absorbs the anonymous user that the body proves to be.
+  /// Handles `POST login`: returns the token's user, created if needed, and merges the body's anonymous user into it.
   ///
-  /// The anonymous user is promoted and keeps its id when the external id is new; otherwise the existing user
-  /// survives and the anonymous one is gone. Either way its session token is worthless from then on (`vendors.md` 1.6).
+  /// If the external id is new, the anonymous user gets it and keeps its own id. Otherwise the existing user survives
+  /// and the anonymous one is deleted. In both cases the session token becomes invalid (`vendors.md` 1.6).
   mutating func login(_ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
     let words = (call.authorization ?? "").split(separator: " ").map(String.init)
     guard words.count == 2, words[0].lowercased() == "bearer" else { throw .invalidAuth("login takes a Bearer token") }
@@ -46,7 +46,7 @@ extension MessagingBackend {
     return userResponse(user, call)
   }
 
-  /// The anonymous user whom `appUserId` and `sessionToken` stand for; `nil` when the body has no session token.
+  /// Returns the anonymous user of `appUserId` and `sessionToken`; `nil` if the body has no session token.
   private func provenAnonymous(_ body: JSONTree) throws(MessagingRefusal) -> MessagingUser? {
     guard let session = try Self.text("sessionToken", in: body) else { return nil }
     guard let id = try Self.text("appUserId", in: body) else { throw .invalidAuth("sessionToken without appUserId") }
@@ -77,7 +77,7 @@ extension MessagingBackend {
     return MessagingUser(id: Self.newID())
   }
 
-  /// Binds the body's `client` to the user; an installation has one user at a time.
+  /// Assigns the body's `client` to the user. An installation has one user at a time.
   mutating func attachClient(in body: JSONTree, to userID: String) throws(MessagingRefusal) {
     guard let client = body["client"] else { return }
     guard let id = client["id"]?.text, !id.isEmpty else { throw .badRequest("client.id must be a string") }

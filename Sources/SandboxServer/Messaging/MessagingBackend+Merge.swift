@@ -1,6 +1,6 @@
 import Foundation
 
-/// `POST /_merge`: what an agent or the vendor's API does to two users (`vendors.md` 1.6).
+/// The control request `POST /_merge`, which merges two users as an agent or the vendor's API does (`vendors.md` 1.6).
 extension MessagingBackend {
   static let controls = ["_merge"]
 
@@ -17,7 +17,7 @@ extension MessagingBackend {
     absorb(outgoing, into: &absorbing)
     var session: String?
     if absorbing.externalID == nil {
-      // The survivor keeps its token; who is connected as the other gets one to go on with.
+      // The survivor's clients keep their token. Those of the outgoing user receive a new one.
       let fresh = UUID().uuidString.lowercased()
       if absorbing.furtherSessions.count >= SandboxLimits.tokensPerUser { absorbing.furtherSessions.removeFirst() }
       absorbing.furtherSessions.append(fresh)
@@ -34,7 +34,7 @@ extension MessagingBackend {
     return ["event": event, "sockets": .array(told.map { .number(Double($0)) })]
   }
 
-  /// A user by `_id` or external id.
+  /// Returns the user with this `_id` or external id.
   private func user(_ members: ControlMembers, _ name: String) throws(ControlMistake) -> MessagingUser {
     let id = try members.requiredText(name)
     guard let user = users[id] ?? known[id].flatMap({ users[$0] }) else { throw ControlMistake(name, "no such user") }

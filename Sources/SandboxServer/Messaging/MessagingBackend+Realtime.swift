@@ -1,6 +1,6 @@
 import Foundation
 
-/// The realtime socket: Bayeux over WebSocket as `vendors.md` 1.2 and 9.1 have it.
+/// The realtime socket: Bayeux over WebSocket (`vendors.md` 1.2 and 9.1).
 extension MessagingBackend {
   mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse? {
     call.path == ["faye"] ? nil : MessagingRefusal.notFound("route").response
@@ -14,7 +14,7 @@ extension MessagingBackend {
     }
   }
 
-  /// The client of this id if it is on this socket, or has lost its own and comes back on this one.
+  /// Returns the client of this id if it belongs to this socket, or has lost its own socket and returns on this one.
   private mutating func client(_ id: String, on socket: Int) -> BayeuxClient? {
     if let client = bayeux[id] { return client.socket == socket ? client : nil }
     guard let index = lostClients.firstIndex(where: { $0.id == id }) else { return nil }
@@ -50,13 +50,13 @@ extension MessagingBackend {
     return bayeux.values.filter { $0.subscriptions.values.contains(id) }.map(\.socket)
   }
 
-  /// A script's reply, put on the message's channel; without one of its own it is taken for a Bayeux answer.
+  /// Returns a scripted reply with the members of a successful Bayeux reply that it does not set itself.
   func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree {
     guard let members = reply.members else { return reply }
     return [.object(BayeuxReply(to: message).members.merging(members) { _, scripted in scripted })]
   }
 
-  /// Sends an event to whoever has subscribed to the user; gives their sockets.
+  /// Sends an event to all clients that have subscribed to the user. Returns the sockets of those that are connected.
   mutating func publish(_ event: JSONTree, to userID: String) -> [Int] {
     var sockets: Set<Int> = []
     for client in bayeux.values {
@@ -74,7 +74,7 @@ extension MessagingBackend {
     return sockets.sorted()
   }
 
-  /// The answer to a message; `nil` when it is held back.
+  /// Returns the reply to a message; `nil` if the reply is delayed.
   private mutating func answer(_ message: JSONTree, _ frame: SocketFrame) throws(BayeuxRefusal) -> JSONTree? {
     guard let channel = message["channel"]?.text else { throw BayeuxRefusal("400::Missing channel") }
     if channel == "/meta/handshake" { return try shakeHands(message, frame.socket) }
@@ -112,7 +112,8 @@ extension MessagingBackend {
     return BayeuxReply(to: message, more).tree
   }
 
-  /// The first is answered at once, and so is one that asks for it or that comes while another is held.
+  /// Replies at once to the first `/meta/connect`, to one that requests it by its timeout, and to one that arrives
+  /// while another is held. Holds the others and returns `nil`.
   private mutating func connect(
     _ message: JSONTree, _ id: String, _ client: BayeuxClient, _ frame: SocketFrame
   ) -> JSONTree? {
@@ -126,7 +127,7 @@ extension MessagingBackend {
     return nil
   }
 
-  /// The user of `/sdk/apps/A/appusers/U`, if `ext` may speak for that user as it would in HTTP.
+  /// Returns the user of `/sdk/apps/A/appusers/U`. Throws unless the credentials in `ext` would permit access in HTTP.
   private mutating func subscriber(
     _ message: JSONTree, _ channel: String, now: Date
   ) throws(BayeuxRefusal) -> String {
@@ -153,7 +154,7 @@ extension MessagingBackend {
     }
   }
 
-  /// `subscription`: a channel or several.
+  /// Returns the channels of `subscription`, which is one channel or an array.
   private static func channels(_ message: JSONTree) throws(BayeuxRefusal) -> [String] {
     let wanted: [JSONTree] =
       if case .array(let several)? = message["subscription"] { several } else { [message["subscription"] ?? .null] }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension MessagingBackend {
-  /// `POST appusers/U/logout`: the installation is nobody's any more, and so is its push registration.
+  /// Handles `POST appusers/U/logout`: removes the user's installation and its push registration.
   ///
   /// The token itself stays valid until it expires: the vendor has no way to revoke one (`vendors.md` 1.3).
   mutating func logout(_ user: MessagingUser, _ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
@@ -12,7 +12,7 @@ extension MessagingBackend {
     return [:]
   }
 
-  /// `PUT appusers/U`: the profile's members that the body has.
+  /// Handles `PUT appusers/U`: sets the members of the profile that the body contains.
   mutating func update(_ user: MessagingUser, _ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
     var user = user
     user.profile = try Self.profile(Self.body(call), onto: user.profile)
@@ -20,7 +20,7 @@ extension MessagingBackend {
     return ["appUser": user.tree]
   }
 
-  /// `PUT appusers/U/clients/C`: where pushes go; an empty `pushNotificationToken` unregisters.
+  /// Handles `PUT appusers/U/clients/C`: sets the push token. An empty `pushNotificationToken` unregisters.
   mutating func updateClient(
     _ id: String, of user: MessagingUser, _ call: BackendCall
   ) throws(MessagingRefusal) -> JSONTree {
@@ -35,7 +35,7 @@ extension MessagingBackend {
     return ["client": client.tree]
   }
 
-  /// The profile with the body's members put over it; null removes one.
+  /// Returns the profile with the body's members applied. A null member removes its value.
   static func profile(
     _ body: JSONTree, onto old: [String: JSONTree]
   ) throws(MessagingRefusal) -> [String: JSONTree] {

@@ -1,23 +1,24 @@
 import Foundation
 
-/// The vendor's side of `zendesk.messaging`: the Sunshine Conversations client protocol as `vendors.md` 1 and 9.1
-/// describe it, with the realtime socket.
+/// The vendor's side of `zendesk.messaging`, with the realtime socket.
+///
+/// It implements the Sunshine Conversations client protocol as `vendors.md` 1 and 9.1 describe it.
 struct MessagingBackend: SandboxBackend {
   static let prefix = "zm"
 
   var signingKeys = SigningKeys(DemoAccounts.keys)
   var revocations = TokenRevocations()
   var users: [String: MessagingUser] = [:]
-  /// User ids by external id.
+  /// The user ids by external id.
   var known: [String: String] = [:]
   var clients: [String: MessagingClient] = [:]
-  /// Which anonymous users became which, oldest first.
+  /// The user merges, each with the ids of both users, oldest first.
   var merges: [(from: String, to: String)] = []
-  /// Session tokens that no longer are any, oldest first.
+  /// The ended session tokens, oldest first.
   var endedSessions: [String] = []
-  /// Clients of the realtime socket by their `clientId`.
+  /// The clients of the realtime socket by their `clientId`.
   var bayeux: [String: BayeuxClient] = [:]
-  /// Clients whose socket is gone, the oldest first.
+  /// The clients whose socket has closed, oldest first.
   var lostClients: [LostBayeuxClient] = []
   var outbox: [SocketAction] = []
 
@@ -54,7 +55,7 @@ struct MessagingBackend: SandboxBackend {
     }
   }
 
-  /// `{settings, appUser, conversations}`, and `sessionToken` for the anonymous.
+  /// Returns `{settings, appUser, conversations}`, with `sessionToken` if one is given.
   func userResponse(_ user: MessagingUser, _ call: BackendCall, sessionToken: String? = nil) -> JSONTree {
     .of([
       "settings": MessagingSettings.session(call),
@@ -64,7 +65,7 @@ struct MessagingBackend: SandboxBackend {
     ])
   }
 
-  /// The body as a JSON object; an empty one stands for `{}`.
+  /// Returns the body as a JSON object. An empty body stands for `{}`.
   static func body(_ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
     if call.body.isEmpty { return [:] }
     guard let tree = JSONTree(parsing: call.body), tree.members != nil else {
@@ -73,14 +74,14 @@ struct MessagingBackend: SandboxBackend {
     return tree
   }
 
-  /// The text of an optional member; anything but a string is refused.
+  /// Returns the text of an optional member. Throws if the member is not a string.
   static func text(_ name: String, in tree: JSONTree) throws(MessagingRefusal) -> String? {
     guard let value = tree[name] else { return nil }
     guard let text = value.text else { throw .badRequest("\(name) must be a string") }
     return text
   }
 
-  /// A new id: 24 hexadecimal digits, as the vendor's are.
+  /// Returns a new id of 24 hexadecimal digits, like the vendor's.
   static func newID() -> String {
     String(UUID().uuidString.lowercased().filter { $0 != "-" }.prefix(24))
   }

@@ -1,10 +1,10 @@
-/// An installation of the SDK (`client` on the wire) and the user who uses it now.
+/// An installation of the SDK (`client` on the wire) and its current user.
 struct MessagingClient: Sendable {
   let id: String
   var userID: String
   var platform: String?
   var integrationID: String?
-  /// Where pushes for the user go; `nil` when not registered.
+  /// The push token of the installation; `nil` if none is registered.
   var pushNotificationToken: String?
 
   var tree: JSONTree {

@@ -1,9 +1,9 @@
-/// A request that the Messaging backend refuses, in the vendor's form `{"error":{"code","description"}}`.
+/// A refusal of the Messaging backend, in the vendor's form `{"error":{"code","description"}}`.
 struct MessagingRefusal: Error, Equatable {
   let status: Int
   let code: String
   let description: String
-  /// What the vendor does not tell: only the log shows it.
+  /// The reason, which only the log shows.
   let note: String
 
   /// Every authentication failure looks the same on the wire (`vendors.md` 1.4).
@@ -28,7 +28,7 @@ struct MessagingRefusal: Error, Equatable {
       status: 503, code: "sandbox_full", description: "The sandbox takes no more \(what)", note: "too many \(what)")
   }
 
-  /// The `error` object of a status, for scripts that give no body.
+  /// Returns the vendor's error for a status, for scripts that give no body.
   static func standard(for status: Int) -> MessagingRefusal {
     switch status {
     case 401: .invalidAuth("")

@@ -10,7 +10,7 @@ enum MessagingRoute: Equatable {
   case updateClient(user: String, client: String)
   case conversations(user: String)
 
-  /// Finds the endpoint of a path without prefix; `app` is the app id where the path has one.
+  /// Returns the endpoint of a path without prefix, and the app id if the path has one.
   static func find(method: String, path: [String]) throws(MessagingRefusal) -> (route: MessagingRoute, app: String?) {
     // Smooch builds put `sdk` before everything.
     let path = path.first == "sdk" ? Array(path.dropFirst()) : path

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the SDK reads before it signs in: settings and configuration (`vendors.md` 1.1 and 1.2).
+/// The settings and the configuration that the SDK reads before it signs in (`vendors.md` 1.1 and 1.2).
 struct MessagingSettings {
   private let call: BackendCall
 
@@ -9,7 +9,7 @@ struct MessagingSettings {
     self.call = call
   }
 
-  /// The settings URL's answer.
+  /// The response of the settings URL.
   var settings: JSONTree {
     [
       "identifier": .string(DemoAccounts.integrationID),
@@ -18,18 +18,18 @@ struct MessagingSettings {
     ]
   }
 
-  /// The answer of `/v2/integrations/{id}/config`.
+  /// The response of `/v2/integrations/{id}/config`.
   var config: JSONTree {
     ["config": .object(common.merging(["baseUrl": base]) { _, last in last })]
   }
 
-  /// What a channel key is on the vendor's side: base64 of a JSON object with the settings URL.
+  /// Returns the channel key: base64 of a JSON object with the settings URL.
   static func channelKey(baseURL: String) -> String {
     let settings: JSONTree = ["settingsUrl": .string("\(baseURL)/settings/\(DemoAccounts.integrationID).json")]
     return settings.encoded.base64EncodedString()
   }
 
-  /// The `settings` of every user response; `baseUrl` is where `MessagingBackend.open` lets sockets in.
+  /// Returns the `settings` of every user response. `baseUrl` is the URL of the realtime socket.
   static func session(_ call: BackendCall) -> JSONTree {
     let socket = call.baseURL.replacing("http://", with: "ws://", maxReplacements: 1)
     return [

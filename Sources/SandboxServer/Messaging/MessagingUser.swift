@@ -1,21 +1,21 @@
 /// A user of the Messaging backend (`appUser` on the wire, `vendors.md` 1.2).
 struct MessagingUser: Sendable {
-  /// `_id`, 24 hexadecimal digits.
+  /// The `_id` of the user, 24 hexadecimal digits.
   let id: String
-  /// `userId`; `nil` makes the user anonymous.
+  /// The `userId`; `nil` for an anonymous user.
   var externalID: String?
-  /// What the anonymous user authenticates with; gone for good once the user is known by an external id.
+  /// The session token of an anonymous user. It is removed for good when the user gets an external id.
   var sessionToken: String?
-  /// Tokens of anonymous users that were merged into this one, as valid as its own.
+  /// The tokens issued for anonymous users that were merged into this one. They are as valid as its own.
   var furtherSessions: [String] = []
-  /// `givenName`, `surname`, `email`, `locale`, `signedUpAt`, `properties`, as set by login or `PUT`.
+  /// The profile as set by login or `PUT`: `givenName`, `surname`, `email`, `locale`, `signedUpAt` and `properties`.
   var profile: [String: JSONTree] = [:]
   var conversations: [String] = []
 
-  /// Members of a profile, and which kind of value each takes.
+  /// The members of a profile whose values are strings.
   static let textMembers = ["givenName", "surname", "email", "locale", "signedUpAt"]
 
-  /// `appUser` as the responses carry it.
+  /// The user as `appUser` in responses.
   var tree: JSONTree {
     var members = profile
     members["_id"] = .string(id)
@@ -25,12 +25,12 @@ struct MessagingUser: Sendable {
     return .object(members)
   }
 
-  /// The `conversations` that go with it.
+  /// The user's `conversations` in responses.
   var conversationTrees: JSONTree {
     .array(conversations.map { ["_id": .string($0), "type": "personal", "isDefault": true, "messages": []] })
   }
 
-  /// Takes over what a verified token says about the user.
+  /// Copies name and e-mail from the claims of a verified token into the profile.
   mutating func adopt(_ claims: JSONTree) {
     if let name = claims["name"]?.text {
       let parts = name.split(separator: " ", maxSplits: 1).map(String.init)

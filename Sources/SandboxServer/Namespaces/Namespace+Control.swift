@@ -1,7 +1,7 @@
 import Foundation
 
 extension Namespace {
-  /// Obeys one of the control requests: those of `Self.controls`, and those that a backend has of its own.
+  /// Handles a control request: one of `Self.controls`, or one that a backend declares.
   func control(_ request: SandboxRequest, path: [String], origin: String) async -> SandboxResponse {
     do throws(ControlMistake) {
       guard path.count == 1, let name = path.first else { throw ControlMistake(nil, "no such control", status: 404) }
@@ -54,7 +54,7 @@ extension Namespace {
     return ControlMistake(nil, "no such control; there are \(known.joined(separator: ", "))", status: 404)
   }
 
-  /// The backend that has a control request of its own by this name.
+  /// Returns the prefix of the backend that declares this control request.
   private func owner(of name: String) -> String? {
     BackendList.all.first { $0.controls.contains(name) }?.prefix
   }
@@ -77,7 +77,7 @@ extension Namespace {
     return backends[sdk]?.options ?? [:]
   }
 
-  /// `GET /_log`; `since` is the least index, `count` with `waitMs` waits until there are so many.
+  /// Handles `GET /_log`. `since` is the least index; with `count` and `waitMs` it waits until `count` entries exist.
   private func readLog(_ query: [String: String]) async throws(ControlMistake) -> JSONTree {
     let since = try Self.number("since", in: query, most: Int(Int32.max)) ?? 0
     let count = try Self.number("count", in: query, most: SandboxLimits.log) ?? 0
@@ -124,7 +124,7 @@ extension Namespace {
     return ["externalId": .string(externalID), "revokedAt": .number(clock.now.timeIntervalSince1970)]
   }
 
-  /// Which backend is meant; Messaging unless told.
+  /// Returns the prefix of the backend that the member `sdk` names. Default: Messaging.
   func sdk(_ members: ControlMembers) throws(ControlMistake) -> String {
     let sdk = try members.text("sdk") ?? MessagingBackend.prefix
     guard backends[sdk] != nil else {

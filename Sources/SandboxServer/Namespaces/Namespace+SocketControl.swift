@@ -2,7 +2,7 @@ import Foundation
 
 /// The control requests about WebSockets: `GET /_sockets`, `POST /_push`, `POST /_close`.
 extension Namespace {
-  /// Sends a frame to the sockets that the request selects: `{"frame": …}` with `to`, `socket` or `path`.
+  /// Sends the frame of `{"frame": …}` to the sockets selected by `sdk`, `to`, `socket` and `path`.
   func push(_ body: JSONTree?) throws(ControlMistake) -> JSONTree {
     let members = try ControlMembers(body, known: Self.selectors + ["frame", "delayMs"])
     guard let frame = members.value("frame") else { throw ControlMistake("frame", "is missing") }
@@ -11,7 +11,7 @@ extension Namespace {
     return ["sockets": .array(sent.map { .number(Double($0)) })]
   }
 
-  /// Closes the sockets that the request selects, with a close frame when it gives a `code`.
+  /// Closes the selected sockets, with a close frame if the request has a `code`.
   func close(_ body: JSONTree?) throws(ControlMistake) -> JSONTree {
     let members = try ControlMembers(body, known: Self.selectors + ["code"])
     let code = try members.integer("code", in: 1000...4999)
@@ -28,7 +28,7 @@ extension Namespace {
     return try RoutePattern(text)
   }
 
-  /// Every selector given must fit; without any it is all open sockets.
+  /// Returns the open sockets that match every given selector; without selectors all open sockets.
   private func selected(_ members: ControlMembers) throws(ControlMistake) -> [Int] {
     let sdk = try members.has("sdk") ? sdk(members) : nil
     let user = try members.text("to")

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The WebSocket side: opening, frames in, frames out.
+/// The WebSockets of a namespace: opening them, receiving frames and sending frames.
 extension Namespace {
-  /// Asks the backend whether the socket may be opened.
+  /// Opens a WebSocket if the handshake is valid, the limit permits it and the backend accepts it.
   func upgrade(_ request: SandboxRequest, _ call: BackendCall, of prefix: String, path: [String]) -> SandboxReply {
     if let mistake = request.handshakeMistake {
       return .send(SandboxResponse(400, body: Data(mistake.utf8), note: mistake))
@@ -17,7 +17,7 @@ extension Namespace {
     return .upgrade(OpenSocket(id: id, namespace: self, commands: commands))
   }
 
-  /// Takes in a text frame, by script if there is one for it, and else as the backend does.
+  /// Handles a text frame: by the script for it if there is one, else by the backend.
   func receive(_ text: String, from id: Int) async {
     guard let entry = sockets.entries[id] else { return }
     sockets.count(frame: id)
@@ -46,7 +46,7 @@ extension Namespace {
     if script.close { sockets.order(.close(code: script.code), on: id) }
   }
 
-  /// Notes a ping and says whether it is to be answered.
+  /// Counts a ping and returns whether to reply with a pong.
   func answersPing(on id: Int) -> Bool {
     guard let entry = sockets.entries[id] else { return false }
     sockets.count(ping: id)
@@ -55,7 +55,7 @@ extension Namespace {
     return !script.drop && !script.close
   }
 
-  /// The connection is gone, or must go.
+  /// Removes a socket whose connection has ended or must be cut.
   func forget(socket id: Int) {
     guard let prefix = sockets.leave(id) else { return }
     backends[prefix]?.closed(id)
@@ -63,7 +63,7 @@ extension Namespace {
     readers.wake()
   }
 
-  /// Sends what the backend has put out; nothing of it to the socket `quiet`.
+  /// Carries out the backend's `outbox`, except the actions for the socket `quiet`.
   func deliver(from prefix: String, keepingQuiet quiet: Int? = nil) {
     guard let actions = backends[prefix]?.outbox, !actions.isEmpty else { return }
     backends[prefix]?.outbox = []
@@ -75,7 +75,7 @@ extension Namespace {
     }
   }
 
-  /// A string is sent as it is, anything else as JSON; gives whether the socket is there.
+  /// Sends a string as it is, anything else as JSON. Returns false if the socket is closed or cut.
   @discardableResult func send(_ tree: JSONTree, to socket: Int, afterMilliseconds delay: Int = 0) -> Bool {
     let text = tree.text ?? String(decoding: tree.encoded, as: UTF8.self)
     return sockets.order(

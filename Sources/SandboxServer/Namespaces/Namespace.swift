@@ -1,16 +1,16 @@
 import Foundation
 
-/// One independent copy of the sandbox: every backend's state, the scripts, the clock and the log.
+/// An independent instance of the sandbox with its own backends, scripts, clock and log.
 actor Namespace {
   var backends = BackendList.fresh()
   var scripts = ScriptQueue()
   var log = RequestLog()
   var clock: SandboxClock
-  /// Requests that hang or are delayed.
+  /// The hanging and delayed requests.
   var held = WaitingRoom()
-  /// Open WebSockets.
+  /// The open WebSockets.
   var sockets = SocketRoom()
-  /// Readers of the log that wait for more.
+  /// The requests to `GET /_log` that wait for entries.
   var readers = WaitingRoom()
   private let machine: @Sendable () -> Date
 
@@ -19,7 +19,7 @@ actor Namespace {
     clock = SandboxClock(machine: machine)
   }
 
-  /// Answers a request; `path` and `origin` are without the namespace and with it, respectively.
+  /// Returns the reply to a request. `path` is without the namespace, `origin` with it.
   func reply(to request: SandboxRequest, path: [String], origin: String) async -> SandboxReply {
     if let name = path.first, name.hasPrefix("_") {
       var response = await control(request, path: path, origin: origin)
@@ -47,7 +47,8 @@ actor Namespace {
     }
   }
 
-  /// Back to the first moment: no users, demo keys, no scripts, no sockets, the machine's time, an empty log.
+  /// Restores the initial state: no sockets, no scripts, demo keys, the machine's time and an empty log. Deletes all
+  /// users.
   func reset() {
     backends = BackendList.fresh()
     scripts.clear()
@@ -80,7 +81,7 @@ actor Namespace {
     return script.closeMidBody ? .cut(response) : .send(response)
   }
 
-  /// Keeps the request waiting, to be let go early by `DELETE /_control`; false when it must be dropped.
+  /// Holds the request for a time, or until `DELETE /_control`. Returns false if the request must be dropped.
   func hold(milliseconds: Int?) async -> Bool {
     guard let place = held.enter() else { return false }
     readers.wake()
@@ -107,7 +108,7 @@ actor Namespace {
     return .send(response)
   }
 
-  /// Gives the response the sandbox's date, unless a script has set another.
+  /// Sets the response's `Date` to the sandbox's time, unless a script has set it.
   private func stamp(_ response: inout SandboxResponse) {
     guard !response.headers.keys.contains(where: { $0.lowercased() == "date" }) else { return }
     response.headers["Date"] = [HTTPDate.text(clock.now)]

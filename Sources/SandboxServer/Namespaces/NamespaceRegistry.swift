@@ -1,6 +1,6 @@
 import Foundation
 
-/// The sandbox as a whole: the nameless namespace, and those that `/ns/{name}` calls into being.
+/// All namespaces of the sandbox: the unnamed one, and those that requests to `/ns/{name}` create.
 actor NamespaceRegistry {
   private let common: Namespace
   private var named: [String: Namespace] = [:]
@@ -11,7 +11,7 @@ actor NamespaceRegistry {
     common = Namespace(machine: machine)
   }
 
-  /// Finds the request's namespace and has it answer.
+  /// Returns the reply of the request's namespace.
   func reply(to request: SandboxRequest) async -> SandboxReply {
     guard let segments = request.segments else {
       return .send(ControlMistake(nil, "the path is not absolute or wrongly encoded").response)
@@ -52,7 +52,7 @@ actor NamespaceRegistry {
     return namespace
   }
 
-  /// `DELETE /ns/{name}`: forgets the namespace and lets its held requests go.
+  /// Handles `DELETE /ns/{name}`: removes the namespace and releases its held requests.
   private func remove(_ name: String) async -> SandboxReply {
     await named.removeValue(forKey: name)?.reset()
     return .send(SandboxResponse(200, json: ["removed": .string(name)]))

@@ -1,7 +1,7 @@
 import Foundation
 
 extension SalesforceBackend {
-  /// `kid` is a client id: a secret makes or changes that connected app, none removes it.
+  /// Creates the connected app whose client id is `kid`, or changes its secret. With `nil` removes the app.
   mutating func setKey(_ kid: String, to secret: String?) throws(ControlMistake) {
     guard let secret else {
       clients.removeValue(forKey: kid)
@@ -13,12 +13,12 @@ extension SalesforceBackend {
     clients[kid, default: SalesforceClient()].secret = secret
   }
 
-  /// Ends the user's grants with all their tokens.
+  /// Ends the user's grants and revokes all their tokens.
   mutating func revokeTokens(of externalID: String, at now: Date) throws(ControlMistake) {
     for id in grantIDs(of: externalID) { end(id, because: "revoked by /_revoke") }
   }
 
-  /// `access` leaves the refresh tokens, `refresh` leaves the access tokens.
+  /// Revokes the user's access tokens (`access`), or ends the grants and keeps the access tokens (`refresh`).
   mutating func revokeTokens(of externalID: String, kind: String, at now: Date) throws(ControlMistake) {
     let ids = Set(grantIDs(of: externalID))
     switch kind {
@@ -38,7 +38,7 @@ extension SalesforceBackend {
 
   var options: JSONTree { settings.tree }
 
-  /// `POST /_grant`: what a login in the browser would have given, in the form of the token answer.
+  /// Handles `POST /_grant`: returns the token response that a login in the browser would have produced.
   mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
     let members = try ControlMembers(
       call.body, known: ["user", "client_id", "rotating", "ttl", "refreshable", "community"])
@@ -80,7 +80,7 @@ extension SalesforceBackend {
     SalesforceRefusal.standard(for: status, path: path).response
   }
 
-  /// Grants, access tokens, revocations and devices, oldest first.
+  /// Returns the grants, access tokens, revocations and devices, oldest first.
   func state(baseURL: String) -> JSONTree {
     [
       "grants": .array(grants.entries.map { $0.value.tree }),

@@ -1,18 +1,18 @@
 import Foundation
 
 extension SalesforceBackend {
-  /// The user whose access token the call bears, for the REST API at an instance.
+  /// Returns the user of the call's access token, for the REST API at an instance.
   func authorized(_ call: BackendCall, at instance: String?) throws(SalesforceRefusal) -> String {
     guard let (grant, access) = bearer(call) else { throw .invalidSession("no Bearer token, or an unknown one") }
     if access.isRevoked { throw .invalidSession("the access token was revoked") }
     guard access.expires > call.now else { throw .invalidSession("the access token has expired") }
-    // A community is not an instance: every token of the organisation is good there.
+    // A community is not an instance: it accepts every token of the organisation.
     let anywhere = call.path.first == "communities"
     guard anywhere || access.instance == instance else { throw .invalidSession("the token is another instance's") }
     return grant.user
   }
 
-  /// `GET /services/oauth2/userinfo`.
+  /// Handles `GET /services/oauth2/userinfo`.
   func userInfo(_ call: BackendCall) throws(SalesforceRefusal) -> JSONTree {
     let user = try identified(call)
     return [
@@ -25,7 +25,7 @@ extension SalesforceBackend {
     ]
   }
 
-  /// `GET /id/{organization}/{user}`.
+  /// Handles `GET /id/{organization}/{user}`.
   func identity(organization: String, user id: String, _ call: BackendCall) throws(SalesforceRefusal) -> JSONTree {
     let user = try identified(call)
     guard organization == DemoAccounts.salesforceOrganizationID, id == Self.userID(of: user) else {
@@ -38,7 +38,7 @@ extension SalesforceBackend {
     ]
   }
 
-  /// `POST sobjects/MobilePushServiceDevice`.
+  /// Handles `POST sobjects/MobilePushServiceDevice`.
   mutating func createDevice(_ user: String, _ call: BackendCall) throws(SalesforceRefusal) -> JSONTree {
     let body = JSONTree(parsing: call.body)
     guard let token = body?["ConnectionToken"]?.text, let type = body?["ServiceType"]?.text, !token.isEmpty else {
@@ -50,13 +50,13 @@ extension SalesforceBackend {
     return ["id": .string(device.id), "success": true, "errors": []]
   }
 
-  /// `DELETE sobjects/MobilePushServiceDevice/{id}`.
+  /// Handles `DELETE sobjects/MobilePushServiceDevice/{id}`.
   mutating func deleteDevice(_ id: String, of user: String) throws(SalesforceRefusal) {
     guard devices[id]?.user == user else { throw .notFound("no such device of this user") }
     devices[id] = nil
   }
 
-  /// The user of the token, for the identity services, which refuse in plain text.
+  /// Returns the user of the call's access token, for the identity services, which refuse in plain text.
   private func identified(_ call: BackendCall) throws(SalesforceRefusal) -> String {
     guard let (grant, access) = bearer(call) else { throw .badToken("no Bearer token, or an unknown one") }
     if access.isRevoked { throw .badToken("the access token was revoked") }

@@ -1,8 +1,9 @@
 import Foundation
 
 extension SalesforceBackend {
-  /// `POST /services/oauth2/token`: a new access token, and a new refresh token where they rotate. The refresh token
-  /// that was sent is then spent, whether or not the answer arrives.
+  /// Handles `POST /services/oauth2/token`: issues an access token, and a new refresh token if they rotate.
+  ///
+  /// With rotation the refresh token that was sent is then spent, whether or not the response arrives.
   mutating func refresh(_ call: BackendCall) throws(SalesforceRefusal) -> JSONTree {
     guard let form = call.form else { throw .oauth("invalid_request", "the body must be a form", "no form") }
     guard ["refresh_token", "hybrid_refresh"].contains(form["grant_type"]) else {
@@ -34,7 +35,7 @@ extension SalesforceBackend {
     return .object(members.filter { $0.value != .null })
   }
 
-  /// A new grant, as a user's approval would make one; the user's oldest ends when there are too many.
+  /// Creates a grant, as a user's approval would. Ends the user's oldest grant if there are too many.
   mutating func makeGrant(
     user: String, clientID: String, rotates: Bool, ttl: Double, refreshable: Bool
   ) -> SalesforceGrant {
@@ -52,7 +53,7 @@ extension SalesforceBackend {
     return grant
   }
 
-  /// `{access_token, instance_url, id, …}`: a new access token of the grant.
+  /// Issues an access token of the grant and returns `{access_token, instance_url, id, …}`.
   mutating func tokenAnswer(
     for grant: SalesforceGrant, refreshToken: String?, now: Date, baseURL: String
   ) -> JSONTree {
@@ -75,7 +76,7 @@ extension SalesforceBackend {
     ])
   }
 
-  /// `POST /services/oauth2/revoke`: with a refresh token everything of the grant ends, else that access token.
+  /// Handles `POST /services/oauth2/revoke`: ends the grant of a refresh token, or revokes the single access token.
   mutating func revoke(_ call: BackendCall) throws(SalesforceRefusal) {
     let form = call.method == "GET" ? call.query : call.form
     guard let form, let token = form["token"], !token.isEmpty else {
@@ -98,7 +99,7 @@ extension SalesforceBackend {
     if kind == nil { throw .oauth("invalid_token", "invalid token", "unknown, spent, expired or revoked") }
   }
 
-  /// Ends the grant with its access tokens.
+  /// Ends the grant and revokes its access tokens.
   mutating func end(_ id: String, because reason: String) {
     grants[id]?.ended = reason
     grants[id]?.refreshToken = nil

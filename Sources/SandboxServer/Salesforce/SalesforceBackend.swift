@@ -1,21 +1,21 @@
 import Foundation
 
-/// The vendor's side of `salesforce.chat`: OAuth and one authenticated resource, as `vendors.md` 3 and 9.3 have them.
+/// The vendor's side of `salesforce.chat`: OAuth and one authenticated resource (`vendors.md` 3 and 9.3).
 struct SalesforceBackend: SandboxBackend {
   static let prefix = "sf"
   static let controls = ["_grant"]
   static let optionNames = SalesforceOptions.names
-  /// Approvals of an app that a user has at a time; one more ends the oldest (`vendors.md` 3.3).
+  /// The number of grants that a user has for an app at a time. One more ends the oldest (`vendors.md` 3.3).
   static let grantsPerUser = 5
 
   var settings = SalesforceOptions()
   var clients = SalesforceClient.demo
   var grants = BoundedStore<SalesforceGrant>(most: SandboxLimits.users)
-  /// Every refresh token so far, and whose it is or was.
+  /// The grant id of every refresh token issued so far, spent ones included.
   var refreshTokens = BoundedStore<String>(most: SandboxLimits.tokens)
   var accessTokens = BoundedStore<SalesforceGrant.Access>(most: SandboxLimits.tokens)
   var devices = BoundedStore<SalesforceDevice>(most: SandboxLimits.users)
-  /// Requests to the revocation endpoint, oldest first.
+  /// The requests to the revocation endpoint, oldest first.
   var revocations: [SalesforceRevocation] = []
 
   mutating func respond(to call: BackendCall) -> SandboxResponse {
@@ -43,12 +43,12 @@ struct SalesforceBackend: SandboxBackend {
     }
   }
 
-  /// A user's id, always the same: `005` and fifteen more characters.
+  /// Returns the id of a user, always the same for a name: `005` and up to fifteen more characters.
   static func userID(of user: String) -> String {
     "005\(HS256.digest(of: user).filter { $0.isLetter || $0.isNumber }.prefix(15))"
   }
 
-  /// `id` of the token answer.
+  /// Returns the `id` of the token response.
   static func identityURL(of user: String, baseURL: String) -> String {
     "\(baseURL)/id/\(DemoAccounts.salesforceOrganizationID)/\(userID(of: user))"
   }

@@ -1,8 +1,8 @@
 /// A connected app.
 struct SalesforceClient: Sendable {
-  /// `nil` for an app that needs none.
+  /// The secret of the app; `nil` for an app without one.
   var secret: String?
-  /// Whether a refresh token is good for one refresh only.
+  /// Whether a refresh token is valid for one refresh only.
   var rotates = false
 
   static let demo = [

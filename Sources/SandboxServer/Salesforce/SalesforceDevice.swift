@@ -1,4 +1,4 @@
-/// A push registration: a `MobilePushServiceDevice`.
+/// A push registration, a `MobilePushServiceDevice`.
 struct SalesforceDevice: Sendable {
   let id: String
   let user: String
@@ -6,7 +6,7 @@ struct SalesforceDevice: Sendable {
   let connectionToken: String
   let serviceType: String
 
-  /// As `GET /_state` shows it.
+  /// The device as `GET /_state` shows it.
   var tree: JSONTree {
     [
       "id": .string(id), "user": .string(user), "ConnectionToken": .string(connectionToken),

@@ -1,33 +1,33 @@
 import Foundation
 
-/// A user's approval of a connected app: the refresh token and what came of it.
+/// A user's approval of a connected app, with its refresh token.
 struct SalesforceGrant: Sendable {
   let id: String
   let user: String
   let clientID: String
-  /// Whether each refresh brings a new refresh token.
+  /// Whether each refresh issues a new refresh token.
   let rotates: Bool
-  /// Lifetime of its access tokens in seconds.
+  /// The lifetime of its access tokens, in seconds.
   let ttl: Double
-  /// The one that is good now; `nil` for a grant that never had one, or has ended.
+  /// The valid refresh token; `nil` for a grant without one and for an ended grant.
   var refreshToken: String?
-  /// How many refreshes succeeded.
+  /// The number of successful refreshes.
   var refreshes = 0
-  /// How often a refresh token came that was spent already.
+  /// The number of requests with a refresh token that was already spent.
   var spentUses = 0
-  /// Why no refresh succeeds any more.
+  /// The reason why the grant has ended; `nil` while it is valid.
   var ended: String?
 
-  /// An access token.
+  /// An access token of a grant.
   struct Access: Sendable {
     let grant: String
     let expires: Date
-    /// The instance that takes it; `nil` is the organisation's own address.
+    /// The instance that accepts the token; `nil` for the organisation's own address.
     let instance: String?
     var isRevoked = false
   }
 
-  /// As `GET /_state` shows it.
+  /// The grant as `GET /_state` shows it.
   var tree: JSONTree {
     .of([
       "id": .string(id), "user": .string(user), "clientId": .string(clientID), "rotating": .bool(rotates),

@@ -1,13 +1,14 @@
-/// How the Salesforce backend can be told to behave where a canned response can't: `POST /_options`.
+/// The options of the Salesforce backend (`POST /_options`), for behaviour that a scripted response can't produce.
 struct SalesforceOptions: Sendable {
-  /// Whether refresh tokens rotate, instead of what the grant says.
+  /// Whether refresh tokens rotate; `nil` to follow the grant.
   var rotating: Bool?
-  /// The lifetime of access tokens in seconds, instead of the grant's.
+  /// The lifetime of access tokens in seconds; `nil` to follow the grant.
   var ttl: Double?
-  /// The instance to which the next tokens belong: `instance_url` ends in `/instances/NAME`. Data is served there
-  /// only, as after an organisation has moved.
+  /// The instance of new tokens, whose `instance_url` ends in `/instances/NAME`.
+  ///
+  /// Only that instance serves data for them, as after an organisation has moved.
   var instance: String?
-  /// Members that replace those of the next answers to a refresh; `null` removes one.
+  /// The members that replace those of refresh responses. `null` removes a member.
   var answer: [String: JSONTree] = [:]
 
   static let names = ["answer", "instance", "rotating", "ttl"]

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A request that the Salesforce backend refuses. The platform has three forms for it (`vendors.md` 3.2).
+/// A refusal of the Salesforce backend, in one of the platform's three forms (`vendors.md` 3.2).
 struct SalesforceRefusal: Error, Equatable {
   let status: Int
   let form: Form
-  /// What the vendor does not tell: only the log shows it.
+  /// The reason, which only the log shows.
   let note: String
 
   enum Form: Equatable {
-    /// `{"error","error_description"}` of the token and revocation endpoints.
+    /// The form `{"error","error_description"}` of the token and revocation endpoints.
     case oauth(code: String, description: String)
-    /// `[{"errorCode","message"}]` of the REST API.
+    /// The form `[{"errorCode","message"}]` of the REST API.
     case rest(code: String, message: String)
-    /// Plain text, of the identity services.
+    /// The plain text of the identity services.
     case text(String)
   }
 
@@ -40,7 +40,7 @@ struct SalesforceRefusal: Error, Equatable {
     Self(status: status, form: .rest(code: code, message: message), note: message)
   }
 
-  /// The error of a status at a path, for scripts that give no body.
+  /// Returns the vendor's error for a status at a path, for scripts that give no body.
   static func standard(for status: Int, path: [String]) -> Self {
     if SalesforceRoute.isIdentity(path), status == 401 || status == 403 {
       return Self(status: status, form: .text("Bad_OAuth_Token"), note: "")

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A request to the revocation endpoint, and what it ended.
+/// A request to the revocation endpoint, with its effect.
 struct SalesforceRevocation: Sendable {
-  /// Seconds since 1970 by the sandbox's clock.
+  /// The seconds since 1970 by the sandbox's clock.
   let time: TimeInterval
   let token: String
-  /// `refresh` or `access`; `nil` for a token that was unknown or dead already.
+  /// The kind of the revoked token, `refresh` or `access`; `nil` for a token that was unknown or no longer valid.
   let kind: String?
   let grant: String?
-  /// `revoke_reason`.
+  /// The form's `revoke_reason`.
   let reason: String?
 
   var tree: JSONTree {

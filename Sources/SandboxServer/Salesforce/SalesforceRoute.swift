@@ -1,6 +1,6 @@
 /// The endpoints of the Salesforce backend (`vendors.md` 3.2 and 9.3).
 ///
-/// Each is found at the organisation's own address, and under `/instances/NAME` and `/communities/NAME`.
+/// Each is served at the organisation's own address, and under `/instances/NAME` and `/communities/NAME`.
 enum SalesforceRoute: Equatable {
   case token
   case revoke
@@ -12,7 +12,7 @@ enum SalesforceRoute: Equatable {
 
   static let device = "MobilePushServiceDevice"
 
-  /// Finds the endpoint of a path without prefix; `instance` is that of the address, where it has one.
+  /// Returns the endpoint of a path without prefix, and the instance if the path names one.
   static func find(
     method: String, path: [String]
   ) throws(SalesforceRefusal) -> (route: SalesforceRoute, instance: String?) {
@@ -42,10 +42,10 @@ enum SalesforceRoute: Equatable {
     throw .notFound("no such resource")
   }
 
-  /// Whether it is one of the endpoints that answer with `{"error","error_description"}`.
+  /// Whether the endpoint's errors have the form `{"error","error_description"}`.
   static func isOAuth(_ path: [String]) -> Bool { local(path).starts(with: ["services", "oauth2"]) }
 
-  /// Whether it is one of the identity services, which refuse in plain text.
+  /// Whether the endpoint is an identity service, which refuses in plain text.
   static func isIdentity(_ path: [String]) -> Bool {
     local(path) == ["services", "oauth2", "userinfo"] || local(path).first == "id"
   }
@@ -54,7 +54,7 @@ enum SalesforceRoute: Equatable {
     path.count > 1 && ["instances", "communities"].contains(path[0]) ? Array(path.dropFirst(2)) : path
   }
 
-  /// `v59.0` and its like: any version is served.
+  /// Whether the text is a version such as `v59.0`. Every version is served.
   private static func isVersion(_ text: String) -> Bool {
     guard text.hasPrefix("v"), text.hasSuffix(".0") else { return false }
     let number = text.dropFirst().dropLast(2)

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What `POST /_control` prescribes for the next frames of a WebSocket: a route such as `WS /ed/ws registerDevice`.
+/// A script for frames of a WebSocket, posted to `/_control` with a route such as `WS /ed/ws registerDevice`.
 struct FrameScript: Sendable {
   let route: RoutePattern
-  /// How many more frames it is for; `nil` is for ever.
+  /// The number of frames that the script still applies to; `nil` for no limit.
   var remaining: Int?
-  /// How long the frame is held back before anything else, in milliseconds; those behind it wait.
+  /// The delay before the frame is handled, in milliseconds. The frames behind it wait too.
   let delay: Int
-  /// No answer.
+  /// Whether the frame gets no response.
   let drop: Bool
-  /// Close the socket, with a close frame when there is a code.
+  /// Whether to close the socket, with a close frame if there is a `code`.
   let close: Bool
   let code: Int?
-  /// Sent instead of the backend's answer: a string as it is, anything else as JSON.
+  /// The response in place of the backend's: a string is sent as it is, anything else as JSON.
   let reply: JSONTree?
-  /// Let the backend take the frame in; only its answer to this socket is kept back.
+  /// Whether the backend handles the frame all the same. Its responses on this socket are discarded.
   let passThrough: Bool
 
   static let known = ["route", "times", "delayMs", "drop", "close", "reply", "passThrough"]
@@ -39,15 +39,15 @@ struct FrameScript: Sendable {
     if !isAnswer, passThrough { throw ControlMistake("passThrough", "goes with drop, close or reply") }
   }
 
-  /// Whether the frame's answer is anything but the backend's own.
+  /// Whether the script replaces the backend's response.
   var isAnswer: Bool { drop || close || reply != nil }
 
-  /// Whether a script is meant for frames rather than for requests.
+  /// Whether a script is for frames, not for requests.
   static func isMeant(by tree: JSONTree) -> Bool {
     tree["route"]?.text?.split(separator: " ").first?.uppercased() == RoutePattern.frames
   }
 
-  /// As `GET /_control` lists it.
+  /// The script as `GET /_control` lists it.
   var tree: JSONTree {
     .of([
       "route": .string(route.text),

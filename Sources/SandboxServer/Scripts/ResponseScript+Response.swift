@@ -1,7 +1,7 @@
 import Foundation
 
 extension ResponseScript {
-  /// The scripted response; `standard` is what the SDK's backend says with an error status.
+  /// Returns the scripted response. `standard` returns the SDK's own response for an error status.
   func response(standard: (Int) -> SandboxResponse) -> SandboxResponse {
     var response =
       if let body { SandboxResponse(status, headers: Self.headers(of: body), body: body) } else if status >= 400 {
@@ -16,7 +16,7 @@ extension ResponseScript {
     body.isEmpty ? [:] : ["Content-Type": ["application/json"]]
   }
 
-  /// As `GET /_control` lists it.
+  /// The script as `GET /_control` lists it.
   var tree: JSONTree {
     .of([
       "route": .string(route.text),

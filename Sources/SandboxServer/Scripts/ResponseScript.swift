@@ -1,22 +1,22 @@
 import Foundation
 
-/// What `POST /_control` prescribes for the next responses of a route (`vendors.md` 10).
+/// A script for the responses of a route, posted to `/_control` (`vendors.md` 10).
 struct ResponseScript: Sendable {
   let route: RoutePattern
-  /// How many more requests it is for; `nil` is for ever.
+  /// The number of requests that the script still applies to; `nil` for no limit.
   var remaining: Int?
   let status: Int
-  /// `nil` when none was given: then an error status gets the SDK's own error.
+  /// The body; `nil` if none was given, in which case an error status gets the SDK's own error.
   let body: Data?
   let headers: [String: [String]]
   let contentType: String?
-  /// How long the response is held back, in milliseconds.
+  /// The delay of the response, in milliseconds.
   let delay: Int
-  /// Cut the connection in the middle of the body.
+  /// Whether to cut the connection in the middle of the body.
   let closeMidBody: Bool
-  /// Never answer; the connection is cut when the scripts are cleared.
+  /// Whether to send no response. The connection is cut when the scripts are cleared.
   let hang: Bool
-  /// Let the backend do and answer what it would; only delay, hang, cut or add headers.
+  /// Whether the backend handles the request. The script can then only delay, hang, cut or add headers.
   let passThrough: Bool
 
   static let known = [
@@ -48,7 +48,7 @@ struct ResponseScript: Sendable {
     if hang, closeMidBody { throw ControlMistake("hang", "can't be given with closeMidBody") }
   }
 
-  /// The member `times`: 1 when absent, `nil` for ever.
+  /// Returns the member `times`: 1 when absent, `nil` for `"forever"`.
   static func times(_ members: ControlMembers) throws(ControlMistake) -> Int? {
     switch members.value("times") {
     case nil: return 1
@@ -60,7 +60,7 @@ struct ResponseScript: Sendable {
     }
   }
 
-  /// A string is sent as it is, anything else as JSON, null as an empty body.
+  /// Returns the body: a string as it is, anything else as JSON, null as an empty body.
   private static func body(_ members: ControlMembers) -> Data? {
     switch members.members["body"] {
     case nil: nil

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Which requests a script is for: `POST /v2/apps/*/login`, with or without method, with or without the SDK's prefix.
+/// A pattern that selects requests, such as `POST /v2/apps/*/login`. Method and SDK prefix are optional.
 ///
-/// `WS /ed/ws registerDevice` is for the frames of a WebSocket; without the event for all but pings.
-/// `*` stands for one segment, `**` at the end for any number of them.
+/// `WS /ed/ws registerDevice` selects frames of a WebSocket; without the event it selects all but pings. `*` stands for
+/// one segment, `**` at the end for any number of segments.
 struct RoutePattern: Equatable, Sendable {
-  /// Stands where requests have their method, here and in the log.
+  /// The word in place of the method for frames, here and in the log.
   static let frames = "WS"
 
-  /// In capitals; `nil` is any.
+  /// The method in capitals; `nil` for every method.
   let method: String?
   let segments: [String]
-  /// What a frame must be about; `nil` is anything.
+  /// The event of the frames; `nil` for every event.
   let event: String?
-  /// As it was given.
+  /// The pattern as it was given.
   let text: String
 
   init(_ text: String) throws(ControlMistake) {
@@ -39,13 +39,13 @@ struct RoutePattern: Equatable, Sendable {
     self.text = text
   }
 
-  /// Whether a request is meant; `path` has the SDK's prefix as its first segment and no namespace.
+  /// Whether the pattern selects a request. `path` begins with the SDK's prefix, without namespace.
   func matches(method: String, path: [String]) -> Bool {
     if let wanted = self.method, wanted != method.uppercased() { return false }
     return matches(path[...]) || matches(path.dropFirst())
   }
 
-  /// Whether a frame is meant that is about `events`.
+  /// Whether the pattern selects a frame with these `events`.
   func matches(path: [String], events: [String]) -> Bool {
     (event.map(events.contains) ?? true) && matches(method: Self.frames, path: path)
   }

@@ -1,9 +1,9 @@
-/// The scripts that wait, in the order in which they were posted.
+/// The pending scripts, in the order in which they were posted.
 struct ScriptQueue: Sendable {
   private(set) var scripts: [ResponseScript] = []
   private(set) var frameScripts: [FrameScript] = []
 
-  /// Queues the script, or the scripts of an array: all of them or none.
+  /// Adds a script, or all scripts of an array. If one is invalid, adds none.
   mutating func add(_ tree: JSONTree?) throws(ControlMistake) {
     guard let tree else { throw ControlMistake(nil, "the body must be JSON: a script or an array of scripts") }
     let trees: [JSONTree] = if case .array(let trees) = tree { trees } else { [tree] }
@@ -23,7 +23,7 @@ struct ScriptQueue: Sendable {
     frameScripts += addedFrames
   }
 
-  /// The script for this request, one use of which is hereby spent: the first posted that matches.
+  /// Returns the first posted script that matches the request, and counts one use of it.
   mutating func take(method: String, path: [String]) -> ResponseScript? {
     guard let index = scripts.firstIndex(where: { $0.route.matches(method: method, path: path) }) else { return nil }
     let script = scripts[index]
@@ -33,12 +33,15 @@ struct ScriptQueue: Sendable {
     return script
   }
 
-  /// The script for a frame that is about `events`; `path` has the SDK's prefix as its first segment.
+  /// Returns the first posted script that matches a frame with these `events`, and counts one use of it.
+  ///
+  /// `path` begins with the SDK's prefix.
   mutating func take(path: [String], events: [String]) -> FrameScript? {
     takeFrame { $0.matches(path: path, events: events) }
   }
 
-  /// The script for a ping: one that says so, not one for just any frame.
+  /// Returns the first posted script whose event is `ping`, and counts one use of it. A script for any frame is no
+  /// match.
   mutating func takePing(path: [String]) -> FrameScript? {
     takeFrame { $0.event == "ping" && $0.matches(path: path, events: ["ping"]) }
   }
@@ -57,6 +60,6 @@ struct ScriptQueue: Sendable {
     frameScripts = []
   }
 
-  /// Those for requests first, then those for frames.
+  /// The scripts as JSON: first those for requests, then those for frames.
   var tree: JSONTree { .array(scripts.map(\.tree) + frameScripts.map(\.tree)) }
 }

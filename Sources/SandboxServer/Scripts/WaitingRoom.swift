@@ -1,16 +1,16 @@
 import Foundation
 
-/// Requests that wait for something to happen in a namespace: to be released, or for the log to grow.
+/// The requests that wait for an event in a namespace: a release, or a new log entry.
 ///
-/// Its owner's isolation guards it; waiting itself happens outside, so that nothing else is held up.
+/// The owner's isolation guards it. The waiting itself happens outside that isolation, so that it blocks nothing else.
 struct WaitingRoom: Sendable {
   private var doors: [Int: AsyncStream<Never>.Continuation] = [:]
   private var next = 0
 
-  /// How many wait.
+  /// The number of waiting requests.
   var count: Int { doors.count }
 
-  /// A place to wait at, `nil` when the room is full. Whoever entered must `leave`.
+  /// Adds a request. Returns the place where it waits, `nil` if the room is full. The caller must call `leave(_:)`.
   mutating func enter() -> Place? {
     guard doors.count < SandboxLimits.waiting else { return nil }
     let (stream, door) = AsyncStream<Never>.makeStream()
@@ -23,18 +23,18 @@ struct WaitingRoom: Sendable {
     doors.removeValue(forKey: place.id)
   }
 
-  /// Lets everybody go on.
+  /// Resumes all waiting requests.
   mutating func wake() {
     for door in doors.values { door.finish() }
     doors = [:]
   }
 
-  /// One request's place.
+  /// The place of one waiting request.
   struct Place: Sendable {
     fileprivate let id: Int
     fileprivate let stream: AsyncStream<Never>
 
-    /// Returns when woken, when the task is cancelled, or after so many milliseconds if given.
+    /// Returns after `wake()`, when the task is cancelled, or after `milliseconds` if given.
     func wait(milliseconds: Int? = nil) async {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { [stream] in for await _ in stream {} }

@@ -1,10 +1,10 @@
 import Foundation
 
 extension SandboxRequest {
-  /// Whether the client asks for a WebSocket.
+  /// Whether the client requests a WebSocket.
   var isUpgrade: Bool { header("Upgrade")?.lowercased() == "websocket" }
 
-  /// What is wrong with the opening handshake (RFC 6455, 4.2.1); `nil` when nothing is.
+  /// The fault of the opening handshake (RFC 6455, 4.2.1); `nil` for a valid one.
   var handshakeMistake: String? {
     let connection = (header("Connection") ?? "").lowercased().split(separator: ",")
       .map { $0.trimmingCharacters(in: .whitespaces) }

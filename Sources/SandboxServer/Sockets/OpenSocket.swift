@@ -1,24 +1,24 @@
 import Foundation
 
-/// A WebSocket that a namespace has let in, as the wire sees it.
+/// A WebSocket that a namespace has accepted, as the connection sees it.
 ///
-/// Whoever holds it carries out `commands` until they end, and says `ended()` when the connection is gone.
+/// The connection carries out `commands` until they end, and calls `ended()` when it has closed.
 struct OpenSocket: Sendable {
   let id: Int
   let namespace: Namespace
   let commands: AsyncStream<SocketCommand>
 
-  /// Takes in a text frame; returns when it has been dealt with.
+  /// Handles a text frame. Returns when it has been handled.
   func receive(_ text: String) async {
     await namespace.receive(text, from: id)
   }
 
-  /// Whether a ping is to be answered.
+  /// Counts a ping and returns whether to reply with a pong.
   func answersPing() async -> Bool {
     await namespace.answersPing(on: id)
   }
 
-  /// Forgets the socket; `commands` end.
+  /// Removes the socket from its namespace, which ends `commands`.
   func ended() async {
     await namespace.forget(socket: id)
   }

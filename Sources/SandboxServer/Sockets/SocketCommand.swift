@@ -1,7 +1,7 @@
-/// What is to be done on the wire of an open WebSocket.
+/// A command for the connection of an open WebSocket.
 enum SocketCommand: Equatable, Sendable {
-  /// Sends a text frame, after so many milliseconds.
+  /// Sends a text frame after a delay.
   case send(String, afterMilliseconds: Int)
-  /// Sends a close frame with that code and closes the connection; without a code it is just closed.
+  /// Sends a close frame with this code and closes the connection. Without a code, only closes the connection.
   case close(code: Int?)
 }

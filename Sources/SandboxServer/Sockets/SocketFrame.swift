@@ -5,13 +5,13 @@ struct SocketFrame: Sendable {
   /// The socket's number in its namespace.
   var socket: Int
   var text: String
-  /// By the sandbox's clock.
+  /// The time of arrival by the sandbox's clock.
   var now: Date
 
-  /// The frame as JSON; `nil` when it is none.
+  /// The frame as JSON; `nil` if it is not valid JSON.
   var tree: JSONTree? { JSONTree(parsing: Data(text.utf8)) }
 
-  /// Its messages: the elements of an array, else the one that it is.
+  /// The messages of the frame: the elements of an array, else the single value.
   var messages: [JSONTree] {
     switch tree {
     case .array(let messages)?: messages

@@ -5,15 +5,15 @@ struct SocketRoom: Sendable {
   private(set) var entries: [Int: Entry] = [:]
   private var next = 1
 
-  /// One open socket.
+  /// An open WebSocket.
   struct Entry: Sendable {
-    /// The prefix of the backend that it belongs to.
+    /// The prefix of the socket's backend.
     let backend: String
-    /// Decoded, with the backend's prefix first.
+    /// The decoded segments of the path, beginning with the backend's prefix.
     let segments: [String]
-    /// As it stood in the upgrade's request line.
+    /// The path in the upgrade request, as sent.
     let path: String
-    /// How many text frames have come in, and how many pings.
+    /// The number of received text frames; `pings` counts the pings.
     var frames = 0
     var pings = 0
     fileprivate let commands: AsyncStream<SocketCommand>.Continuation
@@ -21,10 +21,10 @@ struct SocketRoom: Sendable {
 
   var isFull: Bool { entries.count >= SandboxLimits.sockets }
 
-  /// The number that the next socket gets.
+  /// The number of the next socket.
   var upcoming: Int { next }
 
-  /// Lets a socket in and gives what will be done to it.
+  /// Adds a socket and returns the stream of its commands.
   mutating func enter(backend: String, segments: [String], path: String) -> AsyncStream<SocketCommand> {
     let (stream, commands) = AsyncStream<SocketCommand>.makeStream(
       bufferingPolicy: .bufferingOldest(SandboxLimits.socketBacklog))
@@ -33,7 +33,9 @@ struct SocketRoom: Sendable {
     return stream
   }
 
-  /// Has a command carried out; gives false when the socket is gone, or takes in so little that it is given up.
+  /// Passes a command to the socket's connection. Returns false if the socket has closed or its backlog is full.
+  ///
+  /// A socket with a full backlog is cut.
   @discardableResult mutating func order(_ command: SocketCommand, on socket: Int) -> Bool {
     guard let entry = entries[socket] else { return false }
     guard case .enqueued = entry.commands.yield(command) else {
@@ -47,7 +49,7 @@ struct SocketRoom: Sendable {
   mutating func count(frame socket: Int) { entries[socket]?.frames += 1 }
   mutating func count(ping socket: Int) { entries[socket]?.pings += 1 }
 
-  /// Takes the socket out; gives the backend it belonged to.
+  /// Removes the socket and returns the prefix of its backend; `nil` if it is unknown.
   mutating func leave(_ socket: Int) -> String? {
     guard let entry = entries.removeValue(forKey: socket) else { return nil }
     entry.commands.finish()
@@ -60,7 +62,7 @@ struct SocketRoom: Sendable {
     entries = [:]
   }
 
-  /// `[{socket, path, frames, pings}]`, oldest first.
+  /// The sockets as JSON: `[{socket, path, frames, pings}]`, oldest first.
   var tree: JSONTree {
     .array(
       entries.sorted { $0.key < $1.key }.map { id, entry in

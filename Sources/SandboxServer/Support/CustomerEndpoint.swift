@@ -1,30 +1,30 @@
 import Foundation
 
-/// The server that a customer runs for the vendor's unique-identity exchange (`vendors.md` 2.1 and 2.2), in process.
+/// The customer's server in the vendor's unique-identity exchange (`vendors.md` 2.1 and 2.2), in process.
 ///
-/// It takes `user_token=<unique id>` as a form and answers `{"jwt":…}`. Every unique id is somebody's: what comes
-/// before its first colon is the user, so that `alice`, `alice:1` and `alice:2` are one user whose unique id changes.
-/// A user `NAME` has the e-mail `NAME@example.test`, unless the name is an address itself. The user `nobody` is unknown.
+/// It accepts `user_token=<unique id>` as a form and responds with `{"jwt":…}`. The text before the first colon of a
+/// unique id is the user: `alice`, `alice:1` and `alice:2` are one user whose unique id changes. A user `NAME` has the
+/// e-mail `NAME@example.test`, unless the name is itself an address. The user `nobody` is unknown.
 struct CustomerEndpoint {
   let secret: String
   let mode: Mode
   let refused: [String]
 
-  /// How it is set up.
+  /// The behaviour of the endpoint.
   enum Mode: String, CaseIterable, Sendable {
-    /// As it should be.
+    /// Responds correctly.
     case up
-    /// Nobody listens.
+    /// Can't be reached.
     case down
-    /// A server that reads JSON only, the common mistake: it answers the vendor's form with 415.
+    /// Accepts JSON only, a common mistake: it responds to the vendor's form with 415.
     case json
-    /// It fails with 500.
+    /// Fails with 500.
     case failing
-    /// It answers 200 with something that is no JWT.
+    /// Responds with 200 and a text that is not a JWT.
     case nonsense
   }
 
-  /// The answer to a request; `nil` when it can't be reached.
+  /// Returns the response to a request; `nil` if the endpoint can't be reached.
   func answer(contentType: String, body: Data, now: Date) -> SandboxResponse? {
     switch mode {
     case .down: return nil

@@ -1,7 +1,7 @@
 import Foundation
 
 extension SupportBackend {
-  /// The secrets by which `/_keys` knows them: the vendor's and the customer's side of the same one.
+  /// The names of the secrets in `/_keys`: the vendor's and the customer's side of the same secret.
   private static let secrets = ["vendor", "customer"]
 
   mutating func setKey(_ kid: String, to secret: String?) throws(ControlMistake) {
@@ -10,7 +10,7 @@ extension SupportBackend {
     if kid == "vendor" { vendorSecret = secret } else { customerSecret = secret }
   }
 
-  /// Revokes the access tokens; the user gets a new one by the next exchange.
+  /// Revokes the user's access tokens. The next exchange issues a valid one.
   mutating func revokeTokens(of externalID: String, at now: Date) throws(ControlMistake) {
     let named = Set(users.values.filter { $0.isNamed(externalID) }.map { $0.identity })
     tokens.change { if named.contains($0.identity) { $0.isRevoked = true } }
@@ -40,7 +40,7 @@ extension SupportBackend {
     SupportRefusal.standard(for: status).tree
   }
 
-  /// Users, access tokens, devices, and what the customer's endpoint was asked.
+  /// Returns the users, access tokens, devices and requests to the customer's endpoint.
   func state(baseURL: String) -> JSONTree {
     [
       "users": .array(users.values.sorted { $0.id < $1.id }.map { $0.stateTree }),

@@ -1,7 +1,7 @@
 import Foundation
 
 extension SupportBackend {
-  /// `POST /access/sdk/jwt`: the customer's endpoint vouches for the unique id, and its JWT names the user.
+  /// Handles `POST /access/sdk/jwt`: the customer's endpoint exchanges the unique id for a JWT, which names the user.
   mutating func exchangeUniqueID(_ client: String, _ call: BackendCall) throws(SupportRefusal) -> JSONTree {
     guard authentication(of: client) == .jwt else { throw .unauthenticated("the app's authentication is anonymous") }
     guard let user = try Self.body(call)["user"], let token = try Self.text("token", in: user), !token.isEmpty else {
@@ -11,7 +11,7 @@ extension SupportBackend {
     return try answer(.verified(email: claims.email), name: claims.name, email: claims.email)
   }
 
-  /// `POST /access/sdk/anonymous`: the same guid is the same user, whatever name and e-mail come with it.
+  /// Handles `POST /access/sdk/anonymous`: the same guid is the same user, whatever name and e-mail come with it.
   mutating func exchangeAnonymous(_ client: String, _ call: BackendCall) throws(SupportRefusal) -> JSONTree {
     guard authentication(of: client) == .anonymous else { throw .unauthenticated("the app's authentication is jwt") }
     guard let user = try Self.body(call)["user"], let guid = try Self.text("sdk_guid", in: user) else {
@@ -23,7 +23,7 @@ extension SupportBackend {
     return try answer(.anonymous(guid: guid.lowercased()), name: name, email: email)
   }
 
-  /// A new access token for the user, who is made if need be: `{"authentication":{"access_token","user_id"}}`.
+  /// Issues an access token to the user, created if needed: `{"authentication":{"access_token","user_id"}}`.
   private mutating func answer(
     _ identity: SupportUser.Identity, name: String?, email: String?
   ) throws(SupportRefusal) -> JSONTree {
@@ -42,7 +42,7 @@ extension SupportBackend {
     ]
   }
 
-  /// What the customer's endpoint says about a unique id.
+  /// Returns the JWT of the customer's endpoint for a unique id.
   private mutating func customerJWT(_ uniqueID: String, now: Date) throws(SupportRefusal) -> String {
     let endpoint = CustomerEndpoint(secret: customerSecret, mode: settings.customer, refused: settings.refusedIDs)
     let answer = endpoint.answer(
@@ -57,7 +57,7 @@ extension SupportBackend {
     return jwt
   }
 
-  /// The rules of `vendors.md` 2.2, on the vendor's side.
+  /// Verifies the customer's JWT by the rules of `vendors.md` 2.2.
   private mutating func verify(_ text: String, now: Date) throws(SupportRefusal) -> (name: String, email: String) {
     guard let token = SignedToken(text) else { throw .unauthenticated("the customer's jwt is no JWT") }
     guard token.header["alg"] == "HS256" else { throw .unauthenticated("the customer's jwt is not HS256") }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension SupportBackend {
-  /// The user whose access token the call bears.
+  /// Returns the user of the call's access token.
   func authorized(_ call: BackendCall) throws(SupportRefusal) -> SupportUser {
     guard let text = call.bearer else { throw .unauthenticated("no Authorization header with Bearer") }
     guard let token = tokens[text], let user = users[token.identity] else {
@@ -11,7 +11,7 @@ extension SupportBackend {
     return user
   }
 
-  /// `POST push_notification_devices`: a push token is one device, the last who registers it has it.
+  /// Handles `POST push_notification_devices`. A push token is one device: a new registration replaces an older one.
   mutating func createDevice(_ user: SupportUser, _ call: BackendCall) throws(SupportRefusal) -> JSONTree {
     guard let device = try Self.body(call)["push_notification_device"], var details = device.members,
       let identifier = try Self.text("identifier", in: device), !identifier.isEmpty
@@ -24,7 +24,7 @@ extension SupportBackend {
     return ["push_notification_device": created.tree]
   }
 
-  /// `DELETE push_notification_devices/{id}`, by the record's id or by the push token.
+  /// Handles `DELETE push_notification_devices/{id}`, by the record's id or by the push token.
   mutating func deleteDevice(_ id: String, of user: SupportUser) throws(SupportRefusal) {
     let found = devices[id] ?? devices.values.values.first { $0.identifier == id }
     guard let found, found.userID == user.id else { throw .notFound("device of this user") }

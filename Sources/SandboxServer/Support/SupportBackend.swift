@@ -1,31 +1,31 @@
 import Foundation
 
-/// The vendor's side of `zendesk.support` as `vendors.md` 2 and 9.2 describe it, with the customer's JWT endpoint.
+/// The vendor's side of `zendesk.support` (`vendors.md` 2 and 9.2), with the customer's JWT endpoint.
 struct SupportBackend: SandboxBackend {
   static let prefix = "zs"
   static let optionNames = SupportOptions.names
 
-  /// `Client-Identifier` of each app.
+  /// The `Client-Identifier` of each app, by app id.
   static let clients = [
     DemoAccounts.supportAppID: DemoAccounts.supportClientID,
     DemoAccounts.supportAnonymousAppID: DemoAccounts.supportAnonymousClientID,
   ]
 
   var settings = SupportOptions()
-  /// What the vendor verifies the customer's JWTs with.
+  /// The secret with which the vendor verifies the customer's JWTs.
   var vendorSecret = DemoAccounts.supportSecret
-  /// What the customer signs them with.
+  /// The secret with which the customer signs its JWTs.
   var customerSecret = DemoAccounts.supportSecret
   var users: [SupportUser.Identity: SupportUser] = [:]
   var tokens = BoundedStore<AccessToken>(most: SandboxLimits.tokens)
-  /// The `jti` of every JWT so far: each is good once.
+  /// The `jti` of the JWTs so far: each is valid once.
   var spent = BoundedStore<Bool>(most: SandboxLimits.tokens)
   var devices = BoundedStore<SupportDevice>(most: SandboxLimits.users)
-  /// Each request to the customer's endpoint and its status, 0 when it was down; oldest first.
+  /// The requests to the customer's endpoint, oldest first. The status is 0 if the endpoint was down.
   var customerCalls: [(token: String, status: Int)] = []
   private var lastID = 360_000_000_000
 
-  /// Whom an access token stands for.
+  /// An access token and the identity of its user.
   struct AccessToken: Sendable {
     let identity: SupportUser.Identity
     var isRevoked = false
@@ -53,7 +53,7 @@ struct SupportBackend: SandboxBackend {
     }
   }
 
-  /// How the users of a client's app authenticate.
+  /// Returns the authentication of the app that a client belongs to.
   func authentication(of client: String) -> SupportOptions.Authentication {
     settings.authentication ?? (client == DemoAccounts.supportAnonymousClientID ? .anonymous : .jwt)
   }
@@ -78,11 +78,11 @@ struct SupportBackend: SandboxBackend {
       "identifier": .string(app), "authentication": .string(authentication(of: client).rawValue),
       "brand_id": 360_000_000_000, "updated_at": "2027-01-01T00:00:00Z",
     ]
-    // Published builds read the members from `core`; older ones from the top.
+    // Published builds of the SDK read the members in `core`, older ones those at the top.
     return SandboxResponse(200, json: .object((core.members ?? [:]).merging(["core": core]) { first, _ in first }))
   }
 
-  /// The body as a JSON object.
+  /// Returns the body as a JSON object.
   static func body(_ call: BackendCall) throws(SupportRefusal) -> JSONTree {
     guard let tree = JSONTree(parsing: call.body), tree.members != nil else {
       throw .badRequest("the body must be a JSON object")
@@ -90,7 +90,7 @@ struct SupportBackend: SandboxBackend {
     return tree
   }
 
-  /// The text of an optional member; anything but a string is refused.
+  /// Returns the text of an optional member. Throws if the member is not a string.
   static func text(_ name: String, in tree: JSONTree) throws(SupportRefusal) -> String? {
     guard let value = tree[name] else { return nil }
     guard let text = value.text else { throw .badRequest("\(name) must be a string") }

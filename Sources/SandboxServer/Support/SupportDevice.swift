@@ -4,7 +4,7 @@ struct SupportDevice: Sendable {
   let userID: Int
   /// The push token.
   let identifier: String
-  /// The other members, as they came.
+  /// The other members, as sent.
   let details: [String: JSONTree]
 
   var tree: JSONTree {

@@ -1,15 +1,15 @@
-/// How the Support backend can be told to misbehave where a canned response can't: `POST /_options`.
+/// The options of the Support backend (`POST /_options`), for faults that a scripted response can't produce.
 struct SupportOptions: Sendable {
-  /// What every app's settings say, instead of each app's own.
+  /// The `authentication` in the settings of all apps; `nil` to keep each app's own.
   var authentication: Authentication?
   var customer = CustomerEndpoint.Mode.up
-  /// Unique ids that the customer's endpoint no longer takes, as after the end of an access token.
+  /// The unique ids that the customer's endpoint refuses, as after the end of an access token.
   var refusedIDs: [String] = []
   var userID = UserIDForm.number
 
   enum Authentication: String, CaseIterable, Sendable { case jwt, anonymous }
 
-  /// What becomes of `user_id` in the answer to an exchange.
+  /// The form of `user_id` in the response to an exchange.
   enum UserIDForm: String, CaseIterable, Sendable { case number, text, word, fraction, object, null, missing }
 
   static let names = ["authentication", "customer", "refusedIds", "userId"]
@@ -36,7 +36,7 @@ struct SupportOptions: Sendable {
     ]
   }
 
-  /// The `user_id` of an answer; `nil` leaves it out.
+  /// Returns the `user_id` of a response; `nil` to leave it out.
   func userID(_ id: Int) -> JSONTree? {
     switch userID {
     case .number: .number(Double(id))

@@ -1,8 +1,8 @@
-/// A request that the Support backend refuses, in the vendor's form `{"error":…}` (`vendors.md` 2.1).
+/// A refusal of the Support backend, in the vendor's form `{"error":…}` (`vendors.md` 2.1).
 struct SupportRefusal: Error, Equatable {
   let status: Int
   let text: String
-  /// What the vendor does not tell: only the log shows it.
+  /// The reason, which only the log shows.
   let note: String
 
   /// Every authentication failure looks the same on the wire.
@@ -26,7 +26,7 @@ struct SupportRefusal: Error, Equatable {
     SupportRefusal(status: 503, text: "The sandbox takes no more \(what)", note: "too many \(what)")
   }
 
-  /// The error of a status, for scripts that give no body.
+  /// Returns the vendor's error for a status, for scripts that give no body.
   static func standard(for status: Int) -> SupportRefusal {
     switch status {
     case 401: .unauthenticated("")

@@ -8,7 +8,7 @@ enum SupportRoute: Equatable {
   case createDevice
   case deleteDevice(String)
 
-  /// Finds the endpoint of a path without prefix.
+  /// Returns the endpoint of a path without prefix.
   static func find(method: String, path: [String]) throws(SupportRefusal) -> SupportRoute {
     let path = try withoutSuffix(path)
     let settings = [["api", "private", "mobile_sdk", "settings"], ["api", "mobile", "sdk", "settings"]]
@@ -29,7 +29,7 @@ enum SupportRoute: Equatable {
     throw .notFound("route")
   }
 
-  /// Paths under `api` end in `.json`.
+  /// Returns the path without the suffix `.json`, which all paths under `api` must have.
   private static func withoutSuffix(_ path: [String]) throws(SupportRefusal) -> [String] {
     guard path.first == "api", let last = path.last else { return path }
     guard last.hasSuffix(".json") else { throw .notFound("route: it must end in .json") }

@@ -1,25 +1,25 @@
-/// A user of the Support backend, and how the vendor knows that it is the same one again.
+/// A user of the Support backend, with the identity by which the vendor recognizes the user.
 struct SupportUser: Sendable {
-  /// `user_id` on the wire.
+  /// The `user_id` on the wire.
   let id: Int
   let identity: Identity
   var name: String?
   var email: String?
 
-  /// What stays when names, addresses and unique ids change.
+  /// The identity of a user, which stays the same when names and unique ids change.
   enum Identity: Hashable, Sendable {
-    /// The installation's guid, in lower case.
+    /// An anonymous user by the installation's guid, in lower case.
     case anonymous(guid: String)
-    /// The e-mail of the customer's JWT: the vendor tells users apart by it.
+    /// A verified user by the e-mail of the customer's JWT, by which the vendor distinguishes users.
     case verified(email: String)
   }
 
-  /// As `GET /api/mobile/users/me.json` shows it.
+  /// The user as `GET /api/mobile/users/me.json` shows it.
   var tree: JSONTree {
     .of(["id": .number(Double(id)), "name": .optional(name), "email": .optional(email), "role": "end-user"])
   }
 
-  /// As `GET /_state` shows it.
+  /// The user as `GET /_state` shows it.
   var stateTree: JSONTree {
     let guid: String? = if case .anonymous(let guid) = identity { guid } else { nil }
     return .of([

@@ -1,4 +1,4 @@
-/// Values by key, with room for so many; the oldest key makes way.
+/// A bounded store of values by key. A value beyond the bound replaces the oldest.
 struct BoundedStore<Value: Sendable>: Sendable {
   private(set) var values: [String: Value] = [:]
   private var order: [String] = []
@@ -20,7 +20,7 @@ struct BoundedStore<Value: Sendable>: Sendable {
     }
   }
 
-  /// Changes each value.
+  /// Applies a change to each value.
   mutating func change(_ change: (inout Value) -> Void) {
     for key in order {
       guard var value = values[key] else { continue }
@@ -29,7 +29,7 @@ struct BoundedStore<Value: Sendable>: Sendable {
     }
   }
 
-  /// Keys and values, oldest first.
+  /// The keys and values, oldest first.
   var entries: [(key: String, value: Value)] {
     order.compactMap { key in values[key].map { (key, $0) } }
   }

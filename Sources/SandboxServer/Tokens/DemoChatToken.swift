@@ -1,21 +1,21 @@
 public import Foundation
 
-/// A JWT for the sandbox's Chat backend, minted as a customer's server would (`vendors.md` 4.2).
+/// A JWT for the sandbox's Chat backend, as a customer's server issues it (`vendors.md` 4.2).
 public struct DemoChatToken: Sendable {
   /// The visitor's `external_id`.
   public var externalID: String
   /// The account's shared secret; its UTF-8 bytes are the key.
   public var secret: String
-  /// The `name` claim, left out when `nil`.
+  /// The `name` claim; `nil` leaves it out.
   public var name: String?
-  /// The `email` claim, left out when `nil`.
+  /// The `email` claim; `nil` leaves it out.
   public var email: String?
-  /// When it was issued: `iat`, in whole seconds.
+  /// The time of issue: `iat`, in whole seconds.
   public var issuedAt: Date
-  /// How long after `issuedAt` it expires, in seconds; `nil` leaves `exp` out. The vendor allows 420.
+  /// The lifetime after `issuedAt`, in seconds; `nil` leaves `exp` out. The vendor allows 420.
   public var lifetime: TimeInterval? = 300
 
-  /// A token of `externalID` with a name and an e-mail made from it, signed with the demo secret unless told otherwise.
+  /// A token of `externalID`, with a name and an e-mail derived from it. Signed with the demo secret by default.
   public init(externalID: String, secret: String = DemoAccounts.chatSecret, issuedAt: Date = .now) {
     self.externalID = externalID
     self.secret = secret
@@ -24,7 +24,7 @@ public struct DemoChatToken: Sendable {
     email = "\(externalID)@\(DemoAccounts.mailDomain)"
   }
 
-  /// The signed token. Two are never equal: each has its own `jti`.
+  /// The signed token. It differs at each access, since each has its own `jti`.
   public var text: String {
     let issued = issuedAt.timeIntervalSince1970.rounded(.down)
     let claims = JSONTree.of([

@@ -1,25 +1,25 @@
 public import Foundation
 
-/// A JWT for the sandbox's Messaging backend, minted as a customer's server would (`vendors.md` 1.4).
+/// A JWT for the sandbox's Messaging backend, as a customer's server issues it (`vendors.md` 1.4).
 public struct DemoToken: Sendable {
   /// The user's `external_id`.
   public var externalID: String
-  /// The signing key's id, in the header.
+  /// The id of the signing key, for the header.
   public var kid: String
   /// The signing key's secret; its UTF-8 bytes are the key.
   public var secret: String
-  /// `user`; the legacy `appUser` puts the external id into `userId`.
+  /// The `scope` claim. The legacy value `appUser` puts the external id into `userId`.
   public var scope: String = "user"
-  /// The `name` claim, left out when `nil`.
+  /// The `name` claim; `nil` leaves it out.
   public var name: String?
-  /// The `email` claim, left out when `nil`; comes with `email_verified`.
+  /// The `email` claim; `nil` leaves it out. It comes with `email_verified`.
   public var email: String?
-  /// When it was issued: `iat`, in whole seconds.
+  /// The time of issue: `iat`, in whole seconds.
   public var issuedAt: Date
-  /// How long after `issuedAt` it expires, in seconds; `nil` leaves `exp` out.
+  /// The lifetime after `issuedAt`, in seconds; `nil` leaves `exp` out.
   public var lifetime: TimeInterval? = 300
 
-  /// A token of `externalID`, signed with a demo key unless told otherwise.
+  /// A token of `externalID`, signed with a demo key by default.
   public init(
     externalID: String, kid: String = DemoAccounts.kid, secret: String = DemoAccounts.secret, issuedAt: Date = .now
   ) {
@@ -29,7 +29,7 @@ public struct DemoToken: Sendable {
     self.issuedAt = issuedAt
   }
 
-  /// The signed token. Two are never equal: each has its own `jti`.
+  /// The signed token. It differs at each access, since each has its own `jti`.
   public var text: String {
     let issued = issuedAt.timeIntervalSince1970.rounded(.down)
     let claims = JSONTree.of([

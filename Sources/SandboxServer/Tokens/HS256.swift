@@ -3,14 +3,13 @@ import Foundation
 
 /// HMAC with SHA-256 over a JWT's first two parts (RFC 7518, 3.2), and the base64url of RFC 7515.
 ///
-/// The sandbox signs and verifies without the JWT library that the daemon uses, so that neither side's mistake can
-/// hide the other's.
+/// The sandbox does not use the daemon's JWT library, so that a fault of one side can't hide a fault of the other.
 enum HS256 {
   static func signature(of input: String, secret: String) -> Data {
     Data(HMAC<SHA256>.authenticationCode(for: Data(input.utf8), using: SymmetricKey(data: Data(secret.utf8))))
   }
 
-  /// A signed JWT of these claims; `kid` goes into its header.
+  /// Returns a signed JWT of these claims. `kid` goes into its header.
   static func token(_ claims: JSONTree, kid: String? = nil, secret: String) -> String {
     let header = JSONTree.of(["alg": "HS256", "typ": "JWT", "kid": .optional(kid)])
     let input = "\(base64URL(header.encoded)).\(base64URL(claims.encoded))"
@@ -27,7 +26,7 @@ enum HS256 {
       .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 
-  /// The bytes of a base64url text; `nil` when it has padding or anything else that doesn't belong.
+  /// Returns the bytes of a base64url text; `nil` if it has padding or other invalid characters.
   static func bytes(base64URL text: Substring) -> Data? {
     let fits = text.utf8.allSatisfy { byte in
       switch byte {
@@ -41,7 +40,7 @@ enum HS256 {
     return Data(base64Encoded: plain + String(repeating: "=", count: (4 - plain.count % 4) % 4))
   }
 
-  /// A short name for a token, by which it is known again without being kept.
+  /// Returns a digest of a token, which identifies the token without storing it.
   static func digest(of token: String) -> String {
     base64URL(Data(SHA256.hash(data: Data(token.utf8))))
   }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A JWT taken apart; nothing about it is verified yet.
+/// The parts of a JWT, not yet verified.
 struct SignedToken: Sendable {
   let header: JSONTree
   let claims: JSONTree
   let signature: Data
-  /// The first two parts with their dot: what is signed.
+  /// The signed text: the first two parts with their dot.
   let input: String
 
-  /// Gives `nil` unless the text is three parts of base64url, the first two of them JSON objects.
+  /// The parts of a token; `nil` unless the text is three parts of base64url, the first two of them JSON objects.
   init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3,

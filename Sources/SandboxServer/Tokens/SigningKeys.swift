@@ -1,4 +1,4 @@
-/// An account's signing secrets by key id; at most ten, as the vendor documents (`vendors.md` 1.4).
+/// The signing secrets of an account by key id; at most ten, as the vendor documents (`vendors.md` 1.4).
 struct SigningKeys: Sendable {
   private(set) var secrets: [String: String]
 
@@ -8,7 +8,7 @@ struct SigningKeys: Sendable {
     self.secrets = secrets
   }
 
-  /// Adds or rotates the key; no secret removes it.
+  /// Adds or replaces a key. With `nil` removes it.
   mutating func set(_ kid: String, to secret: String?) throws(ControlMistake) {
     if secret != nil, secrets[kid] == nil, secrets.count >= Self.most {
       throw ControlMistake("kid", "an account has at most \(Self.most) signing keys; remove one first")
@@ -16,7 +16,7 @@ struct SigningKeys: Sendable {
     secrets[kid] = secret
   }
 
-  /// `[{"kid":…,"secret":…}]`, sorted.
+  /// The keys as JSON: `[{"kid":…,"secret":…}]`, sorted by id.
   var tree: JSONTree {
     .array(secrets.sorted { $0.key < $1.key }.map { ["kid": .string($0.key), "secret": .string($0.value)] })
   }

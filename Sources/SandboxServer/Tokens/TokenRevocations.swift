@@ -1,15 +1,15 @@
 import Foundation
 
-/// Which tokens `POST /_revoke` has made worthless.
+/// The tokens that `POST /_revoke` has revoked.
 ///
-/// A token counts as issued before the revocation if the sandbox had seen it by then, or if its `iat` lies in an
-/// earlier second. One that is neither (not seen, and no `iat`, or one in the very second) is taken for new.
+/// A token is revoked if the sandbox had received it before the revocation, or if its `iat` lies in an earlier second.
+/// Any other token counts as new: one not received before, without `iat` or with an `iat` of the same second.
 struct TokenRevocations: Sendable {
   private var seen: [String: [String]] = [:]
   private var refused: [String: Set<String>] = [:]
   private var revokedAt: [String: TimeInterval] = [:]
 
-  /// Remembers that the user has shown this token.
+  /// Records that the user has sent this token.
   mutating func note(_ digest: String, of externalID: String) {
     var digests = seen[externalID] ?? []
     guard !digests.contains(digest), !digests.isEmpty || seen.count < SandboxLimits.users else { return }
@@ -18,7 +18,7 @@ struct TokenRevocations: Sendable {
     seen[externalID] = digests
   }
 
-  /// From now on the user's tokens so far are refused.
+  /// Revokes the tokens that the user has so far.
   mutating func revoke(_ externalID: String, at now: Date) throws(ControlMistake) {
     guard revokedAt[externalID] != nil || revokedAt.count < SandboxLimits.users else {
       throw ControlMistake("externalId", "at most \(SandboxLimits.users) users can be revoked")
@@ -33,6 +33,6 @@ struct TokenRevocations: Sendable {
     return issuedAt < revokedAt
   }
 
-  /// `{externalId: epochSeconds of the revocation}`.
+  /// The revocations as JSON: `{externalId: epochSeconds of the revocation}`.
   var tree: JSONTree { .object(revokedAt.mapValues { .number($0) }) }
 }

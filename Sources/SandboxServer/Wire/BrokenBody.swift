@@ -1,10 +1,10 @@
 import FlyingSocks
 import Foundation
 
-/// A body that ends in an error once its bytes are out, upon which the HTTP library closes the connection.
+/// A body that throws after its last byte, which makes the HTTP library close the connection.
 ///
-/// With fewer bytes than announced the client sees a response that was cut; with all of them, one whose connection
-/// can't be used again.
+/// With fewer bytes than announced, the client sees a truncated response. With all bytes it sees a complete response on
+/// a connection that can't be reused.
 struct BrokenBody: AsyncBufferedSequence {
   typealias Element = UInt8
 

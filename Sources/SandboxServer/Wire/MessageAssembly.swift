@@ -1,7 +1,7 @@
 import FlyingFox
 import Foundation
 
-/// Puts the frames of a WebSocket together to messages (RFC 6455, 5.4), bounded.
+/// A bounded buffer that joins the frames of a WebSocket into messages (RFC 6455, 5.4).
 struct MessageAssembly {
   private var parts: Data?
 
@@ -9,7 +9,7 @@ struct MessageAssembly {
     case text(String)
     case ping
     case closed
-    /// The socket must be closed with this code.
+    /// A protocol error. The socket must be closed with this code.
     case mistake(WSCloseCode)
     case nothing
   }

@@ -1,11 +1,11 @@
 import FlyingFox
 import Foundation
 
-/// Turns the sandbox's reply into the HTTP library's response.
+/// Converts the sandbox's reply into the HTTP library's response.
 enum ReplyWriter {
   static func write(_ reply: SandboxReply, to method: HTTPMethod) -> HTTPResponse {
     switch reply {
-    // The handler has seen to upgrades.
+    // `SandboxHandler` has already handled upgrades.
     case .drop, .upgrade:
       HTTPResponse(webSocket: DroppedConnection())
     case .send(let response):
@@ -19,7 +19,8 @@ enum ReplyWriter {
 
   private static func plain(_ response: SandboxResponse, to method: HTTPMethod) -> HTTPResponse {
     var headers = headers(of: response)
-    // No body may follow these, whatever a script says: the client would take it for the next response.
+    // Responses to HEAD, and those with status 204 or 304, have no body, whatever a script says: the client would take
+    // it for the next response.
     let isBare = method == .HEAD || response.status == 204 || response.status == 304
     if method == .HEAD { headers[.contentLength] = String(response.body.count) }
     return HTTPResponse(
@@ -41,7 +42,7 @@ enum ReplyWriter {
 
   private static func headers(of response: SandboxResponse) -> HTTPHeaders {
     var headers = HTTPHeaders()
-    // Framing is the library's business: a scripted length would desynchronise the connection.
+    // The library does the framing: a scripted length would desynchronise the connection.
     let framing: Set<String> = ["content-length", "transfer-encoding"]
     for (name, values) in response.headers where !framing.contains(name.lowercased()) {
       headers.setValues(values, for: HTTPHeader(name))

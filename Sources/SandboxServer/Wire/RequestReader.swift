@@ -1,10 +1,11 @@
 import FlyingFox
 import Foundation
 
-/// Turns the HTTP library's request into the sandbox's, body and all.
+/// Converts the HTTP library's request, with its body, into the sandbox's.
 enum RequestReader {
-  /// The request, or `nil` when its body is larger than the sandbox takes; then as much of the rest is read as
-  /// lets the client see the refusal.
+  /// Returns the request; `nil` if its body is larger than `SandboxLimits.body`.
+  ///
+  /// In that case it reads up to `SandboxLimits.drain` bytes of the rest, so that the client receives the refusal.
   static func read(_ request: HTTPRequest) async throws -> SandboxRequest? {
     var body = Data()
     if (request.bodySequence.count ?? 0) > SandboxLimits.body {

@@ -1,7 +1,7 @@
 import FlyingFox
 import Foundation
 
-/// Where the HTTP library and the sandbox's logic meet: every request comes through here.
+/// The entry point for all requests, between the HTTP library and the sandbox's logic.
 struct SandboxHandler: HTTPHandler {
   let namespaces: NamespaceRegistry
   let jobs: SocketJobs

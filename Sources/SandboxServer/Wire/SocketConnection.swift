@@ -1,13 +1,13 @@
 import FlyingFox
 import Foundation
 
-/// One WebSocket on the wire: reads what the client sends and carries out what the sandbox orders.
+/// The connection of one WebSocket: reads the client's frames and carries out the sandbox's commands.
 struct SocketConnection: Sendable {
   let socket: OpenSocket
   let client: AsyncThrowingStream<WSFrame, any Error>
   let out: AsyncStream<WSFrame>.Continuation
 
-  /// Returns when either side has closed, or when `gone` ends.
+  /// Serves the socket. Returns when either side has closed it, or when `gone` ends.
   func run(until gone: AsyncStream<Never>) async {
     await withDiscardingTaskGroup { group in
       group.addTask {
@@ -32,8 +32,8 @@ struct SocketConnection: Sendable {
       }
       group.cancelAll()
     }
-    // Upon this the library closes the connection. Nobody may wait for its bytes any more: the library would take the
-    // next connection with the same descriptor for this one, and never hear from it.
+    // This makes the library close the connection. No task may still wait for its bytes: the library would confuse the
+    // next connection on the same descriptor with this one, and never report its bytes.
     out.finish()
     await socket.ended()
   }
@@ -63,7 +63,7 @@ struct SocketConnection: Sendable {
         }
       }
     } catch {
-      // The connection broke: as good as closed.
+      // A broken connection counts as closed.
     }
   }
 }

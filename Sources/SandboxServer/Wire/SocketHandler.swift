@@ -1,7 +1,7 @@
 import FlyingFox
 import Foundation
 
-/// Joins the HTTP library's frames with a socket of the sandbox's logic.
+/// An adapter between the HTTP library's frames and a socket of the sandbox.
 struct SocketHandler: WSHandler {
   let socket: OpenSocket
   let jobs: SocketJobs

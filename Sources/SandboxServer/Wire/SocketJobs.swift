@@ -1,8 +1,8 @@
-/// The work of open WebSockets, on its way to the task group that the server runs it in.
+/// A queue of the jobs of open WebSockets, which the server runs in its task group.
 struct SocketJobs: Sendable {
   typealias Job = @Sendable () async -> Void
 
-  /// What is to be run, until the server stops.
+  /// The submitted jobs. The stream ends when the server stops.
   let all: AsyncStream<Job>
   private let next: AsyncStream<Job>.Continuation
 
@@ -10,7 +10,7 @@ struct SocketJobs: Sendable {
     (all, next) = AsyncStream<Job>.makeStream()
   }
 
-  /// Has the server run a job; false when it has stopped.
+  /// Submits a job to the server. Returns false if the server has stopped.
   func submit(_ job: @escaping Job) -> Bool {
     if case .enqueued = next.yield(job) { true } else { false }
   }

@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// A journal on a socket of our choice, in journald's native protocol.
+/// A journal on a configurable socket, in journald's native protocol.
 ///
-/// For containers, where a journal is mounted somewhere else than at the path built into libsystemd, and for
-/// tests. The protocol is documented at <https://systemd.io/JOURNAL_NATIVE_PROTOCOL/>.
+/// It serves tests, and containers whose journal is mounted at another path than the one built into libsystemd. The
+/// protocol is documented at <https://systemd.io/JOURNAL_NATIVE_PROTOCOL/>.
 public final class DatagramJournal: JournalDestination {
-  /// The environment variable that asks for it, with the path of the socket.
+  /// The environment variable that selects this journal. Its value is the path of the socket.
   public static let environmentVariable = "SDKD_JOURNAL_SOCKET"
 
   private let address: UnixAddress
   private let socket: Int32
 
-  /// The receiver need not be there yet, and may come and go.
+  /// A journal at this path. The receiver need not exist yet, and may disappear and return.
   public init(path: String) throws(SystemCallError) {
     guard let address = UnixAddress(path: path) else {
       throw SystemCallError("use \(path) as a socket", ENAMETOOLONG)
@@ -37,8 +37,10 @@ public final class DatagramJournal: JournalDestination {
     guard status >= 0 else { throw SystemCallError("send to the journal socket", errno) }
   }
 
-  /// `NAME=value` and a line break; with a line break in the value, `NAME`, a line break, the length in eight
-  /// bytes, little endian, the value and a line break.
+  /// Returns the fields in the native protocol.
+  ///
+  /// A field is `NAME=value` and a line break. If the value contains a line break, the field is `NAME`, a line break,
+  /// the length in eight bytes (little endian), the value and a line break.
   static func datagram(_ fields: [JournalField]) -> [UInt8] {
     let lineBreak = UInt8(ascii: "\n")
     var bytes: [UInt8] = []

@@ -1,5 +1,5 @@
-/// Where journal entries go.
+/// A destination for journal entries.
 public protocol JournalDestination: Sendable {
-  /// Sends one entry. May block until journald takes it.
+  /// Sends one entry. May block until journald accepts it.
   func send(_ fields: [JournalField]) throws(SystemCallError)
 }

@@ -1,8 +1,8 @@
 import Logging
 
-/// The fields that a log record becomes in the journal.
+/// The conversion of log records into journal fields.
 enum JournalEntry {
-  /// MESSAGE, PRIORITY, SYSLOG_IDENTIFIER, CODE_*, MESSAGE_ID and SDKD_*, in this order.
+  /// Returns MESSAGE, PRIORITY, SYSLOG_IDENTIFIER, CODE_*, MESSAGE_ID and SDKD_*, as far as the record has them.
   static func fields(of record: LogRecord, identifier: String) -> [JournalField] {
     var fields = [
       JournalField("MESSAGE", record.message),
@@ -24,7 +24,7 @@ enum JournalEntry {
     return fields
   }
 
-  /// The syslog level, 0 to 7, of a level.
+  /// Returns the syslog priority of a log level, 0 to 7.
   static func priority(of level: Logger.Level) -> Int {
     switch level {
     case .trace, .debug: 7
@@ -36,7 +36,7 @@ enum JournalEntry {
     }
   }
 
-  /// 32 lower-case hexadecimal digits, as the catalog has them; nil for what is no such identifier.
+  /// Returns 32 lower-case hexadecimal digits, as in the catalog; nil if the text is not such an identifier.
   private static func messageID(_ text: String) -> String? {
     let digits = text.lowercased().filter { $0 != "-" }
     let hexadecimal = digits.utf8.allSatisfy {

@@ -1,11 +1,11 @@
-/// One field of a journal entry.
+/// A field of a journal entry.
 public struct JournalField: Sendable, Hashable {
-  /// Upper-case ASCII letters, digits and underscores: journald drops fields of other names.
+  /// The name: upper-case ASCII letters, digits and underscores. journald drops fields with other names.
   public let name: String
-  /// Any text; line breaks are fine.
+  /// The value, which may contain line breaks.
   public let value: String
 
-  /// Takes a name as it is: names made from metadata come from ``name(forKey:)``.
+  /// A field with an unchecked name. Names made from metadata come from ``name(forKey:)``.
   public init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
@@ -13,13 +13,15 @@ public struct JournalField: Sendable, Hashable {
 }
 
 extension JournalField {
-  /// What every field made from metadata begins with, so that none can pass for a field of journald or syslog.
+  /// The prefix of all names made from metadata, so that none can imitate a field of journald or syslog.
   static let prefix = "SDKD_"
-  /// journald takes names of up to 64 bytes.
+  /// The longest name that journald accepts, in bytes.
   static let maximumNameLength = 64
 
+  /// Returns the field name for a metadata key; nil if the key contains no ASCII letter or digit.
+  ///
   /// `tokenId` becomes `SDKD_TOKEN_ID`, `peerUID` becomes `SDKD_PEER_UID`, `request.id` becomes `SDKD_REQUEST_ID`.
-  /// What is neither a letter nor a digit of ASCII becomes an underscore. Nil if nothing is left.
+  /// Characters other than ASCII letters and digits become underscores.
   static func name(forKey key: String) -> String? {
     let bytes = Array(key.utf8.prefix(maximumNameLength))
     var name: [UInt8] = []

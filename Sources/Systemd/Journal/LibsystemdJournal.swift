@@ -6,10 +6,10 @@ public struct LibsystemdJournal: JournalDestination {
   /// The socket that libsystemd writes to.
   public static let socketPath = "/run/systemd/journal/socket"
 
-  /// Opens nothing yet.
+  /// A destination that opens nothing before its first entry.
   public init() {}
 
-  /// Sends one entry. libsystemd says nothing when there is no journald: see ``LogOutput/detect()``.
+  /// Sends one entry. libsystemd reports no error if journald is missing: see ``LogOutput/detect()``.
   public func send(_ fields: [JournalField]) throws(SystemCallError) {
     var bytes: [UInt8] = []
     var ranges: [Range<Int>] = []

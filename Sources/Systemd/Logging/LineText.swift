@@ -1,14 +1,15 @@
-/// Text of unknown origin made fit for one line of a log.
+/// The escaping of text of unknown origin for one line of a log.
 enum LineText {
-  /// Escapes control and invisible characters, line breaks and backslashes, so that what is read is what was
-  /// logged: nothing can pass for another line, or hide itself on a terminal.
+  /// Returns the text with control and invisible characters, line breaks and backslashes escaped.
+  ///
+  /// The text can then neither imitate another line nor hide itself on a terminal.
   static func escaped(_ text: String) -> String {
     var line = ""
     append(text, to: &line, quotes: false)
     return line
   }
 
-  /// The same, in quotation marks if it has spaces, quotation marks or equals signs, or is empty.
+  /// Returns the escaped text, in quotation marks if it is empty or has spaces, quotation marks or equals signs.
   static func value(_ text: String) -> String {
     let needsQuotes = text.isEmpty || text.utf8.contains { Self.quoted.contains($0) }
     guard needsQuotes else { return escaped(text) }
@@ -18,7 +19,7 @@ enum LineText {
     return line
   }
 
-  /// A key with everything but ASCII letters, digits, `.`, `-` and `_` replaced.
+  /// Returns a key in which `_` replaces everything but ASCII letters, digits, `.` and `-`.
   static func key(_ text: String) -> String {
     let bytes = text.utf8.map { byte in
       let kept: Bool =

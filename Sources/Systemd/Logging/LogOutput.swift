@@ -1,19 +1,19 @@
 import Glibc
 
-/// Where the daemon's log goes.
+/// A destination of the daemon's log.
 public enum LogOutput: Sendable, Hashable {
   /// The journal of this machine.
   case journal
   /// A journal on another socket, named by `SDKD_JOURNAL_SOCKET`.
   case journalSocket(path: String)
-  /// Lines on standard error; prefixed ones are for a manager that reads the priority from `<n>`.
+  /// Lines on standard error. Prefixed lines begin with `<n>`, from which a manager reads the priority.
   case standardError(prefixed: Bool)
 
-  /// Looks at the environment and at standard error.
+  /// Chooses the destination by the environment and standard error.
   ///
-  /// The journal only if standard error is the stream that `JOURNAL_STREAM` names, as the variable alone is
-  /// inherited by everything that is started in a desktop session. Prefixed lines only where systemd started
-  /// this very process and standard error is no terminal.
+  /// It chooses the journal only if standard error is the stream in `JOURNAL_STREAM`: every process of a desktop
+  /// session inherits the variable. It chooses prefixed lines if systemd started this very process and standard error
+  /// is not a terminal.
   public static func detect() -> LogOutput {
     detect(
       variable: Environment.value, standardError: STDERR_FILENO, journal: LibsystemdJournal.socketPath)
@@ -24,14 +24,14 @@ public enum LogOutput: Sendable, Hashable {
   ) -> LogOutput {
     if let path = variable(DatagramJournal.environmentVariable) { return .journalSocket(path: path) }
     if let stream = variable("JOURNAL_STREAM"), isStream(standardError, stream) {
-      // In a root directory of its own the socket can be missing, and libsystemd would be silent about it.
+      // With another root directory the socket can be missing, and libsystemd would report no error.
       return access(journal, F_OK) == 0 ? .journal : .standardError(prefixed: true)
     }
     let startedBySystemd = variable("SYSTEMD_EXEC_PID") == String(getpid())
     return .standardError(prefixed: startedBySystemd && isatty(standardError) == 0)
   }
 
-  /// Whether a descriptor is the stream, given as device and inode in decimal with a colon between.
+  /// Whether a descriptor is the stream `device:inode`, both in decimal.
   private static func isStream(_ fileDescriptor: Int32, _ stream: String) -> Bool {
     let parts = stream.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, let device = UInt64(parts[0]), let inode = UInt64(parts[1]) else { return false }
@@ -40,7 +40,7 @@ public enum LogOutput: Sendable, Hashable {
     return UInt64(status.st_dev) == device && UInt64(status.st_ino) == inode
   }
 
-  /// What writes there.
+  /// Returns the sink that writes to this destination.
   public func sink(identifier: String = "sdkd") throws(SystemCallError) -> any LogSink {
     switch self {
     case .journal: JournalSink(destination: LibsystemdJournal(), identifier: identifier)

@@ -1,13 +1,13 @@
 import DequeModule
 import Dispatch
 
-/// What waits to be written, bounded in entries and bytes. A value, guarded by its owner.
+/// A queue of log records, bounded in entries and bytes. A value type, guarded by its owner.
 struct LogQueue {
-  /// Everything that waited at one time; what was dropped came after it.
+  /// The records that waited at one time, and the number of records dropped since the previous batch.
   struct Batch {
     var records = Deque<LogRecord>()
     var dropped: UInt64 = 0
-    /// The same of the audit.
+    /// The number of dropped audit records, which `dropped` does not include.
     var droppedAudit: UInt64 = 0
   }
 
@@ -16,7 +16,7 @@ struct LogQueue {
     let semaphore: DispatchSemaphore
   }
 
-  /// What may wait of one sort.
+  /// The bound for one kind of records.
   private struct Room {
     let capacity: Int
     let byteCapacity: Int
@@ -25,7 +25,7 @@ struct LogQueue {
 
     init(_ capacity: Int, _ byteCapacity: Int) {
       self.capacity = max(1, capacity)
-      // Less would never take the longest record.
+      // A smaller bound would reject the longest record every time.
       self.byteCapacity = max(byteCapacity, 256 << 10)
     }
 
@@ -41,16 +41,16 @@ struct LogQueue {
 
   private var batch = Batch()
   private var room: Room
-  /// The audit's own, so that no flood of other lines costs a record.
+  /// The bound for audit records. It is separate, so that a flood of other records displaces none of them.
   private var auditRoom: Room
   private var accepted: UInt64 = 0
   private var written: UInt64 = 0
   private var waiters: [Waiter] = []
-  /// The thread sleeps and everything is written.
+  /// Whether the thread sleeps and everything is written.
   private(set) var isIdle = false
-  /// Nothing is taken any more.
+  /// Whether the queue rejects further records.
   private(set) var isClosed = false
-  /// Lines lost so far, full queues and failed writes together.
+  /// The number of records lost so far: rejected by the queue, or not written because of an error.
   private(set) var lost: UInt64 = 0
 
   init(capacity: Int, byteCapacity: Int) {
@@ -58,7 +58,7 @@ struct LogQueue {
     auditRoom = Room(capacity, byteCapacity)
   }
 
-  /// Takes or drops a record. True if the thread has to be woken.
+  /// Adds a record, or drops and counts it. Returns whether the thread must be woken.
   mutating func append(_ record: LogRecord) -> Bool {
     guard !isClosed else {
       lost &+= 1
@@ -76,7 +76,7 @@ struct LogQueue {
     return isIdle
   }
 
-  /// What there is to write, or nil, and then the thread counts as idle.
+  /// Returns the records to write. If there are none, marks the thread as idle and returns nil.
   mutating func take() -> Batch? {
     if batch.records.isEmpty && batch.dropped == 0 && batch.droppedAudit == 0 {
       isIdle = true
@@ -90,7 +90,7 @@ struct LogQueue {
     return taken
   }
 
-  /// Notes that a batch is done.
+  /// Counts a batch as written and signals the callers that waited for it.
   mutating func finish(count: Int, failed: UInt64) {
     written &+= UInt64(count)
     lost &+= failed
@@ -98,13 +98,13 @@ struct LogQueue {
     release { $0 <= reached }
   }
 
-  /// True if the thread has to be woken to find out.
+  /// Rejects all further records. Returns whether the thread must be woken to notice.
   mutating func close() -> Bool {
     isClosed = true
     return isIdle
   }
 
-  /// Signals once everything accepted so far is written; false if it is already.
+  /// Signals the semaphore once all accepted records are written. Returns false, without a signal, if they already are.
   mutating func wait(_ semaphore: DispatchSemaphore) -> Bool {
     if isIdle { return false }
     waiters.append(Waiter(target: accepted, semaphore: semaphore))

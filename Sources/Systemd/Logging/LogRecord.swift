@@ -1,28 +1,27 @@
 import Glibc
 public import Logging
 
-/// One log call: everything about it as plain values of bounded length, taken when it was made.
+/// The values of one log call, captured when it was made and bounded in length.
 public struct LogRecord: Sendable {
   /// The metadata key whose value is the identifier of a catalogued event.
   public static let messageIDKey = "messageID"
 
-  /// The metadata key that marks records of the audit. Sorted, it comes first, so that no text of a message can pass for
-  /// it.
+  /// The metadata key that marks audit records. It sorts first, so that no text of a message can imitate it.
   static let auditKey = "audit"
   static let maximumMessageLength = 16 << 10
   static let maximumValueLength = 4 << 10
   static let maximumMetadataLength = 32 << 10
   static let maximumMetadataCount = 40
 
-  /// When the call was made: seconds and nanoseconds since 1970.
+  /// The time of the call: seconds and nanoseconds since 1970.
   public let time: (seconds: Int64, nanoseconds: Int64)
-  /// How much it matters.
+  /// The log level.
   public let level: Logger.Level
   /// The name of the logger.
   public let label: String
-  /// What was logged.
+  /// The message.
   public let message: String
-  /// Flattened and sorted by key; an inner dictionary's keys follow the outer key and a dot.
+  /// The metadata, flattened and sorted by key. An inner dictionary's key follows the outer key and a dot.
   public let metadata: [(key: String, value: String)]
   /// The `#fileID` of the call.
   public let file: String
@@ -30,10 +29,10 @@ public struct LogRecord: Sendable {
   public let function: String
   /// The line of the call.
   public let line: UInt
-  /// Whether it belongs to the audit, which has room of its own in the queue and no level.
+  /// Whether the record belongs to the audit, which has its own bound in the queue and ignores the log level.
   public let isAudit: Bool
 
-  /// Takes an event and the merged metadata. Whatever is too long is cut and ends with an ellipsis.
+  /// A record of an event with the merged metadata. Texts that are too long are cut and end with an ellipsis.
   public init(event: LogEvent, label: String, metadata: Logger.Metadata) {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
@@ -48,11 +47,11 @@ public struct LogRecord: Sendable {
     isAudit = false
   }
 
-  /// A record of the audit, always written, with the priority of a notice.
+  /// A record of the audit, with the priority of a notice. No log level suppresses it.
   ///
   /// - Parameters:
   ///   - messageID: the identifier of its kind in the catalog.
-  ///   - metadata: what is known; `audit` comes by itself.
+  ///   - metadata: the details; `audit` is added.
   public init(audit message: String, messageID: String, metadata: [String: String]) {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
@@ -70,7 +69,7 @@ public struct LogRecord: Sendable {
     isAudit = true
   }
 
-  /// About what it occupies in memory.
+  /// The approximate size in memory, in bytes.
   var byteCount: Int {
     metadata.reduce(256 + message.utf8.count + label.utf8.count) {
       $0 + $1.key.utf8.count + $1.value.utf8.count + 64
@@ -79,7 +78,7 @@ public struct LogRecord: Sendable {
 }
 
 extension String {
-  /// At most this many bytes of UTF-8, an ellipsis for the rest included; no character is cut in two.
+  /// Returns the text cut to `limit` bytes of UTF-8, including the ellipsis at the cut. No character is cut in two.
   func cut(at limit: Int) -> String {
     guard utf8.count > limit else { return self }
     let ellipsis = "…"

@@ -1,5 +1,5 @@
-/// Where the writer's thread puts records.
+/// A destination of log records, called on the writer's thread.
 public protocol LogSink: Sendable {
-  /// Writes one record; may block. False if it is lost.
+  /// Writes one record. May block. Returns false if the record is lost.
   func write(_ record: LogRecord) -> Bool
 }

@@ -5,8 +5,9 @@ import Synchronization
 public enum LogSystem {
   private static let installed = Mutex<LogWriter?>(nil)
 
-  /// Makes every `Logger` of the process write through one ``LogWriter``. A second call changes nothing and
-  /// answers with the writer of the first.
+  /// Makes every `Logger` of the process write through one ``LogWriter``.
+  ///
+  /// A second call changes nothing and returns the writer of the first.
   ///
   /// - Throws: if the journal socket's path is too long, or no thread can be started.
   @discardableResult

@@ -3,14 +3,14 @@ import Dispatch
 public import Logging
 import Synchronization
 
-/// One thread that writes what all loggers of the process say.
+/// A thread that writes the records of all loggers of the process.
 ///
-/// A log call only appends to a queue. If journald, a terminal or a pipe is slower than the daemon for long, the
-/// queue fills, what does not fit is dropped, and a line says how many there were once there is room again.
+/// A log call only appends to a queue. If journald, a terminal or a pipe is too slow for long, the queue fills and
+/// further records are dropped. A line reports their number once there is space again.
 public final class LogWriter: Sendable {
-  /// How many records may wait.
+  /// The default number of records that may wait.
   public static let defaultCapacity = 8192
-  /// How many bytes they may have, about, since one record can be 50 kB.
+  /// The default size of the records that may wait, in bytes, approximately. One record can have 50 kB.
   public static let defaultByteCapacity = 8 << 20
 
   private let sink: any LogSink
@@ -29,24 +29,24 @@ public final class LogWriter: Sendable {
     try SystemThread.start(name: "sdkd-log") { self.run() }
   }
 
-  /// The level of every logger that has none of its own.
+  /// The level of all loggers without a level of their own.
   public var level: Logger.Level { threshold.level }
 
-  /// Changes the level of every logger that has none of its own, at once.
+  /// Sets the level of all loggers without a level of their own, effective at once.
   public func setLevel(_ level: Logger.Level) {
     threshold.level = level
   }
 
-  /// Lines that were never written since the start: the queue was full, or the write failed.
+  /// The number of records lost since the start: the queue was full or closed, or the write failed.
   public var droppedCount: UInt64 { queue.withLock { $0.lost } }
 
-  /// Takes a record, or drops and counts it; never waits for input or output.
+  /// Queues a record, or drops and counts it. Never waits for input or output.
   public func write(_ record: LogRecord) {
     if queue.withLock({ $0.append(record) }) { wakeup.signal() }
   }
 
-  /// Waits until all that was logged before the call is written, and blocks the thread meanwhile: for the exit.
-  /// - Returns: false if that took until the deadline.
+  /// Waits until all earlier records are written. Blocks the thread; use it before the process exits.
+  /// - Returns: false if the deadline passed first.
   @discardableResult
   public func flush(deadline: ContinuousClock.Instant) -> Bool {
     let done = DispatchSemaphore(value: 0)
@@ -56,13 +56,13 @@ public final class LogWriter: Sendable {
     return done.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
   }
 
-  /// Lets the thread write what waits and end. What is logged afterwards is dropped.
+  /// Lets the thread write the waiting records and end. Later records are dropped.
   public func close() {
     if queue.withLock({ $0.close() }) { wakeup.signal() }
   }
 
   private func run() {
-    // Lost since the last line that said so.
+    // Records lost since the last line that reported a loss.
     var unreported: UInt64 = 0
     var unreportedAudit: UInt64 = 0
     while true {
@@ -87,7 +87,7 @@ public final class LogWriter: Sendable {
     }
   }
 
-  /// The `MESSAGE_ID` of the record that says how many records of the audit were lost.
+  /// The `MESSAGE_ID` of the record that reports how many audit records were lost.
   public static let auditLostMessageID = "e7a05b3c9f2d41d68c1b4a7f60d98e07"
 
   private static func notice(lostAudit count: UInt64) -> LogRecord {

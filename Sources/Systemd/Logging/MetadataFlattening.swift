@@ -1,6 +1,6 @@
 import Logging
 
-/// Makes metadata of any depth and size a short sorted list of texts.
+/// The conversion of metadata of any depth and size into a short sorted list of texts.
 enum MetadataFlattening {
   private static let maximumDepth = 4
   private static let maximumKeyLength = 128

@@ -1,35 +1,35 @@
 public import Logging
 
-/// Takes log calls as records and leaves them to the writer's thread: it does no input or output.
+/// A log handler that queues records for the writer's thread. It does no input or output itself.
 public struct QueuedLogHandler: LogHandler {
   /// The metadata of this logger.
   public var metadata: Logger.Metadata = [:]
-  /// Adds metadata of the task that logs.
+  /// The provider of metadata of the task that logs.
   public var metadataProvider: Logger.MetadataProvider?
   private var ownLevel: Logger.Level?
   private let label: String
   private let writer: LogWriter
 
-  /// A handler for the logger of that name.
+  /// A handler for the logger with this name.
   public init(label: String, writer: LogWriter, metadataProvider: Logger.MetadataProvider? = nil) {
     self.label = label
     self.writer = writer
     self.metadataProvider = metadataProvider
   }
 
-  /// The level of this logger if it was given one, else the writer's, which can change at any time.
+  /// The level of this logger if one was set, else the writer's, which can change at any time.
   public var logLevel: Logger.Level {
     get { ownLevel ?? writer.level }
     set { ownLevel = newValue }
   }
 
-  /// Metadata of this logger by its key.
+  /// The metadata of this logger by key.
   public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
-  /// Hands the event to the writer; it is dropped and counted if the queue is full.
+  /// Queues the event. Drops and counts it if the queue is full.
   public func log(event: LogEvent) {
     var merged = metadata
     if let provided = metadataProvider?.get() { merged.merge(provided) { $1 } }

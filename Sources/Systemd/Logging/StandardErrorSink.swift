@@ -1,18 +1,19 @@
 import Glibc
 import Logging
 
-/// Writes one line a record to a descriptor, usually standard error.
+/// A sink that writes one line per record to a descriptor, usually standard error.
 public struct StandardErrorSink: LogSink {
   private let fileDescriptor: Int32
   private let prefixed: Bool
 
-  /// - Parameter prefixed: `<6>` in place of the time and the level, for a manager that reads both from there.
+  /// - Parameter prefixed: whether lines begin with a priority such as `<6>` instead of time and level. A manager reads
+  ///   it and adds the time itself.
   public init(prefixed: Bool, fileDescriptor: Int32 = 2) {
     self.prefixed = prefixed
     self.fileDescriptor = fileDescriptor
   }
 
-  /// Writes the whole line, waiting for a reader that is slow.
+  /// Writes the whole line, waiting for a slow reader. Returns false if the write failed.
   public func write(_ record: LogRecord) -> Bool {
     let line = Array((Self.line(record, prefixed: prefixed) + "\n").utf8)
     var offset = 0
@@ -23,7 +24,7 @@ public struct StandardErrorSink: LogSink {
       if count >= 0 {
         offset += count
       } else if errno == EAGAIN {
-        // A terminal shared with a program that made it non-blocking.
+        // Another program that shares the terminal has made it non-blocking.
         var ready = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&ready, 1, -1) >= 0 || errno == EINTR else { return false }
       } else if errno != EINTR {
@@ -33,7 +34,9 @@ public struct StandardErrorSink: LogSink {
     return true
   }
 
-  /// `2026-11-21T11:00:00.000Z info instance=front-desk message`, or `<6>instance=front-desk message`.
+  /// Returns a line such as `2026-11-21T11:00:00.000Z info instance=front-desk message`.
+  ///
+  /// With a prefix it is `<6>instance=front-desk message`.
   static func line(_ record: LogRecord, prefixed: Bool) -> String {
     var line =
       prefixed
@@ -44,7 +47,7 @@ public struct StandardErrorSink: LogSink {
     return line + LineText.escaped(record.message)
   }
 
-  /// RFC 3339 in UTC, with milliseconds.
+  /// Returns the time in the format of RFC 3339, in UTC with milliseconds.
   static func timestamp(_ time: (seconds: Int64, nanoseconds: Int64)) -> String {
     var seconds = time_t(time.seconds)
     var parts = tm()

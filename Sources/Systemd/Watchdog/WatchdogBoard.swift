@@ -1,4 +1,4 @@
-/// Who was asked when, and who has answered: the keeping of the watchdog's books. A value, guarded by its owner.
+/// The state of the watchdog's health probes: pending requests and their times. A value type, guarded by its owner.
 struct WatchdogBoard {
   private struct Entry {
     var ticket: UInt64 = 0
@@ -10,9 +10,9 @@ struct WatchdogBoard {
 
   init(count: Int) { entries = Array(repeating: Entry(), count: count) }
 
-  /// Asks anew whoever has answered, and nobody else: questions don't pile up before one that is wedged.
+  /// Starts a request to every probe without a pending one, so that requests don't pile up at a stalled part.
   ///
-  /// - Returns: those to ask, each with the ticket that its answer brings.
+  /// - Returns: the probes to call, each with the ticket for its response.
   mutating func ask(at now: Duration) -> [(index: Int, ticket: UInt64)] {
     entries.indices.filter { entries[$0].askedAt == nil }.map { index in
       lastTicket += 1
@@ -21,12 +21,12 @@ struct WatchdogBoard {
     }
   }
 
-  /// An answer has come.
+  /// Marks a request as answered. Ignores the ticket of an older request.
   mutating func answer(_ index: Int, _ ticket: UInt64) {
     if entries[index].ticket == ticket { entries[index].askedAt = nil }
   }
 
-  /// How long each has not answered; zero for those that have.
+  /// Returns for how long each probe's request is pending; zero for those without one.
   func silence(at now: Duration) -> [Duration] {
     entries.map { entry in entry.askedAt.map { max(.zero, now - $0) } ?? .zero }
   }

@@ -1,20 +1,20 @@
 import Dispatch
 import Synchronization
 
-/// Asks all parts that could be wedged, again and again, and calls for a keep-alive only when none is silent.
+/// A monitor that calls the health probes of all parts that could stall, once per period.
 ///
-/// It has a thread of its own, so that it can say who is silent when nothing else runs any more.
+/// It has its own thread, so that it can report stalled parts even when nothing else runs.
 public final class WatchdogMonitor: Sendable {
-  /// A part that answers when it is not wedged.
+  /// A health probe of one part, which responds unless the part is stalled.
   public struct Probe: Sendable {
-    /// What it is called in messages.
+    /// The name of the part in messages.
     public let name: String
-    /// Asks it; what is passed is called once, on any thread.
+    /// Starts the probe. The part must call `answered` once, on any thread.
     public let ask: @Sendable (_ answered: @escaping @Sendable () -> Void) -> Void
-    /// Whether its silence of so long is no wedge.
+    /// Whether a silence of this duration is expected and not a stall.
     public let excuse: @Sendable (Duration) -> Bool
 
-    /// A part; without an excuse it has to answer each time.
+    /// A probe of a part. Without `excuse`, each silence counts as a stall.
     public init(
       _ name: String, excuse: @escaping @Sendable (Duration) -> Bool = { _ in false },
       ask: @escaping @Sendable (_ answered: @escaping @Sendable () -> Void) -> Void
@@ -25,7 +25,9 @@ public final class WatchdogMonitor: Sendable {
     }
   }
 
-  /// Hears of each round: the parts whose silence has no excuse, with how long it lasts. None: all is well.
+  /// A function that receives, after each round, the parts that are silent without an excuse, and for how long.
+  ///
+  /// An empty list means that all parts are healthy.
   public typealias Observer = @Sendable (_ silent: [(name: String, duration: Duration)]) -> Void
 
   private let probes: [Probe]
@@ -36,7 +38,7 @@ public final class WatchdogMonitor: Sendable {
   private let wakeup = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
 
-  /// - Parameter period: how long a part has for its answer, and the time between two rounds.
+  /// - Parameter period: the time that a part has for its response, and the time between two rounds.
   public init(probes: [Probe], period: Duration, observer: @escaping Observer) {
     self.probes = probes
     self.period = period
@@ -49,7 +51,7 @@ public final class WatchdogMonitor: Sendable {
     try SystemThread.start(name: "sdkd-watchdog") { self.run() }
   }
 
-  /// Ends the thread, which was started, and waits for its end. Questions on their way are still answered.
+  /// Ends the thread, which must have been started, and waits for its end. Pending probes may still respond.
   public func stop() {
     isStopped.store(true, ordering: .releasing)
     wakeup.signal()
@@ -72,7 +74,7 @@ public final class WatchdogMonitor: Sendable {
     ended.signal()
   }
 
-  /// Not the wall clock; it stands still while the machine sleeps, as the parts do.
+  /// The origin of a clock that can't be set and stops while the machine sleeps, as the parts do.
   private static let origin = SuspendingClock.now
   private static var now: Duration { origin.duration(to: .now) }
 }
