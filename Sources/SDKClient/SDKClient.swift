@@ -4,22 +4,22 @@ public import SDKProtocol
 
 /// A client of the daemon.
 ///
-/// It connects when it is first needed, shares one connection among all calls and connects again when that is
-/// lost. A read is tried again by itself when the daemon restarts, and so is a write that surely was not run; a write
-/// that may have been run throws `SDKClientError.outcomeUnknown` instead.
+/// It connects on first use, shares one connection among all calls, and reconnects when that is lost. While the daemon
+/// restarts, it retries reads, and writes that certainly were not run. A write that may have been run throws
+/// `SDKClientError.outcomeUnknown` instead.
 ///
 /// ```swift
 /// let client = SDKClient()
 /// let token = try await client.call(TokenGet.self, .init(instance: id, minTTL: Seconds(60)))
 /// ```
 ///
-/// A call whose task is cancelled throws `CancellationError` at once, and the daemon is told.
+/// A call whose task is cancelled throws `CancellationError` at once and cancels the call at the daemon.
 public final class SDKClient: Sendable {
   let link: DaemonLink
 
-  /// A client of the daemon at `socket`.
+  /// Creates a client of the daemon at `socket`.
   ///
-  /// - Parameter connector: makes the connections; by default over the Unix socket.
+  /// - Parameter connector: opens the connections; by default over the Unix socket.
   public init(
     socket: SocketLocation = .automatic, options: ClientOptions = ClientOptions(),
     connector: @escaping SDKConnector = SDKClient.unixSocket
@@ -29,12 +29,12 @@ public final class SDKClient: Sendable {
 
   deinit { link.close() }
 
-  /// Connects over the Unix socket, as clients do unless told otherwise.
+  /// The default connector, over the Unix socket.
   public static let unixSocket: SDKConnector = { path, onRequest in
     try await ClientConnection.connect(path: path, onRequest: onRequest)
   }
 
-  /// A client that has connected already.
+  /// Returns a client that is already connected.
   ///
   /// - Throws: `SDKClientError`, or `CancellationError`.
   public static func connect(
@@ -47,7 +47,7 @@ public final class SDKClient: Sendable {
 
   /// Calls a method of the contract.
   ///
-  /// - Parameter timeout: how long to wait, tries included; unless given, what the options say.
+  /// - Parameter timeout: the time limit, retries included; by default `callTimeout` of the options.
   /// - Throws: `SDKClientError`, or `CancellationError`.
   public func call<M: SDKMethod>(
     _ method: M.Type, _ params: M.Params, timeout: Duration? = nil
@@ -55,7 +55,7 @@ public final class SDKClient: Sendable {
     try await call(method, params, ordering: M.ordering, timeout: timeout)
   }
 
-  /// Calls a method that says nothing about its order: it counts as a write.
+  /// Calls a method that declares no ordering, as a write.
   ///
   /// - Throws: `SDKClientError`, or `CancellationError`.
   public func call<M: RPCMethod>(
@@ -72,10 +72,10 @@ public final class SDKClient: Sendable {
     try await call(method, Empty(), ordering: M.ordering, timeout: timeout)
   }
 
-  /// Calls a method by its name, such as those of the kinds.
+  /// Calls a method by its name, such as a kind's own method.
   ///
-  /// - Parameter ordering: how the method stands among others; unless given, what the common method of this name
-  ///   says, and a write for any other.
+  /// - Parameter ordering: the method's ordering; by default that of the common method of this name, and a write for
+  ///   any other name.
   /// - Throws: `SDKClientError`, or `CancellationError`.
   public func call(
     _ name: String, _ params: JSON = [:], ordering: MethodOrdering? = nil, timeout: Duration? = nil
@@ -84,7 +84,7 @@ public final class SDKClient: Sendable {
     return try await send(name, params, isRead: known.map(\.isRead) ?? false, timeout: timeout)
   }
 
-  /// Ends the shared connection; the next call makes another.
+  /// Closes the shared connection; the next call opens another.
   public func close() { link.close() }
 
   private func call<M: RPCMethod>(
@@ -99,7 +99,7 @@ public final class SDKClient: Sendable {
 }
 
 extension MethodOrdering {
-  /// Whether the same call may be sent again when its answer is lost.
+  /// Whether the same call may be sent again when its response is lost.
   var isRead: Bool {
     switch self {
     case .read, .free: true

@@ -1,8 +1,8 @@
-/// What a test waited for has not happened.
+/// An error for a condition that did not become true in time.
 public struct ScriptedTimeout: Error, Sendable, Hashable, CustomStringConvertible {
   public let description: String
 
-  /// Looks again and again.
+  /// Polls `condition` every millisecond until it is true.
   static func wait(for what: String, within limit: Duration, _ condition: () -> Bool) async throws {
     let deadline = ContinuousClock.now + limit
     while !condition() {

@@ -1,10 +1,10 @@
-/// Whether a call that failed is made again, and after which pause. A value: it knows no clock.
+/// The retry policy of one call: whether a failed attempt is repeated, and after which pause. Holds no clock.
 struct CallAttempts {
-  /// What to do about a failure.
+  /// The decision about a failed attempt.
   enum Verdict: Hashable {
-    /// Pause and call again.
+    /// A retry after a pause.
     case again(after: Duration)
-    /// Throw this.
+    /// The end of the call with an error.
     case fail(SDKClientError)
   }
 
@@ -20,11 +20,11 @@ struct CallAttempts {
     self.patience = patience
   }
 
-  /// Judges the failure of one attempt.
+  /// Decides whether a failed attempt is retried.
   ///
   /// - Parameters:
-  ///   - wasSent: whether the call can have reached the daemon.
-  ///   - wasConnected: whether there was a daemon once: only then can a missing one be one that restarts.
+  ///   - wasSent: whether the daemon may have received the call.
+  ///   - wasConnected: whether a connection existed before: only then can a missing daemon be one that restarts.
   ///   - random: see `RetrySchedule.next`.
   mutating func verdict(
     on failure: SDKClientError, wasSent: Bool, wasConnected: Bool, random: Double
@@ -37,7 +37,7 @@ struct CallAttempts {
     case .closed: return again(failure, random)
     case .noDaemon where wasConnected: return again(failure, random)
     case .rpc(let error) where error.reason == "shuttingDown" || error.reason == "tooManyInFlight":
-      // Refused before it was run.
+      // The daemon refused the call before running it.
       return again(failure, random)
     case .rpc(let error) where error.reason == "rateLimit" && isRead:
       let pause = failure.retryAfter ?? .seconds(1)

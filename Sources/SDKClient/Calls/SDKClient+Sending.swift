@@ -2,7 +2,7 @@ internal import JSONRPC
 internal import JSONRPCTransport
 
 extension SDKClient {
-  /// Sends a call, again where that does no harm.
+  /// Sends a call, and repeats it where that is safe.
   ///
   /// - Throws: `SDKClientError`, or `CancellationError`.
   func send(_ name: String, _ params: JSON, isRead: Bool, timeout: Duration?) async throws -> JSON {
@@ -27,7 +27,7 @@ extension SDKClient {
       {
       case .fail(let error): throw error
       case .again(let pause):
-        // Rather say now what is wrong than only that time is over.
+        // Throw the actual cause now: after the pause only `timeout` would be left to throw.
         if let deadline, .now + pause >= deadline { throw failure }
         try await options.sleep(pause)
       }
@@ -45,8 +45,8 @@ extension SDKClient {
     do {
       return try await connection.call(method: name, params: params, timeout: deadline.map { $0 - .now })
     } catch {
-      // A daemon that drains answers nothing more on this connection, and a lost one is of no use, even before its
-      // end is noticed.
+      // A draining daemon responds to nothing more on this connection. A lost connection may be noticed here before
+      // `isClosed` reports it.
       let isLost = (error as? ClientConnectionError).map { $0 == .notSent || $0 == .closed } ?? false
       if isLost || connection.isClosed || (error as? RPCError)?.reason == "shuttingDown" { link.forget(connection) }
       throw error

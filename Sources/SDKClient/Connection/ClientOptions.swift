@@ -1,28 +1,28 @@
-/// How a client bears itself.
+/// The options of a client: trust, retries and limits.
 public struct ClientOptions: Sendable {
-  /// Whom it talks to.
+  /// The servers that the client accepts.
   public var trust: ServerTrust
-  /// How long a call that was not run, and a read whose answer was lost, is tried again while the daemon restarts.
+  /// The retry schedule for calls that were not run, and for reads whose response was lost, such as during a restart.
   public var readRetry: RetrySchedule
-  /// How long a subscription or a delegate's connection that was lost is made again.
+  /// The schedule for reopening the lost connection of a subscription or a delegate.
   public var reconnect: RetrySchedule
-  /// How long a call waits that says nothing itself, tries included; `nil` for as long as it takes.
+  /// The time limit of a call that sets none, retries included; `nil` for no limit.
   public var callTimeout: Duration?
-  /// How long a read that is over the daemon's rate limit waits in all, as the daemon says in `retryAfter`; zero to
-  /// be told at once.
+  /// The longest time that a read over the daemon's rate limit waits in total. Each pause is the daemon's `retryAfter`,
+  /// or 1 s without one. The call throws instead of starting a pause beyond this limit.
   public var rateLimitPatience: Duration
-  /// How many calls may wait at a time; one more throws `tooManyCalls`.
+  /// The maximum number of calls in progress; one more throws `tooManyCalls`.
   public var maxCalls: Int
-  /// Whether each call is made in the calling thread, over a connection of its own: for a program that makes few
-  /// calls, one after the other, and ends, since no thread is started. Such a call can't be cancelled.
+  /// Whether each call runs in the calling thread, over a connection of its own. This starts no thread, and so suits a
+  /// program that makes few calls, in sequence, and exits. Such a call can't be cancelled.
   public var callsBlock: Bool
-  /// Waits between attempts: the clock.
+  /// The function that waits between attempts.
   public var sleep: @Sendable (Duration) async throws -> Void
-  /// A number from 0 to 1, by which pauses differ between clients.
+  /// The function that returns a number from 0 to 1, by which pauses differ between clients.
   public var random: @Sendable () -> Double
 
-  /// Options that suit a client on the same machine: calls are tried again for five seconds and wait for two
-  /// minutes, subscriptions and delegates come back for ever.
+  /// Creates options that suit a client on the same machine. Calls are retried for 5 s and time out after two minutes;
+  /// subscriptions and delegates reconnect without limit.
   public init(
     trust: ServerTrust = .standard, readRetry: RetrySchedule = RetrySchedule(),
     reconnect: RetrySchedule = RetrySchedule(longest: .seconds(2), limit: nil),

@@ -3,13 +3,13 @@ internal import JSONRPC
 internal import JSONRPCTransport
 internal import Synchronization
 
-/// The way to one daemon: its current connection, and new ones.
+/// The link to one daemon: its current connection, and the means to open new ones.
 final class DaemonLink: Sendable {
   private struct State {
     var connection: (any SDKConnection)?
-    /// The socket of the daemon that we once had: a restart must not lead to another daemon.
+    /// The socket path of earlier connections, kept so that a reconnect never reaches another daemon.
     var path: String?
-    /// How many calls wait.
+    /// The number of calls in progress.
     var calls = 0
   }
 
@@ -25,14 +25,14 @@ final class DaemonLink: Sendable {
     self.connector = connector
   }
 
-  /// Whether there was a connection once. Only then can a missing daemon be one that restarts.
+  /// Whether a connection was accepted before. Only then can a missing daemon be one that restarts.
   var wasConnected: Bool { state.withLock { $0.path != nil } }
 
   // MARK: Calls
 
-  /// Counts one more call that waits.
+  /// Counts a call that begins.
   ///
-  /// - Throws: `SDKClientError.tooManyCalls`.
+  /// - Throws: `SDKClientError.tooManyCalls` when `maxCalls` calls are in progress.
   func beginCall() throws(SDKClientError) {
     let isFree = state.withLock { state in
       guard state.calls < options.maxCalls else { return false }
@@ -42,14 +42,14 @@ final class DaemonLink: Sendable {
     guard isFree else { throw .tooManyCalls(limit: options.maxCalls) }
   }
 
-  /// It has ended.
+  /// Counts a call that has ended.
   func endCall() { state.withLock { $0.calls -= 1 } }
 
   // MARK: Connections
 
-  /// The connection that calls share, made if there is none.
+  /// Returns the connection that calls share, and opens one if there is none.
   ///
-  /// - Throws: `SDKClientError`, also `timeout` at the deadline, or `CancellationError`.
+  /// - Throws: `SDKClientError`, which is `timeout` at the deadline; `CancellationError`.
   func shared(until deadline: ContinuousClock.Instant?) async throws -> any SDKConnection {
     if let current { return current }
     guard let deadline else { return try await connected() }
@@ -62,7 +62,7 @@ final class DaemonLink: Sendable {
 
   private func connected() async throws -> any SDKConnection {
     try await opening.run {
-      // It may have come while this waited for its turn.
+      // Another task may have opened it while this one waited.
       if let current { return current }
       let fresh = try await open()
       state.withLock { $0.connection = fresh }
@@ -74,9 +74,9 @@ final class DaemonLink: Sendable {
     state.withLock { state in state.connection.flatMap { $0.isClosed ? nil : $0 } }
   }
 
-  /// A new connection whose server is trusted.
+  /// Opens a connection and checks that its server is trusted.
   ///
-  /// - Parameter onRequest: answers the daemon's questions. It is asked nothing before the server is trusted: its
+  /// - Parameter onRequest: answers the daemon's questions. It receives none before the server is trusted, because its
   ///   answers hold secrets.
   /// - Throws: `SDKClientError`, or `CancellationError`.
   func open(onRequest: ClientConnection.RequestHandler? = nil) async throws -> any SDKConnection {
@@ -94,9 +94,9 @@ final class DaemonLink: Sendable {
     return connection
   }
 
-  /// Calls in the calling thread, over a connection for this call alone.
+  /// Calls a method in the calling thread, over a connection for this call alone.
   ///
-  /// - Parameter willSend: is told before the call goes out.
+  /// - Parameter willSend: is called just before the call is sent.
   /// - Throws: `SDKClientError`.
   func callBlocking(_ method: String, _ params: JSON, timeout: Duration?, willSend: () -> Void) throws -> JSON {
     let path = try path
@@ -116,13 +116,13 @@ final class DaemonLink: Sendable {
     get throws { try state.withLock { $0.path } ?? location.path() }
   }
 
-  /// The server of a new connection is trusted, and the daemon at `path` is ours from now on.
+  /// Checks that the server of a new connection is trusted, and keeps `path` for later connections.
   private func accept(uid: UInt32, pid: Int32, _ path: String) throws(SDKClientError) {
     guard options.trust.includes(uid: uid, pid: pid, path: path) else { throw .untrustedServer(uid: uid) }
     state.withLock { $0.path = path }
   }
 
-  /// Uses a connection for no further calls. Those that wait on it go on waiting.
+  /// Uses a connection for no further calls. Calls in progress on it continue.
   func forget(_ connection: any SDKConnection) {
     state.withLock { if $0.connection === connection { $0.connection = nil } }
   }
@@ -135,7 +135,7 @@ final class DaemonLink: Sendable {
     connection?.close()
   }
 
-  /// What was thrown, as this module says it.
+  /// Returns an error of a lower layer as `SDKClientError`. Rethrows a cancellation and any unknown error.
   func failure(_ error: any Error) throws -> SDKClientError {
     try SDKClientError(error, path: state.withLock { $0.path } ?? "")
   }

@@ -2,12 +2,13 @@ internal import Glibc
 
 /// A directory of sockets that only root can change.
 struct RootDirectory {
-  /// Where `sdkd.socket` puts the socket of the machine's daemon.
+  /// The directory in which `sdkd.socket` creates the socket of the machine's daemon.
   static let daemon = RootDirectory(path: "/run/sdkd")
 
   let path: String
 
-  /// Whether a path is that of a socket here, and here is root's alone, so that nobody else can have put it there.
+  /// Whether a path is that of a socket in this directory, and only root can write to the directory. Only root can then
+  /// have created the socket.
   func containsSocket(_ socket: String) -> Bool {
     guard socket.hasPrefix("\(path)/"), socket.hasSuffix(".sock"),
       !socket.dropFirst(path.utf8.count + 1).contains("/")

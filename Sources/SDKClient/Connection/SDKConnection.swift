@@ -1,15 +1,15 @@
 public import JSONRPC
 public import JSONRPCTransport
 
-/// What a client needs of a connection. Tests put something else in its place.
+/// A connection as a client uses it. Tests substitute their own.
 public protocol SDKConnection: AnyObject, Sendable {
-  /// The user as whom the daemon listens.
+  /// The uid under which the daemon listens.
   var serverUid: UInt32 { get }
-  /// The process that began to listen; 0 when it is not known.
+  /// The id of the process that began to listen; 0 if unknown.
   var serverPid: Int32 { get }
-  /// What the daemon sends without being asked, for one reader; ends with the connection.
+  /// The daemon's notifications, for a single reader; the stream ends with the connection.
   var notifications: AsyncThrowingStream<ServerNotification, any Error> { get }
-  /// True when the connection has ended.
+  /// Whether the connection has ended.
   var isClosed: Bool { get }
 
   /// Calls a method and waits for its result.
@@ -22,6 +22,7 @@ public protocol SDKConnection: AnyObject, Sendable {
 
 extension ClientConnection: SDKConnection {}
 
-/// Connects to the socket at a path. `onRequest` answers what the daemon asks; without it nothing is answered.
+/// A function that connects to the socket at a path. `onRequest` responds to the daemon's requests; without it they are
+/// refused.
 public typealias SDKConnector =
   @Sendable (_ path: String, _ onRequest: ClientConnection.RequestHandler?) async throws -> any SDKConnection

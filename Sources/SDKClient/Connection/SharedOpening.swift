@@ -1,11 +1,11 @@
 internal import Concurrency
 internal import Synchronization
 
-/// One connects, and all who want a connection meanwhile get the same.
+/// A connection attempt that concurrent callers share: one of them connects, and all get its connection.
 final class SharedOpening: Sendable {
   private let pending = Mutex<Promise<any SDKConnection>?>(nil)
 
-  /// Runs `open`, unless somebody else does so already: then their outcome is this one too.
+  /// Runs `open`, or waits for an attempt already in progress and returns its connection.
   ///
   /// - Throws: what `open` throws, or `CancellationError`.
   func run(_ open: () async throws -> any SDKConnection) async throws -> any SDKConnection {
@@ -19,7 +19,7 @@ final class SharedOpening: Sendable {
       }
       guard isMine else {
         do { return try await promise.value() } catch is CancellationError {
-          // They gave up, or we did.
+          // The other attempt was cancelled, so try here; or this task was, so throw at the next check.
           continue
         }
       }

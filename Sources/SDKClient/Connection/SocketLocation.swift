@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Where a daemon's socket is (`protocol.md`, "Transport").
+/// The location of a daemon's socket (`protocol.md`, "Transport").
 public enum SocketLocation: Sendable, Hashable {
-  /// `SDKD_SOCKET`, else the user's daemon if its socket exists, else the system's.
+  /// The path in `SDKD_SOCKET`, else the user's daemon if its socket exists, else the system's.
   case automatic
-  /// This path.
+  /// The socket at this path.
   case path(String)
-  /// The daemon of the user who runs this.
+  /// The daemon of the current user.
   case user
   /// The daemon of the machine.
   case system
@@ -15,7 +15,7 @@ public enum SocketLocation: Sendable, Hashable {
 
   private static let systemPath = "/run/sdkd/sdkd.sock"
 
-  /// The path of the socket, whether anybody listens there or not.
+  /// Returns the path of the socket, without checking that a daemon listens there.
   ///
   /// - Throws: `SDKClientError.badLocation` for an empty path or a name that no tenant can have.
   public func path() throws(SDKClientError) -> String { try path(in: .process) }
@@ -33,7 +33,7 @@ public enum SocketLocation: Sendable, Hashable {
       guard !path.isEmpty else { throw .badLocation("The path of the socket is empty.") }
       return path
     case .user:
-      // systemd always puts it there; su and cron leave the variable out.
+      // systemd always creates this directory; su and cron leave `XDG_RUNTIME_DIR` unset.
       return Self.userPath(surroundings.runtimeDirectory ?? "/run/user/\(surroundings.uid)")
     case .system: return Self.systemPath
     case .tenant(let name):
@@ -47,7 +47,7 @@ public enum SocketLocation: Sendable, Hashable {
 
   private static func userPath(_ directory: String) -> String { "\(directory)/sdkd/sdkd.sock" }
 
-  /// What the choice depends on, so that tests can say it.
+  /// The inputs of the choice, replaceable in tests.
   struct Surroundings {
     var uid: UInt32
     var variable: (String) -> String?

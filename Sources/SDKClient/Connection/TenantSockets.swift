@@ -1,12 +1,12 @@
 /// The directory of the sockets of tenants' daemons (`operations.md`, "Files").
 struct TenantSockets {
-  /// Where `sdkd@NAME.socket` puts them.
+  /// The directory in which `sdkd@NAME.socket` creates the tenants' sockets.
   static let system = TenantSockets(directory: "/run/sdkd-tenants")
 
   let directory: String
 
-  /// Whether a tenant can have this name: it is a part of the name of the user that its daemon runs as (`sdkd_NAME`), which
-  /// systemd limits. `sdkd@.socket` asks for the same.
+  /// Whether a tenant can have this name. The name is part of a user name, `sdkd_NAME`, which systemd limits.
+  /// `sdkd@.socket` checks the same rule.
   static func canBeTenant(_ name: String) -> Bool {
     (1...26).contains(name.utf8.count)
       && name.utf8.allSatisfy {
@@ -19,9 +19,10 @@ struct TenantSockets {
       }
   }
 
-  /// The path of a tenant's socket.
+  /// Returns the path of a tenant's socket.
   func path(of tenant: String) -> String { "\(directory)/\(tenant).sock" }
 
-  /// Whether a path is that of a socket here, and here is root's alone, so that nobody else can have put it there.
+  /// Whether a path is that of a socket in this directory, and only root can write to the directory. Only root can then
+  /// have created the socket.
   func contain(_ path: String) -> Bool { RootDirectory(path: directory).containsSocket(path) }
 }

@@ -2,14 +2,14 @@ internal import JSONRPC
 internal import JSONRPCTransport
 internal import Synchronization
 
-/// Keeps the questions of a server away from whoever answers until the server is trusted.
+/// A gate that rejects a server's requests until the server is trusted.
 final class TrustGate: Sendable {
   private let isOpen = Atomic(false)
 
-  /// From now on questions come through.
+  /// Opens the gate: later requests reach the handler.
   func open() { isOpen.store(true, ordering: .releasing) }
 
-  /// The handler behind this gate.
+  /// Returns a handler that passes requests to `handler`, but throws `methodNotFound` until the gate is open.
   func guarding(_ handler: @escaping ClientConnection.RequestHandler) -> ClientConnection.RequestHandler {
     { [self] method, params async throws(RPCError) in
       guard isOpen.load(ordering: .acquiring) else { throw .methodNotFound(method, nearest: nil) }

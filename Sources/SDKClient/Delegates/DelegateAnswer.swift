@@ -1,22 +1,22 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// What a delegate answers to a question (`provider.md`, "Questions and answers").
+/// A delegate's answer to a question (`provider.md`, "Questions and answers").
 public enum DelegateAnswer: Sendable, Hashable {
-  /// `getToken`, `invalidAuth`: a token, and when it ends if it does not say so itself.
+  /// `getToken`, `invalidAuth`: a token, and its expiry where the token does not state it.
   case token(Secret, expiresAt: Timestamp? = nil)
-  /// The same in `zendesk.support`: the owner's id of the user.
+  /// The same questions in `zendesk.support`: the owner's id of the user.
   case uniqueId(Secret)
-  /// The same with all members, for `edna.chatcenter`.
+  /// The same questions in `edna.chatcenter`: an answer with all members.
   case credential(DelegateTokenAnswer)
-  /// `shouldAuthenticate`: whether to, and with which settings.
+  /// `shouldAuthenticate`: whether to authenticate, and with which settings.
   case authenticate(Bool, settings: JSONObject? = nil)
-  /// `authenticationFailed`: whether to go on.
+  /// `authenticationFailed`: `true` requests settings again, `false` continues as a guest.
   case proceed(Bool)
-  /// Any question: whoever is next may know.
+  /// Any question: passes it to the next delegate or to the token provider.
   case pass
 
-  /// The answer as it goes on the wire.
+  /// Returns the answer as it is sent to the daemon.
   func json() throws -> JSON {
     switch self {
     case .token(let token, let end): try JSONValueEncoder.encode(DelegateTokenAnswer(token: token, expiresAt: end))
@@ -30,8 +30,8 @@ public enum DelegateAnswer: Sendable, Hashable {
   }
 }
 
-/// Thrown by a delegate to say no for good: the SDK's own consequence follows, such as a logout.
+/// An error that a delegate throws to refuse for good. The SDK's own consequence follows, such as a logout.
 public struct DelegateDenial: Error, Sendable, Hashable {
-  /// No.
+  /// Creates a denial.
   public init() {}
 }

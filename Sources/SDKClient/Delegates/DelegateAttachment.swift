@@ -1,11 +1,12 @@
-/// Answers for instances until it is detached or goes away; a lost connection is made again by itself.
+/// The attachment of a delegate, which answers for instances until it is detached or this object is released. A lost
+/// connection is reopened automatically.
 public final class DelegateAttachment: Sendable {
-  /// How it stands, from now on: the present status first, then each change; ends after `ended`. For one reader, who
-  /// need not keep up: of the changes that were not read the latest are kept.
+  /// The statuses: the current one first, then each change; ends after `ended`. For a single reader; of the unread
+  /// statuses the latest 16 are kept.
   public let statuses: AsyncStream<DelegateStatus>
 
   private let keeper: DelegateKeeper
-  /// Keeps it attached; `detach` waits for it.
+  /// The task that keeps the delegate attached; `detach` waits for its end.
   private let task: Task<Void, Never>
 
   init(_ keeper: DelegateKeeper) {
@@ -16,12 +17,13 @@ public final class DelegateAttachment: Sendable {
 
   deinit { task.cancel() }
 
-  /// How it stands now.
+  /// The current status.
   public var status: DelegateStatus { keeper.status }
 
-  /// Answers no more, and is not waited for.
+  /// Detaches the delegate. The daemon sends it no further questions and does not wait for its return.
   ///
-  /// - Throws: `SDKClientError` when the daemon could not be told; it notices the end of the connection.
+  /// - Throws: `SDKClientError` when the call to the daemon failed. The connection is closed all the same, which the
+  ///   daemon notices.
   public func detach() async throws {
     let told = await keeper.detach()
     task.cancel()

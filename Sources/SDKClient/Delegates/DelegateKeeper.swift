@@ -3,7 +3,7 @@ internal import JSONRPCTransport
 internal import SDKProtocol
 internal import Synchronization
 
-/// Attaches a connection, and another when it is lost.
+/// The keeper of a delegate's connection: attaches it, and replaces it when it is lost.
 final class DelegateKeeper: Sendable {
   private struct State {
     var connection: (any SDKConnection)?
@@ -11,7 +11,7 @@ final class DelegateKeeper: Sendable {
     var isDetaching = false
   }
 
-  /// Every change.
+  /// The status changes.
   let statuses: AsyncStream<DelegateStatus>
   private let changes: AsyncStream<DelegateStatus>.Continuation
   private let link: DaemonLink
@@ -26,10 +26,10 @@ final class DelegateKeeper: Sendable {
     (statuses, changes) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
   }
 
-  /// How it stands.
+  /// The current status.
   var status: DelegateStatus { state.withLock { $0.status } }
 
-  /// Attaches a new connection.
+  /// Opens a connection and attaches it.
   ///
   /// - Throws: `SDKClientError`, or `CancellationError`.
   func attach() async throws {
@@ -46,13 +46,13 @@ final class DelegateKeeper: Sendable {
     tell(.attached)
   }
 
-  /// Stays attached until it is detached, cancelled, or refused for good.
+  /// Keeps the delegate attached until it is detached, cancelled, or refused for good.
   func run() async {
     var schedule = link.options.reconnect
     while let connection = state.withLock({ $0.connection }) {
       let begin = ContinuousClock.now
       let loss = await loss(of: connection)
-      // One that lasts says that the daemon is well; one that is lost at once again does not.
+      // A connection that lasts longer than the longest pause shows a healthy daemon, so the pauses start over.
       if .now - begin > schedule.longest { schedule = link.options.reconnect }
       guard let loss, !state.withLock({ $0.isDetaching }) else { return end(nil) }
       tell(.detached(loss))
@@ -61,7 +61,7 @@ final class DelegateKeeper: Sendable {
     end(nil)
   }
 
-  /// Tells the daemon that this one answers no more.
+  /// Detaches at the daemon and closes the connection. Returns the outcome of the call.
   func detach() async -> Result<Void, any Error> {
     let connection = state.withLock { state in
       state.isDetaching = true
@@ -77,7 +77,7 @@ final class DelegateKeeper: Sendable {
     }
   }
 
-  /// Waits until a connection has ended; `nil` when this task was cancelled.
+  /// Waits until a connection ends. Returns the cause, or `nil` when this task was cancelled.
   private func loss(of connection: any SDKConnection) async -> SDKClientError? {
     do {
       for try await _ in connection.notifications {}
@@ -91,7 +91,8 @@ final class DelegateKeeper: Sendable {
     let error: SDKClientError?
   }
 
-  /// Tries until it is attached; a refusal is for good, `nil` in it a cancellation.
+  /// Attaches again, with pauses. Returns `nil` on success, else the final refusal. The refusal's error is `nil` after
+  /// a cancellation or a detach.
   private func attachAgain(_ schedule: inout RetrySchedule) async -> Refusal? {
     var last = SDKClientError.closed
     while let pause = schedule.next(random: link.options.random()) {

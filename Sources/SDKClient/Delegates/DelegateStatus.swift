@@ -1,11 +1,11 @@
-/// Whether a delegate is asked.
+/// The status of a delegate's attachment.
 public enum DelegateStatus: Sendable, Hashable {
-  /// The daemon asks it.
+  /// The daemon sends it questions.
   case attached
-  /// The connection is lost, such as by a restart of the daemon, and is being made again. The instances wait for a
-  /// while for their delegate to come back (`delegate.grace`), then ask whoever is next.
+  /// The connection was lost, such as by a restart of the daemon, and is being reopened. Meanwhile questions go to
+  /// other delegates or the token provider. An instance that has neither waits up to `delegate.grace` for a delegate.
   case detached(SDKClientError)
-  /// It is not asked any more and does not try: it was detached (`nil`), or the daemon refuses it for good, such as
-  /// after the loss of its role.
+  /// The delegate gets no more questions and does not reconnect. It was detached (`nil`), or the error is final, such
+  /// as after the loss of its role.
   case ended(SDKClientError?)
 }

@@ -3,13 +3,14 @@ internal import JSONRPCTransport
 public import SDKProtocol
 
 extension SDKClient {
-  /// Answers a question of an instance. Cancelled when the answer is needed no more.
+  /// A function that answers an instance's questions. Its task is cancelled when the answer is no longer needed.
   ///
-  /// A `DelegateDenial` that it throws says no for good; with any other error the question goes to the next.
+  /// A thrown `DelegateDenial` refuses for good. After any other error the question goes to the next delegate or the
+  /// token provider.
   public typealias DelegateHandler = @Sendable (DelegateQuestion) async throws -> DelegateAnswer
 
-  /// Answers for instances, before their token providers, over a connection of its own, which is made again whenever
-  /// it is lost.
+  /// Attaches a delegate, which answers for instances before their token providers. It has a connection of its own,
+  /// which is reopened whenever it is lost.
   ///
   /// ```swift
   /// let attachment = try await client.attach(to: [id]) { question in
@@ -18,9 +19,9 @@ extension SDKClient {
   /// for await status in attachment.statuses { show(status) }
   /// ```
   ///
-  /// It answers as long as the attachment is kept, and until it is detached.
+  /// The delegate answers until the attachment is detached or released.
   ///
-  /// - Parameter timeout: how long an answer may take, from 0.1 to 60 s; 10 s unless given.
+  /// - Parameter timeout: the time limit of an answer, from 0.1 to 60 s; 10 s by default.
   /// - Throws: `SDKClientError` when the first attempt fails, or `CancellationError`.
   public func attach(
     to instances: [InstanceID], timeout: Seconds? = nil, answering: @escaping DelegateHandler
@@ -47,7 +48,7 @@ extension SDKClient {
     } catch is DelegateDenial {
       throw SDKError(.provider, .providerDenied, "The delegate says no.").rpcError
     } catch {
-      // Its text is the app's own and stays there.
+      // The error's text belongs to the app and is not sent.
       throw SDKError(.provider, .providerFailed, "The delegate has no answer.").rpcError
     }
   }

@@ -1,7 +1,7 @@
 public import SDKProtocol
 
 extension SDKClientError {
-  /// The stable name of what went wrong: the daemon's own reasons, and those of this side.
+  /// The stable name of the error: the daemon's own reason, or one of this client.
   public var reason: String {
     switch self {
     case .rpc(let error): error.reason
@@ -18,13 +18,13 @@ extension SDKClientError {
     }
   }
 
-  /// The daemon's reason, to switch over; `nil` when it is not the daemon's, one of JSON-RPC's own such as
-  /// `invalidParams`, or of a later version.
+  /// The daemon's reason as an enumeration. `nil` for errors of this client, for those of JSON-RPC such as
+  /// `invalidParams`, and for reasons of later versions.
   public var refusal: Reason? {
     if case .rpc(let error) = self { Reason(rawValue: error.reason) } else { nil }
   }
 
-  /// Whether the same call may succeed later without anything being changed, and may be sent again.
+  /// Whether the same call may succeed later without any change, and may be sent again.
   public var isRetryable: Bool {
     switch self {
     case .rpc(let error): error.isRetryable
@@ -33,7 +33,7 @@ extension SDKClientError {
     }
   }
 
-  /// How long to wait before another attempt, where the daemon says so; at most a day.
+  /// The time to wait before another attempt, if the daemon gives one; at most a day.
   public var retryAfter: Duration? {
     guard case .rpc(let error) = self, let seconds = error.data["retryAfter"]?.doubleValue, seconds >= 0 else {
       return nil
@@ -41,7 +41,7 @@ extension SDKClientError {
     return .seconds(min(seconds, 86_400))
   }
 
-  /// Whether a write may have been run although it failed: only then sending it again can do it twice.
+  /// Whether a failed write may have been run. Only then can sending it again do it twice.
   public var mayHaveRun: Bool {
     switch self {
     case .outcomeUnknown, .badAnswer: true
@@ -49,7 +49,7 @@ extension SDKClientError {
     }
   }
 
-  /// Whether this is how a daemon that restarts looks from outside.
+  /// Whether a restarting daemon can cause this error.
   var isRestart: Bool {
     switch self {
     case .closed, .noDaemon: true
@@ -58,7 +58,7 @@ extension SDKClientError {
     }
   }
 
-  /// Whether a subscription or delegate that was lost this way can be had again.
+  /// Whether reconnecting can restore a subscription or delegate that was lost with this error.
   var isPassing: Bool {
     switch self {
     case .rpc(let error):

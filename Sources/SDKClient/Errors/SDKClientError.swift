@@ -1,47 +1,48 @@
 public import JSONRPC
 internal import JSONRPCTransport
 
-/// Why a call gave no result. A task that is cancelled throws `CancellationError` instead.
+/// The reason why a call gave no result. A task that is cancelled throws `CancellationError` instead.
 ///
-/// `reason` is the stable name, `refusal` the daemon's own one as an enumeration; `isRetryable`, `retryAfter` and
-/// `mayHaveRun` say what can be done about it.
+/// `reason` is the stable name, and `refusal` the daemon's reason as an enumeration. `isRetryable`, `retryAfter` and
+/// `mayHaveRun` say how to react.
 public enum SDKClientError: Error, Sendable, Hashable {
-  /// The daemon refused; its `reason` is the name to program against.
+  /// The daemon refused the call; program against the error's `reason`.
   case rpc(RPCError)
-  /// Nobody listens on the socket: the call was not run.
+  /// No process listens on the socket: the call was not run.
   case noDaemon(path: String)
   /// The caller may not use the socket.
   case notPermitted(path: String)
-  /// Neither root nor `sdkd` nor the caller's own user answers, as far as is known: nothing was sent.
+  /// The listener is not trusted: by default it must be root, `sdkd`, the caller's own user or a tenant's daemon.
+  /// Nothing was sent.
   case untrustedServer(uid: UInt32)
-  /// The connection was lost and the tries have ended. Nothing was changed: the call is a read, or was not sent.
+  /// The connection was lost and the retries failed. Nothing was changed: the call is a read, or was not sent.
   case closed
-  /// A write was sent and not answered: whether it was run is not known. Look before you send it again.
+  /// A write was sent and got no response: whether it was run is unknown. Check the state before sending it again.
   case outcomeUnknown(method: String, UnknownOutcome)
-  /// No answer in time; nothing was changed. What others wait for goes on in the daemon.
+  /// No response came in time; nothing was changed. Work that other callers wait for continues in the daemon.
   case timeout
-  /// As many calls wait already as the options allow; nothing was sent.
+  /// The options' maximum of calls is in progress; nothing was sent.
   case tooManyCalls(limit: Int)
-  /// The daemon's answer can't be read; it may be of another version.
+  /// The daemon's response can't be read; the daemon may be of another version.
   case badAnswer(String)
-  /// The location names no socket.
+  /// The location does not name a socket.
   case badLocation(String)
-  /// The system refused a call.
+  /// A system call failed.
   case system(call: String, errno: Int32)
 }
 
-/// Why nobody knows whether a write was run.
+/// The reason why the outcome of a write is unknown.
 public enum UnknownOutcome: Sendable, Hashable {
-  /// The connection ended first: the daemon stopped or was killed.
+  /// The connection ended before the response, such as when the daemon stopped or was killed.
   case connectionEnded
-  /// The time was over first.
+  /// The time limit passed before the response.
   case timeout
 }
 
 extension SDKClientError {
-  /// What a lower layer threw, in this type's words.
+  /// Creates the error from one of a lower layer.
   ///
-  /// - Throws: the error itself when it is a cancellation, or none of ours.
+  /// - Throws: the error itself when it is a cancellation or of an unknown type.
   init(_ error: any Error, path: String) throws {
     switch error {
     case let error as SDKClientError: self = error
@@ -58,7 +59,7 @@ extension SDKClientError {
 }
 
 extension SDKClientError: CustomStringConvertible {
-  /// One sentence: what happened and what to do next.
+  /// The message: what happened, and what to do next.
   public var description: String {
     switch self {
     case .rpc(let error): error.message

@@ -1,15 +1,15 @@
 public import SDKProtocol
 
-/// Which events a subscription is about; what is `nil` does not matter.
+/// A filter for the events of a subscription; a member that is `nil` matches everything.
 public struct EventFilter: Sendable, Hashable {
-  /// Only these instances.
+  /// The instances to match.
   public var instances: [InstanceID]?
-  /// Only instances with all of these labels.
+  /// The labels to match: an instance must have all of them.
   public var labels: [String: String]?
-  /// Only these types.
+  /// The event types to match.
   public var types: [EventType]?
 
-  /// A filter; without anything given it lets all events of visible instances through.
+  /// Creates a filter; without arguments it matches all events of visible instances.
   public init(instances: [InstanceID]? = nil, labels: [String: String]? = nil, types: [EventType]? = nil) {
     self.instances = instances
     self.labels = labels

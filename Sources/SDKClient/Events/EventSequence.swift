@@ -2,10 +2,11 @@ internal import JSONRPC
 internal import JSONRPCTransport
 internal import SDKProtocol
 
-/// The events of a daemon as they happen, over a connection of their own.
+/// The events of a daemon as they happen, over a separate connection.
 ///
-/// When the connection is lost it is made again and the events go on after the last that was taken, without loss
-/// or repetition. Each iterator is a subscription of its own; nothing happens until the first item is asked for.
+/// A lost connection is reopened, and the events continue after the last one taken, without repetition. Events that the
+/// daemon no longer keeps are reported as a gap. Each iterator is a subscription of its own, which starts with the
+/// first call of `next`.
 public struct EventSequence: AsyncSequence, Sendable {
   public typealias Element = SubscriptionItem
 
@@ -15,7 +16,7 @@ public struct EventSequence: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> Iterator { Iterator(link: link, filter: filter, cursor: since) }
 
-  /// Takes one item after the other.
+  /// An iterator with a subscription of its own.
   public struct Iterator: AsyncIteratorProtocol {
     private struct Subscription {
       let connection: any SDKConnection
@@ -38,10 +39,10 @@ public struct EventSequence: AsyncSequence, Sendable {
       schedule = link.options.reconnect
     }
 
-    /// The next item; the sequence never ends by itself.
+    /// Returns the next item; the sequence never ends by itself.
     ///
-    /// - Throws: `SDKClientError` when the daemon refuses the subscription or was not there in the first place,
-    ///   or `CancellationError`.
+    /// - Throws: `SDKClientError` when the daemon refuses the subscription, was never reached, or did not return in
+    ///   time; `CancellationError`.
     public mutating func next() async throws -> SubscriptionItem? {
       while true {
         do {
@@ -59,7 +60,7 @@ public struct EventSequence: AsyncSequence, Sendable {
       }
     }
 
-    /// Subscribes, or goes on after a gap, if that is to be done.
+    /// Subscribes if there is no subscription, and resumes after a gap.
     private mutating func begin() async throws {
       guard let current = subscription else {
         let connection = try await link.open()
@@ -68,7 +69,7 @@ public struct EventSequence: AsyncSequence, Sendable {
         let answer = try JSONValueDecoder.decode(
           EventsSubscribe.Result.self,
           from: try await connection.call(EventsSubscribe.self, params, link.options.callTimeout))
-        // What happens before a first event comes must not be missed if the connection is lost.
+        // Without this cursor, a connection lost before the first event would miss events.
         cursor = cursor ?? answer.cursor
         hasBegun = true
         isPaused = false

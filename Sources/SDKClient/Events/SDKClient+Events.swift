@@ -1,9 +1,9 @@
 extension SDKClient {
-  /// Events as they happen.
+  /// Returns the events as they happen.
   ///
   /// - Parameters:
-  ///   - filter: which; without one those of all visible instances.
-  ///   - since: a cursor; what came after it is delivered first. Without one it begins now.
+  ///   - filter: the events to deliver; by default those of all visible instances.
+  ///   - since: a cursor; events after it are delivered first. Without one the sequence starts with new events.
   public func events(_ filter: EventFilter = EventFilter(), since: String? = nil) -> EventSequence {
     EventSequence(link: link, filter: filter, since: since)
   }

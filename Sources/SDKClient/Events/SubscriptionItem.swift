@@ -1,13 +1,13 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// What a subscription delivers.
+/// An item that a subscription delivers.
 public enum SubscriptionItem: Sendable, Hashable {
-  /// Something happened.
+  /// An event.
   case event(Event)
-  /// Something of a type happened that this version does not know: the event as it came.
+  /// An event of a type that this version does not know, as received.
   case unknown(JSON)
-  /// Events were missed, from the cursor before the first of them. The subscription goes on from `resume`: read
-  /// the state that you keep again before you ask for the next item.
+  /// A gap: events after the cursor `from` were missed. Read the state that you keep again before you take the next
+  /// item; the subscription then continues from `resume`.
   case gap(from: String?, resume: String)
 }

@@ -3,12 +3,12 @@ internal import JSONRPCTransport
 internal import SDKClient
 internal import Synchronization
 
-/// One client's connection to a scripted daemon.
+/// A client's connection to a scripted daemon.
 final class ScriptedConnection: SDKConnection {
   let serverUid: UInt32
   let serverPid: Int32
   let notifications: AsyncThrowingStream<ServerNotification, any Error>
-  /// Answers what the daemon asks.
+  /// The handler of the daemon's requests.
   let onRequest: ClientConnection.RequestHandler?
   private let daemon: ScriptedDaemon
   private let continuation: AsyncThrowingStream<ServerNotification, any Error>.Continuation
@@ -57,7 +57,7 @@ final class ScriptedConnection: SDKConnection {
   }
 }
 
-/// Keeps a connection only as long as its client does.
+/// A weak reference, so that a connection lives only as long as its client.
 struct WeakConnection {
   weak var connection: ScriptedConnection?
 }

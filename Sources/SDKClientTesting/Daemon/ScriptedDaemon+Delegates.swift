@@ -2,21 +2,21 @@ internal import Concurrency
 public import SDKClient
 internal import Synchronization
 
-/// A connection that answers for instances.
+/// A connection that is attached as a delegate of instances.
 struct ScriptedDelegate {
   weak var connection: ScriptedConnection?
   var instances: Set<InstanceID>
 }
 
 extension ScriptedDaemon {
-  /// Asks the delegate that was attached latest to an instance, as the daemon does when a credential is needed. Waits
-  /// for one to be attached.
+  /// Sends a question to the delegate that attached to an instance last, as the daemon does when a credential is
+  /// needed. Waits until one is attached.
   ///
   /// - Parameters:
-  ///   - externalId: who needs the credential.
-  ///   - error: why it is asked, such as `["reason": "expiredJWT"]` with `.invalidAuth`.
-  ///   - limit: how long the delegate may take, and how long to wait for one.
-  /// - Returns: the answer as it goes on the wire, such as `["token": …]` or `["defer": true]`.
+  ///   - externalId: the user who needs the credential.
+  ///   - error: the cause of the question, such as `["reason": "expiredJWT"]` with `.invalidAuth`.
+  ///   - limit: the time limit for a delegate to attach, and again for its answer.
+  /// - Returns: the answer as it is sent to the daemon, such as `["token": …]` or `["defer": true]`.
   /// - Throws: the delegate's `RPCError`, such as `providerDenied`; `ScriptedTimeout`.
   public func ask(
     _ question: DelegateQuestion.Name, _ instance: InstanceID, kind: KindName = KindName("zendesk.messaging"),
@@ -44,7 +44,7 @@ extension ScriptedDaemon {
     }
   }
 
-  /// How many connections are attached to an instance.
+  /// Returns the number of connections that are attached to an instance.
   public func delegateCount(of instance: InstanceID) -> Int {
     state.withLock { state in
       state.delegates.count { $0.connection?.isClosed == false && $0.instances.contains(instance) }

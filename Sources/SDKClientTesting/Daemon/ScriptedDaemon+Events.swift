@@ -2,12 +2,12 @@ public import SDKClient
 internal import Synchronization
 
 extension ScriptedDaemon {
-  /// Something happens to an instance: the event goes to those who are subscribed, and is kept for those who come back
-  /// with an earlier cursor.
+  /// Emits an event of an instance: sends it to the matching subscriptions, and keeps it for clients that resume from
+  /// an earlier cursor.
   ///
   /// - Parameters:
   ///   - kind: the instance's kind.
-  ///   - labels: the instance's labels, for subscriptions that ask for some.
+  ///   - labels: the instance's labels, for subscriptions that filter by labels.
   /// - Returns: the event, with its cursor.
   @discardableResult
   public func emit(
@@ -22,12 +22,14 @@ extension ScriptedDaemon {
     }
   }
 
-  /// Forgets the events so far, as a daemon whose retention is over: who comes back with an earlier cursor gets a gap.
+  /// Discards all events so far, as a daemon does after their retention time. A client that resumes from an earlier
+  /// cursor gets a gap.
   public func forgetEvents() { state.withLock { $0.events.forget() } }
 
-  /// Waits until so many subscriptions are there: what is emitted earlier is not for whoever begins now.
+  /// Waits until at least `count` subscriptions exist. An event emitted earlier does not reach a subscription that
+  /// starts without a cursor.
   ///
-  /// - Throws: `ScriptedTimeout` when they were not by then.
+  /// - Throws: `ScriptedTimeout` when there are fewer after `limit`.
   public func waitForSubscriptions(_ count: Int = 1, within limit: Duration = .seconds(10)) async throws {
     try await ScriptedTimeout.wait(for: "\(count) subscriptions", within: limit) {
       state.withLock { $0.events.subscriptionCount } >= count
@@ -49,7 +51,7 @@ extension ScriptedDaemon {
     }
   }
 
-  /// An answer that depends on the connection.
+  /// Sets an answer that depends on the connection.
   func on<M: RPCMethod>(
     _ method: M.Type, _ answer: @escaping @Sendable (M.Params, ScriptedConnection) throws -> M.Result
   ) {

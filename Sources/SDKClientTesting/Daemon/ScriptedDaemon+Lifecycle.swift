@@ -6,17 +6,17 @@ internal import Synchronization
 extension ScriptedDaemon {
   static var ownUid: UInt32 { geteuid() }
 
-  /// How many connections there are.
+  /// The number of open connections.
   public var connectionCount: Int { connections.count }
 
-  /// Ends all connections without a word, as a daemon that is killed and is there again at once. Calls in progress get
-  /// no answer: a read is sent again, of a write the outcome is unknown.
+  /// Closes all connections without notice, like a daemon that is killed and restarts at once. Calls in progress get no
+  /// response: a client sends reads again, and throws `outcomeUnknown` for writes.
   public func drop() {
     for connection in connections { connection.close() }
   }
 
-  /// Stops: connections that are subscribed or attached hear `daemon.closing`, all are ended, and nobody listens until
-  /// `start()`. Answers and the past's events are kept.
+  /// Stops the daemon: sends `daemon.closing` on every connection, closes it, and refuses connections until `start()`.
+  /// Answers and past events are kept.
   public func stop() {
     state.withLock { $0.isListening = false }
     for connection in connections {
@@ -25,14 +25,14 @@ extension ScriptedDaemon {
     }
   }
 
-  /// Listens again.
+  /// Accepts connections again.
   public func start() { state.withLock { $0.isListening = true } }
 
   private var connections: [ScriptedConnection] {
     state.withLock { $0.connections.compactMap(\.connection).filter { !$0.isClosed } }
   }
 
-  /// A connection has ended.
+  /// Removes a connection that has ended, with its subscriptions and attachments.
   func ended(_ connection: ScriptedConnection) {
     state.withLock { state in
       state.connections.removeAll { $0.connection == nil || $0.connection === connection }

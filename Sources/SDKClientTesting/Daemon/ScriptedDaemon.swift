@@ -3,10 +3,10 @@ internal import JSONRPCTransport
 public import SDKClient
 internal import Synchronization
 
-/// A daemon that a test plays, in the same process and without a socket.
+/// A daemon that is scripted by a test, in the same process and without a socket.
 ///
-/// Say what it answers, give the app its `client()`, and let things happen: events, delegates' questions, a restart.
-/// Everything else is real: what the client encodes, tries again, resumes and throws.
+/// Set its answers with `on`, give the app its `client()`, and trigger events, delegates' questions or a restart. The
+/// client is the real one: it encodes, retries, resumes and throws as in production.
 ///
 /// ```swift
 /// @Test func theDeskShowsWhoIsSignedIn() async throws {
@@ -20,17 +20,17 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Subscriptions and `delegate.attach` work by themselves, see `emit` and `ask`; any other method without an answer is
-/// refused with `methodNotFound`, which names it.
+/// Subscriptions and `delegate.attach` work without a script, see `emit` and `ask`. Any other method without an answer
+/// is refused with `methodNotFound`, which names the method.
 public final class ScriptedDaemon: Sendable {
-  /// One call that the daemon got.
+  /// A call that the daemon received.
   public struct Call: Sendable, Hashable {
     /// The method's name.
     public let method: String
-    /// What came with it.
+    /// The call's params.
     public let params: JSON
 
-    /// A call to compare with.
+    /// Creates a call to compare with.
     public init(method: String, params: JSON) {
       self.method = method
       self.params = params
@@ -53,11 +53,11 @@ public final class ScriptedDaemon: Sendable {
   private let serverUid: UInt32
   private let serverPid: Int32
 
-  /// A daemon that listens and has no answers yet.
+  /// Creates a daemon that listens and has no answers yet.
   ///
   /// - Parameters:
-  ///   - serverUid: as whom it runs; unless given as the test's own user, whom clients trust.
-  ///   - serverPid: the process that listens; 1 is the service manager.
+  ///   - serverUid: the uid of the listener; by default the test's own user, whom clients trust.
+  ///   - serverPid: the id of the process that listens; 1 is the service manager.
   public init(serverUid: UInt32? = nil, serverPid: Int32 = 2) {
     self.serverUid = serverUid ?? Self.ownUid
     self.serverPid = serverPid
@@ -65,14 +65,14 @@ public final class ScriptedDaemon: Sendable {
     answerDelegates()
   }
 
-  /// A client of this daemon.
+  /// Returns a client of this daemon.
   ///
-  /// - Parameter options: its pauses can be shortened by `sleep`.
+  /// - Parameter options: the client's options; set `sleep` to shorten its pauses.
   public func client(options: ClientOptions = ClientOptions()) -> SDKClient {
     SDKClient(socket: .path(Self.path), options: options, connector: connector)
   }
 
-  /// Connects to this daemon, whatever the path: for what takes a connector.
+  /// A connector to this daemon for any path, for code that takes a connector.
   public var connector: SDKConnector {
     { [self] path, onRequest in
       let connection = ScriptedConnection(
@@ -91,21 +91,21 @@ public final class ScriptedDaemon: Sendable {
 
   // MARK: Answers
 
-  /// Answers a method; its latest answer counts.
+  /// Sets the answer to a method, in place of any earlier answer.
   ///
-  /// The params are checked as the daemon checks them. An `SDKError` that is thrown is the refusal.
+  /// The params are checked as the daemon checks them. An `SDKError` that `answer` throws becomes the refusal.
   public func on<M: RPCMethod>(
     _ method: M.Type, _ answer: @escaping @Sendable (M.Params) async throws -> M.Result
   ) {
     on(M.name) { params in try JSONValueEncoder.encode(try await answer(try M.decode(params))) }
   }
 
-  /// Answers a method by its name, such as those of the kinds.
+  /// Sets the answer to a method by its name, such as a kind's own method.
   public func on(_ name: String, _ answer: @escaping @Sendable (_ params: JSON) async throws -> JSON) {
     state.withLock { $0.answers[name] = { params, _ in try await answer(params) } }
   }
 
-  /// Answers every method that has no answer of its own.
+  /// Sets the answer to every method that has none of its own.
   public func otherwise(_ answer: @escaping @Sendable (_ method: String, _ params: JSON) async throws -> JSON) {
     state.withLock { $0.otherwise = answer }
   }
@@ -128,21 +128,21 @@ public final class ScriptedDaemon: Sendable {
     }
   }
 
-  // MARK: What was asked
+  // MARK: Received calls
 
   /// All calls so far, in order.
   public var calls: [Call] { state.withLock { $0.calls } }
 
-  /// The params of all calls of a method so far.
+  /// Returns the params of all calls of a method so far.
   ///
-  /// - Throws: `RPCError` for params that are not of the method's shape.
+  /// - Throws: `RPCError` for params that don't have the method's shape.
   public func calls<M: RPCMethod>(of method: M.Type) throws -> [M.Params] {
     try calls.filter { $0.method == M.name }.map { try M.decode($0.params) }
   }
 
-  /// Waits until a method was called so many times.
+  /// Waits until a method was called at least `count` times.
   ///
-  /// - Throws: `ScriptedTimeout` when it was not by then.
+  /// - Throws: `ScriptedTimeout` when it was not within `limit`.
   public func waitForCalls(of method: String, count: Int = 1, within limit: Duration = .seconds(10)) async throws {
     try await ScriptedTimeout.wait(for: "\(count) calls of \(method)", within: limit) {
       calls.count { $0.method == method } >= count

@@ -1,6 +1,6 @@
 internal import SDKClient
 
-/// The events that have happened, and who wants them. A value; whoever holds it guards it.
+/// The emitted events and the subscriptions to them. Not synchronized: the owner must guard it.
 struct ScriptedEvents {
   private struct Kept {
     let event: Event
@@ -15,7 +15,7 @@ struct ScriptedEvents {
   }
 
   private var kept: [Kept] = []
-  /// The number of the last event; its cursor is made of it.
+  /// The number of the last event, from which its cursor is made.
   private var last = 0
   private var subscriptions: [Subscription] = []
   private var names = 0
@@ -24,12 +24,12 @@ struct ScriptedEvents {
 
   private static func cursor(_ number: Int) -> String { "event-\(number)" }
 
-  /// Keeps an event and sends it to whom it concerns.
+  /// Keeps an event and sends it to the matching subscriptions. Returns it with its cursor.
   mutating func add(_ event: Event, labels: [String: String]) -> Event {
     last += 1
     var event = event
     event.cursor = Self.cursor(last)
-    // To the millisecond, as it is on the wire.
+    // At millisecond precision, as in messages.
     event.time = Timestamp(event.time.description) ?? event.time
     let new = Kept(event: event, labels: labels)
     kept.append(new)
@@ -39,7 +39,7 @@ struct ScriptedEvents {
 
   mutating func forget() {
     kept = []
-    // The place before it is forgotten too.
+    // Makes the cursor of the last event unknown too.
     last += 1
   }
 
@@ -71,7 +71,7 @@ struct ScriptedEvents {
     subscriptions.firstIndex { $0.name == name && $0.connection === connection }
   }
 
-  /// What came after a cursor, or a gap when that is not known any more.
+  /// Sends the events after a cursor, or a gap if the cursor is not known any more.
   private func replay(_ since: String, to subscription: inout Subscription) {
     let isKnown =
       since == Self.cursor(last) || kept.contains { $0.event.cursor == since }

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import SDKProtocol
 
-// The contract's own types as arguments, so that a wrong one is found before a daemon is asked.
+// The contract's own types as arguments, so that an invalid value is rejected before the daemon is called.
 
 extension InstanceID: ExpressibleByArgument {
   public init?(argument: String) { self.init(argument) }

@@ -1,11 +1,11 @@
 import ArgumentParser
 import JSONRPC
 
-/// `key=value` on the command line.
+/// A `key=value` argument of the command line.
 struct Assignment: ExpressibleByArgument, Hashable {
-  /// What stands before the first `=`.
+  /// The text before the first `=`.
   let key: String
-  /// What stands behind it.
+  /// The text after the first `=`.
   let text: String
 
   init?(argument: String) {
@@ -19,7 +19,7 @@ struct Assignment: ExpressibleByArgument, Hashable {
 }
 
 extension JSONObject {
-  /// Sets a value as the configuration file would: dots in the key lead into inner tables.
+  /// Sets a value as the configuration file would: dots in the key lead into nested tables.
   mutating func assign(_ assignment: Assignment) {
     let path = assignment.key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     assign(assignment.value, at: path)

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// What an instance is made of, for `create` and `update`.
+/// The options that define an instance, for `create` and `update`.
 struct DefinitionOptions: ParsableArguments {
   @Option(
     name: .customLong("setting"),
@@ -43,7 +43,7 @@ struct DefinitionOptions: ParsableArguments {
     }
   }
 
-  /// The settings of file and options, the options last; `nil` when none were given.
+  /// Returns the settings of the file, overridden by those of the options; `nil` when none were given.
   func settingsObject(_ input: Input) throws -> JSONObject? {
     guard settingsFile != nil || !settings.isEmpty else { return nil }
     var object = try settingsFile.map { try input.object(from: $0) } ?? JSONObject()
@@ -51,7 +51,7 @@ struct DefinitionOptions: ParsableArguments {
     return object
   }
 
-  /// The provider; `nil` when none was given.
+  /// Returns the provider; `nil` when none was given.
   func providerObject(_ input: Input) throws -> JSONObject? {
     guard providerFile != nil || !providerCommand.isEmpty else { return nil }
     var object = try providerFile.map { try input.object(from: $0) } ?? JSONObject()

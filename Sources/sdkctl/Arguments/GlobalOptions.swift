@@ -32,12 +32,12 @@ struct GlobalOptions: ParsableArguments {
     guard [socket != nil, user, system, tenant != nil].count(where: { $0 }) <= 1 else {
       throw ValidationError("Give one of --socket, --user, --system and --tenant.")
     }
-    // Of the name come paths and units, too.
+    // Paths and unit names are built from the tenant's name.
     guard let tenant else { return }
     do { _ = try SocketLocation.tenant(tenant).path() } catch { throw ValidationError("\(error)") }
   }
 
-  /// Where the daemon is.
+  /// The location of the daemon's socket.
   var location: SocketLocation {
     if let socket { return .path(socket) }
     if let tenant { return .tenant(tenant) }
@@ -45,7 +45,7 @@ struct GlobalOptions: ParsableArguments {
   }
 }
 
-/// How results are printed.
+/// The format in which results are printed.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   case table, json, jsonl
 }

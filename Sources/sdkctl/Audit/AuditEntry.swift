@@ -1,18 +1,18 @@
 import JSONRPC
 import SDKProtocol
 
-/// A record of the audit as it was read back.
+/// An audit record that was read back from the journal or a log.
 struct AuditEntry: Hashable {
-  /// When it was written; `nil` in text without times.
+  /// The time at which it was written; `nil` in text without times.
   var time: Timestamp?
-  /// What it is about; a word that this version need not know.
+  /// The type of the record, which may be a word that this version does not know.
   var record: String
   /// The sentence for people.
   var message: String
-  /// The rest.
+  /// The other fields.
   var fields: [AuditField: String]
 
-  /// An entry of `journalctl -o json`; `nil` when it is none of the audit.
+  /// Reads an entry of `journalctl -o json`; `nil` when it is not an audit record.
   init?(journal object: JSONObject) {
     guard object[AuditRecord.journalSign].flatMap(Self.text) == "1" else { return nil }
     var fields: [AuditField: String] = [:]
@@ -24,7 +24,7 @@ struct AuditEntry: Hashable {
     time = microseconds.map { Timestamp(secondsSince1970: ($0 / 1000).rounded(.down) / 1000) }
   }
 
-  /// A line of the log on standard error; `nil` when it is none of the audit.
+  /// Reads a line of the log on standard error; `nil` when it is not an audit record.
   init?(line: String) {
     guard let parsed = LogLine(line), parsed.pairs.first?.key == AuditRecord.sign, parsed.pairs.first?.value == "1"
     else { return nil }
@@ -37,7 +37,8 @@ struct AuditEntry: Hashable {
     time = parsed.time
   }
 
-  /// journald gives what is no printable text as an array of bytes, and a field that came twice as an array of texts.
+  /// Returns the text of a field. journald writes unprintable text as an array of bytes, and a repeated field as an
+  /// array of texts, of which the first is taken.
   private static func text(_ value: JSON) -> String? {
     if let text = value.stringValue { return text }
     guard let elements = value.arrayValue else { return nil }
@@ -45,7 +46,7 @@ struct AuditEntry: Hashable {
     return String(decoding: elements.compactMap { $0.intValue.flatMap(UInt8.init(exactly:)) }, as: UTF8.self)
   }
 
-  /// The object that scripts get.
+  /// The record as JSON for scripts.
   var json: JSON {
     var object = JSONObject()
     object["time"] = time.map { .string($0.description) }
@@ -73,7 +74,7 @@ struct AuditEntry: Hashable {
     return Double(text).map { JSON($0) } ?? .string(text)
   }
 
-  /// On one line: when, who, what, about what, how it ended.
+  /// The record on one line: time, type, caller, action, instance, outcome and details.
   var line: String {
     let peer = fields[.peerUID].map { uid in
       "uid \(uid)" + (fields[.peerExe].map { " \($0)" } ?? "")

@@ -1,14 +1,14 @@
 import JSONRPC
 import SDKProtocol
 
-/// Prints records in the form that was asked for, as they come.
+/// A printer of audit records in the requested format, as they come.
 struct AuditPrinting {
   let id: InstanceID?
   let since: Timestamp?
   let context: CommandContext
-  /// Lines that could not be read.
+  /// The number of lines that could not be read.
   var skipped = 0
-  /// Records that were printed.
+  /// The number of records printed.
   private(set) var count = 0
   private var array: [JSON] = []
 
@@ -18,17 +18,17 @@ struct AuditPrinting {
     self.context = context
   }
 
-  /// Prints a record, if it is wanted.
+  /// Prints a record if it matches the filters.
   mutating func add(_ entry: AuditEntry) throws {
     if let id, entry.fields[.instance] != id.name { return }
     if let since, let time = entry.time, time < since { return }
     count += 1
     if context.presenter.isForPeople { return try context.output.line(entry.line) }
-    // An array has to be complete; lines can go out one by one.
+    // A JSON array is printed when it is complete, lines one by one.
     if context.presenter.isArray { array.append(entry.json) } else { try context.presenter.line(entry.json) }
   }
 
-  /// Everything has come.
+  /// Prints the collected JSON array, and on standard error the number of skipped lines.
   func end() throws {
     if context.presenter.isArray { try context.presenter.indented(.array(array)) }
     if skipped > 0 { try context.errors.line("sdkctl: \(skipped) lines could not be read and were left out") }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The lines of a file or pipe, as they come. A line longer than any of the audit's is left out.
+/// The lines of a file or pipe, as they come. Lines over 1 MiB, longer than any audit record, are skipped.
 struct DescriptorLines {
   private static let longest = 1 << 20
   private let descriptor: CInt
@@ -9,13 +9,13 @@ struct DescriptorLines {
   private var start = 0
   private var isTooLong = false
 
-  /// - Parameter waits: whether more may come after the end, as in a log that is being written.
+  /// - Parameter waits: whether to wait for more at the end, as in a log that is still being written.
   init(descriptor: CInt, waits: Bool = false) {
     self.descriptor = descriptor
     self.waits = waits
   }
 
-  /// The next line, without its end; `nil` when there is none any more.
+  /// Returns the next line without its newline; `nil` when there are no more.
   mutating func next() throws -> String? {
     while true {
       if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -33,7 +33,7 @@ struct DescriptorLines {
         isTooLong = true
       }
       guard try read() else {
-        // The last line of a file that is not written any more need not have an end.
+        // The last line of a finished file may lack a newline.
         guard !buffer.isEmpty, !isTooLong else { return nil }
         defer { buffer = [] }
         return String(decoding: buffer, as: UTF8.self)

@@ -1,12 +1,12 @@
 import Glibc
 
-/// `journalctl`, running: gives the journal's entries as JSON, one a line.
+/// A running `journalctl`, which prints the journal's entries as JSON, one per line.
 struct JournalReader {
   private let process: ChildProcess
 
-  /// Starts it.
+  /// Starts `journalctl`.
   ///
-  /// - Throws: `CommandFailure` when there is none.
+  /// - Throws: `CommandFailure` when it can't be started.
   init(_ arguments: [String]) throws {
     do {
       process = try ChildProcess(["journalctl"] + arguments)
@@ -17,16 +17,16 @@ struct JournalReader {
     }
   }
 
-  /// Where its lines come from.
+  /// The descriptor of its standard output.
   var output: CInt { process.output }
 
-  /// What it says when its output has ended: its complaint, and whether it failed.
+  /// Waits for its end. Returns whether it failed, and the text of its standard error.
   func end() throws(ChildProcess.Failure) -> (failed: Bool, complaint: String) {
     let ended = try process.end()
     return (ended.status != 0, ended.errors)
   }
 
-  /// Whether a complaint says that the user may not see the journal of the system.
+  /// Whether a complaint says that the user may not read the journal of the system.
   static func isBlind(_ complaint: String) -> Bool {
     complaint.contains("insufficient permissions") || complaint.contains("not seeing messages")
   }

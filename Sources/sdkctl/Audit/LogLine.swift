@@ -1,15 +1,15 @@
 import SDKProtocol
 
-/// A line that the daemon writes to standard error: a time and a level or `<n>`, `key=value` pairs, and a message.
+/// A line of the daemon's standard error: a time and a level, or `<n>`; then `key=value` pairs and a message.
 struct LogLine {
-  /// When; `nil` where whoever reads the lines keeps the time.
+  /// The time; `nil` in the form with `<n>`, where the journal keeps the time.
   var time: Timestamp?
-  /// The pairs, in their order.
+  /// The pairs, in order.
   var pairs: [(key: String, value: String)] = []
-  /// What follows them.
+  /// The message after the pairs.
   var message = ""
 
-  /// `nil` for a line of another sort.
+  /// Parses a line; `nil` for a line of another form.
   init?(_ line: String) {
     var rest = Substring(line)
     if rest.first == "<" {
@@ -60,7 +60,7 @@ struct LogLine {
     return nil
   }
 
-  /// Takes the daemon's escapes back: `\n`, `\r`, `\t`, `\"`, `\\`, `\u{…}`.
+  /// Decodes the daemon's escapes: `\n`, `\r`, `\t`, `\"`, `\\`, `\u{…}`.
   static func plain(_ text: Substring) -> String {
     guard text.contains("\\") else { return String(text) }
     var plain = ""

@@ -3,12 +3,12 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// The words from the daemon that the shells complete; none when the daemon does not answer at once.
+/// The words from the daemon that the shells complete; none when the daemon does not respond at once.
 enum CompletionSource {
-  /// The shell waits for the answer while a person is typing.
+  /// The time limit of a call: the shell blocks on it while a person is typing.
   private static let patience = Duration.milliseconds(800)
 
-  /// Completes with what `find` gets from the daemon that the words name.
+  /// Returns a completion with the words that `find` gets from the daemon named on the command line.
   static func asking(_ find: @escaping @Sendable (CompletionSource.Line) async throws -> [String]) -> CompletionKind {
     .custom { words, index, _ async in
       let line = Line(words: words, index: index)
@@ -16,9 +16,9 @@ enum CompletionSource {
     }
   }
 
-  /// Whether a shell takes the word as it is: it expands nothing in it, and `sdkctl` does not read it as an option.
+  /// Whether a shell takes the word literally: it expands nothing in it, and `sdkctl` does not read it as an option.
   ///
-  /// Others than the caller choose these words, such as the keys of an instance's storage.
+  /// Other users can choose these words, such as the keys of an instance's storage.
   static func isPlain(_ word: String) -> Bool {
     guard let first = word.utf8.first, first != UInt8(ascii: "-") else { return false }
     return word.utf8.allSatisfy { byte in
@@ -31,7 +31,7 @@ enum CompletionSource {
     }
   }
 
-  /// Ids of instances.
+  /// The ids of instances.
   static let instances = asking { line in
     var params = InstanceList.Params()
     var found: [String] = []
@@ -44,17 +44,17 @@ enum CompletionSource {
     }
   }
 
-  /// Kinds that the daemon hosts.
+  /// The kinds that the daemon hosts.
   static let kinds = asking { line in
     (try await line.ask(DaemonInfo.self, Empty())["kinds"]?.arrayValue ?? []).compactMap(\.stringValue)
   }
 
-  /// Methods.
+  /// The names of methods.
   static let methods = asking { line in
     (try await line.ask(RPCDiscover.self, Empty())["methods"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
   }
 
-  /// Keys of the settings of the kind that `--kind` or the instance says, each with its `=`.
+  /// The setting keys of the kind that `--kind` or the instance names, each with a trailing `=`.
   static let settings = asking { line in
     guard let kind = try await line.kind() else { return [] }
     let kinds = try await line.ask(RPCDiscover.self, Empty())["x-kinds"]?.arrayValue ?? []
@@ -62,34 +62,34 @@ enum CompletionSource {
     return (schema?["properties"]?.objectValue?.keys ?? []).map { "\($0)=" }
   }
 
-  /// Services of the instance.
+  /// The services of the instance.
   static let services = asking { line in
     guard let id = line.instance else { return [] }
     return try await line.ask(InstanceGet.self, .init(instance: id))["services"]?.objectValue?.keys ?? []
   }
 
-  /// Keys of the values that an app keeps with the instance; none where a new one is written.
+  /// The keys of the values that an app keeps with the instance; none for `list`, which takes no key.
   static let storageKeys = asking { line in
     guard let id = line.instance, !line.words.contains("list") else { return [] }
     let keys = try await line.ask(StorageList.self, .init(instance: id))["keys"]?.arrayValue ?? []
     return keys.compactMap { $0["key"]?.stringValue }
   }
 
-  /// Registrations of the instance.
+  /// The ids of the instance's push registrations.
   static let registrations = asking { line in
     guard let id = line.instance else { return [] }
     let pushes = try await line.ask(PushList.self, .init(instance: id))["pushes"]?.arrayValue ?? []
     return pushes.compactMap { $0["id"]?.stringValue }
   }
 
-  /// The line that is being typed.
+  /// The command line that is being typed.
   struct Line: Sendable {
-    /// Its words, the program's name first.
+    /// Its words, starting with the program's name.
     let words: [String]
-    /// Which of them is being typed.
+    /// The index of the word that is being typed.
     let index: Int
 
-    /// Asks the daemon that the line's options name.
+    /// Calls a method of the daemon that the line's options name.
     fileprivate func ask<M: SDKMethod>(_ method: M.Type, _ params: M.Params) async throws -> JSON {
       let options = ClientOptions(
         readRetry: RetrySchedule(limit: .zero), callTimeout: patience, callsBlock: true)
@@ -97,14 +97,14 @@ enum CompletionSource {
       return try await client.call(M.name, try JSONValueEncoder.encode(params), ordering: M.ordering)
     }
 
-    /// Where the daemon is; a line that can't be parsed yet says it all the same.
+    /// The location of the daemon, also for a line that can't be parsed yet.
     var location: SocketLocation {
       if let path = value(of: "--socket") { return .path(path) }
       if let tenant = value(of: "--tenant") { return .tenant(tenant) }
       return words.contains("--user") ? .user : words.contains("--system") ? .system : .automatic
     }
 
-    /// The instance: the first word behind the verb that belongs to no option.
+    /// The instance: the first word after the verb that belongs to no option.
     var instance: InstanceID? {
       let options = CommandLineOrder.options
       var rest = words.dropFirst().prefix(max(0, index - 1))
@@ -120,7 +120,7 @@ enum CompletionSource {
       return nil
     }
 
-    /// The kind that is meant.
+    /// Returns the kind given by `--kind`, else the kind of the instance.
     fileprivate func kind() async throws -> String? {
       if let kind = value(of: "--kind") { return kind }
       guard let instance else { return nil }

@@ -1,23 +1,23 @@
 import Glibc
 import SDKProtocol
 
-/// Who runs this program, as the kernel will tell the daemon.
+/// The user who runs this program, as the kernel reports it to the daemon.
 struct Caller {
   let uid: UInt32
   /// All groups, the primary one first.
   let groups: [UInt32]
 
-  /// The process itself.
+  /// The caller of this process.
   static var process: Caller {
     var groups = [gid_t](repeating: 0, count: max(0, Int(getgroups(0, nil))))
     let count = getgroups(Int32(groups.count), &groups)
     return Caller(uid: geteuid(), groups: [getegid()] + groups.prefix(max(0, Int(count))))
   }
 
-  /// The user's name, or its number.
+  /// The user's name, or the uid if it has none.
   var name: String { getpwuid(uid).map { String(cString: $0.pointee.pw_name) } ?? "uid \(uid)" }
 
-  /// The strongest role that rules give; units are not looked at, since a shell has none.
+  /// Returns the strongest role that rules grant. Conditions on units never match, since a shell has no unit.
   func role(by rules: AccessRules) -> Role? {
     rules.byRole.first { $0.rules.contains(where: satisfies) }?.role
   }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The configuration's files, as `sdkd --check` judges them.
+/// The check of the configuration files, by `sdkd --check`.
 struct ConfigurationCheck {
   let place: DaemonPlace
-  /// When it is given up.
+  /// The time at which the check is abandoned.
   let deadline: ContinuousClock.Instant
 
   var finding: Finding {
@@ -31,7 +31,7 @@ struct ConfigurationCheck {
     }
   }
 
-  /// Runs `sdkd --check`.
+  /// Runs `sdkd --check` on a configuration file.
   static func run(
     _ file: String, until deadline: ContinuousClock.Instant? = nil
   ) throws(ChildProcess.Failure) -> ChildProcess.Ended {

@@ -2,20 +2,20 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// Looks at a daemon from where the caller stands: from the socket inwards, then what lies round it.
+/// A diagnosis of a daemon with the caller's rights: from the socket inwards, then of the machine around it.
 struct Doctor {
-  /// The time for all calls to the daemon: with the rest, a daemon that hangs is reported within 5 s.
+  /// The time limit of all calls to the daemon together. With the other checks, a hanging daemon is reported in 5 s.
   static let patience = Duration.seconds(3)
-  /// The time for the programs that look at the rest, after a daemon that hangs and otherwise.
+  /// The time limits of the programs that other checks run: `hurry` after a failed call, `leisure` otherwise.
   private static let hurry = Duration.seconds(1)
   private static let leisure = Duration.seconds(30)
 
   let context: CommandContext
   let place: DaemonPlace
-  /// Who looks.
+  /// The user who runs the checks.
   let caller: Caller
 
-  /// All findings, in the order in which one would look.
+  /// Returns all findings, in the order of the checks.
   func findings(_ progress: Progress) async -> [Finding] {
     var found: [Finding] = []
     func add(_ more: [Finding], next: String) {
@@ -32,7 +32,7 @@ struct Doctor {
     let rights = await RightsCheck(caller: caller, context: context).findings(instances, isAdmin: isAdmin)
     let document = (try? await context.ask(RPCDiscover.self, Empty())) ?? [:]
     guard context.budget.left > .zero else {
-      // What it left unanswered would be taken for what it is not.
+      // Findings based on unanswered calls would be wrong, so they are left out.
       let message = "The daemon has not answered all questions in \(limit)."
       return found + [unanswered(message)] + around(within: Self.hurry)
     }
@@ -47,7 +47,7 @@ struct Doctor {
     return found + around(within: Self.leisure)
   }
 
-  /// What can be looked at without the daemon.
+  /// Returns the findings of the checks that need no daemon.
   private func around(within limit: Duration) -> [Finding] {
     let deadline = ContinuousClock.now + limit
     return [
@@ -58,7 +58,7 @@ struct Doctor {
     ]
   }
 
-  /// A daemon that accepts connections and does not answer.
+  /// Returns the finding for a daemon that accepts connections but does not respond.
   private func unanswered(_ message: String) -> Finding {
     Finding(.failing, "daemon", message, advice: place.systemctl("restart", "service", byHand: "restart it"))
   }
@@ -86,7 +86,7 @@ struct Doctor {
     }
   }
 
-  /// The time that the daemon has for its answers.
+  /// The time limit of the calls to the daemon, as text.
   private var limit: String { Elapsed.text(seconds: (context.timeout?.duration ?? Self.patience) / .seconds(1)) }
 
   private static func daemon(_ info: JSON, milliseconds: Double) -> Finding {
@@ -122,7 +122,7 @@ struct Doctor {
 
   private func isAdmin() async -> Bool { (try? await context.ask(DaemonMetrics.self, Empty())) != nil }
 
-  /// An instance that needs somebody.
+  /// Returns a finding for an instance that needs an action by a person.
   private static func state(of instance: JSON) -> [Finding] {
     let id = instance["instance"]?.stringValue ?? "?"
     let last = instance["lastError"]?["message"]?.stringValue.map { ": \($0)" } ?? "."

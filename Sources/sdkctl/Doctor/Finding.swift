@@ -1,24 +1,24 @@
 import JSONRPC
 
-/// Something that `sdkctl doctor` has looked at.
+/// The result of a check of `sdkctl doctor`.
 struct Finding: Hashable {
-  /// How it is.
+  /// The outcome of the check.
   enum Status: String, CaseIterable {
     case ok, warning, failing
-    /// It could not be looked at; the message says why.
+    /// The check could not be made; the message says why.
     case skipped
   }
 
-  /// How it is.
+  /// The outcome of the check.
   var status: Status
-  /// What was looked at, one word.
+  /// The name of the check, one word.
   var check: String
-  /// What is the case, one sentence.
+  /// The result, one sentence.
   var message: String
-  /// What to do next; a command where there is one.
+  /// The next step, as a command where there is one.
   var advice: String?
 
-  /// A finding.
+  /// Creates a finding.
   init(_ status: Status, _ check: String, _ message: String, advice: String? = nil) {
     self.status = status
     self.check = check
@@ -26,7 +26,7 @@ struct Finding: Hashable {
     self.advice = advice
   }
 
-  /// The finding for programs.
+  /// The finding as JSON.
   var json: JSON {
     var object: JSONObject = [
       "status": .string(status.rawValue), "check": .string(check), "message": .string(message),
@@ -35,7 +35,7 @@ struct Finding: Hashable {
     return .object(object)
   }
 
-  /// Findings for people.
+  /// Returns a table of findings for people.
   static func table(_ findings: [Finding]) -> Table {
     let rows = findings.flatMap { finding -> [[Table.Cell]] in
       let style: Table.Style =

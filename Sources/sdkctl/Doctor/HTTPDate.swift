@@ -1,10 +1,10 @@
 import SDKProtocol
 
-/// The time that an answer of HTTP tells (RFC 9110, 5.6.7).
+/// The time in an HTTP response (RFC 9110, 5.6.7).
 enum HTTPDate {
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// Of the last header `Date` in a text; `nil` when there is none that can be read.
+  /// Returns the time of the last `Date` header in a text; `nil` when there is none, or it can't be read.
   static func time(inHeaders text: String) -> Timestamp? {
     let line = text.split(whereSeparator: \.isNewline).last { $0.lowercased().hasPrefix("date:") }
     // Such as "Sun, 06 Nov 1994 08:49:37 GMT".

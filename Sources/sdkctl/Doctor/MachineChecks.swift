@@ -1,6 +1,6 @@
 import Glibc
 
-/// Room for the state.
+/// The check of the free disk space for the state.
 struct DiskCheck {
   private static let enough: UInt64 = 512 << 20
   private static let needed: UInt64 = 64 << 20
@@ -31,7 +31,7 @@ struct DiskCheck {
   }
 }
 
-/// The machine's clock.
+/// The check that the machine's clock is synchronized.
 enum ClockCheck {
   static func finding(until deadline: ContinuousClock.Instant) -> Finding {
     let words = ["timedatectl", "show", "--property=NTPSynchronized", "--value"]
@@ -44,11 +44,11 @@ enum ClockCheck {
   }
 }
 
-/// The key that the state is sealed with.
+/// The check of the key that the state is sealed with.
 struct KeyCheck {
   let place: DaemonPlace
   let caller: Caller
-  /// When it is given up.
+  /// The time at which the check is abandoned.
   let deadline: ContinuousClock.Instant
 
   var finding: Finding {
@@ -74,7 +74,7 @@ struct KeyCheck {
 }
 
 extension KeyCheck {
-  /// Whether the credential opens the state: that it is there says nothing.
+  /// Checks that the credential opens the state, which its existence does not prove.
   private func credential(_ store: CredentialStore, _ tenant: String?) -> Finding {
     let file = store.file(CredentialStore.current)
     let names = [CredentialStore.current, CredentialStore.next].filter(store.has)
@@ -100,11 +100,11 @@ extension KeyCheck {
   }
 }
 
-/// Whether the caller can read what the daemon writes down.
+/// The check that the caller can read the daemon's journal.
 struct JournalCheck {
   let place: DaemonPlace
   let caller: Caller
-  /// When it is given up.
+  /// The time at which the check is abandoned.
   let deadline: ContinuousClock.Instant
 
   var finding: Finding {

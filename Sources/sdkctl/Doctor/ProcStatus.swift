@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the kernel tells of a process.
+/// The status of a process in `/proc`.
 enum ProcStatus {
-  /// The effective user; `nil` when the process is gone or hidden.
+  /// Returns the effective uid of a process; `nil` when the process has ended or is hidden.
   static func uid(ofProcess pid: Int) -> UInt32? {
     let descriptor = open("/proc/\(pid)/status", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -1,13 +1,14 @@
 import Glibc
 
-/// A provider's program, judged as the daemon does: it and all on the way belong to root or the daemon's user and are
-/// writable by nobody else (`provider.md`, "Which programs").
+/// A provider's program, checked as the daemon does (`provider.md`, "Which programs"). The program and all directories
+/// above it must belong to root or the daemon's user, and be writable by no one else. A sticky directory of root is
+/// accepted too.
 struct ProgramPath {
   let path: String
-  /// The daemon's user; `nil` when it can't be seen, and then only root's files are surely right.
+  /// The daemon's uid; `nil` if unknown, and then only root's files pass.
   let daemon: UInt32?
 
-  /// What is wrong with it, and what to do; `nil` when nothing is.
+  /// The problem and its remedy; `nil` when there is none.
   var problem: (message: String, advice: String)? {
     guard path.hasPrefix("/") else { return ("\(path) is no absolute path.", "give the whole path") }
     guard let real = realpath(path, nil) else {

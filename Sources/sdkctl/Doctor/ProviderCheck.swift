@@ -2,12 +2,12 @@ import Glibc
 import JSONRPC
 import SDKProtocol
 
-/// An instance's token provider: whether its program may be run, and how the last run ended.
+/// The check of an instance's token provider: whether its program may be run, and how the last run ended.
 struct ProviderCheck {
   let instance: JSON
-  /// The daemon's user; `nil` when it can't be seen.
+  /// The daemon's uid; `nil` if unknown.
   let daemon: UInt32?
-  /// The folder of the sockets of units.
+  /// The directory of the sockets of provider units.
   let sockets: String
 
   var findings: [Finding] {
@@ -25,7 +25,7 @@ struct ProviderCheck {
 
   private func program(_ id: String, _ provider: JSONObject?) -> Finding? {
     if let unit = provider?["unit"]?.stringValue {
-      // The daemon's own setting may name another folder: what it found itself counts then.
+      // The daemon's setting may name another directory: a successful last run counts then.
       let socket = "\(sockets)/\(unit).sock"
       guard access(socket, F_OK) != 0, errno == ENOENT, instance["bridge"]?["lastExit"]?.stringValue != "0" else {
         return nil

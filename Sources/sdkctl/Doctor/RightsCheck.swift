@@ -2,12 +2,12 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// What the caller may do, on which instances.
+/// The check of the caller's roles on the instances.
 struct RightsCheck {
   let caller: Caller
   let context: CommandContext
 
-  /// One finding, and for a caller without any role what to do about it.
+  /// Returns one finding, with advice for a caller who sees no instance.
   func findings(_ instances: [JSON], isAdmin: Bool) async -> [Finding] {
     if isAdmin {
       return [Finding(.ok, "rights", "\(caller.name) is admin: everything, on \(Self.count(instances.count)).")]
@@ -32,7 +32,8 @@ struct RightsCheck {
 
   private static func count(_ number: Int) -> String { number == 1 ? "1 instance" : "\(number) instances" }
 
-  /// The role by the rules; an owner's stands in none, so whoever seems to have less is asked for.
+  /// Returns the caller's role by the rules. The rules don't list an instance's owner, so below `use` a test call
+  /// decides between `observe` and `use`.
   private func role(on instance: JSON, _ id: String) async -> String {
     let rules = instance["access"].flatMap { try? JSONValueDecoder.decode(AccessRules.self, from: $0) }
     let found = rules.flatMap { caller.role(by: $0) } ?? .observe

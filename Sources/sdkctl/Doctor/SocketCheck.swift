@@ -1,6 +1,6 @@
 import Glibc
 
-/// The socket's file: whether it is there, whose it is, and whether the caller may connect.
+/// The check of the socket's file: whether it exists, its owner and mode, and whether the caller may connect.
 struct SocketCheck {
   let place: DaemonPlace
   let caller: Caller

@@ -1,4 +1,4 @@
-/// The daemon's unit, as systemd sees it: whether it runs, starts again and again, or was given up.
+/// The check of the daemon's unit in systemd: whether it runs, restarts repeatedly, or has failed.
 struct UnitCheck {
   /// The properties of a unit, as `systemctl show` prints them.
   struct State: Hashable {
@@ -7,7 +7,7 @@ struct UnitCheck {
     var result = ""
     var restarts = 0
 
-    /// Reads lines such as `ActiveState=failed`.
+    /// Parses lines such as `ActiveState=failed`.
     init(_ text: String) {
       for line in text.split(separator: "\n") {
         let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
@@ -22,7 +22,7 @@ struct UnitCheck {
       }
     }
 
-    /// Such as `failed (exit-code), 59 restarts`.
+    /// A summary, such as `failed (exit-code), 59 restarts`.
     var words: String {
       let detail = active == "failed" ? result : sub
       return "\(active) (\(detail)), \(restarts == 1 ? "1 restart" : "\(restarts) restarts")"
@@ -33,7 +33,7 @@ struct UnitCheck {
   let service: State
   let socket: State
 
-  /// The findings for a daemon that has units; none without, and when systemd does not answer in time.
+  /// Returns the findings for a daemon that has units; none without units, or when systemd does not respond in time.
   static func findings(of place: DaemonPlace, until deadline: ContinuousClock.Instant) -> [Finding] {
     guard let unit = place.unit, let service = show("\(unit).service", place, deadline),
       let socket = show("\(unit).socket", place, deadline)
@@ -57,7 +57,7 @@ struct UnitCheck {
     let (name, journal) = ("\(unit).service", place.mode == .user ? "journalctl --user" : "journalctl")
     switch (service.active, socket.active) {
     case ("failed", _), (_, "failed"):
-      // While the start limit lasts systemd refuses every start, and fails the socket again at the first connection.
+      // While the start limit lasts, systemd refuses every start, and fails the socket again at the first connection.
       let both = "\(unit).socket \(unit).service"
       let manager = place.mode == .user ? "systemctl --user" : "systemctl"
       let words = service.active == "failed" ? "\(name) is \(service.words)." : "\(unit).socket is \(socket.words)."

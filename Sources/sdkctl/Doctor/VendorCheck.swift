@@ -1,23 +1,24 @@
 import JSONRPC
 import SDKProtocol
 
-/// The vendors' servers: whether they answer this machine, and how far its clock is from theirs.
+/// The check of the vendors' servers: whether they respond to this machine, and how far its clock differs from theirs.
 struct VendorCheck {
-  /// A server, and whose it is.
+  /// A server and the instances that use it.
   struct Origin: Hashable {
-    /// Such as `https://acme.zendesk.com`.
+    /// The origin, such as `https://acme.zendesk.com`.
     var url: String
-    /// The instances that it serves.
+    /// The ids of the instances that use the server.
     var instances: [String]
   }
 
-  /// A token's end is compared with the vendor's clock: further apart, and tokens are refused or kept too long.
+  /// The clock differences, in seconds, that are a warning and a failure. A token's end is compared with the vendor's
+  /// clock: further apart, tokens are refused or kept too long.
   private static let worrying = 5.0
   private static let harmful = 60.0
 
   let origins: [Origin]
 
-  /// The servers that instances' settings name: those settings that their kind says are URLs.
+  /// Returns the servers named in instances' settings, in those that the kind's schema declares as URLs.
   static func origins(of instances: [JSON], _ document: JSON) -> [Origin] {
     var urls: [String: [String]] = [:]
     for kind in document["x-kinds"]?.arrayValue ?? [] {
@@ -39,14 +40,14 @@ struct VendorCheck {
     return found
   }
 
-  /// Scheme, host and port of a URL of HTTP.
+  /// Returns scheme, host and port of an HTTP URL; `nil` for any other text.
   static func origin(_ url: String) -> String? {
     guard let scheme = ["https://", "http://"].first(where: url.hasPrefix) else { return nil }
     let rest = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     return rest.isEmpty || rest.contains("@") ? nil : scheme + rest
   }
 
-  /// A finding for each server.
+  /// Returns a finding for each server, for at most 20.
   func findings() -> [Finding] {
     origins.prefix(20).map { origin in
       let names = origin.instances.prefix(5).joined(separator: ", ") + (origin.instances.count > 5 ? ", …" : "")
@@ -77,7 +78,7 @@ struct VendorCheck {
     guard let date = HTTPDate.time(inHeaders: ended.output) else {
       return Finding(.ok, "vendor", "\(url) (\(names)) answers.")
     }
-    // Its seconds are whole ones.
+    // The `Date` header has whole seconds.
     let skew = max(0, max(date - after, before - (date + 1)))
     let apart =
       "\(url) (\(names)) answers; its clock is \(Elapsed.text(seconds: skew)) \(date > after ? "ahead" : "behind")."

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One line from the keyboard that the terminal does not show.
+/// A line typed at the terminal without echo.
 enum HiddenLine {
   /// Prompts on standard error and reads to the end of the line.
   ///
@@ -9,8 +9,8 @@ enum HiddenLine {
     var before = termios()
     guard tcgetattr(STDIN_FILENO, &before) == 0 else { throw CommandFailure.input("can't ask: no terminal.") }
     var quiet = before
-    // Not by lines either: the terminal's own lines end after 4095 bytes, and a JWT can be longer. Ctrl-C comes
-    // as a byte, so that the terminal is put right in any case.
+    // No line mode either: the terminal's own lines end after 4095 bytes, and a JWT can be longer. Ctrl-C comes as a
+    // byte, so that the terminal is restored in any case.
     quiet.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet)
     defer {
@@ -28,12 +28,12 @@ enum HiddenLine {
     return line
   }
 
-  /// Takes one key; false at the end of the line.
+  /// Handles one key. Returns `false` at the end of the line.
   static func take(_ byte: UInt8, into line: inout [UInt8]) -> Bool {
     switch byte {
     case 0x0A, 0x0D, 0x04: return false
     case 0x08, 0x7F:
-      // A character of several bytes goes as a whole.
+      // Remove all bytes of a multi-byte character.
       while let last = line.popLast(), last & 0xC0 == 0x80 {}
     case 0x15: line = []
     case 0x03: break

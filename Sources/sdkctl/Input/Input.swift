@@ -1,15 +1,15 @@
 import Glibc
 import JSONRPC
 
-/// Where a command reads: standard input, files, the keyboard.
+/// The input of a command: standard input, files, the keyboard.
 struct Input {
-  /// More than this is no setting, identity or JWT.
+  /// The maximum size of an input in bytes. No setting, identity or JWT is larger.
   static let limit = 1 << 20
 
   private let isTerminal: Bool
   private let readDescriptor: (CInt) throws -> [UInt8]
 
-  /// An input that reads standard input and files with `read`.
+  /// Creates an input that reads standard input and files with `read`.
   init(isTerminal: Bool, read: @escaping (CInt) throws -> [UInt8]) {
     self.isTerminal = isTerminal
     readDescriptor = read
@@ -17,7 +17,7 @@ struct Input {
 
   static var standard: Input { Input(isTerminal: isatty(STDIN_FILENO) == 1) { try Self.bytes(of: $0) } }
 
-  /// All bytes of a file; `-` and `nil` are standard input.
+  /// Returns all bytes of a file; `-` and `nil` are standard input.
   func bytes(from path: String?) throws -> [UInt8] {
     guard let path, path != "-" else { return try readDescriptor(STDIN_FILENO) }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -26,23 +26,24 @@ struct Input {
     return try readDescriptor(descriptor)
   }
 
-  /// A secret: of a file, of standard input, or typed without being shown.
+  /// Returns a secret from a file, from standard input, or typed without echo.
   func secret(from path: String?, prompt: String) throws -> [UInt8] {
     guard isTerminal, path == nil || path == "-" else { return try bytes(from: path) }
     return try HiddenLine.read(prompt: prompt)
   }
 
-  /// Asks a question on the terminal and returns whether the answer is yes; without a terminal it is not asked.
+  /// Asks for confirmation on the terminal and returns whether the user agrees. Without a terminal it returns `true`
+  /// without asking.
   func confirms(_ question: String) -> Bool {
     guard isTerminal else { return true }
     try? Output.standardError.text("\(question) [y/N] ")
     return ["y", "yes"].contains(readLine()?.lowercased())
   }
 
-  /// A JSON value of a file or standard input.
+  /// Returns the JSON value in a file or standard input.
   func json(from path: String?) throws -> JSON { try Self.json(try bytes(from: path), path ?? "-") }
 
-  /// A JSON object of a file or standard input.
+  /// Returns the JSON object in a file or standard input.
   func object(from path: String?) throws -> JSONObject {
     guard let object = try json(from: path).objectValue else {
       throw CommandFailure.input("\(Self.name(path ?? "-")) must hold a JSON object.")
@@ -50,7 +51,7 @@ struct Input {
     return object
   }
 
-  /// The JSON value that bytes are; the error never shows them, since they can be a secret.
+  /// Parses bytes as JSON. The error never shows them, since they can be a secret.
   static func json(_ bytes: [UInt8], _ path: String = "-") throws -> JSON {
     do { return try JSONParser.parse(bytes) } catch {
       throw CommandFailure.input("\(name(path)) \(error.predicate).")

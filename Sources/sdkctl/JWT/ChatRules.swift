@@ -3,11 +3,11 @@ import SDKProtocol
 
 /// The rules of Zendesk Chat for a visitor's JWT.
 enum ChatRules {
-  /// The most seconds that a JWT may live, and that one without an end lives.
+  /// The longest lifetime of a JWT in seconds, and the lifetime of one without `exp`.
   private static let longest = 420.0
   /// The seconds that `iat` may lie in the future.
   private static let tolerance = 120.0
-  /// The seconds before the end of a JWT that is called near.
+  /// The remaining seconds below which a JWT gets the finding `nearExpiry`.
   private static let near = 30.0
 
   static func findings(in jwt: DecodedJWT, now: Timestamp) -> [JWTFinding] {

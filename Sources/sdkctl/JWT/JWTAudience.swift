@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// The SDK that a JWT is for, which has its own rules.
+/// The SDK that a JWT is for. Each has its own rules.
 enum JWTAudience: String, CaseIterable, ExpressibleByArgument {
   case messaging = "zendesk.messaging"
   case support = "zendesk.support"
@@ -10,7 +10,7 @@ enum JWTAudience: String, CaseIterable, ExpressibleByArgument {
   case chat = "zendesk.chat"
   case edna = "edna.chatcenter"
 
-  /// The short names, as `sdk-sandbox mint` has them, beside the kinds' own.
+  /// The short names, as in `sdk-sandbox mint`. The kinds' own names are accepted too.
   private static let short: [String: JWTAudience] = [
     "messaging": .messaging, "support": .support, "salesforce": .salesforce, "chat": .chat, "edna": .edna,
   ]
@@ -20,7 +20,7 @@ enum JWTAudience: String, CaseIterable, ExpressibleByArgument {
     self = audience
   }
 
-  /// What is wrong with a JWT for this SDK at a time.
+  /// Returns the findings about a JWT for this SDK at a time.
   func findings(in jwt: DecodedJWT, now: Timestamp) -> [JWTFinding] {
     let times = JWTTimes(jwt.payload)
     switch self {
@@ -36,7 +36,7 @@ enum JWTAudience: String, CaseIterable, ExpressibleByArgument {
 
 /// Rules that several SDKs share.
 enum SharedRules {
-  /// What is wrong with the algorithm and the type of a JWT that is signed with a shared secret.
+  /// Returns the problems of the algorithm and the type of a JWT that is signed with a shared secret.
   static func signature(_ header: JSONObject) -> [JWTFinding] {
     var found: [JWTFinding] = []
     switch header["alg"]?.stringValue {
@@ -50,7 +50,7 @@ enum SharedRules {
     return found
   }
 
-  /// What is wrong with a name and an e-mail address that the vendor requires.
+  /// Returns the problems of the name and the e-mail address, which the vendor requires.
   static func person(_ payload: JSONObject) -> [JWTFinding] {
     var found: [JWTFinding] = []
     if (payload["name"]?.stringValue ?? "").allSatisfy(\.isWhitespace) {
@@ -63,7 +63,7 @@ enum SharedRules {
     return found
   }
 
-  /// Why there is no usable `external_id`; `nil` with the id for one that can be looked at further.
+  /// Returns the `external_id` for further checks, or the finding why it is unusable.
   static func externalId(_ payload: JSONObject, most: Int) -> (id: String?, finding: JWTFinding?) {
     switch payload["external_id"] {
     case nil: (nil, .init(.error, "externalIdMissing", "There is no external_id."))

@@ -1,22 +1,22 @@
 import JSONRPC
 import SDKProtocol
 
-/// Something about a JWT that will, or may, be refused.
+/// A finding about a JWT, such as a reason why it will be refused.
 struct JWTFinding: Hashable {
-  /// How bad it is.
+  /// The severity of a finding.
   enum Severity: String {
-    /// It will be refused.
+    /// The JWT will be refused.
     case error
-    /// It may be refused, or soon.
+    /// The JWT may be refused, or will be soon.
     case warning
-    /// Good to know.
+    /// Information only.
     case note
   }
 
   let severity: Severity
   /// The stable name.
   let name: String
-  /// One sentence.
+  /// The message, one sentence.
   let message: String
 
   init(_ severity: Severity, _ name: String, _ message: String) {
@@ -25,12 +25,12 @@ struct JWTFinding: Hashable {
     self.message = message
   }
 
-  /// The finding for programs.
+  /// The finding as JSON.
   var json: JSON {
     ["severity": .string(severity.rawValue), "name": .string(name), "message": .string(message)]
   }
 
-  /// Returns everything about a JWT for an SDK at a time, the worst first.
+  /// Returns all findings about a JWT for an SDK at a time, the most severe first.
   static func all(in jwt: DecodedJWT, for audience: JWTAudience = .messaging, now: Timestamp) -> [JWTFinding] {
     let found = audience.findings(in: jwt, now: now)
     let order: [Severity] = [.error, .warning, .note]

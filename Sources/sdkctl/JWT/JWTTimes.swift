@@ -1,7 +1,7 @@
 import JSONRPC
 import SDKProtocol
 
-/// The times that a JWT claims.
+/// The time claims of a JWT.
 struct JWTTimes {
   private static let near: Double = 60
   private static let skew: Double = 120
@@ -9,22 +9,22 @@ struct JWTTimes {
 
   private let claims: JSONObject
 
-  /// The times in these claims.
+  /// Creates the times of these claims.
   init(_ claims: JSONObject) { self.claims = claims }
 
-  /// What is wrong with them at a time.
+  /// Returns the findings about the times, as of `now`.
   func findings(now: Timestamp) -> [JWTFinding] {
     ["exp", "iat", "nbf"].compactMap(unreadable) + end(now) + begin(now) + lifetime
   }
 
-  /// Whether a claim is written as a decimal number, which some vendors don't take.
+  /// Returns a warning if a claim is written as a decimal number, which some vendors refuse.
   func decimal(_ claim: String) -> JWTFinding? {
     guard case .number(let number)? = claims[claim], number.text.utf8.contains(where: { ".eE".utf8.contains($0) })
     else { return nil }
     return JWTFinding(.warning, "\(claim)Decimal", "\(claim) is written as a decimal number; write whole seconds.")
   }
 
-  /// Why a claim is no time.
+  /// Returns an error if a claim is not a number, or looks like milliseconds.
   func unreadable(_ claim: String) -> JWTFinding? {
     guard let value = claims[claim] else { return nil }
     guard let seconds = value.doubleValue else {

@@ -1,30 +1,30 @@
 import Glibc
 
-/// Root keys as encrypted credentials of systemd, where the units of the daemon find them.
+/// Root keys as encrypted systemd credentials, in the directory from which the daemon's units load them.
 ///
-/// They are bound to the secret of this machine (`--with-key=host`) and not to the state of its boot: an update of
-/// firmware, kernel or boot loader locks nobody out, and virtual machines and containers have no TPM. Whoever reads the
-/// whole disk as root can decrypt them; whoever has the state's files alone, such as a copy of them, can not.
+/// They are bound to the secret of this machine (`--with-key=host`), not to its boot state. They therefore survive an
+/// update of firmware, kernel or boot loader, and need no TPM, which virtual machines and containers lack. Root can
+/// decrypt them from the whole disk; the state's files alone, such as a backup, do not suffice.
 struct CredentialStore {
   static let folder = "/etc/credstore.encrypted"
-  /// The credential that the units load, and the one that takes its place.
+  /// The credential that the units load, and the one that will replace it.
   static let current = "sdkd.key"
   static let next = "sdkd.key.next"
 
-  /// A tenant's keys are its own.
+  /// The tenant, whose keys are separate; `nil` for the system's daemon.
   let tenant: String?
 
   /// The directory of the state that the keys are for.
   var state: String { tenant.map { "/var/lib/sdkd-tenants/\($0)" } ?? "/var/lib/sdkd" }
 
-  /// The file of a credential.
+  /// Returns the path of a credential's file.
   func file(_ name: String) -> String {
     Self.folder + "/" + (tenant.map { name.replacing("sdkd", with: "sdkd@\($0)", maxReplacements: 1) } ?? name)
   }
 
   func has(_ name: String) -> Bool { access(file(name), F_OK) == 0 }
 
-  /// Only root may, and only root's files are loaded.
+  /// Throws unless the user is root: only root may write credentials, and only root's files are loaded.
   static func checkRoot() throws {
     guard geteuid() == 0 else {
       throw CommandFailure(
@@ -32,7 +32,7 @@ struct CredentialStore {
     }
   }
 
-  /// Encrypts a key into its file, which appears whole or not at all.
+  /// Encrypts a key into its file, atomically.
   func write(_ key: RecoveryKey, as name: String) throws {
     mkdir(Self.folder, 0o700)
     let temporary = file(name) + ".new"
@@ -50,7 +50,7 @@ struct CredentialStore {
     }
   }
 
-  /// Decrypts a key.
+  /// Returns a decrypted key.
   func read(_ name: String, until deadline: ContinuousClock.Instant? = nil) throws -> RecoveryKey {
     let ended = try ChildProgram("systemd-creds", ["decrypt", "--name=\(name)", file(name), "-"], until: deadline)
     guard ended.status == 0, let key = RecoveryKey(bytes: ended.output) else {

@@ -1,27 +1,28 @@
 import Crypto
 
-/// A root key as people write it down: 56 letters and digits in groups of four, with a checksum against slips.
+/// A root key in the form that people write down: 56 letters and digits in groups of four, with a checksum against
+/// typos.
 struct RecoveryKey: Equatable {
   static let byteCount = 32
   private static let checkBytes = 3
-  /// RFC 4648; what looks alike is read as what it must be: 0 as O, 1 as I, 8 as B.
+  /// The Base32 alphabet of RFC 4648. Look-alikes are read as letters: 0 as O, 1 as I, 8 as B.
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
   let bytes: [UInt8]
 
-  /// A new key.
+  /// Creates a random key.
   init() {
     var generator = SystemRandomNumberGenerator()
     bytes = (0..<Self.byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 
-  /// The key of these bytes; `nil` unless there are 32.
+  /// Creates the key of these bytes; `nil` unless there are 32.
   init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = bytes
   }
 
-  /// Reads what was written down. Case, spaces and hyphens don't matter.
+  /// Reads a key that was written down; `nil` if it is malformed. Case, spaces and hyphens don't matter.
   init?(text: [UInt8]) {
     var all: [UInt8] = []
     var (pending, bits): (UInt32, Int) = (0, 0)
@@ -49,7 +50,7 @@ struct RecoveryKey: Equatable {
     Array(SHA256.hash(data: Array("sdkd recovery key".utf8) + key).prefix(checkBytes))
   }
 
-  /// As it is shown once.
+  /// The key in the form that is shown once.
   var text: String {
     var letters: [UInt8] = []
     var (pending, bits): (UInt32, Int) = (0, 0)

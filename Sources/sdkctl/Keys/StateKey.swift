@@ -1,12 +1,12 @@
 import JSONRPC
 
-/// Which keys open the state of a daemon, as `sdkd --inspect-key` says.
+/// The keys that open the state of a daemon, as `sdkd --inspect-key` reports them.
 struct StateKey {
-  /// Whether there is a state, or a backup of one, that lies under a key.
+  /// Whether there is a state, or a backup of one, that is sealed under a key.
   let isSealed: Bool
   /// Whether `root.key` beside the state opens it.
   let fileOpens: Bool
-  /// Whether the key that was given opens it.
+  /// Whether the given key opens the state.
   let keyOpens: Bool
 
   init(isSealed: Bool, fileOpens: Bool, keyOpens: Bool) {
@@ -29,10 +29,10 @@ struct StateKey {
     keyOpens = answer["key"] == true
   }
 
-  /// Whether the key that was given is the one to keep: it opens the state, or there is none yet.
+  /// Whether the given key is the right one: it opens the state, or there is no sealed state yet.
   var isOpen: Bool { keyOpens || !isSealed }
 
-  /// Why a credential of a new key, or of a recovery key, must not be made; `nil` when it may be.
+  /// Returns why a credential must not be made of a new key, or of a recovery key; `nil` when it may be.
   func refusal(isRecovery: Bool, directory: String) -> CommandFailure? {
     if !isSealed || fileOpens || keyOpens { return nil }
     if isRecovery {

@@ -18,10 +18,10 @@ struct KindCallOptions: ParsableArguments {
 }
 
 extension CommandContext {
-  /// Calls the method that `verb` means for the instance's kind: which one, and what it reads, the daemon says, so
-  /// that a new kind changes nothing here.
+  /// Calls the method that `verb` means for the instance's kind. The daemon says which method that is and what it
+  /// reads, so a new kind needs no change here.
   ///
-  /// - Parameter waits: whether the vendor's word is waited for; kinds that always do are not asked to.
+  /// - Parameter waits: whether to wait for the vendor's confirmation, if the method has the param `wait`.
   func call(
     verb: String, _ options: KindCallOptions, file: String? = nil, extra: JSONObject = [:], waits: Bool = false
   ) async throws {

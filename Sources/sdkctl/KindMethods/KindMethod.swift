@@ -5,20 +5,20 @@ import SDKProtocol
 struct KindMethod: Hashable {
   /// The method's name.
   let name: String
-  /// What it does, in one sentence.
+  /// The effect of the method, in one sentence.
   let summary: String
-  /// What the verb reads.
+  /// The form of the input that the verb reads.
   let input: CommandUse.Input
-  /// The member that takes what was read; without one it is the params themselves.
+  /// The param that takes the input; `nil` if the input itself is the params.
   let member: String?
   /// The names of its params.
   let params: [String]
-  /// Members that the verb sets itself.
+  /// The params that the verb sets itself.
   let fixed: JSONObject
 
-  /// The method of a kind that `verb` calls.
+  /// Returns the method of a kind that `verb` calls.
   ///
-  /// - Parameter document: what `rpc.discover` gave.
+  /// - Parameter document: the result of `rpc.discover`.
   /// - Throws: `CommandFailure` when the kind has none.
   static func find(verb: String, kind: String, in document: JSON) throws -> KindMethod {
     let methods = (document["methods"]?.arrayValue ?? []).filter { $0["x-sdkd"]?["kind"]?.stringValue == kind }
@@ -38,11 +38,11 @@ struct KindMethod: Hashable {
       fixed: command["params"]?.objectValue ?? [:])
   }
 
-  /// The params of a call.
+  /// Returns the params of a call.
   ///
   /// - Parameters:
-  ///   - read: what the verb has read; `nil` for methods that read nothing.
-  ///   - extra: params besides.
+  ///   - read: the input of the verb; `nil` for methods that read nothing.
+  ///   - extra: additional params.
   /// - Throws: `CommandFailure` for a param that the method does not have, or for an unusable input.
   func params(instance: InstanceID, read: [UInt8]?, extra: JSONObject) throws -> JSONObject {
     var params = JSONObject([("instance", JSON.string(instance.name))])

@@ -1,9 +1,9 @@
 import JSONRPC
 import SDKProtocol
 
-/// How an instance's provider and delegates stand, in words for people.
+/// The state of an instance's provider and delegates, in words for people.
 enum BridgeWords {
-  /// The instance with its `bridge` in words; everything else as it is.
+  /// Returns the instance with its `bridge` in words, and all else unchanged.
   static func readable(_ instance: JSON, now: Timestamp) -> JSON {
     guard var object = instance.objectValue, let bridge = object["bridge"]?.objectValue else { return instance }
     var words: JSONObject = ["state": .string(state(bridge, now))]

@@ -1,6 +1,6 @@
 /// Durations for people.
 enum Elapsed {
-  /// Such as `250 ms`, `42 s`, `5 min`, `3 h 20 min`, `12 d 4 h`: the two largest units.
+  /// Returns a duration in its two largest units, such as `250 ms`, `42 s`, `5 min`, `3 h 20 min`, `12 d 4 h`.
   static func text(seconds: Double) -> String {
     guard seconds.isFinite, abs(seconds) < 1e12 else { return "?" }
     if seconds < 0 { return "-" + text(seconds: -seconds) }

@@ -4,7 +4,7 @@ import JSONRPC
 enum EventLine {
   private static let longest = 160
 
-  /// Time, instance, type and what fits of the data.
+  /// Returns time, instance, type, and as much of the data as fits.
   static func text(of event: JSON) -> String {
     func word(_ name: String) -> String { event[name].map(MemberTable.word) ?? "-" }
     let service = event["service"]?.stringValue.map { "/\($0)" } ?? ""
@@ -12,7 +12,7 @@ enum EventLine {
     return "\(word("time"))  \(word("instance"))\(service)  \(word("type"))" + (data.isEmpty ? "" : "  \(data)")
   }
 
-  /// `key=value` pairs; of a user or another inner object the name it goes by.
+  /// Returns `key=value` pairs. A user or another nested object is shown as its `externalId` or `id`.
   private static func short(_ data: JSONObject) -> String {
     let pairs = data.members.map { member -> String in
       let named = ["externalId", "id"].lazy.compactMap { member.value[$0]?.stringValue }.first

@@ -1,10 +1,10 @@
 import JSONRPC
 
-/// Any object as a list of its members' paths and values.
+/// A table of any object, with the paths of its members and their values.
 enum MemberTable {
   private static let secrets: Set<String> = ["token", "accessToken", "refreshToken", "headers", "cookies"]
 
-  /// The table. Secrets are not shown: they are for programs, which ask for JSON.
+  /// Returns the table. Secrets are masked: they are for programs, which request JSON.
   static func table(of json: JSON) -> Table {
     var rows: [[Table.Cell]] = []
     add(json, path: "", isSecret: false, to: &rows)
@@ -29,7 +29,7 @@ enum MemberTable {
 
   private static func isCompound(_ json: JSON) -> Bool { json.objectValue != nil || json.arrayValue != nil }
 
-  /// A value without quotes and brackets.
+  /// Returns a value as text, without quotes and brackets.
   static func word(_ json: JSON) -> String {
     switch json {
     case .string(let text): text

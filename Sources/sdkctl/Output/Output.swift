@@ -1,19 +1,19 @@
 import Glibc
 
-/// Nobody reads what is written any more.
+/// An error for output whose reader has closed the pipe.
 struct BrokenPipe: Error {}
 
-/// Standard output or standard error, without a buffer: whoever waits for a line gets it at once.
+/// Standard output or standard error, unbuffered, so that a reader gets each line at once.
 struct Output {
-  /// Whether a person looks at it.
+  /// Whether it is a terminal.
   let isTerminal: Bool
   /// Whether colours are wanted.
   let hasColour: Bool
-  /// How many characters a line may have; `nil` where nobody would see where it ends.
+  /// The maximum number of characters in a line; `nil` for no limit, as in a file or pipe.
   let width: Int?
   private let write: ([UInt8]) throws -> Void
 
-  /// An output that gives its bytes to `write`.
+  /// Creates an output that passes its bytes to `write`.
   init(
     isTerminal: Bool = false, hasColour: Bool = false, width: Int? = nil, write: @escaping ([UInt8]) throws -> Void
   ) {
@@ -42,13 +42,13 @@ struct Output {
     return Int(size.ws_col)
   }
 
-  /// Text that was made here and may hold newlines and colours.
+  /// Writes text that this program generated, which may hold newlines and colours.
   func text(_ text: String) throws { try write(Array(text.utf8)) }
 
-  /// One line; what a terminal would take as a command is escaped.
+  /// Writes one line; characters that a terminal would interpret are escaped.
   func line(_ text: String) throws { try write(Array((SafeText.escaped(text) + "\n").utf8)) }
 
-  /// One line exactly as it is, unless a terminal shows it.
+  /// Writes one line unchanged; on a terminal it is escaped.
   func raw(line text: String) throws { isTerminal ? try line(text) : try self.text(text + "\n") }
 
   private static func write(_ bytes: [UInt8], to descriptor: CInt) throws {

@@ -1,16 +1,16 @@
 import JSONRPC
 import SDKProtocol
 
-/// Prints results in the form that was asked for.
+/// A printer of results in the requested format.
 struct Presenter {
   let format: OutputFormat
   let template: Template?
   let output: Output
 
-  /// Whether a person reads it: neither JSON nor a template was asked for.
+  /// Whether the output is for people: neither JSON nor a template was requested.
   var isForPeople: Bool { format == .table && template == nil }
 
-  /// One object; `table` makes the text for people.
+  /// Prints one object; `table` makes the text for people.
   func show(_ json: JSON, table: () -> Table) throws {
     if let template { return try output.text(template.text(of: json) + "\n") }
     switch format {
@@ -20,10 +20,10 @@ struct Presenter {
     }
   }
 
-  /// One object, for people as the paths of its members and their values.
+  /// Prints one object, for people as the paths of its members and their values.
   func show(_ json: JSON) throws { try show(json) { MemberTable.table(of: json) } }
 
-  /// Several objects; `table` makes the text for people.
+  /// Prints several objects; `table` makes the text for people.
   func list(_ items: [JSON], table: () -> Table) throws {
     guard template == nil, format != .jsonl else {
       for item in items { try show(item) }
@@ -32,7 +32,7 @@ struct Presenter {
     try show(.array(items), table: table)
   }
 
-  /// JSON over several lines.
+  /// Prints JSON over several lines.
   func indented(_ json: JSON) throws {
     let text = OpenRPCDocument.text(of: json)
     for line in text.split(separator: "\n") { try output.line(String(line)) }
@@ -40,10 +40,10 @@ struct Presenter {
 }
 
 extension Presenter {
-  /// Whether several objects make one array.
+  /// Whether several objects are printed as one array.
   var isArray: Bool { format == .json && template == nil }
 
-  /// One object of a list that has no end: a line even where an array can't be.
+  /// Prints one object of an endless list. It is a line also in the format `json`, whose array would never end.
   func line(_ json: JSON) throws {
     if let template { return try output.text(template.text(of: json) + "\n") }
     try output.line(JSONWriter.text(of: json))

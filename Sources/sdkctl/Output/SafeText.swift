@@ -1,7 +1,7 @@
-/// Text from elsewhere that is shown on a terminal.
+/// Untrusted text, made safe for a terminal.
 enum SafeText {
-  /// The text with control characters, and those that are invisible or turn the direction of writing, as `\uXXXX`: a
-  /// JSON text stays the same value.
+  /// Returns the text with `\uXXXX` for control characters, invisible characters, and those that change the direction
+  /// of writing. JSON text keeps its value.
   static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
     var safe = ""
@@ -19,7 +19,7 @@ enum SafeText {
   }
 
   private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-    // What most text consists of, without a look at Unicode's tables.
+    // A fast path for ASCII, without a lookup in Unicode's tables.
     if (0x20..<0x7F).contains(scalar.value) { return false }
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: return true

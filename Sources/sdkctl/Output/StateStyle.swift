@@ -1,6 +1,6 @@
 /// The colours of states.
 enum StateStyle {
-  /// Of an instance's state.
+  /// Returns the style of an instance's state.
   static func instance(_ state: String) -> Table.Style {
     switch state {
     case "authenticated", "anonymous": .good
@@ -10,7 +10,7 @@ enum StateStyle {
     }
   }
 
-  /// Of a health check.
+  /// Returns the style of a health check's status.
   static func health(_ status: String) -> Table.Style {
     switch status {
     case "ok": .good

@@ -1,6 +1,6 @@
-/// Rows in columns that are as wide as they must be.
+/// A table whose columns are as wide as their content.
 struct Table {
-  /// How a cell looks where colours are wanted.
+  /// The style of a cell, applied where colours are wanted.
   enum Style: String {
     case plain = ""
     case bold = "\u{1B}[1m"
@@ -9,7 +9,7 @@ struct Table {
     case bad = "\u{1B}[31m"
   }
 
-  /// A text and its look.
+  /// A text and its style.
   struct Cell: ExpressibleByStringLiteral {
     var text: String
     var style: Style
@@ -27,10 +27,10 @@ struct Table {
   /// The rows, each with a cell for every column.
   var rows: [[Cell]]
 
-  /// Less than this is no room for words.
+  /// The smallest width to which the last column is wrapped.
   private static let narrowest = 20
 
-  /// The lines, each with its newline; with a width the last column goes on in lines of its own.
+  /// Returns the lines, each with its newline. With a width, the last column is wrapped to fit.
   func text(hasColour: Bool, width: Int? = nil) -> String {
     let all = (header.isEmpty ? [] : [header.map { Cell($0, .bold) }]) + rows
     let columns = all.map(\.count).max() ?? 0
@@ -46,7 +46,7 @@ struct Table {
     }.joined()
   }
 
-  /// A row as several, of which all but the first have nothing but the rest of the last cell.
+  /// Returns a row wrapped into several. All but the first hold nothing but the rest of the last cell.
   private static func wrapped(_ row: [Cell], to room: Int?, column: Int) -> [[Cell]] {
     guard let room, room >= narrowest, row.count == column + 1, let last = row.last, last.text.count > room else {
       return [row]

@@ -1,7 +1,7 @@
 import ArgumentParser
 import JSONRPC
 
-/// A text with the paths of members in braces: `{instance}\t{user.externalId}`.
+/// A text with paths of members in braces: `{instance}\t{user.externalId}`.
 struct Template: ExpressibleByArgument, Hashable {
   private enum Part: Hashable {
     case text(String)
@@ -10,8 +10,8 @@ struct Template: ExpressibleByArgument, Hashable {
 
   private let parts: [Part]
 
-  /// The template that `argument` says; `nil` when a brace is left open. `{{` and `}}` are braces, `{}` the whole
-  /// object, `\t` and `\n` what they are elsewhere.
+  /// Parses a template; `nil` for an unpaired brace. `{{` and `}}` stand for braces, `{}` for the whole object, `\t`
+  /// and `\n` for tab and newline.
   init?(argument: String) {
     var parts: [Part] = []
     var text = ""
@@ -35,7 +35,7 @@ struct Template: ExpressibleByArgument, Hashable {
     self.parts = parts + [.text(text)]
   }
 
-  /// The text for one object; a member that is not there is empty.
+  /// Returns the text for one object; a missing member is empty.
   func text(of json: JSON) -> String {
     parts.map { part in
       switch part {

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// How long a token must live, and what happens when the daemon has only one that lives shorter.
+/// The required lifetime of a token, and the reaction to a shorter one.
 struct TokenLifetime: ParsableArguments {
   @Option(
     name: .customLong("min-ttl"),
@@ -18,9 +18,10 @@ struct TokenLifetime: ParsableArguments {
     if strict, minTTL == nil { throw ValidationError("--strict goes with --min-ttl.") }
   }
 
-  /// Checks a token of the daemon, the member `token` of a result or the result itself.
+  /// Checks the lifetime of a token: the member `token` of a result, or the result itself.
   ///
-  /// - Throws: `CommandFailure` with `--strict` when the token lives too short; otherwise standard error says so.
+  /// - Throws: `CommandFailure` with `--strict` when the lifetime is too short. Otherwise a warning goes to standard
+  ///   error.
   func check(_ token: JSON?, in context: CommandContext) throws {
     guard let problem = problem(with: token) else { return }
     guard strict else {
@@ -33,7 +34,7 @@ struct TokenLifetime: ParsableArguments {
     throw CommandFailure(message: problem, reason: Self.reason, status: 75)
   }
 
-  /// Why a token does not live as long as it must; `nil` when it does, or when its end is unknown.
+  /// Returns why a token's lifetime is too short; `nil` when it suffices or is unknown.
   func problem(with token: JSON?) -> String? {
     guard let minTTL, let ttl = token?["ttl"]?.doubleValue, ttl < minTTL.value else { return nil }
     let lives =

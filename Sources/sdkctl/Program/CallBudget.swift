@@ -2,20 +2,20 @@ import Synchronization
 
 /// The time that a command may spend in calls to the daemon.
 ///
-/// Calls share it, so that a command of many calls ends in time too. What a person takes to type a secret is not counted.
+/// All calls share it, so that a command of many calls ends in time too. The time to type a secret is not counted.
 final class CallBudget: Sendable {
-  /// The budget of verbs that are given no `--timeout`.
+  /// The budget of verbs without `--timeout`.
   static let standard = Duration.seconds(60)
 
   private let remaining: Mutex<Duration>
 
-  /// A budget of this length.
+  /// Creates a budget of this length.
   init(_ limit: Duration) { remaining = Mutex(limit) }
 
-  /// What is left; never negative.
+  /// The remaining time; never negative.
   var left: Duration { remaining.withLock { max($0, .zero) } }
 
-  /// Runs a call with what is left, and takes off what the call took.
+  /// Runs a call with the remaining time, and deducts the time that the call took.
   ///
   /// - Throws: what `call` throws.
   func spend<Result>(_ call: (_ left: Duration) async throws -> Result) async throws -> Result {

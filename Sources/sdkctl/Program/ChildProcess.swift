@@ -1,40 +1,41 @@
 import Glibc
 
-/// A program that runs beside this one: its output and its complaints come through pipes.
+/// A child process whose standard output and standard error come through pipes.
 final class ChildProcess {
-  /// Why there is none.
+  /// The reason why a process could not be started, or was killed.
   struct Failure: Error {
-    /// The number of the error.
+    /// The error number (`errno`).
     let code: Int32
-    /// The failure of a program that was ended because it took too long.
+    /// The failure of a process that was killed at its deadline.
     static let late = Failure(code: ETIMEDOUT)
-    /// What the system says.
+    /// The system's message for the code.
     var description: String { code == ETIMEDOUT ? "it took too long" : String(cString: strerror(code)) }
   }
 
-  /// What one that was run to its end said.
+  /// The result of a process that has ended.
   struct Ended {
     /// The exit status, or 128 + the signal.
     var status: Int32
-    /// What it wrote to standard output.
+    /// The bytes of its standard output.
     var bytes: [UInt8]
-    /// The same as text.
+    /// The text of its standard output.
     var output: String { String(decoding: bytes, as: UTF8.self) }
-    /// Its standard error.
+    /// The text of its standard error.
     var errors: String
   }
 
-  /// More is not kept of what one is run to its end for.
+  /// The size in bytes from which further output of a process is discarded, for each of its outputs.
   private static let limit = 4 << 20
 
-  /// Where its output comes from.
+  /// The descriptor of its standard output.
   let output: CInt
   private let errors: CInt
   private let pid: pid_t
 
-  /// Starts it; the first word is looked for on the PATH.
+  /// Starts a program; the first word is looked up in PATH.
   ///
-  /// - Parameter input: what it reads, which so does not show in its arguments; at most what a pipe holds, 64 KiB.
+  /// - Parameter input: its standard input, which unlike arguments is not visible to others; at most 64 KiB, the
+  ///   capacity of a pipe.
   init(_ words: [String], input: [UInt8] = []) throws(Failure) {
     var (into, out, err): ([CInt], [CInt], [CInt]) = ([-1, -1], [-1, -1], [-1, -1])
     guard Self.makePipe(&into), Self.makePipe(&out), Self.makePipe(&err) else { throw Failure(code: errno) }
@@ -60,7 +61,7 @@ final class ChildProcess {
     self.pid = pid
   }
 
-  /// How long `poll` may wait; -1 for ever.
+  /// Returns the timeout for `poll` in milliseconds, -1 for none. Past the deadline it kills the process and throws.
   private func milliseconds(until deadline: ContinuousClock.Instant?) throws(Failure) -> CInt {
     guard let deadline else { return -1 }
     let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
@@ -84,15 +85,15 @@ final class ChildProcess {
     close(errors)
   }
 
-  /// Runs one to its end.
+  /// Runs a program to its end.
   ///
-  /// - Parameter deadline: when it is killed.
-  /// - Throws: `Failure.late` when it was killed.
+  /// - Parameter deadline: the time at which it is killed.
+  /// - Throws: `Failure`, which is `Failure.late` when it was killed.
   static func run(_ words: [String], until deadline: ContinuousClock.Instant? = nil) throws(Failure) -> Ended {
     try ChildProcess(words).end(until: deadline)
   }
 
-  /// Reads what it still says, on both sides as it comes, and waits for its end.
+  /// Reads both outputs to their ends, and waits for the end of the process.
   ///
   /// - Throws: `Failure.late` when it has not ended at the deadline; then it is killed.
   func end(until deadline: ContinuousClock.Instant? = nil) throws(Failure) -> Ended {
@@ -112,10 +113,10 @@ final class ChildProcess {
       }
     }
     var info = siginfo_t()
-    // Left to be reaped by `deinit`, so that the number stays its own.
+    // `deinit` reaps the process; until then its pid is not reused.
     let mode = WEXITED | WNOWAIT
     while deadline != nil, waitid(P_PID, id_t(pid), &info, mode | WNOHANG) == 0, info.si_signo == 0 {
-      // It has closed its output and runs on.
+      // The process has closed its outputs but still runs.
       poll(nil, 0, min(10, try milliseconds(until: deadline)))
     }
     while waitid(P_PID, id_t(pid), &info, mode) < 0, errno == EINTR {}

@@ -1,20 +1,20 @@
 import Glibc
 
-/// Another program that is run to its end: what it reads comes from memory, and so does not show in its arguments.
+/// Another program that is run to its end. Its input comes from memory, and so is not visible in its arguments.
 struct ChildProgram {
   /// The exit status, or 128 + the signal.
   let status: Int32
-  /// What it printed.
+  /// The bytes of its standard output.
   let output: [UInt8]
-  /// What it complained about: the first line.
+  /// The first line of its standard error.
   let complaint: String
 
-  /// Runs it.
+  /// Runs a program.
   ///
   /// - Parameters:
-  ///   - program: its path, or a name that is looked for in PATH.
-  ///   - input: what it reads; at most what a pipe holds, 64 KiB.
-  ///   - deadline: when it is ended; `nil` to wait for its own end.
+  ///   - program: its path, or a name that is looked up in PATH.
+  ///   - input: its standard input; at most 64 KiB, the capacity of a pipe.
+  ///   - deadline: the time at which it is killed; `nil` for none.
   /// - Throws: `CommandFailure` when it can't be started, or has not ended in time.
   init(
     _ program: String, _ arguments: [String], input: [UInt8] = [], until deadline: ContinuousClock.Instant? = nil
@@ -32,7 +32,7 @@ struct ChildProgram {
 }
 
 extension ChildProgram {
-  /// The daemon's program: beside this one, else wherever PATH has it.
+  /// The path of the daemon's program: beside this one, else its name, which is looked up in PATH.
   static var daemon: String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)

@@ -2,14 +2,14 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// What a verb works with: the daemon, and where it reads and writes.
+/// The context of a verb: the daemon's client, the input and the outputs.
 struct CommandContext {
   let client: SDKClient
   let output: Output
   let errors: Output
   let input: Input
   let presenter: Presenter
-  /// What `--timeout` says.
+  /// The value of `--timeout`.
   let timeout: Seconds?
   /// The time for calls to the daemon.
   private(set) var budget: CallBudget
@@ -18,7 +18,7 @@ struct CommandContext {
     _ options: GlobalOptions, _ output: Output, _ errors: Output, _ input: Input,
     _ connector: SDKConnector?
   ) {
-    // Threads and the runtime of tasks would take longer to start than the call takes.
+    // Starting threads and the runtime of tasks would take longer than the call.
     client = SDKClient(
       socket: options.location, options: ClientOptions(callTimeout: nil, callsBlock: connector == nil),
       connector: connector ?? SDKClient.unixSocket)
@@ -30,17 +30,17 @@ struct CommandContext {
     budget = CallBudget(options.timeout?.duration ?? CallBudget.standard)
   }
 
-  /// The same with another budget, unless the command line gives one.
+  /// Returns this context with another budget, unless the command line gives one.
   func limited(to standard: Duration) -> CommandContext {
     var copy = self
     copy.budget = CallBudget(timeout?.duration ?? standard)
     return copy
   }
 
-  /// How much longer a call waits whose params hold the timeout too: the daemon's own answer says more.
+  /// The extra time limit of a call whose params hold the timeout too, since the daemon's own error says more.
   static let grace = Duration.milliseconds(500)
 
-  /// Calls a method and gives its result as the daemon spelt it, with members that this version does not know.
+  /// Calls a method. Returns its result as the daemon spelt it, with members that this version does not know.
   ///
   /// - Parameter isTimed: whether the params hold the timeout.
   func ask<M: SDKMethod>(_ method: M.Type, _ params: M.Params, isTimed: Bool = false) async throws -> JSON {
@@ -51,7 +51,7 @@ struct CommandContext {
   ///
   /// - Parameters:
   ///   - isTimed: whether the params hold the timeout.
-  ///   - isWaiting: whether the call waits for the vendor, and so has no bound unless one is given.
+  ///   - isWaiting: whether the call waits for the vendor, and so has no time limit without `--timeout`.
   func call(
     _ method: String, _ params: JSON, ordering: MethodOrdering? = nil, isTimed: Bool = false, isWaiting: Bool = false
   ) async throws -> JSON {

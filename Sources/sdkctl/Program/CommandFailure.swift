@@ -2,30 +2,30 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// Why a command failed, as the user is told.
+/// The reason why a command failed, as shown to the user.
 struct CommandFailure: Error, Hashable {
-  /// One sentence.
+  /// The message, one sentence.
   var message: String
   /// The stable name.
   var reason: String
   /// The exit status.
   var status: Int32
-  /// What may help.
+  /// The suggestions for the user.
   var hints: [String] = []
   /// The daemon's own error, if it was one.
   var rpc: RPCError?
 
-  /// The command line can't be meant.
+  /// Returns the failure for a wrong command line.
   static func usage(_ message: String, hints: [String] = []) -> CommandFailure {
     CommandFailure(message: message, reason: "usage", status: 2, hints: hints)
   }
 
-  /// A file or the terminal can't be read.
+  /// Returns the failure for input that can't be read or used.
   static func input(_ message: String) -> CommandFailure {
     CommandFailure(message: message, reason: "input", status: 1)
   }
 
-  /// What an error means for the user; `nil` for those of the argument parser.
+  /// Creates the failure for an error; `nil` for errors of the argument parser.
   init?(_ error: any Error) {
     switch error {
     case let error as CommandFailure: self = error
@@ -66,12 +66,12 @@ struct CommandFailure: Error, Hashable {
     }
   }
 
-  /// What standard error shows.
+  /// The lines for standard error.
   var lines: [String] {
     ["sdkctl: \(message)\(reason.isEmpty ? "" : " (\(reason))")"] + hints.map { "  hint: \($0)" }
   }
 
-  /// The same for programs, on one line.
+  /// The failure as JSON on one line.
   var jsonText: String {
     var object: JSONObject = [
       "message": .string(message), "reason": .string(reason), "exitStatus": JSON(Int(status)),

@@ -1,18 +1,18 @@
 import ArgumentParser
 
-/// Reads command lines as far as it must be known before they are parsed.
+/// The processing of a command line that is needed before it is parsed.
 enum CommandLineOrder {
   private static let flags: Set<String> = ["--user", "--system"]
-  /// Those that take a value.
+  /// The options of all verbs that take a value.
   static let options: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template", "--timeout"]
 
-  /// Verbs that are two words.
+  /// The first words of verbs that have two words.
   private static var groups: [String] {
     CommandRoot.configuration.subcommands.filter { !$0.configuration.subcommands.isEmpty }
       .compactMap { $0.configuration.commandName }
   }
 
-  /// Puts options that all verbs have behind the verb, so that they can stand before it too.
+  /// Moves options of all verbs from before the verb to after it, so that both orders work.
   static func normalized(_ arguments: [String]) -> [String] {
     var moved = 0
     while moved < arguments.count {
@@ -31,7 +31,7 @@ enum CommandLineOrder {
       + arguments[min(verb, arguments.count)...]
   }
 
-  /// Whether errors are to be JSON, also those of a command line that can't be parsed.
+  /// Whether errors are printed as JSON, also for a command line that can't be parsed.
   static func asksForJSON(_ arguments: [String]) -> Bool {
     let words = arguments.prefix { $0 != "--" }
     let formats = zip(words, words.dropFirst()).compactMap { ["-o", "--output"].contains($0) ? $1 : nil }
@@ -41,7 +41,7 @@ enum CommandLineOrder {
     return (formats + joined).contains { $0 == "json" || $0 == "jsonl" }
   }
 
-  /// Where to read more after a wrong command line.
+  /// Returns the hint to the help after a wrong command line.
   static func helpHint(_ arguments: [String]) -> String {
     let verbs = CommandRoot.configuration.subcommands.compactMap { $0.configuration.commandName }
     guard let verb = arguments.first, verbs.contains(verb) else { return "see sdkctl --help" }

@@ -1,26 +1,26 @@
 import Glibc
 import SDKClient
 
-/// Which daemon is meant, and what its mode says of its files and units (`operations.md`, "Files").
+/// The daemon that a command is for, with the files and units of its mode (`operations.md`, "Files").
 struct DaemonPlace {
-  /// How the daemon is run.
+  /// The way in which the daemon is started.
   enum Mode: Hashable {
-    /// By the machine's units.
+    /// The machine's units start it.
     case system
-    /// By the units of `systemctl --user`.
+    /// The units of `systemctl --user` start it.
     case user
-    /// By a tenant's units.
+    /// A tenant's units start it.
     case tenant(String)
-    /// By somebody, with a socket of their choice.
+    /// A user starts it by hand, with a socket at any other path.
     case byHand
   }
 
-  /// How it is run.
+  /// The way in which the daemon is started.
   let mode: Mode
   /// The path of its socket.
   let socket: String
 
-  /// The daemon at a location.
+  /// Determines the daemon at a location.
   ///
   /// - Throws: `SDKClientError.badLocation`.
   init(_ location: SocketLocation) throws {
@@ -38,17 +38,17 @@ struct DaemonPlace {
     }
   }
 
-  /// The tenant whose socket a path is; `nil` for any other path.
+  /// Returns the tenant whose socket has this path; `nil` for any other path.
   private static func tenant(of socket: String) -> String? {
     let file = socket.split(separator: "/").last.map(String.init) ?? ""
     let name = file.hasSuffix(".sock") ? String(file.dropLast(5)) : file
     return (try? SocketLocation.tenant(name).path()) == socket ? name : nil
   }
 
-  /// The tenant, for a tenant's daemon.
+  /// The name of the tenant; `nil` for other daemons.
   var tenant: String? { if case .tenant(let name) = mode { name } else { nil } }
 
-  /// How sentences call it.
+  /// The name of the daemon in sentences.
   var name: String {
     switch mode {
     case .system: "the system's daemon (sdkd.service)"
@@ -58,7 +58,7 @@ struct DaemonPlace {
     }
   }
 
-  /// Its configuration file; `nil` when only whoever started it knows.
+  /// The path of its configuration file; `nil` if it is started by hand, since the path is then unknown.
   var configuration: String? {
     switch mode {
     case .system: "/etc/sdkd/sdkd.toml"
@@ -68,7 +68,7 @@ struct DaemonPlace {
     }
   }
 
-  /// The directory of its state.
+  /// The directory of its state; `nil` if it is started by hand.
   var state: String? {
     switch mode {
     case .system: "/var/lib/sdkd"
@@ -78,13 +78,13 @@ struct DaemonPlace {
     }
   }
 
-  /// The folder with the sockets of its token providers that are units, unless its configuration names another.
+  /// The default directory for the sockets of token providers that are units. The configuration can name another.
   var providerSockets: String {
     if case .tenant(let name) = mode { return "/run/sdkd-providers/\(name)" }
     return "/run/sdkd-providers"
   }
 
-  /// Its unit without the ending; `nil` without one.
+  /// The name of its unit without the suffix; `nil` if it has none.
   var unit: String? {
     switch mode {
     case .system, .user: "sdkd"
@@ -93,7 +93,7 @@ struct DaemonPlace {
     }
   }
 
-  /// A command to its unit, such as `systemctl status sdkd.service`; without a unit `byHand`.
+  /// Returns a command for its unit, such as `systemctl status sdkd.service`; without a unit `byHand`.
   func systemctl(_ verb: String, _ ending: String, byHand: String) -> String {
     guard let unit else { return byHand }
     return "systemctl \(mode == .user ? "--user " : "")\(verb) \(unit).\(ending)"

@@ -1,15 +1,15 @@
 import SDKClient
 
 extension GlobalOptions {
-  /// Whether an option says which daemon is meant.
+  /// Whether `--user`, `--system` or `--tenant` names the daemon.
   var isNamed: Bool { user || system || tenant != nil }
 
-  /// The daemon whose files a command changes without asking it, such as its keys.
+  /// Returns the daemon whose files a command changes without a call to it, such as its keys.
   ///
-  /// Standard error names it when no option does, and on a terminal the user is asked.
+  /// When no option names it, its name is printed on standard error, and on a terminal the user must confirm.
   ///
-  /// - Throws: `CommandFailure` for a daemon with a socket of its own, whose files only the one who started it knows, and
-  ///   for a user who says no.
+  /// - Throws: `CommandFailure` for a daemon with a socket of its own, whose files are unknown, and for a user who
+  ///   declines.
   func daemonOfFiles(_ context: CommandContext, hint: String = "give --system or --tenant NAME") throws -> DaemonPlace {
     let place = try DaemonPlace(location)
     guard place.mode != .byHand else {

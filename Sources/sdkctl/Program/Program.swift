@@ -2,19 +2,19 @@ import ArgumentParser
 import Glibc
 import SDKClient
 
-/// The process: arguments in, exit status out.
+/// The entry point of the process: turns arguments into an exit status.
 @main
 enum Program {
   static func main() async {
-    // A reader that goes away (`| head`) is seen where it is written to.
+    // A reader that ends early (`| head`) is noticed when writing fails.
     signal(SIGPIPE, SIG_IGN)
     let arguments = Array(CommandLine.arguments.dropFirst())
     exit(await run(arguments, output: .standardOutput, errors: .standardError))
   }
 
-  /// Runs a command line and gives its exit status.
+  /// Runs a command line and returns its exit status.
   ///
-  /// - Parameter connector: how the daemon is reached, if not in the usual way.
+  /// - Parameter connector: the connector to the daemon; `nil` for the usual one.
   static func run(
     _ arguments: [String], output: Output, errors: Output, input: Input = .standard,
     connector: SDKConnector? = nil
@@ -23,7 +23,7 @@ enum Program {
     do {
       let command = try await CommandRoot.asyncParseAsRoot(arguments)
       guard let verb = command as? any Verb else {
-        // `help` and what else the parser brings along; it throws what there is to say.
+        // `help` and other commands of the parser, which throw the text to print.
         var command = command
         try command.run()
         return 0

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// What a long operation tells while it lasts: one line on the terminal that is taken away at its end. Where no person
-/// looks there is nothing.
+/// The progress of a long operation: one line on the terminal, which is removed at the end. Without a terminal nothing
+/// is shown.
 final class Progress: Sendable {
   private static let clear = "\r\u{1B}[K"
   private static let signs = Array("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
@@ -10,22 +10,22 @@ final class Progress: Sendable {
   private let isShown: Bool
   private let isOver = Atomic(false)
 
-  /// - Parameter errors: where the line would stand.
+  /// - Parameter errors: standard error, on which the line appears.
   init(_ errors: Output) { isShown = errors.isTerminal }
 
-  /// Shows a text in place of the one before.
+  /// Shows a text in place of the previous one.
   func show(_ text: String) {
     guard isShown else { return }
     Self.write(Self.clear + SafeText.escaped(text))
   }
 
-  /// Takes the line away.
+  /// Removes the line.
   func end() {
     guard isShown else { return }
     Self.write(Self.clear)
   }
 
-  /// Shows a text, and how long it has lasted, while `body` runs; not for what is done at once.
+  /// Shows a text and the elapsed seconds while `body` runs, from its first second on.
   func during<Result>(_ text: String, _ body: () async throws -> Result) async rethrows -> Result {
     guard isShown else { return try await body() }
     let ticker = Ticker(text: SafeText.escaped(text), progress: self)
@@ -33,7 +33,7 @@ final class Progress: Sendable {
     return try await body()
   }
 
-  /// A thread that moves the line: a call blocks this one.
+  /// A thread that updates the line, since a call blocks the calling one.
   private final class Ticker: Sendable {
     private let thread = Mutex<pthread_t?>(nil)
     private let progress: Progress

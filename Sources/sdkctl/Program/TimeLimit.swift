@@ -1,11 +1,11 @@
 import Glibc
 import SDKProtocol
 
-/// The end of a command that has no end of its own, such as `events --follow`, by `--timeout`.
+/// The time limit of an endless command, such as `events --follow`, by `--timeout`.
 enum TimeLimit {
   /// Ends the process with status 75 after the time that the command line gives; does nothing when it gives none.
   ///
-  /// For commands that hold nothing back: every line is out already when it is written.
+  /// Only for commands that write each line at once: buffered output would be lost.
   static func arm(_ context: CommandContext) {
     guard let limit = context.timeout?.duration else { return }
     let failure = CommandFailure(message: "The time given with --timeout is over.", reason: "timeout", status: 75)

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// One verb of `sdkctl`: its arguments and what it does.
+/// A verb of `sdkctl`: its arguments and its action.
 protocol Verb: AsyncParsableCommand {
   /// The options that all verbs have.
   var global: GlobalOptions { get }
-  /// Does it.
+  /// Runs the verb.
   ///
   /// - Throws: `SDKClientError`, `CommandFailure`, `BrokenPipe`.
   func run(in context: CommandContext) async throws

@@ -1,6 +1,6 @@
 /// Numbers for people: short, and never longer than six characters before the unit.
 enum Figure {
-  /// A rate or a count, such as `0`, `0.4`, `12`, `1530`.
+  /// Returns a rate or a count, such as `0`, `0.4`, `12`, `1530`.
   static func number(_ value: Double) -> String {
     guard value.isFinite else { return "?" }
     if abs(value) >= 9.95 { return whole(value) }
@@ -12,7 +12,7 @@ enum Figure {
     return rest == "0" ? units : "\(units).\(rest)"
   }
 
-  /// A latency, such as `12 µs`, `1.5 ms`, `2 s`; nothing for none.
+  /// Returns a latency, such as `12 µs`, `1.5 ms`, `2 s`; `-` for none.
   static func latency(_ seconds: Double?) -> String {
     guard let seconds, seconds.isFinite, seconds >= 0 else { return "-" }
     if seconds < 0.001 { return "\(number(seconds * 1_000_000)) µs" }
@@ -20,7 +20,7 @@ enum Figure {
     return "\(number(seconds)) s"
   }
 
-  /// An amount of memory, such as `34 MiB`.
+  /// Returns an amount of memory, such as `34 MiB`.
   static func bytes(_ value: Double) -> String {
     let mebibyte = 1_048_576.0
     return value < mebibyte ? "\(number(value / 1024)) KiB" : "\(number(value / mebibyte)) MiB"

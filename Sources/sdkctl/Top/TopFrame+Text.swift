@@ -2,7 +2,7 @@ import JSONRPC
 import SDKProtocol
 
 extension TopFrame {
-  /// The frame for people.
+  /// Returns the frame as text for people.
   func text(at time: Timestamp, hasColour: Bool) -> String {
     var rows: [[Table.Cell]] = [
       row("sdkd", [version] + (uptime(at: time.secondsSince1970).map { ["up \(Elapsed.text(seconds: $0))"] } ?? [])),
@@ -96,7 +96,7 @@ extension TopFrame {
       })
   }
 
-  /// The frame for programs.
+  /// The frame as JSON.
   var json: JSON {
     func object(_ pairs: [(name: String, value: Double)]) -> JSON {
       .object(JSONObject(pairs.map { ($0.name, JSON($0.value)) }))

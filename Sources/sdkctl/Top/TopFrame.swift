@@ -1,15 +1,15 @@
 import JSONRPC
 import OpenMetrics
 
-/// What `sdkctl top` shows: the difference of two readings of the metrics.
+/// The content of `sdkctl top`: the difference of two readings of the metrics.
 struct TopFrame {
-  /// A method's share.
+  /// The figures of one method.
   struct Method {
     var name: String
     var callsPerSecond: Double
     var errorsPerSecond: Double
     var total: Double
-    /// Of the calls since the earlier reading; `nil` without any.
+    /// The median latency in seconds of the calls since the earlier reading; `nil` without calls.
     var p50: Double?
     var p99: Double?
   }
@@ -18,18 +18,18 @@ struct TopFrame {
   private let earlier: MetricsReading
   private let seconds: Double
 
-  /// A frame.
+  /// Creates a frame.
   ///
-  /// - Parameter seconds: how long after the earlier reading the later one was taken.
+  /// - Parameter seconds: the time between the two readings.
   init(_ now: MetricsReading, since earlier: MetricsReading, seconds: Double) {
     self.now = now
-    // A daemon that has begun anew counts from zero.
+    // The counters of a restarted daemon begin at zero.
     let began = "process_start_time_seconds"
     self.earlier = abs(now.sum(began) - earlier.sum(began)) < 1 ? earlier : MetricsReading()
     self.seconds = max(seconds, 0.001)
   }
 
-  /// The methods that were ever called, the busiest first.
+  /// The methods that were called at least once, the busiest first.
   var methods: [Method] {
     let calls = "sdkd_calls_total"
     return now.sums(calls, by: "method").map { name, total in
@@ -46,32 +46,32 @@ struct TopFrame {
     .sorted { ($1.callsPerSecond, $1.total, $0.name) < ($0.callsPerSecond, $0.total, $1.name) }
   }
 
-  /// How much a counter grew in a second, over all series that have these labels.
+  /// Returns the growth of a counter per second, summed over all series with these labels.
   func rate(_ name: String, _ labels: [String: String] = [:]) -> Double {
     max(0, now.sum(name, labels) - earlier.sum(name, labels)) / seconds
   }
 
-  /// How much the parts of a counter grew in a second, by the value of a label; those that did not are left out.
+  /// Returns the growth of a counter per second for each value of a label, without those that did not grow.
   func rates(_ name: String, by label: String) -> [(name: String, value: Double)] {
     let before = earlier.sums(name, by: label)
     return now.sums(name, by: label).map { ($0.key, max(0, $0.value - before[$0.key, default: 0]) / seconds) }
       .filter { $0.value > 0 }.sorted { ($1.value, $0.name) < ($0.value, $1.name) }
   }
 
-  /// How high the parts of a gauge stand, by the value of a label.
+  /// Returns a gauge for each value of a label.
   func levels(_ name: String, by label: String) -> [(name: String, value: Double)] {
     now.sums(name, by: label).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
   }
 
-  /// How high a gauge stands, over all series that have these labels.
+  /// Returns a gauge, summed over all series with these labels.
   func level(_ name: String, _ labels: [String: String] = [:]) -> Double { now.sum(name, labels) }
 
-  /// Below what a share of the observations since the earlier reading lies.
+  /// Returns the quantile `share` of the observations since the earlier reading; `nil` without observations.
   func quantile(_ share: Double, of name: String) -> Double? {
     HistogramReading(name, in: now).since(HistogramReading(name, in: earlier)).quantile(share)
   }
 
-  /// Seconds since the daemon started, if both say when.
+  /// Returns the seconds from the daemon's start to `time`; `nil` if the start is unknown.
   func uptime(at time: Double) -> Double? {
     let started = now.sum("process_start_time_seconds")
     return started > 0 ? max(0, time - started) : nil

@@ -1,23 +1,23 @@
 import Glibc
 import Synchronization
 
-/// The terminal while `sdkctl top` has it: another screen, no echo, keys one by one. It is put right at the end, also when
-/// a signal ends the program.
+/// The terminal while `sdkctl top` uses it: alternate screen, no echo, single keys. It is restored at the end, also
+/// when a signal ends the program.
 final class TopScreen {
-  /// What the signal handler needs; set once, before the handlers are.
+  /// The terminal settings that the signal handler restores. Set once, before the handlers are installed.
   private nonisolated(unsafe) static var before: termios?
   private static let leave: [UInt8] = Array("\u{1B}[?25h\u{1B}[?1049l".utf8)
 
   private let output: Output
 
-  /// Takes the terminal.
+  /// Takes over the terminal.
   init(_ output: Output) throws {
     self.output = output
     var settings = termios()
     if isatty(STDIN_FILENO) == 1, tcgetattr(STDIN_FILENO, &settings) == 0 {
       Self.before = settings
       settings.c_lflag &= ~tcflag_t(ECHO | ICANON)
-      // A stopped program would leave the other screen behind.
+      // Disable Ctrl-Z: a stopped program would leave the alternate screen behind.
       withUnsafeMutableBytes(of: &settings.c_cc) { $0[Int(VSUSP)] = 0 }
       tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
     }
@@ -32,7 +32,7 @@ final class TopScreen {
 
   deinit { Self.restore() }
 
-  /// Shows a text instead of the one before.
+  /// Shows a text in place of the previous one.
   func show(_ text: String) throws {
     var size = winsize()
     let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
@@ -40,7 +40,7 @@ final class TopScreen {
       ScreenText.fitted(text, columns: isKnown ? Int(size.ws_col) : 80, rows: isKnown ? Int(size.ws_row) : 24))
   }
 
-  /// Waits for the next frame's time; `false` when the user wants to leave.
+  /// Waits until the time of the next frame. Returns `false` when the user wants to leave.
   func wait(until end: ContinuousClock.Instant) -> Bool {
     let hasKeys = Self.before != nil
     while true {
@@ -54,7 +54,7 @@ final class TopScreen {
     }
   }
 
-  /// Only calls that a signal handler may make.
+  /// Restores the terminal. Makes only calls that are safe in a signal handler.
   private static func restore() {
     _ = leave.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
     if var before { tcsetattr(STDIN_FILENO, TCSANOW, &before) }

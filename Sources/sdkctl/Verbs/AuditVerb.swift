@@ -4,7 +4,7 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// `sdkctl audit [ID]`: who did what.
+/// `sdkctl audit [ID]`: shows who did what.
 struct AuditVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "audit", abstract: "Show who did what.",
@@ -48,13 +48,13 @@ struct AuditVerb: Verb {
     }
   }
 
-  /// The moment that the option means.
+  /// Returns the time that `--since` gives; `nil` if it can't be parsed.
   static func moment(_ text: String, now: Timestamp) -> Timestamp? {
     Timestamp(text) ?? Seconds(text: text).map { now - $0.value }
   }
 
   func run(in context: CommandContext) async throws {
-    // Every line is out already when it is written, so there is nothing to tidy up.
+    // Every line is written at once, so no cleanup is needed.
     if follow { signal(SIGINT) { _ in _exit(0) } }
     let start = since.flatMap { Self.moment($0, now: .now) }
     var printing = AuditPrinting(id: id, since: start, context: context)
@@ -77,7 +77,7 @@ struct AuditVerb: Verb {
     let journal = try JournalReader(arguments(since: start))
     var lines = DescriptorLines(descriptor: journal.output)
     while let line = try lines.next() {
-      // "-- No entries --", and what it says of the boots.
+      // "-- No entries --", and lines about boots.
       if line.hasPrefix("-- ") { continue }
       guard let object = (try? JSONParser.parse(line))?.objectValue else {
         printing.skipped += 1
@@ -97,7 +97,8 @@ struct AuditVerb: Verb {
     throw CommandFailure(message: "journalctl failed: \(first)", reason: "journal", status: 1)
   }
 
-  /// What `journalctl` is asked. Fields of the journal's own tell the daemon's entries from those that anybody can write.
+  /// Returns the arguments of `journalctl`. They match trusted fields of the journal, because any user can write
+  /// entries with the other fields.
   func arguments(since start: Timestamp?) -> [String] {
     var words = ["-o", "json", "--all", "--no-pager", "\(AuditRecord.journalSign)=1"]
     if let id { words.append("\(AuditField.instance.journalName)=\(id)") }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SDKProtocol
 
-/// `sdkctl backup [NAME]`: makes a copy of the state.
+/// `sdkctl backup [NAME]`: makes a backup of the state.
 struct BackupVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "backup", abstract: "Make a copy of the state while the daemon runs.",

@@ -3,7 +3,7 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// `sdkctl call METHOD [PARAMS]`: any method by its name.
+/// `sdkctl call METHOD [PARAMS]`: calls any method by its name.
 struct CallVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "call", abstract: "Call a method by its name and print its result.",

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// `sdkctl completion bash|zsh|fish`: the script by which a shell completes the words of `sdkctl`.
+/// `sdkctl completion bash|zsh|fish`: prints the script with which a shell completes the words of `sdkctl`.
 struct CompletionVerb: Verb {
-  /// The shells.
+  /// The supported shells.
   enum Shell: String, ExpressibleByArgument, CaseIterable {
     case bash, zsh, fish
 
@@ -32,10 +32,10 @@ struct CompletionVerb: Verb {
     if shell == .bash { try context.output.text(Self.bashEnding) }
   }
 
-  /// Replaces a function of the generated script and wraps its entry.
+  /// Bash code that replaces a function of the generated script and wraps its entry.
   ///
-  /// The generated function gives words to `compgen -W`, which expands each of them, command substitutions included.
-  /// The wrapper is needed because bash takes all words for names of files: it would write `key\= ` where a value is to
+  /// The generated function passes words to `compgen -W`, which expands each of them, command substitutions included.
+  /// The wrapper is needed because bash treats all words as file names: it would write `key\= ` where a value must
   /// follow.
   private static let bashEnding = """
     __sdkctl_add_completions() {

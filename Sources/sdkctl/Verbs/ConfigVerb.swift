@@ -1,13 +1,13 @@
 import ArgumentParser
 import JSONRPC
 
-/// `sdkctl config`: what there is to do about the configuration's files.
+/// `sdkctl config`: the commands for the configuration's files.
 struct ConfigVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config", abstract: "Look at the daemon's configuration.", subcommands: [ConfigCheckVerb.self])
 }
 
-/// `sdkctl config check [FILE]`: every mistake in the configuration.
+/// `sdkctl config check [FILE]`: reports every mistake in the configuration.
 struct ConfigCheckVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Say every mistake in the configuration's files.",
@@ -50,7 +50,7 @@ struct ConfigCheckVerb: Verb {
       reason: "configuration", status: 78)
   }
 
-  /// A line `FILE:LINE: MESSAGE` for programs.
+  /// Returns a line `FILE:LINE: MESSAGE` as JSON.
   static func mistake(_ line: String) -> JSON {
     var parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count > 1 else { return ["message": .string(line)] }

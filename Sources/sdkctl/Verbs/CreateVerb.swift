@@ -1,7 +1,7 @@
 import ArgumentParser
 import SDKProtocol
 
-/// `sdkctl create ID --kind K`: makes an instance.
+/// `sdkctl create ID --kind K`: creates an instance.
 struct CreateVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "create", abstract: "Make an instance.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONRPC
 import SDKClient
 
-/// `sdkctl doctor`: what may be wrong, and what to do about it.
+/// `sdkctl doctor`: checks the daemon and its machine, and advises on problems.
 struct DoctorVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Look for what may be wrong, and say what to do about it.",

@@ -4,7 +4,7 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// `sdkctl events [ID]`: what has happened, and with `--follow` what happens.
+/// `sdkctl events [ID]`: shows past events, or with `--follow` new ones.
 struct EventsVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "events", abstract: "Show events.",
@@ -38,7 +38,7 @@ struct EventsVerb: Verb {
     while true {
       let page = try await context.ask(EventsList.self, params)
       let events = page["events"]?.arrayValue ?? []
-      // An array has to be complete; lines can go out page by page.
+      // A JSON array is printed when it is complete, lines page by page.
       if context.presenter.isArray {
         all += events
       } else {
@@ -51,7 +51,7 @@ struct EventsVerb: Verb {
   }
 
   private func follow(_ context: CommandContext) async throws {
-    // Every line is out already when it is written, so there is nothing to tidy up.
+    // Every line is written at once, so no cleanup is needed.
     signal(SIGINT) { _ in _exit(0) }
     TimeLimit.arm(context)
     let filter = EventFilter(instances: id.map { [$0] }, types: types.isEmpty ? nil : types)

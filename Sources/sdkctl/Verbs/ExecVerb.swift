@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl exec ID -- CMD…`: runs a program with a living token in its environment.
+/// `sdkctl exec ID -- CMD…`: runs a program with a valid token in its environment.
 struct ExecVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "exec", abstract: "Run a program with a living token in its environment.",
@@ -54,9 +54,9 @@ struct ExecVerb: Verb {
     throw Self.replaceProcess(by: command)
   }
 
-  /// Becomes another program; returns only when that can't be.
+  /// Replaces this process by another program. Returns only on failure.
   private static func replaceProcess(by command: [String]) -> CommandFailure {
-    // What this process ignores, its successor would ignore too.
+    // An ignored signal would stay ignored in the new program.
     signal(SIGPIPE, SIG_DFL)
     var words = command.map { strdup($0) } + [nil]
     if let program = words[0] { execvp(program, &words) }
@@ -70,6 +70,6 @@ struct ExecVerb: Verb {
 }
 
 extension Character {
-  /// A letter or digit of ASCII.
+  /// Whether the character is an ASCII letter or digit.
   fileprivate var isASCIIWord: Bool { isASCII && (isLetter || isNumber) }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `sdkctl identity ID`: who the instance speaks for, in the way of its kind.
+/// `sdkctl identity ID`: shows the identity of an instance, by the method of its kind.
 struct IdentityVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "identity", abstract: "Show the identity, without secrets.")

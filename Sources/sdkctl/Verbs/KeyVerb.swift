@@ -2,14 +2,14 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl key`: the keys that the state lies under.
+/// `sdkctl key`: the commands for the keys that seal the state.
 struct KeyVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "key", abstract: "Make and replace the keys that the state lies under.",
     subcommands: [KeyInitVerb.self, KeyRotateVerb.self])
 }
 
-/// `sdkctl key init`: makes the credential that is the root key.
+/// `sdkctl key init`: makes the credential that holds the root key.
 struct KeyInitVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "init", abstract: "Make the root key of the system's daemon, or make it anew from its recovery key.",
@@ -38,7 +38,7 @@ struct KeyInitVerb: Verb {
     try context.show(key, shows: !recovery, file: file, next: "restart the daemon: \(place.restart)")
   }
 
-  /// Refuses a key that does not open the state, and one that would take the place of one that does.
+  /// Throws for a key that does not open the state, and for one that would replace a needed key.
   private func check(_ key: RecoveryKey, _ store: CredentialStore) throws {
     let directory = store.state
     if store.has(CredentialStore.current) {
@@ -54,7 +54,7 @@ struct KeyInitVerb: Verb {
     if let refusal = state.refusal(isRecovery: recovery, directory: directory) { throw refusal }
   }
 
-  /// The key that somebody has written down.
+  /// Reads a recovery key from standard input or the keyboard.
   static func recoveryKey(_ input: Input) throws -> RecoveryKey {
     guard let key = RecoveryKey(text: try input.secret(from: nil, prompt: "Recovery key: ")) else {
       throw CommandFailure.input(
@@ -129,7 +129,7 @@ struct KeyRotateVerb: Verb {
         status: 1,
         hints: ["\(place.restart), then look at sdkctl status"])
     }
-    // Both are the same key for a moment: whenever this is interrupted, the daemon finds it.
+    // For a moment both credentials hold the key, so that the daemon finds it even after an interruption.
     try store.write(try store.read(CredentialStore.next), as: CredentialStore.current)
     try store.remove(CredentialStore.next)
     try context.presenter.show(["credential": .string(store.file(CredentialStore.current))])
@@ -137,7 +137,7 @@ struct KeyRotateVerb: Verb {
 }
 
 extension CommandContext {
-  /// Shows a key that was made, and says on standard error what to do next.
+  /// Prints the credential's file and a new key, and on standard error the next step.
   func show(_ key: RecoveryKey, shows: Bool, file: String, next: String) throws {
     var object: JSONObject = ["credential": .string(file)]
     if shows { object["recoveryKey"] = .string(key.text) }
@@ -153,14 +153,14 @@ extension CommandContext {
 }
 
 extension GlobalOptions {
-  /// The user's own manager loads no encrypted credentials.
+  /// Throws for `--user`: the user's service manager loads no encrypted credentials.
   func checkCredentials() throws {
     guard user else { return }
     throw ValidationError(
       "The user's daemon keeps its key in root.key, beside its state; credentials are the system's.")
   }
 
-  /// The daemon whose credentials a command changes.
+  /// Returns the daemon whose credentials a command changes.
   func daemonOfCredentials(_ context: CommandContext) throws -> DaemonPlace {
     let place = try daemonOfFiles(context)
     guard place.mode != .user else {

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl lint-jwt`: looks at a JWT without any daemon or network.
+/// `sdkctl lint-jwt`: checks a JWT without a daemon or network.
 struct LintJWTVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "lint-jwt", abstract: "Say what is wrong with a JWT, without sending it anywhere.",
@@ -41,7 +41,7 @@ struct LintJWTVerb: Verb {
     }
   }
 
-  /// Claims and findings for people.
+  /// Returns a table of claims and findings for people.
   static func table(_ jwt: DecodedJWT, _ findings: [JWTFinding]) -> Table {
     func rows(_ name: String, _ claims: JSONObject) -> [[Table.Cell]] {
       claims.members.map { member in

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl list`: the instances that the caller can see.
+/// `sdkctl list`: lists the instances that the caller can see.
 struct ListVerb: Verb {
   static let configuration = CommandConfiguration(commandName: "list", abstract: "List the instances that you can see.")
 
@@ -23,7 +23,7 @@ struct ListVerb: Verb {
     try context.presenter.list(instances) { Self.table(instances, now: .now) }
   }
 
-  /// The instances for people.
+  /// Returns a table of the instances for people.
   static func table(_ instances: [JSON], now: Timestamp) -> Table {
     let rows = instances.map { instance -> [Table.Cell] in
       let state = instance["state"]?.stringValue ?? "?"
@@ -42,7 +42,7 @@ struct ListVerb: Verb {
 }
 
 extension CommandContext {
-  /// All instances that match, page by page.
+  /// Returns all instances that match, fetched page by page.
   func instances(_ params: InstanceList.Params) async throws -> [JSON] {
     var params = params
     var all: [JSON] = []

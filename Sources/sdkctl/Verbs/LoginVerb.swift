@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `sdkctl login ID`: signs a user in, in the way of the instance's kind.
+/// `sdkctl login ID`: signs a user in, by the method of the instance's kind.
 struct LoginVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "login", abstract: "Sign a user in.",

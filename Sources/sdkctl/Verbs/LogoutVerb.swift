@@ -1,7 +1,7 @@
 import ArgumentParser
 import JSONRPC
 
-/// `sdkctl logout ID`: signs the user out, in the way of the instance's kind.
+/// `sdkctl logout ID`: signs the user out, by the method of the instance's kind.
 struct LogoutVerb: Verb {
   static let configuration = CommandConfiguration(commandName: "logout", abstract: "Sign the user out.")
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl open ID`: all that an app needs to open a conversation.
+/// `sdkctl open ID`: opens a session and shows all that an app needs for a conversation.
 struct OpenVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Open a session and show it.",

@@ -2,9 +2,9 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl push ID list|register|unregister`: the devices that get an instance's push messages.
+/// `sdkctl push ID list|register|unregister`: manages the devices that get an instance's push messages.
 struct PushVerb: Verb {
-  /// What to do.
+  /// The action of the verb.
   enum Action: String, ExpressibleByArgument, CaseIterable {
     case list, register, unregister
   }
@@ -45,7 +45,7 @@ struct PushVerb: Verb {
     if action == .register, type == nil { throw ValidationError("register takes --type apns, fcm or other.") }
   }
 
-  /// All registrations, page by page.
+  /// Returns all registrations, fetched page by page.
   private func pushes(_ context: CommandContext) async throws -> [JSON] {
     var params = PushList.Params(instance: id)
     var all: [JSON] = []
@@ -79,7 +79,7 @@ struct PushVerb: Verb {
     }
   }
 
-  /// The registrations for people.
+  /// Returns a table of the registrations for people.
   static func table(_ pushes: [JSON]) -> Table {
     func word(_ push: JSON, _ name: String) -> Table.Cell { .init(push[name].map(MemberTable.word) ?? "-") }
     return Table(

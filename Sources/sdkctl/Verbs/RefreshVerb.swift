@@ -1,7 +1,7 @@
 import ArgumentParser
 import SDKProtocol
 
-/// `sdkctl refresh ID`: has the token renewed now.
+/// `sdkctl refresh ID`: renews the token now.
 struct RefreshVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "refresh", abstract: "Renew the token now.",

@@ -3,7 +3,7 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// `sdkctl reload`: has the daemon read its configuration again.
+/// `sdkctl reload`: makes the daemon read its configuration again.
 struct ReloadVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "reload", abstract: "Put the configuration in force that is on disk now.",
@@ -33,7 +33,7 @@ struct ReloadVerb: Verb {
     }
   }
 
-  /// `FILE:LINE: KEY: MESSAGE` for each mistake.
+  /// Returns `FILE:LINE: KEY: MESSAGE` for each mistake.
   static func lines(of data: JSONObject) -> [String] {
     let mistakes = data["mistakes"]?.arrayValue ?? []
     let lines = mistakes.map { mistake in
@@ -51,7 +51,8 @@ struct ReloadVerb: Verb {
     return [place, problem["message"]?.stringValue].compactMap(\.self).joined(separator: ": ")
   }
 
-  /// How many instances of each sort, and which, but for those that are as they were.
+  /// Returns a table of the added, changed, removed and unchanged instances: their number and, unless unchanged, their
+  /// ids.
   static func table(_ result: JSON) -> Table {
     let rows = ["added", "changed", "removed", "unchanged"].map { sort in
       let count = result["counts"]?[sort]?.intValue ?? 0

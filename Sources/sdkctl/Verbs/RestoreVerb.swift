@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import JSONRPC
 
-/// `sdkctl restore [COPY]`: puts a copy in the place of the state.
+/// `sdkctl restore [COPY]`: replaces the state by a backup.
 struct RestoreVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Put a copy in the place of the state while the daemon is stopped.",
@@ -46,13 +46,13 @@ struct RestoreVerb: Verb {
     try context.errors.line("Next: \(Self.units("start", place)), then sdkctl status")
   }
 
-  /// The daemon that is meant; `nil` when the directory of its state is all that is known of it.
+  /// Returns the daemon to restore; `nil` when only the directory of its state is known.
   private func place(_ context: CommandContext) throws -> DaemonPlace? {
     if state == nil { return try global.daemonOfFiles(context, hint: "give --state, --system or --tenant NAME") }
     return global.isNamed ? try DaemonPlace(global.location) : nil
   }
 
-  /// The directory to restore into; `nil` for the one that the user's daemon has by itself.
+  /// Returns the directory to restore into; `nil` for the default of the user's daemon.
   private func directory(_ place: DaemonPlace?) -> String? { state ?? (place?.mode == .user ? nil : place?.state) }
 
   private static func units(_ verb: String, _ place: DaemonPlace?) -> String {

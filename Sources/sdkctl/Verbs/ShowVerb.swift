@@ -1,7 +1,7 @@
 import ArgumentParser
 import SDKProtocol
 
-/// `sdkctl show ID`: one instance with all that it tells.
+/// `sdkctl show ID`: shows all details of an instance.
 struct ShowVerb: Verb {
   static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an instance.")
 

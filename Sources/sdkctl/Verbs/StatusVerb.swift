@@ -3,7 +3,7 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// `sdkctl status`: the daemon, its health and its instances in short.
+/// `sdkctl status`: shows the daemon, its health, and its instances by state.
 struct StatusVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show the daemon, its health and how its instances are.")
@@ -19,7 +19,7 @@ struct StatusVerb: Verb {
       let instances = try await context.instances(InstanceList.Params())
       status["instances"] = ["total": JSON(instances.count), "byState": .object(Self.counts(instances))]
     } catch SDKClientError.rpc where isFailing {
-      // A daemon that can't serve them says above why.
+      // The health already says why a failing daemon can't list its instances.
     }
     try context.presenter.show(.object(status)) { Self.table(.object(status), now: .now) }
     if isFailing {
@@ -27,14 +27,14 @@ struct StatusVerb: Verb {
     }
   }
 
-  /// How many instances are in each state, by name.
+  /// Returns the number of instances in each state, sorted by the state's name.
   static func counts(_ instances: [JSON]) -> JSONObject {
     let states = instances.compactMap { $0["state"]?.stringValue }
     let counted = Dictionary(states.map { ($0, 1) }, uniquingKeysWith: +)
     return JSONObject(counted.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) })
   }
 
-  /// The same for people.
+  /// Returns a table of the status for people.
   static func table(_ status: JSON, now: Timestamp) -> Table {
     func word(_ path: String...) -> String {
       path.reduce(status) { $0?[$1] }.map(MemberTable.word) ?? "?"

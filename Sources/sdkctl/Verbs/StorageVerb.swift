@@ -2,9 +2,9 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl storage ID list|get|put|delete`: the app's own values.
+/// `sdkctl storage ID list|get|put|delete`: reads and writes the app's own values.
 struct StorageVerb: Verb {
-  /// What to do.
+  /// The action of the verb.
   enum Action: String, ExpressibleByArgument, CaseIterable {
     case list, get, put, delete
   }
@@ -38,7 +38,7 @@ struct StorageVerb: Verb {
     if action != .list, key == nil { throw ValidationError("\(action.rawValue) takes a key.") }
   }
 
-  /// All keys, page by page, sorted.
+  /// Returns all keys, sorted, fetched page by page.
   private func keys(_ context: CommandContext) async throws -> [JSON] {
     var params = StorageList.Params(instance: id, storageEpoch: epoch)
     var all: [JSON] = []

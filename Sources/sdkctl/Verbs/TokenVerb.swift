@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl token ID`: prints a living credential.
+/// `sdkctl token ID`: prints a valid credential.
 struct TokenVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "token", abstract: "Print a living token.",
@@ -35,7 +35,7 @@ struct TokenVerb: Verb {
     for line in http ? Self.headers(token["http"]) : [bare] { try context.output.raw(line: line) }
   }
 
-  /// The lines of a request that carry the credential.
+  /// Returns the header lines of a request that carry the credential.
   static func headers(_ http: JSON?) -> [String] {
     func pairs(_ name: String) -> [(String, String)] {
       (http?[name]?.objectValue?.members ?? []).map { ($0.key, MemberTable.word($0.value)) }

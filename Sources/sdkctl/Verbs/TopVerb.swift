@@ -4,7 +4,7 @@ import OpenMetrics
 import SDKClient
 import SDKProtocol
 
-/// `sdkctl top`: what the daemon does now, again and again.
+/// `sdkctl top`: shows the daemon's activity, refreshed at each interval.
 struct TopVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "top", abstract: "Watch calls, providers, instances and the store live.",
@@ -20,7 +20,7 @@ struct TopVerb: Verb {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
-  /// A daemon that does not answer in this time is told of on the screen.
+  /// The default time limit of a reading. A daemon that exceeds it is reported on the screen.
   private static let patience = Duration.seconds(5)
 
   func validate() throws {
@@ -84,7 +84,7 @@ struct TopVerb: Verb {
 }
 
 extension SDKClientError {
-  /// Whether the daemon may just be starting again.
+  /// Whether the daemon may just be restarting.
   fileprivate var mayPass: Bool {
     switch self {
     case .noDaemon, .closed, .timeout: true
