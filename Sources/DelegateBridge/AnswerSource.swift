@@ -1,24 +1,25 @@
 public import SDKProtocol
 
-/// Somebody who may answer before the provider is run: the delegates that are attached.
+/// A source of answers that is tried before the provider: the attached delegates.
 public protocol AnswerSource: Sendable {
-  /// How many delegates of a key there are now.
+  /// Returns the number of delegates that are attached for a key.
   func attachedCount(of key: BridgeKey) -> Int
 
-  /// Whether there is one, or one is expected back.
+  /// Returns whether a delegate is attached, or was lost and is still expected back.
   func hasDelegate(_ key: BridgeKey) -> Bool
 
-  /// Asks for an answer.
+  /// Requests an answer.
   ///
-  /// - Parameter waits: whether one who is expected back is waited for: nobody else can be asked.
-  /// - Returns: `nil` when nobody is there; an answer that is deferred when all who were asked passed the question on.
-  /// - Throws: `providerDenied` when the answer is no for good, `shuttingDown` when nobody asks any longer: both end
-  ///   the question. Anything else passes it on, and counts only if nobody else can be asked.
+  /// - Parameter waits: whether to wait for a delegate that is expected back. True when no provider is configured.
+  /// - Returns: `nil` when no delegate received the question; a deferred answer when every one passed it on.
+  /// - Throws: `providerDenied` when the answer is a final no, `shuttingDown` when the calling task was cancelled. Both
+  ///   end the question. Any other error passes the question on. It is reported only if no provider is configured or
+  ///   the provider defers too.
   func answer(
     _ question: BridgeQuestion, of key: BridgeKey, waits: Bool
   ) async throws(SDKError) -> BridgeAnswer?
 
-  /// The instance is deleted: nothing of the key is kept.
+  /// Discards everything that is kept for the key of a deleted instance.
   func forget(_ key: BridgeKey)
 }
 

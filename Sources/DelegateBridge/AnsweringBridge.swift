@@ -1,38 +1,38 @@
 public import SDKProtocol
 
-/// Who answers an instance's questions: what the instances use, and tests replace.
+/// A bridge that answers the questions of instances. Tests replace it.
 public protocol AnsweringBridge: Sendable {
-  /// Asks the attached delegates, latest first, then the provider.
+  /// Requests an answer from the attached delegates, latest first, then from the provider.
   ///
-  /// Callers see to it that one question at a time is asked for a key.
+  /// Callers must have at most one question per key in progress.
   ///
   /// - Parameters:
-  ///   - key: whose breaker and turn in the queue this is.
+  ///   - key: identifies the breaker and the turn in the queue.
   ///   - provider: the configured token provider, if there is one.
-  ///   - owner: the uid whose share of long runs this counts against; `nil` for an instance that a file defines, which
-  ///     counts for itself.
+  ///   - owner: the uid whose share of long runs this counts against. `nil` for an instance that a file defines, which
+  ///     has a share of its own.
   /// - Throws: the provider's reasons of `protocol.md`; `shuttingDown` when the calling task was cancelled.
   func ask(
     _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer
 
-  /// How the bridge stands for a key.
+  /// Returns the state of the bridge for a key.
   func status(of key: BridgeKey) -> Instance.Bridge
 
-  /// Whether a delegate is attached, or was so shortly before that it is waited for: there is somebody to ask although
-  /// no provider may be configured.
+  /// Returns whether a delegate is attached, or was lost so recently that it is waited for. A question can then be
+  /// answered without a configured provider.
   func hasDelegate(_ key: BridgeKey) -> Bool
 
-  /// Closes the breaker: someone with control wants an attempt now.
+  /// Closes the breaker, because a caller with the control role requests an attempt now.
   func reset(_ key: BridgeKey)
 
-  /// How many answers can be had at a time and how long each takes.
+  /// The number of answers that can be produced at a time, and how long each takes.
   var pace: BridgePace { get }
 
-  /// The last answer failed the caller's own check of it, so the run counts as failed after all.
+  /// Counts the last run as failed, because its answer failed the caller's own check.
   func reject(_ key: BridgeKey)
 
-  /// The instance is deleted: nothing of the key is kept.
+  /// Discards everything that is kept for the key of a deleted instance.
   func forget(_ key: BridgeKey)
 }
 

@@ -6,24 +6,24 @@
 
 /// The settings of `[bridge]`.
 public struct BridgeOptions: Sendable {
-  /// The directories that programs must lie in; none means everywhere.
+  /// The directories that programs must be in; an empty array allows every directory.
   public var allow: [String]
-  /// Whether programs may run as children of the daemon.
+  /// Whether providers may run as children of the daemon.
   public var commands: Bool
   /// The folder with the sockets of providers that are systemd units.
   public var unitSockets: String
-  /// How many providers run at a time.
+  /// The limits on providers that run at a time.
   public var limits: SlotLimits
-  /// The daemon's own environment, of which providers get little.
+  /// The daemon's own environment. Providers get only a few of its variables.
   public var environment: [String: String]
-  /// Whether the process becomes the subreaper of its descendants and kills what providers leave behind. The process
-  /// must then start nothing but providers.
+  /// Whether the process becomes the subreaper of its descendants and kills processes that providers leave behind. Such
+  /// a process must start nothing but providers.
   public var sweeps: Bool
 
-  /// Where the sockets of providers are unless it is said otherwise.
+  /// The default folder of the sockets of providers.
   public static let standardUnitSockets = "/run/sdkd-providers"
 
-  /// Settings; the environment is the process's if none is given.
+  /// Creates settings. The default environment is that of the process.
   public init(
     allow: [String] = [], commands: Bool = true, unitSockets: String = Self.standardUnitSockets,
     limits: SlotLimits = SlotLimits(),

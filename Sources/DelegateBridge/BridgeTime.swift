@@ -1,8 +1,8 @@
 import SDKProtocol
 
-/// The clocks and the dice of a bridge, so that tests can bring their own.
+/// The clocks and the random numbers of a bridge. Tests replace them.
 struct BridgeTime: Sendable {
-  /// What is slept on.
+  /// The clock for sleeping.
   var clock: any Clock<Duration> = ContinuousClock()
   /// The time since a fixed moment; it doesn't jump with the wall clock.
   var uptime: @Sendable () -> Duration
@@ -11,13 +11,14 @@ struct BridgeTime: Sendable {
   /// A random number from 0 to 1.
   var chance: @Sendable () -> Double = { .random(in: 0...1) }
 
-  /// The machine's.
+  /// Creates the machine's clocks and random numbers.
   init() {
     let start = ContinuousClock.now
     uptime = { start.duration(to: .now) }
   }
 
-  /// How long there is until a moment of the wall clock; never longer than the longest run and its wait.
+  /// Returns the time left until a deadline on the wall clock. At least zero, and at most twice the longest `timeout`:
+  /// one for the run, one for its wait.
   func left(until deadline: Timestamp) -> Duration {
     .seconds(min(max(deadline - now(), 0), 2 * ProviderConfiguration.maximumTimeout.value))
   }

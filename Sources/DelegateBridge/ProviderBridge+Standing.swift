@@ -1,19 +1,19 @@
 public import SDKProtocol
 
 extension ProviderBridge {
-  /// How the bridge stands as a whole.
+  /// The current load of the bridge.
   public struct Standing: Sendable, Hashable {
     /// Providers that run and hold a slot.
     public var running: Int
-    /// Providers that run for so long that they gave their slot back.
+    /// Providers that have run so long that they freed their slot.
     public var long: Int
     /// Runs that wait for a slot.
     public var waiting: Int
-    /// Breakers by their state; instances whose provider has not run yet have none.
+    /// The number of breakers by state. A key that never requested a run has no breaker.
     public var breakers: [Instance.Bridge.BreakerState: Int]
   }
 
-  /// How many providers run and wait, and how the breakers stand.
+  /// The number of running and waiting providers, and of breakers in each state.
   public var standing: Standing {
     let counts = slots.counts
     return Standing(

@@ -2,19 +2,19 @@ public import Logging
 public import SDKProtocol
 import Synchronization
 
-/// Asks the attached delegates and then the configured provider, which it runs as a child of the daemon or
-/// asks through the socket of a systemd unit.
+/// A bridge that requests answers from the attached delegates, then from the configured provider. The provider runs as
+/// a child of the daemon, or behind the socket of a systemd unit.
 public final class ProviderBridge: AnsweringBridge {
-  /// Hears of a breaker that opened (`true`) or closed (`false`). Called without any lock held.
+  /// An observer of breakers that open (`true`) or close (`false`). Called without any lock held.
   public typealias BreakerObserver = @Sendable (_ key: BridgeKey, _ opened: Bool) -> Void
 
-  /// Hears of every run that has ended. Called without any lock held; must be quick.
+  /// An observer of runs that have ended. Called without any lock held; must be quick.
   public typealias RunObserver = @Sendable (EndedRun) -> Void
 
-  /// A run is not begun when the question leaves it less time than this.
+  /// The shortest time worth a run. A run does not begin when less is left before the question's deadline.
   private static let shortestRun = Duration.milliseconds(500)
 
-  /// How providers are run, and by whom.
+  /// The current settings, and the runner that was made from them.
   private struct Setup: Sendable {
     var options: BridgeOptions
     var runner: any ProviderRunning
@@ -31,12 +31,12 @@ public final class ProviderBridge: AnsweringBridge {
   /// The keys whose last answer was a delegate's.
   private let delegated = Mutex<Set<BridgeKey>>([])
 
-  /// A bridge that runs real programs.
+  /// Creates a bridge that runs real programs.
   ///
   /// - Parameters:
-  ///   - sources: who is asked before the provider, in this order.
-  ///   - onBreakerChange: hears of breakers that open and close.
-  ///   - onRun: hears of runs that have ended.
+  ///   - sources: the sources of answers before the provider, in order of preference.
+  ///   - onBreakerChange: observes breakers that open and close.
+  ///   - onRun: observes runs that have ended.
   public convenience init(
     options: BridgeOptions = BridgeOptions(), sources: [any AnswerSource] = [], logger: Logger,
     onBreakerChange: @escaping BreakerObserver = { _, _ in }, onRun: @escaping RunObserver = { _ in }
@@ -65,8 +65,8 @@ public final class ProviderBridge: AnsweringBridge {
     slots = ProviderSlots(limits: options.limits, clock: time.clock)
   }
 
-  /// Other settings, for runs from now on; those that run go on as they began. The environment and whether leftovers
-  /// are swept stay as they were.
+  /// Applies other settings to runs from now on; runs in progress keep theirs. The environment and `sweeps` do not
+  /// change.
   public func use(_ options: BridgeOptions) {
     setup.withLock { setup in
       setup.options.allow = options.allow
@@ -110,7 +110,8 @@ public final class ProviderBridge: AnsweringBridge {
     do throws(SDKError) {
       return try await run(provider, question, key, owner)
     } catch {
-      // A provider that passes the question on leaves it to the delegate, who may do better the next time.
+      // When the provider passes the question on, a delegate's failure is the better error: it may answer the next
+      // time.
       throw error.reason == .noProvider ? failure ?? error : error
     }
   }
@@ -158,7 +159,7 @@ public final class ProviderBridge: AnsweringBridge {
   private func takeSlot(
     for provider: ProviderConfiguration, _ question: BridgeQuestion, _ key: BridgeKey, _ owner: UInt32?
   ) async throws(SDKError) -> Int {
-    // A run that begins with next to no time left would end as the provider's failure, which it isn't.
+    // A run that begins with almost no time left would count as the provider's failure, which it isn't.
     let needed = min(provider.timeout.duration, Self.shortestRun)
     let patience = time.left(until: question.deadline) - needed
     guard patience > .zero else { throw .tooLate }
@@ -183,7 +184,7 @@ public final class ProviderBridge: AnsweringBridge {
   public func reset(_ key: BridgeKey) { breakers.reset(key) }
 
   public func reject(_ key: BridgeKey) {
-    // The breaker is the provider's: it has no part in what a delegate said.
+    // The breaker concerns the provider alone, so a delegate's bad answer does not count against it.
     if !delegated.withLock({ $0.contains(key) }) { breakers.reject(key) }
   }
 
@@ -196,6 +197,6 @@ public final class ProviderBridge: AnsweringBridge {
 }
 
 extension Result where Failure == SDKError {
-  /// Why it failed; `nil` for a success.
+  /// The reason of the failure; `nil` for a success.
   fileprivate var failure: Reason? { if case .failure(let error) = self { error.reason } else { nil } }
 }

@@ -1,29 +1,29 @@
 public import SDKProtocol
 
-/// The provider's reasons of `protocol.md`, each with a sentence that says what happened and what to do next.
+/// The provider's reasons of `protocol.md`, each with a sentence that states what happened and what to do next.
 extension SDKError {
-  /// No provider and nobody attached.
+  /// No provider is configured and no delegate is attached.
   static let noProvider = SDKError(
     .provider, .noProvider,
     "No token provider is configured and no delegate is attached; set provider.command or provider.unit, or log in again."
   )
 
-  /// Everybody passed the question on.
+  /// Every source that could answer passed the question on.
   static let allDeferred = SDKError(
     .provider, .noProvider, "Everybody who was asked passed the question on; log in again.")
 
-  /// The owner says no.
+  /// The provider refused the user.
   static func denied(_ how: String) -> SDKError {
     SDKError(.provider, .providerDenied, "The token provider says no to this user (\(how)); its owner decides.")
   }
 
-  /// The daemon has a user of its own, who can read every tenant's state, and so could the program.
+  /// The daemon runs as a service user that can read every tenant's state. A command would run as that user too.
   public static let commandNeedsSameUid = SDKError(
     .provider, .providerNotAllowed,
     "A provider.command would run with the daemon's own user; use provider.unit, or allow it with same_uid = true in [bridge].",
     member: "provider.command")
 
-  /// No run now because of earlier failures.
+  /// No run now, because earlier runs failed.
   static func breakerOpen(retryAfter: Duration) -> SDKError {
     SDKError(
       .provider, .providerBackoff,
@@ -31,16 +31,16 @@ extension SDKError {
       retryAfter: retryAfter / .seconds(1))
   }
 
-  /// No run now because others run.
+  /// No run now, because others are in progress.
   static func providersBusy(_ why: String, retryAfter: Double) -> SDKError {
     SDKError(.provider, .providerBackoff, "\(why); try again later.", retryAfter: retryAfter)
   }
 
-  /// The question's deadline has passed before anybody could be asked.
+  /// The question's deadline passed before the provider could run.
   static let tooLate = SDKError(
     .provider, .providerTimeout, "The time for an answer was over before the token provider could run; try again.")
 
-  /// The asking task was cancelled.
+  /// The calling task was cancelled.
   static let noLongerAsked = SDKError(
     .limit, .shuttingDown, "The daemon stopped asking the token provider; try again.")
 }

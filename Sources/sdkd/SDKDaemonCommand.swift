@@ -8,7 +8,7 @@ import SDKKinds
 import SDKProtocol
 import Systemd
 
-/// `sdkd`: reads its arguments, and leaves the rest to `Daemon`.
+/// The command line of `sdkd`. `Daemon` does the rest.
 @main
 struct SDKDaemonCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -84,7 +84,7 @@ struct SDKDaemonCommand: AsyncParsableCommand {
     if status != 0 { throw ExitCode(status) }
   }
 
-  /// Secrets in memory reach neither core files nor other processes of the same user.
+  /// Keeps secrets in memory out of core files and away from other processes of the same user.
   private static func protectMemory() {
     _ = cl_set_dumpable(0)
     var none = rlimit(rlim_cur: 0, rlim_max: 0)

@@ -1,25 +1,26 @@
-/// Keeps a failing provider from being run again and again: exponential backoff with full jitter.
+/// A circuit breaker that limits how often a failing provider runs: exponential backoff with full jitter.
 ///
-/// A value without a clock: the caller gives the time since any fixed moment, which must not jump with the wall clock.
+/// A value without a clock. The caller passes the time since a fixed moment, from a clock that doesn't jump with the
+/// wall clock.
 package struct Breaker: Sendable, Hashable {
-  /// Where the breaker stands.
+  /// The state of the breaker.
   package enum State: Sendable, Hashable {
     /// Runs are allowed.
     case closed
     /// No run before this time.
     case open(until: Duration)
-    /// One run is trying whether the provider works again.
+    /// A trial run is in progress, which decides whether the breaker closes.
     case halfOpen
   }
 
   /// Whether a run may begin.
   package enum Admission: Sendable, Hashable {
     case allowed
-    /// Not before so much time has passed.
+    /// No run before this much time has passed.
     case refused(retryAfter: Duration)
   }
 
-  /// What observers are to be told.
+  /// The changes of state that observers are notified of.
   package enum Change: Sendable, Hashable { case opened, closed }
 
   /// The upper bound of the first delay.
@@ -30,10 +31,11 @@ package struct Breaker: Sendable, Hashable {
   package private(set) var state = State.closed
   package private(set) var failures = 0
 
-  /// A breaker that saw no failure.
+  /// Creates a closed breaker without failures.
   package init() {}
 
-  /// Asks to begin a run. A breaker that saw no failure allows it always.
+  /// Returns whether a run may begin. A closed breaker always allows it. An open one whose delay is over allows one
+  /// run, and becomes half-open.
   package mutating func admit(at now: Duration) -> Admission {
     switch state {
     case .closed: return .allowed
@@ -45,12 +47,12 @@ package struct Breaker: Sendable, Hashable {
     }
   }
 
-  /// A run was answered.
+  /// Records that a run was answered. Closes the breaker.
   package mutating func succeeded() -> Change? { reset() }
 
-  /// A run failed.
+  /// Records that a run failed. Opens the breaker.
   ///
-  /// - Parameter chance: a random number from 0 to 1, the part of the longest delay that is waited.
+  /// - Parameter chance: a random number from 0 to 1: the fraction of the longest delay to wait.
   package mutating func failed(at now: Duration, chance: Double) -> Change? {
     let wasClosed = state == .closed
     failures = min(failures + 1, 32)
@@ -58,24 +60,25 @@ package struct Breaker: Sendable, Hashable {
     return wasClosed ? .opened : nil
   }
 
-  /// An admitted run came to no end of its own: it was cancelled or got no slot.
+  /// Records that an admitted run has no result, because it was cancelled or got no slot. A half-open breaker then
+  /// allows the next run at once.
   package mutating func abandoned(at now: Duration) {
     if state == .halfOpen { state = .open(until: now) }
   }
 
-  /// Someone with control wants an attempt now.
+  /// Closes the breaker, because a caller with the control role requests an attempt now.
   package mutating func reset() -> Change? {
     let wasClosed = state == .closed
     self = Breaker()
     return wasClosed ? nil : .closed
   }
 
-  /// When the next run is allowed; `nil` while nothing is in its way.
+  /// The time at which the next run is allowed; `nil` unless the breaker is open.
   package var nextAttempt: Duration? {
     if case .open(let until) = state { until } else { nil }
   }
 
-  /// The longest delay after so many failures in a row: 1 s, 2 s, 4 s, … 5 min.
+  /// Returns the longest delay after this number of failures in a row: 1 s, 2 s, 4 s, … 5 min.
   package static func bound(afterFailures failures: Int) -> Duration {
     guard failures > 0 else { return .zero }
     return min(longest, shortest * (1 << min(failures - 1, 16)))

@@ -1,18 +1,19 @@
 import SDKProtocol
 import Synchronization
 
-/// The breakers of all keys, and how each key's last run ended.
+/// The breakers of all keys, and the exit of each key's last run.
 final class BreakerTable: Sendable {
-  /// What a run says about its provider.
+  /// The result of a run, as far as it concerns the breaker.
   enum Outcome: Sendable, Hashable {
-    /// It answered, if only with no.
+    /// The provider answered, or refused or deferred the question.
     case answered
-    /// It failed.
+    /// The run failed.
     case failed
-    /// It did not run to an end that says something.
+    /// The run says nothing about the provider: it was cancelled, got no slot, or its program may not be run.
     case nothing
 
-    /// A run by its result. A program that may not be run never ran, and is looked at anew each time.
+    /// Classifies a run by its result. A program that may not be run is checked again each time, so it needs no
+    /// breaker.
     init(_ result: Result<BridgeAnswer, SDKError>, _ ending: ProviderEnding) {
       switch (result, ending) {
       case (_, .cancelled), (_, .notAllowed): self = .nothing
@@ -22,11 +23,11 @@ final class BreakerTable: Sendable {
       }
     }
 
-    /// `nil` when nothing is said.
+    /// Whether the run succeeded; `nil` when it says nothing about the provider.
     var isSuccess: Bool? { self == .nothing ? nil : self == .answered }
   }
 
-  /// A breaker's permission to run. It ends with `forget`, so that a late run leaves no trace of a deleted instance.
+  /// A breaker's permission to run. `forget` invalidates it, so that a late run leaves no trace of a deleted instance.
   struct Admission: Sendable, Hashable { fileprivate let generation: Int }
 
   private struct Entry: Sendable {
@@ -49,9 +50,9 @@ final class BreakerTable: Sendable {
     self.onChange = onChange
   }
 
-  /// Asks to begin a run.
+  /// Returns the permission to begin a run.
   ///
-  /// - Throws: `providerBackoff` while the breaker is open.
+  /// - Throws: `providerBackoff` while the breaker is open, and while another run tries a half-open one.
   func admit(_ key: BridgeKey) throws(SDKError) -> Admission {
     let now = time.uptime()
     let (generation, admission) = state.withLock { state in
@@ -67,10 +68,10 @@ final class BreakerTable: Sendable {
     }
   }
 
-  /// An admitted run did not take place.
+  /// Records that an admitted run did not take place.
   func abandon(_ key: BridgeKey, _ admission: Admission) { record(key, admission, .nothing, lastExit: nil) }
 
-  /// An admitted run has ended.
+  /// Records the end of an admitted run. Does nothing if the key was forgotten since.
   func record(_ key: BridgeKey, _ admission: Admission, _ outcome: Outcome, lastExit: String?) {
     change(key) { [time] entry in
       guard entry.generation == admission.generation else { return nil }
@@ -85,10 +86,10 @@ final class BreakerTable: Sendable {
     }
   }
 
-  /// Closes a breaker.
+  /// Closes the breaker of a key.
   func reset(_ key: BridgeKey) { change(key) { $0.breaker.reset() } }
 
-  /// The last answer was of no use.
+  /// Counts the last run as failed, because its answer could not be used.
   func reject(_ key: BridgeKey) {
     change(key) { [time] entry in
       entry.lastExit = "output"
@@ -96,10 +97,10 @@ final class BreakerTable: Sendable {
     }
   }
 
-  /// Keeps nothing of a key.
+  /// Discards everything that is kept for a key.
   func forget(_ key: BridgeKey) { state.withLock { $0.entries[key] = nil } }
 
-  /// How a key stands.
+  /// Returns the state of a key's breaker, for `Instance.Bridge`.
   func status(of key: BridgeKey) -> Instance.Bridge {
     guard let entry = state.withLock({ $0.entries[key] }) else { return Instance.Bridge(state: .closed) }
     let now = time.uptime()
@@ -107,7 +108,7 @@ final class BreakerTable: Sendable {
     return Instance.Bridge(state: Self.shown(entry.breaker, at: now), nextAttemptAt: next, lastExit: entry.lastExit)
   }
 
-  /// How many breakers stand how.
+  /// The number of breakers in each state.
   var counts: [Instance.Bridge.BreakerState: Int] {
     let now = time.uptime()
     return state.withLock { state in

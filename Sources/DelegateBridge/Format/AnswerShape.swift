@@ -1,9 +1,9 @@
 import JSONRPC
 import SDKProtocol
 
-/// Which members answer which question (`provider.md`, "Questions and answers").
+/// The members that answer each question (`provider.md`, "Questions and answers").
 enum AnswerShape {
-  /// The shape of the answers to a question, those of all kinds.
+  /// Returns the schema of the answers to a question, for all kinds.
   static func schema(of question: BridgeQuestion.Name) -> JSONSchema {
     switch question {
     case .getToken, .invalidAuth: DelegateTokenAnswer.jsonSchema
@@ -12,7 +12,7 @@ enum AnswerShape {
     }
   }
 
-  /// The answer that an object is, whoever gave it.
+  /// Checks an object and returns it as an answer.
   ///
   /// - Throws: `providerOutputInvalid`, with the nearest known name for an unknown member.
   static func check(
@@ -50,7 +50,7 @@ enum AnswerShape {
     }
   }
 
-  /// The violation without a name that the answerer chose, which may be a secret in the wrong place.
+  /// Describes a violation without the unknown member's name, which may be a misplaced secret.
   private static func words(_ violation: JSONSchemaViolation, _ question: BridgeQuestion) -> String {
     let known = (schema(of: question.name).members ?? []).map(\.name)
     switch violation.problem {

@@ -1,4 +1,4 @@
-/// Who gave an answer, as sentences begin.
+/// The author of an answer, as the first words of a sentence in messages.
 enum Answerer: String, Sendable {
   case provider = "The token provider"
   case delegate = "The delegate"

@@ -1,7 +1,7 @@
 import JSONRPC
 import SDKProtocol
 
-/// Kubernetes' ExecCredential, as client-go's exec plugins write it.
+/// Kubernetes' ExecCredential, as exec plugins of client-go write it.
 enum ExecCredentialOutput {
   private static let versions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]
 

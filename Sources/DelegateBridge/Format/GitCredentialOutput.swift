@@ -3,16 +3,17 @@ import SDKProtocol
 
 /// The `key=value` lines of git's credential helpers.
 enum GitCredentialOutput {
-  /// The longest name of a line that is looked at, in bytes. A longer one is none that git knows.
+  /// The longest name of a line that is read, in bytes. git knows no longer one, so lines with longer names are
+  /// skipped.
   private static let longestName = 64
 
   static func parse(_ text: ArraySlice<UInt8>, _ question: BridgeQuestion) throws(SDKError) -> BridgeAnswer {
     guard String(validating: text, as: UTF8.self) != nil else { throw .output("wrote what is not UTF-8") }
     var values: [String: String] = [:]
-    // By bytes: in a String a carriage return and a line feed are one character.
+    // Split as bytes: in a `String` a carriage return and a line feed are one character.
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-      // An empty line ends what a helper says.
+      // An empty line ends a helper's output.
       if line.isEmpty { break }
       guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else {
         throw .output("wrote a line without =; the format git-credential has key=value lines")

@@ -22,7 +22,7 @@ enum GoogleExecutableOutput {
     return try OutputFormat.answer(token: token, expiresAt: expiry, format: .googleExecutable, question)
   }
 
-  /// The failure that a response reports; `nil` if it reports none.
+  /// Returns the failure that a response reports; `nil` if it reports none.
   static func failure(_ object: JSONObject) -> ReportedFailure? {
     guard object["success"]?.boolValue == false else { return nil }
     let code = object["code"].flatMap { $0.stringValue ?? $0.intValue.map(String.init) }

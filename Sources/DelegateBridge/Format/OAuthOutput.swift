@@ -12,11 +12,11 @@ enum OAuthOutput {
     }
     var expiry: JSON?
     if let lifetime = object["expires_in"], !lifetime.isNull {
-      // A number by the RFC; some servers write it as text.
+      // A number according to the RFC; some servers write it as text.
       guard let seconds = lifetime.doubleValue ?? lifetime.stringValue.flatMap({ Double($0) }), seconds.isFinite,
         seconds >= 0
       else { throw .output("wrote an expires_in that is not in seconds") }
-      // No token lives a century: what says so has no end worth knowing.
+      // A lifetime that `Seconds` can't hold, a century or more, is treated as no expiry.
       if let seconds = Seconds(seconds) { expiry = .string((now + seconds.value).description) }
     }
     var answer = try OutputFormat.answer(token: token, expiresAt: expiry, format: .oauth, question)
@@ -24,7 +24,7 @@ enum OAuthOutput {
     return answer
   }
 
-  /// The failure that an answer reports; `nil` if it reports none.
+  /// Returns the failure that an answer reports; `nil` if it reports none.
   static func failure(_ object: JSONObject) -> ReportedFailure? {
     guard let code = object["error"]?.stringValue else { return nil }
     return ReportedFailure(code: code, message: object["error_description"]?.stringValue)

@@ -1,13 +1,13 @@
 import JSONRPC
 public import SDKProtocol
 
-/// Reads what a provider wrote to standard output.
+/// A parser of a provider's standard output.
 public enum OutputFormat {
-  /// The answer in a provider's output.
+  /// Parses a provider's output into an answer.
   ///
-  /// - Parameter now: when it was written, for formats that give a lifetime.
-  /// - Throws: `providerOutputInvalid` for what can't be read, without any of the output in its message; the
-  ///   provider's own failure where the format can say one.
+  /// - Parameter now: the time at which it was written, for formats that give a lifetime.
+  /// - Throws: `providerOutputInvalid` for output that can't be read; the message contains nothing of the output. The
+  ///   provider's own failure, if the format can report one.
   public static func parse(
     _ bytes: [UInt8], format: ProviderFormat, question: BridgeQuestion, now: Timestamp
   ) throws(SDKError) -> BridgeAnswer {
@@ -31,7 +31,7 @@ public enum OutputFormat {
     }
   }
 
-  /// A failure that the output of a provider with a bad exit status explains, if its format can.
+  /// Returns the failure that a provider with a bad exit status reports in its output; `nil` if it reports none.
   static func failure(_ bytes: [UInt8], format: ProviderFormat) -> ReportedFailure? {
     switch format {
     case .auto, .googleExecutable: (try? object(bytes[...])).flatMap(GoogleExecutableOutput.failure)
@@ -40,7 +40,7 @@ public enum OutputFormat {
     }
   }
 
-  /// An answer with a token, for the formats that know nothing else.
+  /// Returns an answer with a token, for formats that can express nothing else.
   static func answer(
     token: String, expiresAt: JSON? = nil, format: ProviderFormat, _ question: BridgeQuestion
   ) throws(SDKError) -> BridgeAnswer {
@@ -60,7 +60,7 @@ public enum OutputFormat {
     do {
       value = try JSONParser.parse(text)
     } catch {
-      // The parser's words may quote a member's name, and the output is secret.
+      // The parser's message may quote a member's name, and the output is secret.
       throw .output("wrote what is not JSON (byte \(error.offset)); let it write one JSON object and nothing else")
     }
     guard let object = value.objectValue else {
@@ -71,7 +71,7 @@ public enum OutputFormat {
 }
 
 extension SDKError {
-  /// `providerOutputInvalid`; the words say what who answered did and what it should do.
+  /// Returns `providerOutputInvalid`. `words` follow the answerer's name: they state what it did and what it should do.
   static func output(_ words: String, by who: Answerer = .provider) -> SDKError {
     SDKError(.provider, .providerOutputInvalid, "\(who.rawValue) \(words).")
   }

@@ -1,11 +1,11 @@
 import SDKProtocol
 
-/// What a provider's output says about its failure, safe to show.
+/// A failure that a provider reports in its output, safe to show.
 struct ReportedFailure: Sendable, Hashable {
   let code: String?
   let message: String?
 
-  /// A failure in a provider's own words: bounded, on one line, without what looks like a token.
+  /// Creates a failure from the provider's words: truncated, on one line, with masked tokens.
   init(code: String?, message: String?) {
     self.code = code.map { Self.shown($0, 64) }
     self.message = message.map { Self.shown($0, 512) }
@@ -20,7 +20,7 @@ struct ReportedFailure: Sendable, Hashable {
   }
 
   private static func shown(_ text: String, _ limit: Int) -> String {
-    // Masked before it is cut: a cut token would not be known for one.
+    // Mask before cutting: half a token would not be recognized.
     let line = String(String.UnicodeScalarView(text.unicodeScalars.prefix(8192).map { $0.value < 0x20 ? " " : $0 }))
     return String(SecretMask.mask(line).prefix(limit))
   }

@@ -1,13 +1,14 @@
 import CLinux
 import Glibc
 
-/// A child of this process that it did not start itself, held so that its number can't become another's.
+/// A child that this process did not start itself, held by a descriptor, so that its pid can't be reused by another
+/// process.
 struct AdoptedProcess: ~Copyable {
   private let pidfd: Int32
 
-  /// The process that was seen, if it is still there and still a child.
+  /// Opens the process; fails if it has ended or is no longer a child.
   init?(_ seen: ProcessEntry) {
-    // The descriptor first, then the look whether it is still the same: what is signalled is what was looked at.
+    // Open the descriptor first, then compare: the process that is signalled is the one that was compared.
     let descriptor = cl_pidfd_open(seen.pid)
     guard descriptor >= 0 else { return nil }
     guard let now = ProcessTable.entry(of: seen.pid), now.parent == getpid(), now.start == seen.start else {
@@ -19,10 +20,10 @@ struct AdoptedProcess: ~Copyable {
 
   deinit { close(pidfd) }
 
-  /// Ends it.
+  /// Kills the process.
   func kill() { _ = cl_pidfd_send_signal(pidfd, SIGKILL) }
 
-  /// Takes its status, if it is dead.
+  /// Reaps the process if it is dead. Returns whether it was.
   func reap() -> Bool {
     let byDescriptor = idtype_t(3)
     var info = siginfo_t()

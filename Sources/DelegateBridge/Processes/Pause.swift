@@ -1,6 +1,6 @@
-/// Waiting that a cancelled task does as well: what must be cleaned up must be cleaned up.
+/// A pause that cancellation doesn't shorten, for cleanup that must complete.
 enum Pause {
-  /// Waits, whether or not the task is cancelled.
+  /// Waits, even when the task is cancelled.
   static func uncancelled(_ length: Duration) async {
     await Task { try? await Task.sleep(for: length) }.value
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What `/proc/PID/stat` says about a process.
+/// The fields of a process in `/proc/PID/stat`.
 struct ProcessEntry: Sendable, Hashable {
   let pid: pid_t
   /// `R`, `S`, `Z`, ….
@@ -8,10 +8,10 @@ struct ProcessEntry: Sendable, Hashable {
   let parent: pid_t
   let group: pid_t
   let session: pid_t
-  /// When it started, in ticks since the machine's start.
+  /// The time at which it started, in clock ticks since boot.
   let start: UInt64
 
-  /// Reads the line; `nil` if it is none.
+  /// Parses the line; `nil` if it is malformed.
   init?(stat line: String) {
     // The name is in parentheses and may itself hold spaces and parentheses.
     guard let open = line.firstIndex(of: "("), let close = line.lastIndex(of: ")"),

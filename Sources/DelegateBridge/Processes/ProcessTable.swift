@@ -1,20 +1,21 @@
 import Glibc
 
-/// The kernel's table of processes, as far as `/proc` shows it.
+/// The kernel's process table, as far as `/proc` shows it.
 enum ProcessTable {
-  /// A process; `nil` when there is none of this number.
+  /// Returns the process with a pid; `nil` when there is none.
   static func entry(of pid: pid_t) -> ProcessEntry? {
     read("/proc/\(pid)/stat").flatMap { ProcessEntry(stat: $0) }
   }
 
-  /// The children of this process, those that died and wait to be reaped included.
+  /// The children of this process, including zombies.
   static var children: [ProcessEntry] {
     let own = getpid()
     let listed = childrenByThread ?? entries(in: "/proc").compactMap { pid_t($0) }
     return listed.compactMap { entry(of: $0) }.filter { $0.parent == own }
   }
 
-  /// The lists that kernels with `CONFIG_PROC_CHILDREN` keep, one a thread; `nil` from other kernels.
+  /// The children according to kernels with `CONFIG_PROC_CHILDREN`, which have a list per thread; `nil` on other
+  /// kernels.
   private static var childrenByThread: [pid_t]? {
     guard read("/proc/thread-self/children") != nil else { return nil }
     return entries(in: "/proc/self/task").flatMap { thread in
@@ -22,7 +23,7 @@ enum ProcessTable {
     }
   }
 
-  /// A variable of the environment that a process was started with; `nil` without it, or when that can't be seen.
+  /// Returns a variable of the environment that a process was started with; `nil` if it is unset or can't be read.
   static func variable(_ name: String, of pid: pid_t) -> String? {
     read("/proc/\(pid)/environ")?.split(separator: "\0").first { $0.hasPrefix("\(name)=") }
       .map { String($0.dropFirst(name.utf8.count + 1)) }

@@ -1,11 +1,12 @@
 import Glibc
 import Synchronization
 
-/// When the runs in progress began, so that a sweep can tell what no run of today can have started.
+/// The start times of the runs in progress. A sweep uses them to find processes that no run in progress can have
+/// started.
 ///
-/// One for the process, as its children are: two bridges in one process must not sweep each other's providers.
+/// One instance per process, like its children: two bridges in one process must not sweep each other's providers.
 final class RunningProviders: Sendable {
-  /// The process's own.
+  /// The instance of this process.
   static let shared = RunningProviders()
 
   private struct State: Sendable {
@@ -15,7 +16,7 @@ final class RunningProviders: Sendable {
 
   private let state = Mutex(State())
 
-  /// A run is about to begin; to be called before its process exists.
+  /// Registers a run and returns its number. Call it before the run's process exists.
   func begin() -> Int {
     let now = Self.ticksSinceBoot
     return state.withLock { state in
@@ -25,13 +26,14 @@ final class RunningProviders: Sendable {
     }
   }
 
-  /// The variable that tells of a process which run started it, or an ancestor of it.
+  /// The environment variable that names the run that started a process or one of its ancestors.
   static let variable = "SDKD_RUN"
 
-  /// The variable's value for a run.
+  /// Returns the variable's value for a run.
   func tag(of id: Int) -> String { "\(Self.prefix)\(id)" }
 
-  /// Whether a process was started by a run of this process that has ended. One that hides whose it is, is none.
+  /// Returns whether a process was started by a run of this process that has ended. False for a process whose
+  /// environment doesn't show its run.
   func isLeftover(_ pid: pid_t) -> Bool {
     guard let tag = ProcessTable.variable(Self.variable, of: pid), tag.hasPrefix(Self.prefix),
       let id = Int(tag.dropFirst(Self.prefix.count))
@@ -41,13 +43,13 @@ final class RunningProviders: Sendable {
 
   private static let prefix = "\(getpid())-\(ticksSinceBoot)-"
 
-  /// The run and its group are gone.
+  /// Removes a run; its process group has ended.
   func end(_ id: Int) { state.withLock { $0.starts[id] = nil } }
 
-  /// The beginning of the oldest run in progress, in ticks since the machine's start; `nil` without runs.
+  /// The start of the oldest run in progress, in clock ticks since boot; `nil` without runs.
   var oldestStart: UInt64? { state.withLock { $0.starts.values.min() } }
 
-  /// Now, in the unit and on the clock of the start times in `/proc/PID/stat`.
+  /// The current time, in the unit and on the clock of the start times in `/proc/PID/stat`.
   private static var ticksSinceBoot: UInt64 {
     let boottime: clockid_t = 7
     var now = timespec()

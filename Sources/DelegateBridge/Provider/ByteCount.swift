@@ -1,22 +1,22 @@
 public import JSONRPC
 
-/// A number of bytes, on input also text such as `"64KiB"` or `"1MiB"`.
+/// A number of bytes. Decodes from an integer or from text such as `"64KiB"` or `"1MiB"`.
 public struct ByteCount: Sendable, Hashable, Comparable {
   /// The number; never negative.
   public let bytes: Int
 
-  /// A number of bytes; `nil` when it is negative.
+  /// Creates a number of bytes; `nil` when it is negative.
   public init?(_ bytes: Int) {
     guard bytes >= 0 else { return nil }
     self.bytes = bytes
   }
 
-  /// For the source code.
+  /// Returns a number of KiB, for literals in code.
   public static func kibibytes(_ count: UInt16) -> ByteCount { ByteCount(checked: Int(count) * 1024) }
 
   private init(checked bytes: Int) { self.bytes = bytes }
 
-  /// The number that a text such as `64KiB` says.
+  /// Parses text such as `64KiB`.
   public init?(text: String) {
     for (suffix, factor) in [("KiB", 1024), ("MiB", 1_048_576), ("B", 1), ("", 1)] where text.hasSuffix(suffix) {
       let digits = text.dropLast(suffix.count)

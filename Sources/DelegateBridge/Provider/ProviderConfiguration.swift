@@ -1,31 +1,31 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// A token provider: an executable, or a systemd unit with one, and how to ask it (`provider.md`, "The provider").
+/// A token provider: an executable, or a systemd unit with one, and how it is called (`provider.md`, "The provider").
 ///
-/// `init(from:)` refuses what could not be run, so a decoded value holds what its members promise.
+/// `init(from:)` rejects values that could not be run, so a decoded value satisfies the constraints of its members.
 public struct ProviderConfiguration: RPCValue, Hashable {
-  /// The program and its arguments; the first word is an absolute path. With `shell` the one text for `/bin/sh -c`.
+  /// The program and its arguments; the first word is an absolute path. With `shell` a single text for `/bin/sh -c`.
   public var command: [String]
-  /// The name of the systemd unit that is asked instead; `command` is empty then.
+  /// The name of the systemd unit that is called instead; `command` is empty then.
   public var unit: String?
   /// Whether `command` is a text for the shell.
   public var shell: Bool
-  /// How standard output is read.
+  /// The format of its standard output.
   public var format: ProviderFormat
-  /// What standard input holds.
+  /// The content of its standard input.
   public var input: ProviderInput
-  /// How long a run may take before it is ended.
+  /// The longest time of a run. It is ended after that.
   public var timeout: Seconds
   /// Variables to set.
   public var environment: [String: String]
   /// Variables of the daemon's own environment to pass.
   public var passEnvironment: [String]
-  /// Where it runs, an absolute path.
+  /// The working directory, an absolute path.
   public var workingDirectory: String
-  /// How much standard output is taken.
+  /// The largest standard output.
   public var maxOutput: ByteCount
-  /// How many runs there may be for one instance at a time.
+  /// The largest number of runs for one instance at a time.
   public var concurrency: Int
 
   /// The longest `timeout`.
@@ -33,7 +33,7 @@ public struct ProviderConfiguration: RPCValue, Hashable {
   /// The largest `max_output`.
   public static let maximumOutput = ByteCount.kibibytes(1024)
 
-  /// A provider from the source code; nothing is checked before it runs.
+  /// Creates a provider from code, without checks.
   public init(
     command: [String], shell: Bool = false, format: ProviderFormat = .auto, input: ProviderInput = .json,
     timeout: Seconds = Seconds(literal: 10), environment: [String: String] = [:], passEnvironment: [String] = [],
@@ -53,7 +53,7 @@ public struct ProviderConfiguration: RPCValue, Hashable {
     self.concurrency = concurrency
   }
 
-  /// A provider that is a systemd unit; nothing is checked before it is asked.
+  /// Creates a provider that is a systemd unit, without checks.
   public init(
     unit: String, format: ProviderFormat = .auto, input: ProviderInput = .json, timeout: Seconds = Seconds(literal: 10),
     maxOutput: ByteCount = .kibibytes(64), concurrency: Int = 1
@@ -63,10 +63,10 @@ public struct ProviderConfiguration: RPCValue, Hashable {
     self.unit = unit
   }
 
-  /// How the journal calls it: the unit that listens, or the program.
+  /// The name in the journal: that of the socket unit, or the program.
   var name: String { unit.map { UnitName.socketUnit($0) } ?? arguments.first ?? "" }
 
-  /// The words to run: the command itself, or the shell with it.
+  /// The words to execute: the command itself, or the shell and the command.
   public var arguments: [String] { shell && unit == nil ? ["/bin/sh", "-c"] + command : command }
 
   public static let jsonSchema = JSONSchema.named(

@@ -1,13 +1,13 @@
 import JSONRPC
 import ProviderUnit
 
-/// Which variables a provider gets: few, and none that would speak to systemd or the dynamic linker.
+/// The environment variables of a provider: few, and none that affects systemd or the dynamic linker.
 enum ProviderEnvironment {
   private static let refusedNames: Set<String> = ["NOTIFY_SOCKET", "CREDENTIALS_DIRECTORY", "JOURNAL_STREAM"]
   private static let refusedPrefixes = ["LISTEN_", "WATCHDOG_", "LD_", "SDKD_"]
   private static let standardPath = "/usr/local/bin:/usr/bin:/bin"
 
-  /// Why a configuration may not name this variable, as a sentence; `nil` if it may.
+  /// Returns why a configuration may not name this variable, as a sentence; `nil` if it may.
   static func problem(ofName name: String) -> String? {
     let isWord = name.unicodeScalars.allSatisfy { scalar in
       scalar == "_" || ("0"..."9").contains(scalar) || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
@@ -21,7 +21,7 @@ enum ProviderEnvironment {
     return nil
   }
 
-  /// The whole environment of a run.
+  /// Returns the complete environment of a run.
   static func make(
     _ provider: ProviderConfiguration, _ question: JSON, inherited: [String: String]
   ) -> [String: String] {

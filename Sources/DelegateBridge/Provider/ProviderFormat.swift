@@ -1,10 +1,10 @@
-/// How a provider's standard output is read (`provider.md`, the table of formats).
+/// The format of a provider's standard output (`provider.md`, the table of formats).
 public enum ProviderFormat: String, Sendable, Codable, CaseIterable {
-  /// One of the JSON forms by its members when `{` comes first, else `raw`.
+  /// Detected: output that begins with `{` is a JSON format according to its members, other output is `raw`.
   case auto
   /// The token on one line.
   case raw
-  /// An answer of the table of questions.
+  /// An answer according to the table of questions.
   case json
   /// Kubernetes' `client.authentication.k8s.io` ExecCredential.
   case execCredential = "exec-credential"

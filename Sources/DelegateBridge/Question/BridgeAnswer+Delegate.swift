@@ -2,10 +2,10 @@ public import JSONRPC
 public import SDKProtocol
 
 extension BridgeAnswer {
-  /// The longest answer that is taken from a delegate, in bytes: what a provider may write unless it is told otherwise.
+  /// The longest answer of a delegate, in bytes. The same as the default `maxOutput` of a provider.
   private static let maximumBytes = 64 << 10
 
-  /// The answer that a delegate's result is.
+  /// Creates an answer from a delegate's result.
   ///
   /// - Throws: `providerOutputInvalid`, without anything of the result in its message.
   public init(delegateResult result: JSON, to question: BridgeQuestion) throws(SDKError) {

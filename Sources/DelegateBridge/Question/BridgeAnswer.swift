@@ -1,17 +1,17 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// The answer of a delegate or a provider: the members of `provider.md`'s table.
+/// An answer of a delegate or a provider: the members of `provider.md`'s table.
 ///
-/// It holds secrets, so it prints as `‹answer›` wherever it is interpolated, dumped or mirrored.
+/// It contains secrets, so it prints as `‹answer›` wherever it is interpolated, dumped or mirrored.
 public struct BridgeAnswer: Sendable, Hashable {
-  /// The members as they came, such as `token`, `expiresAt`, `uniqueId`, `proceed`.
+  /// The members as they were received, such as `token`, `expiresAt`, `uniqueId`, `proceed`.
   public var members: JSONObject
 
-  /// An answer with these members.
+  /// Creates an answer with these members.
   public init(members: JSONObject) { self.members = members }
 
-  /// An answer with a token.
+  /// Creates an answer with a token.
   public init(token: Secret, expiresAt: Timestamp? = nil) {
     members = ["token": .string(token.reveal())]
     members["expiresAt"] = expiresAt.map { .string($0.description) }
@@ -20,7 +20,7 @@ public struct BridgeAnswer: Sendable, Hashable {
   /// The token, if the answer has one.
   public var token: Secret? { secret("token") }
 
-  /// When the token ends; RFC 3339 or seconds since 1970 in the answer.
+  /// The expiry of the token; RFC 3339 or seconds since 1970 in the answer.
   public var expiresAt: Timestamp? { members["expiresAt"].flatMap(Self.moment) }
 
   /// `support`: the owner's id of the user.
@@ -29,19 +29,19 @@ public struct BridgeAnswer: Sendable, Hashable {
   /// `shouldAuthenticate`: whether the service is to be authenticated.
   public var authenticate: Bool? { members["authenticate"]?.boolValue }
 
-  /// `shouldAuthenticate`: the service's settings, if the owner gives them.
+  /// `shouldAuthenticate`: the service's settings, if the owner provides them.
   public var settings: JSONObject? { members["settings"]?.objectValue }
 
-  /// `authenticationFailed`: whether to go on as a guest.
+  /// `authenticationFailed`: whether to continue as a guest.
   public var proceed: Bool? { members["proceed"]?.boolValue }
 
-  /// Whether the question is passed on to the next who may know.
+  /// Whether the question is passed on to the next source.
   public var isDeferred: Bool { members["defer"]?.boolValue ?? false }
 
-  /// A member that is a secret text.
+  /// Returns a member that is a secret text.
   public func secret(_ name: String) -> Secret? { members[name]?.stringValue.map { Secret($0) } }
 
-  /// The moment that RFC 3339 text or seconds since 1970 say; `nil` for anything else, milliseconds included.
+  /// Parses RFC 3339 text or seconds since 1970; `nil` for anything else, milliseconds included.
   static func moment(_ value: JSON) -> Timestamp? {
     let seconds = value.doubleValue ?? value.stringValue.flatMap { Double($0) }
     guard let seconds else { return value.stringValue.flatMap { Timestamp($0) } }

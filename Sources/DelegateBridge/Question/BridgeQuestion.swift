@@ -1,28 +1,28 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// What a delegate or a token provider is asked (`provider.md`, "Questions and answers").
+/// A question to a delegate or a token provider (`provider.md`, "Questions and answers").
 public struct BridgeQuestion: Sendable, Hashable {
-  /// Which question it is.
+  /// The name of the question.
   public typealias Name = DelegateQuestion.Name
 
-  /// Who needs the credential.
+  /// The user that needs the credential.
   public struct User: Sendable, Hashable {
     /// The vendor's id.
     public var id: String?
-    /// The id that the owner gave.
+    /// The id that the owner assigned.
     public var externalId: String?
 
-    /// A user with these ids.
+    /// Creates a user with these ids.
     public init(id: String? = nil, externalId: String? = nil) {
       self.id = id
       self.externalId = externalId
     }
   }
 
-  /// Why the question is asked, after a failure.
+  /// The failure that causes the question.
   public struct Failure: Sendable, Hashable {
-    /// The stable name.
+    /// The stable reason.
     public var reason: Reason
     /// The vendor's own code.
     public var code: String?
@@ -31,7 +31,7 @@ public struct BridgeQuestion: Sendable, Hashable {
     /// The vendor's HTTP status.
     public var httpStatus: Int?
 
-    /// A failure with these parts.
+    /// Creates a failure with these parts.
     public init(reason: Reason, code: String? = nil, description: String? = nil, httpStatus: Int? = nil) {
       self.reason = reason
       self.code = code
@@ -44,18 +44,18 @@ public struct BridgeQuestion: Sendable, Hashable {
   public var instance: InstanceID
   public var kind: KindName
   public var service: String?
-  /// Which attempt this is, from 1.
+  /// The number of the attempt, from 1.
   public var attempt: Int
   public var user: User?
   public var error: Failure?
-  /// Whether the user's external id is a secret: then it is in the input alone, not in the environment.
+  /// Whether the user's external id is a secret. It is then in the input only, not in the environment.
   public var concealsExternalId = false
-  /// The host of the vendor, with the port where it has one; not part of the question itself.
+  /// The host of the vendor, with the port where it has one. It is not part of the question's JSON.
   public var host: String?
-  /// When an answer comes too late. No wait and no run goes beyond it.
+  /// The time after which an answer is too late. No wait and no run exceeds it.
   public var deadline: Timestamp
 
-  /// A question with these parts.
+  /// Creates a question with these parts.
   public init(
     _ name: Name, instance: InstanceID, kind: KindName, service: String? = nil, attempt: Int = 1, user: User? = nil,
     error: Failure? = nil, deadline: Timestamp
@@ -70,7 +70,7 @@ public struct BridgeQuestion: Sendable, Hashable {
     self.deadline = deadline
   }
 
-  /// The question as delegates get it in params and providers on standard input.
+  /// The question as delegates receive it in `params`, and providers on standard input.
   public var json: JSON {
     var object: JSONObject = [
       "version": 1, "question": .string(name.rawValue), "instance": .string(instance.name), "kind": .string(kind.name),
@@ -83,7 +83,7 @@ public struct BridgeQuestion: Sendable, Hashable {
     return .object(object)
   }
 
-  /// The question as providers get it: an external id that is a secret is marked as one.
+  /// The question as providers receive it: `isSecret` marks an external id that is a secret.
   var providerInput: JSON {
     guard concealsExternalId, user?.externalId != nil, var object = json.objectValue,
       var user = object["user"]?.objectValue

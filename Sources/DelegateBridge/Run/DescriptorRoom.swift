@@ -1,14 +1,15 @@
 import Glibc
 
-/// Whether the daemon has room for the descriptors that a child takes.
+/// A check of whether the daemon has enough free file descriptors for a child.
 ///
-/// The library that starts children does not come back from a start for which the descriptors gave out half-way, so
-/// that is not tried: a daemon short of descriptors says so, and runs providers again when it has some.
+/// The library that starts children hangs when descriptors run out during a start. So a start is attempted only with
+/// enough of them. A daemon without them reports an error, and runs providers again when some are free.
 enum DescriptorRoom {
-  /// The pipes' six, the child's handles, and what the library keeps from its first child on, with some to spare.
+  /// The number of descriptors that a start needs: six for the pipes, the child's handles, those that the library keeps
+  /// from its first child on, and a reserve.
   static let needed = 16
 
-  /// Whether that many can be opened now.
+  /// Returns whether that many descriptors can be opened now.
   static func isThere() -> Bool {
     var taken: [Int32] = []
     defer { for descriptor in taken { close(descriptor) } }

@@ -4,16 +4,16 @@ import Logging
 import Subprocess
 import SystemPackage
 
-/// Runs a configured command as a child of the daemon.
+/// A runner of configured commands as children of the daemon.
 ///
-/// swift-subprocess starts the program, in a session of its own and with every descriptor above 2 closed, and reaps it.
-/// What is between is ours (`ProviderWatch`): the library doesn't say while it runs a process that it has died, and the
-/// rest of its group can be killed safely only between its death and its being reaped. `createSession` is the only
-/// option set, as others would make the library fork by a way that can hang.
+/// swift-subprocess starts the program in a session of its own, with every descriptor above 2 closed, and reaps it.
+/// `ProviderWatch` does the rest, because the library doesn't report the death of a running process before it reaps it.
+/// The rest of the process group can be killed safely only between the two. `createSession` is the only option set:
+/// others would make the library fork in a way that can hang.
 struct ExecProvider: ProviderRunning {
-  /// Which programs may be run.
+  /// The check that decides which programs may run.
   var check: ProgramCheck
-  /// Where standard error goes.
+  /// The logger for standard error.
   var logger: Logger
 
   func run(_ invocation: ProviderInvocation) async -> ProviderRun {
@@ -39,10 +39,10 @@ struct ExecProvider: ProviderRunning {
       ?? ProviderRun(ending: .notStarted("The token provider is being written; run it again later."))
   }
 
-  /// How often a program that somebody is just writing is tried again: a deployment lasts moments.
+  /// The number of retries for a program that is being written, 50 ms apart: a deployment is brief.
   private static let busyAttempts = 5
 
-  /// - Returns: nothing when the program is being written and `unlessBusy` asks for another try.
+  /// - Returns: `nil` when the program is being written and `unlessBusy` requests another try.
   private func spawn(
     _ program: String, _ invocation: ProviderInvocation, _ deadline: ContinuousClock.Instant, unlessBusy: Bool
   ) async -> ProviderRun? {
@@ -57,7 +57,7 @@ struct ExecProvider: ProviderRunning {
         output: .fileDescriptor(numbers[1], closeAfterSpawningProcess: false),
         error: .fileDescriptor(numbers[2], closeAfterSpawningProcess: false)
       ) { execution in
-        // The provider has its own by now; ours would keep the pipes from ending.
+        // The provider has its own copies by now. If ours stayed open, the pipes would never reach their end.
         for end in ends { end.close() }
         return await watch(execution.processIdentifier.value, pipes, invocation, deadline)
       }

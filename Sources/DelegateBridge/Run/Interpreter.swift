@@ -1,11 +1,11 @@
 import Glibc
 
-/// The program that the first line of a script names.
+/// The interpreter that the first line of a script names.
 enum Interpreter {
-  /// What the kernel looks at.
+  /// The length of a script's first line that the kernel reads, in bytes.
   private static let length = 256
 
-  /// The interpreter's path as it is written; `nil` for what is no script, or can't be read.
+  /// Returns the interpreter's path as written; `nil` if the file is not a script or can't be read.
   static func path(of program: String) -> String? {
     let file = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }
@@ -15,7 +15,7 @@ enum Interpreter {
     return count > 2 ? path(in: bytes[..<count]) : nil
   }
 
-  /// The interpreter's path in the first bytes of a script.
+  /// Returns the interpreter's path in the first bytes of a script.
   static func path(in bytes: ArraySlice<UInt8>) -> String? {
     guard bytes.starts(with: "#!".utf8) else { return nil }
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Decides at every run whether a program may be run: one that only root or the daemon's user can have put there.
+/// A check at every run that only root or the daemon's user can have put a program in its place.
 struct ProgramCheck: Sendable {
   typealias Refusal = SafePath.Refusal
 
-  /// The directories that programs must lie in; none means everywhere.
+  /// The directories that programs must be in; an empty array allows every directory.
   var allowed: [String] = []
   /// The user that may own programs, besides root.
   var user: uid_t = geteuid()
 
-  /// The path of the program itself, behind all symbolic links.
+  /// Returns the path of the program itself, with all symbolic links resolved.
   ///
-  /// Every directory on the way, those of the links included, must be as safe as the program.
+  /// Every directory on the path, including those of the links, must be as safe as the program.
   func resolve(_ path: String) throws(Refusal) -> String {
     let way = SafePath(user: user, remedy: "install it or change provider.command")
     let (full, status) = try way.follow(path)
@@ -29,10 +29,10 @@ struct ProgramCheck: Sendable {
     return full
   }
 
-  /// A script is as safe as the program that the kernel runs for it, which may itself be a script.
+  /// Checks that a script's interpreter is as safe as the script. It may itself be a script.
   private func checkInterpreter(of program: String, depth: Int = 0) throws(Refusal) {
     guard let path = Interpreter.path(of: program) else { return }
-    // The kernel goes no further either.
+    // The kernel has the same limit.
     guard depth < 5 else { throw .missing("The token provider \(program) has too many interpreters.") }
     let way = SafePath(user: user, remedy: "install it or change the first line of \(program)")
     let (full, status) = try way.follow(path)

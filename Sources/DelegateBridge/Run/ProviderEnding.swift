@@ -1,21 +1,21 @@
-/// How a run of a provider ended.
+/// The end of a provider's run.
 enum ProviderEnding: Sendable, Hashable {
   case exited(Int32)
   case signalled(Int32)
-  /// It took longer than it may and was ended.
+  /// The run exceeded its time and was ended.
   case timedOut
-  /// It wrote more than it may and was ended.
+  /// The run wrote more than `maxOutput` and was ended.
   case tooMuchOutput
-  /// Its program may not be run; the sentence says why.
+  /// The program may not be run; the sentence states why.
   case notAllowed(String)
-  /// It could not be started; the sentence says why.
+  /// The program could not be started; the sentence states why.
   case notStarted(String)
-  /// Its unit ended without saying how; the sentence says where to look.
+  /// The unit ended without an exit status; the sentence states where to look.
   case lost(String)
-  /// Nobody asks any longer, and it was ended.
+  /// The answer was no longer needed, and the run was ended.
   case cancelled
 
-  /// The ending as `bridge.lastExit` says it; `nil` when there is nothing to say about the provider.
+  /// The ending in the form of `bridge.lastExit`; `nil` when it says nothing about the provider.
   var lastExit: String? {
     switch self {
     case .exited(let status): "\(status)"

@@ -3,30 +3,30 @@ import Logging
 import ProviderUnit
 import SDKProtocol
 
-/// One run of a provider: the program, what it gets, and its limits.
+/// The parameters of one run of a provider: the program, its input, and its limits.
 struct ProviderInvocation: Sendable {
-  /// The name of the unit to ask instead of running a command.
+  /// The name of the unit to call instead of a command.
   var unit: String?
   /// The words of the command.
   var arguments: [String]
   /// The whole environment.
   var environment: [String: String]
-  /// Where it runs.
+  /// The working directory.
   var workingDirectory: String
-  /// What it may read on standard input.
+  /// The content of standard input.
   var input: [UInt8]
-  /// When it is ended.
+  /// The time after which the run is ended.
   var timeout: Duration
-  /// How many bytes of output it may write.
+  /// The largest output, in bytes.
   var maxOutput: Int
   /// The instance's fields for the journal.
   var metadata: Logger.Metadata
 
-  /// How a configured provider is asked a question.
+  /// Creates the invocation of a configured provider for a question.
   ///
   /// - Parameters:
-  ///   - inherited: the daemon's own environment, of which little is passed on.
-  ///   - patience: how long there is until the question's deadline.
+  ///   - inherited: the daemon's own environment, of which few variables are passed on.
+  ///   - patience: the time left until the question's deadline.
   init(
     _ provider: ProviderConfiguration, _ question: BridgeQuestion, inherited: [String: String], patience: Duration
   ) {
@@ -39,7 +39,7 @@ struct ProviderInvocation: Sendable {
     if let text, provider.unit == nil {
       input = Array(text.utf8)
     } else {
-      // The wrapper in the unit makes the variables of the question, and feeds the program.
+      // The wrapper in the unit sets the question's environment variables and feeds the program.
       input = JSONWriter.bytes(of: text.map { ProviderQuestion.wrapping(asked, standardInput: $0) } ?? asked) + [0x0A]
     }
     timeout = min(provider.timeout.duration, patience)

@@ -5,7 +5,7 @@ struct ProviderPipes: Sendable {
   let output: OwnedDescriptor
   let error: OwnedDescriptor
 
-  /// New pipes, and the provider's ends: standard input, output and error; `nil` with too many open files.
+  /// Creates the pipes and the provider's ends: standard input, output and error; `nil` with too many open files.
   static func make() -> (pipes: ProviderPipes, ends: [OwnedDescriptor])? {
     guard let input = OwnedDescriptor.pipe(), let output = OwnedDescriptor.pipe(), let error = OwnedDescriptor.pipe()
     else { return nil }

@@ -1,9 +1,9 @@
 import SDKProtocol
 
 extension ProviderRun {
-  /// What a run means: an answer, or one of the provider's reasons.
+  /// Returns the answer of a run, or throws one of the provider's reasons.
   ///
-  /// - Parameter now: when the run ended.
+  /// - Parameter now: the time at which the run ended.
   func answer(
     to question: BridgeQuestion, by provider: ProviderConfiguration, now: Timestamp
   ) throws(SDKError) -> BridgeAnswer {

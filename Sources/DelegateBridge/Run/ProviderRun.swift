@@ -1,13 +1,13 @@
-/// What a run of a provider gave.
+/// The result of a provider's run.
 struct ProviderRun: Sendable {
-  /// How it ended.
+  /// The end of the run.
   var ending: ProviderEnding
-  /// What it wrote to standard output, within its limit.
+  /// The standard output, within its limit.
   var output: [UInt8] = []
 }
 
-/// Who runs providers; tests of the bridge replace it.
+/// A runner of providers. Tests of the bridge replace it.
 protocol ProviderRunning: Sendable {
-  /// Runs a provider to its end and the end of its process group.
+  /// Runs a provider until it and its process group have ended.
   func run(_ invocation: ProviderInvocation) async -> ProviderRun
 }

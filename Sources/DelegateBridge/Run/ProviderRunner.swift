@@ -1,4 +1,4 @@
-/// Runs each provider in its own way: a command as a child, a unit through its socket.
+/// A runner that starts commands as children and calls units through their sockets.
 struct ProviderRunner: ProviderRunning {
   let commands: ExecProvider
   let units: UnitProvider

@@ -1,5 +1,5 @@
 extension ProviderRunning {
-  /// Runs a provider and says once when it lasts.
+  /// Runs a provider, and calls `onSlow` once when the run lasts longer than `slow`.
   func running(
     _ invocation: ProviderInvocation, slow: Duration, clock: any Clock<Duration>,
     onSlow: @escaping @Sendable () -> Void

@@ -1,19 +1,19 @@
 import CLinux
 import Glibc
 
-/// Feeds a running provider, reads it and ends it: one blocking loop, for a thread of the run's own.
+/// A blocking loop that feeds, reads and ends a running provider, on a thread of its own.
 ///
-/// It is over when the provider's first process has died and its group is killed. That process is still to be reaped
-/// then, so that until here its number can't have become another's.
+/// It returns when the provider's first process is dead and its group is killed. That process is not reaped yet, so its
+/// number can't have been reused.
 struct ProviderWatch {
-  /// What the loop saw.
+  /// The observations of the loop.
   struct Report: Sendable {
     var output: [UInt8] = []
-    /// Why the provider was ended; `nil` when it ended by itself.
+    /// The reason why the provider was ended; `nil` when it ended by itself.
     var interference: ProviderEnding?
   }
 
-  /// How long a provider has between SIGTERM and SIGKILL.
+  /// The time between SIGTERM and SIGKILL.
   static let grace = Duration.seconds(2)
 
   private let group: ProcessGroup
@@ -44,20 +44,20 @@ struct ProviderWatch {
     nextSignal = (deadline, SIGTERM)
   }
 
-  /// Watches the provider to its end.
+  /// Runs the loop until the provider has ended.
   mutating func run() -> Report {
     for pipe in [input, output, error] { if let pipe { _ = cl_set_nonblocking(pipe.raw, 1) } }
     while !waitOnce() {}
     group.kill()
-    // What the provider wrote before it died is in the pipes, at most a mebibyte each. A process outside the group that
-    // still writes is not waited for.
+    // The provider's last output is still in the pipes, at most a mebibyte each. A process outside the group that still
+    // writes is not waited for.
     for _ in 0..<64 { guard readOutput() else { break } }
     for _ in 0..<64 { guard readError() else { break } }
     for line in lines.finish() { onLine(line) }
     return report
   }
 
-  /// Waits for the next event and serves it; true when the provider's first process is dead.
+  /// Waits for the next event and handles it. Returns true when the provider's first process is dead.
   private mutating func waitOnce() -> Bool {
     var polled = [
       pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0),
@@ -93,7 +93,7 @@ struct ProviderWatch {
       let count = pendingInput.withUnsafeBytes { write(input.raw, $0.baseAddress, $0.count) }
       if count > 0 { pendingInput = pendingInput.dropFirst(count) }
       if count < 0, errno == EAGAIN || errno == EINTR { return }
-      // It need not read: a closed pipe only means that it has heard enough.
+      // A provider need not read its input: a closed pipe is no failure.
       if count < 0 { pendingInput = [] }
     }
     if pendingInput.isEmpty {
@@ -102,7 +102,7 @@ struct ProviderWatch {
     }
   }
 
-  /// Takes what is there of the output; false when there is nothing now.
+  /// Reads available output. Returns false when there is none now.
   @discardableResult
   private mutating func readOutput() -> Bool {
     guard let output else { return false }
@@ -120,7 +120,7 @@ struct ProviderWatch {
     return count > 0
   }
 
-  /// Takes what is there of standard error; false when there is nothing now.
+  /// Reads available standard error. Returns false when there is none now.
   @discardableResult
   private mutating func readError() -> Bool {
     guard let error else { return false }
@@ -132,7 +132,7 @@ struct ProviderWatch {
     return count > 0
   }
 
-  /// The number of bytes that are there, 0 for none now, or `nil` at the end.
+  /// Reads available bytes into `chunk`. Returns their number, 0 for none now, or `nil` at the end.
   private mutating func readChunk(_ pipe: OwnedDescriptor) -> Int? {
     let count = read(pipe.raw, &chunk, chunk.count)
     if count > 0 { return count }

@@ -1,20 +1,20 @@
 import Glibc
 
-/// Follows a path and sees to it that only root or the daemon's user can have put there what lies on the way.
+/// Resolves a path and checks that only root or the daemon's user can have put its components there.
 struct SafePath: Sendable {
-  /// Why a path is not used, as a sentence.
+  /// The reason why a path is not used, as a sentence.
   enum Refusal: Error, Hashable {
     case missing(String)
     case notAllowed(String)
   }
 
-  /// The user that may own things, besides root.
+  /// The user that may own files and directories, besides root.
   var user: uid_t = geteuid()
-  /// What to do about a path that is missing, as the end of a sentence.
+  /// The advice for a missing path, as the end of a sentence.
   var remedy: String
 
-  /// Follows the path, links included, and gives what it leads to with its status. Every directory on the way, those of
-  /// the links included, is safe then; what it leads to is the caller's to check.
+  /// Resolves the path, including symbolic links, and returns its target with the target's status. Checks every
+  /// directory on the way, including those of the links. The caller checks the target.
   func follow(_ path: String) throws(Refusal) -> (path: String, status: stat) {
     guard path.hasPrefix("/") else {
       throw .notAllowed("The token provider is not run because its path is not absolute; write it from the root on.")
@@ -50,7 +50,7 @@ struct SafePath: Sendable {
     throw .notAllowed("The token provider is not run because \(path) is a directory; name a program.")
   }
 
-  /// Only root and the daemon's user may own it.
+  /// Throws `notAllowed` unless root or `user` owns the file.
   func checkOwner(of path: String, _ status: stat) throws(Refusal) {
     guard status.st_uid != 0, status.st_uid != user else { return }
     throw .notAllowed(
@@ -58,7 +58,7 @@ struct SafePath: Sendable {
         + "give it to root or to the daemon's user.")
   }
 
-  /// Nobody else may write it.
+  /// Throws `notAllowed` if group or others may write the file.
   func checkMode(of path: String, _ status: stat) throws(Refusal) {
     guard status.st_mode & 0o022 != 0 else { return }
     throw .notAllowed(
@@ -66,7 +66,7 @@ struct SafePath: Sendable {
         + "take write permission from group and others.")
   }
 
-  /// The permissions as chmod takes them.
+  /// Returns the permissions in octal, as chmod takes them.
   static func mode(_ status: stat) -> String { String(status.st_mode & 0o7777, radix: 8) }
 
   private static func components(_ path: String) -> [String] {
@@ -95,7 +95,7 @@ struct SafePath: Sendable {
   private func check(directory path: String) throws(Refusal) {
     let status = try status(of: path)
     try checkOwner(of: path, status)
-    // In a sticky directory of root nobody can replace what is root's or the daemon's.
+    // In a sticky directory of root, other users can't replace files of root or the daemon.
     if status.st_mode & S_ISVTX != 0, status.st_uid == 0 { return }
     try checkMode(of: path, status)
   }

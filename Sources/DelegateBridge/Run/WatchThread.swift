@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// A thread for one run: it blocks in `poll` where a task must not.
+/// A thread for one run: it blocks in `poll`, which a task must not.
 enum WatchThread {
   private final class Start {
     let body: @Sendable () -> Void
     init(body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Runs `body` on a thread of its own, which takes no signals: a provider that closed its input is an error number.
+  /// Runs `body` on a new thread that blocks all signals: a write to a closed input then fails with an error number.
   ///
-  /// - Returns: false, and `body` is not run, if there is no room for another thread.
+  /// - Returns: false if the thread can't be created; `body` is not called then.
   static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     var attributes = pthread_attr_t()
     guard pthread_attr_init(&attributes) == 0 else { return false }

@@ -1,13 +1,13 @@
-/// How many providers run at a time and how long each takes: what renewals ahead of time are spread out by.
+/// The number of providers that run at a time and the time of each. Early renewals are spread out by it.
 public struct BridgePace: Sendable, Hashable {
-  /// Runs at a time.
+  /// The number of runs at a time.
   public var slots: Int
-  /// Runs of one owner at a time.
+  /// The number of runs of one owner at a time.
   public var slotsPerOwner: Int
-  /// Seconds that a run which was answered takes as a rule; `nil` before the first.
+  /// The typical duration of a run that was answered, in seconds; `nil` before the first.
   public var seconds: Double?
 
-  /// A pace.
+  /// Creates a pace; each number of slots is at least one.
   public init(slots: Int, slotsPerOwner: Int, seconds: Double? = nil) {
     self.slots = max(1, slots)
     self.slotsPerOwner = max(1, min(slots, slotsPerOwner))

@@ -1,9 +1,9 @@
-/// Whose share of the providers that run a run counts against.
+/// The owner of a run, for shares of the running providers.
 enum ProviderOwner: Sendable, Hashable {
-  /// The user who made the instance.
+  /// The user that created the instance.
   case uid(UInt32)
-  /// An instance that a file defines. They all belong to the machine's administrator, so each counts for itself: one
-  /// whose provider hangs must not starve the others.
+  /// An instance that a file defines. All of these belong to the machine's administrator, so each has a share of its
+  /// own. Otherwise one whose provider hangs would starve the others.
   case file(instance: String)
 
   /// Whether a file defines the instance.

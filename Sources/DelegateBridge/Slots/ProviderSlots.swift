@@ -1,10 +1,10 @@
 import SDKProtocol
 import Synchronization
 
-/// The waiting around `SlotTable`.
+/// A `SlotTable` whose callers can wait for their slot.
 ///
-/// A lock rather than an actor: what starts a waiting run is often a cancellation or the end of another run, neither of
-/// which can wait for an actor's turn.
+/// A lock rather than an actor: a waiting run is often started by a cancellation or the end of another run, and neither
+/// can await an actor.
 final class ProviderSlots: Sendable {
   private enum Verdict: Sendable { case started, refused, late, cancelled }
 
@@ -22,13 +22,15 @@ final class ProviderSlots: Sendable {
     self.clock = clock
   }
 
-  /// Waits for a slot, in turn with other instances.
+  /// Waits for a slot; instances take turns.
   ///
   /// - Parameters:
-  ///   - owner: the uid whose share it counts against; `nil` for an instance of a file, which counts for itself.
-  ///   - patience: how long at most.
+  ///   - owner: the uid whose share it counts against; `nil` for an instance that a file defines, which has a share of
+  ///     its own.
+  ///   - patience: the longest wait.
   /// - Returns: the run's number, to be given to `finish`.
-  /// - Throws: `providerBackoff` when there is no room or no time left; `shuttingDown` when the task was cancelled.
+  /// - Throws: `providerBackoff` when hung runs fill the limits or the wait is over; `shuttingDown` when the task was
+  ///   cancelled.
   func acquire(
     _ key: BridgeKey, owner: UInt32?, concurrency: Int, patience: Duration
   ) async throws(SDKError) -> Int {
@@ -59,25 +61,25 @@ final class ProviderSlots: Sendable {
     }
   }
 
-  /// Other limits: what waits may begin or be refused; what runs goes on.
+  /// Applies other limits. Waiting runs may begin or be refused; running ones continue.
   func use(_ limits: SlotLimits) { settle { $0.use(limits) } }
 
-  /// The run lasts: it gives its slot to another.
+  /// Records that the run lasts long, which frees its slot for another.
   func markLong(_ id: Int) { settle { $0.markLong(id) } }
 
-  /// The run has ended; `succeeded` is `nil` when that says nothing about the provider.
+  /// Records the end of the run; `succeeded` is `nil` when that says nothing about the provider.
   func finish(_ id: Int, succeeded: Bool?) { settle { $0.finish(id, succeeded: succeeded) } }
 
-  /// Forgets how the last run went.
+  /// Forgets the result of the key's last run.
   func forget(_ key: BridgeKey) { state.withLock { $0.table.forget(key) } }
 
-  /// Runs in slots, long runs and waiting ones.
+  /// The numbers of runs in slots, long runs and waiting runs.
   var counts: (slots: Int, long: Int, waiting: Int) {
     state.withLock { ($0.table.slotCount, $0.table.longCount, $0.table.waitingCount) }
   }
 
   private func enter(_ request: SlotRequest, _ continuation: CheckedContinuation<Verdict, Never>) {
-    // The task's flag is set before its handlers run: a cancellation that came too early for `leave` is seen here.
+    // The task's flag is set before its handlers run, so a cancellation too early for `leave` is seen here.
     if Task.isCancelled { return continuation.resume(returning: .cancelled) }
     settle { state in
       state.waiting[request.id] = continuation

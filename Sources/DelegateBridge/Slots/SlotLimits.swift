@@ -1,20 +1,21 @@
-/// How many providers run at a time.
+/// The limits on providers that run at a time.
 public struct SlotLimits: Sendable, Hashable {
-  /// Slots for runs that are expected to end soon: `bridge.max_concurrent`.
+  /// The number of slots for runs that are expected to end soon: `bridge.max_concurrent`.
   public var concurrent: Int
-  /// Runs in all, those that gave their slot back included: `bridge.max_running`.
+  /// The number of runs in total, including those that freed their slot: `bridge.max_running`.
   public var running: Int
-  /// The share of one owner: as many runs begin before those of owners that are over their share.
+  /// The share of one owner. Owners within their share begin runs before owners over it.
   public var runningPerOwner: Int
-  /// Runs in all while an owner over its share begins another: room for a share is left, so that an owner that comes
-  /// later is served while all of these hang.
+  /// The number of runs in total up to which an owner over its share may begin another. The rest is a reserve for an
+  /// owner that comes later while all of these hang.
   var runningOverShare: Int { max(1, running - min(runningPerOwner, running / 4)) }
-  /// Runs in all for instances that files define, which count for themselves each: a quarter is left to the users.
+  /// The number of runs in total for instances that files define, each of which has a share of its own. A quarter is
+  /// left to the users.
   var runningForFiles: Int { max(1, running - running / 4) }
-  /// After this time a run gives its slot back.
+  /// The time after which a run frees its slot.
   public var slow: Duration
 
-  /// Limits; each is at least one.
+  /// Creates limits; each number is at least one.
   public init(
     concurrent: Int = 32, running: Int = 256, runningPerOwner: Int = 8, slow: Duration = .seconds(2)
   ) {

@@ -1,11 +1,11 @@
-/// A run that wants a slot.
+/// A request for a slot.
 struct SlotRequest: Sendable, Hashable {
-  /// Tells runs apart.
+  /// The number that identifies the run.
   let id: Int
-  /// Whose question it answers; the queue is fair between its instances.
+  /// The key of the question. The queue is fair between instances.
   let key: BridgeKey
-  /// Whose share it counts against.
+  /// The owner whose share the run counts against.
   let owner: ProviderOwner
-  /// How many runs the instance's provider allows at a time.
+  /// The number of runs that the instance's provider allows at a time.
   let concurrency: Int
 }

@@ -1,15 +1,15 @@
 import DequeModule
 
-/// Decides which runs begin, which wait and which are refused.
+/// The rules that decide which runs begin, wait or are refused.
 ///
-/// A run begins in a slot. One that lasts gives the slot back and counts as long-running instead, so that hung providers
-/// never hold the slots. That giving back never fails: a run begins only while the daemon has room for one more
-/// long-running one. The last free slot is kept for instances whose last run succeeded.
+/// A run begins in a slot. A run that lasts frees its slot and counts as long-running instead, so that hung providers
+/// never occupy the slots. Freeing a slot never fails, since a run begins only while the limit leaves room for one more
+/// long-running run. The last free slot is reserved for keys whose last run succeeded.
 ///
-/// Shares are work-conserving: an owner over its share begins another run only while no owner within its share waits for
-/// a slot. Among owners over their share the one with the fewest runs is next.
+/// Shares are work-conserving: an owner over its share begins another run only while no owner within its share waits
+/// for a slot. Among owners over their share the one with the fewest runs is next.
 struct SlotTable: Sendable {
-  /// Which waiting runs may begin, and which need not wait any longer because the room is full of long ones.
+  /// The waiting runs that begin, and those that are refused because long-running runs fill the limits.
   struct Changes: Sendable, Equatable {
     var started: [Int] = []
     var refused: [Int] = []
@@ -23,7 +23,7 @@ struct SlotTable: Sendable {
   private var limits: SlotLimits
   private var runs: [Int: Run] = [:]
   private var queues: [String: Deque<SlotRequest>] = [:]
-  /// The instances that have waiting runs, next turn first.
+  /// The instances with waiting runs, the next one first.
   private var turns: Deque<String> = []
   private var healthy: Set<BridgeKey> = []
   private var runsOfOwner: [ProviderOwner: Int] = [:]
@@ -35,18 +35,18 @@ struct SlotTable: Sendable {
 
   init(limits: SlotLimits) { self.limits = limits }
 
-  /// Runs that hold a slot.
+  /// The number of runs that hold a slot.
   var slotCount: Int { runs.count - longCount }
-  /// Runs that wait.
+  /// The number of waiting runs.
   var waitingCount: Int { queues.values.reduce(0) { $0 + $1.count } }
 
-  /// Puts other limits in force.
+  /// Applies other limits.
   mutating func use(_ limits: SlotLimits) -> Changes {
     self.limits = limits
     return advance()
   }
 
-  /// Begins a run, lets it wait, or refuses it.
+  /// Begins a run, queues it, or refuses it.
   mutating func request(_ request: SlotRequest) -> Changes {
     if isFull(for: request.owner) { return Changes(refused: [request.id]) }
     if queues[request.key.instance] == nil { turns.append(request.key.instance) }
@@ -54,14 +54,14 @@ struct SlotTable: Sendable {
     return advance()
   }
 
-  /// A waiting run is no longer wanted.
+  /// Removes a waiting run.
   mutating func withdraw(_ id: Int, of instance: String) {
     guard var queue = queues[instance] else { return }
     queue.removeAll { $0.id == id }
     setQueue(queue, of: instance)
   }
 
-  /// A run has lasted: it gives its slot back.
+  /// Counts a run as long-running, which frees its slot.
   mutating func markLong(_ id: Int) -> Changes {
     guard let run = runs[id], !run.isLong else { return Changes() }
     runs[id]?.isLong = true
@@ -71,7 +71,7 @@ struct SlotTable: Sendable {
     return advance()
   }
 
-  /// A run has ended.
+  /// Removes a run that has ended.
   ///
   /// - Parameter succeeded: `nil` when its end says nothing about the provider.
   mutating func finish(_ id: Int, succeeded: Bool?) -> Changes {
@@ -92,10 +92,10 @@ struct SlotTable: Sendable {
     return advance()
   }
 
-  /// Forgets how the last run went.
+  /// Forgets the result of the key's last run.
   mutating func forget(_ key: BridgeKey) { healthy.remove(key) }
 
-  /// Whether long-running runs fill all the room that the owner may have, so that waiting is of no use.
+  /// Returns whether long-running runs fill the limits that apply to the owner, so that waiting is pointless.
   private func isFull(for owner: ProviderOwner) -> Bool {
     longCount >= limits.running
       || (longOfOwner[owner, default: 0] >= limits.runningPerOwner && longCount >= limits.runningOverShare)
@@ -106,7 +106,7 @@ struct SlotTable: Sendable {
     runsOfOwner[owner, default: 0] < limits.runningPerOwner
   }
 
-  /// Whether neither the instance's own runs nor those of files are in the way of a run.
+  /// Returns whether the limits of the instance and of instances from files allow another run.
   private func isAllowed(_ request: SlotRequest) -> Bool {
     runsOfInstance[request.key.instance, default: 0] < max(1, request.concurrency)
       && !(request.owner.isFile && runsOfFiles >= limits.runningForFiles)
@@ -119,8 +119,8 @@ struct SlotTable: Sendable {
     return free > kept && runs.count < room
   }
 
-  /// Refuses what need not wait, and begins runs: first those of owners within their share, in turn between instances,
-  /// then those of owners over it.
+  /// Refuses waiting runs whose owner's limits are full, and begins others. Owners within their share come first, in
+  /// turn between instances, then owners over it.
   private mutating func advance() -> Changes {
     var changes = Changes()
     for instance in turns {
@@ -145,14 +145,14 @@ struct SlotTable: Sendable {
     return changes
   }
 
-  /// The run to begin next of those whose owners are over their share.
+  /// Returns the run to begin next among owners over their share.
   private func nextOverShare() -> SlotRequest? {
     guard slotCount < limits.concurrent, runs.count < limits.runningOverShare else { return nil }
     let candidates = turns.lazy.compactMap { queues[$0]?.first }.filter { isAllowed($0) && hasSlot($0) }
     return candidates.min { runsOfOwner[$0.owner, default: 0] < runsOfOwner[$1.owner, default: 0] }
   }
 
-  /// Begins the first waiting run of its instance, whose next turn is the last.
+  /// Begins the first waiting run of its instance and moves the instance to the end of the turns.
   private mutating func start(_ request: SlotRequest) -> Int {
     let instance = request.key.instance
     if turns.last != instance, let place = turns.firstIndex(of: instance) { turns.append(turns.remove(at: place)) }

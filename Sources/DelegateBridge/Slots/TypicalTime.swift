@@ -1,13 +1,12 @@
-/// How long something takes as a rule, learned from how long it took: a moving average that believes bad news sooner
-/// than good news.
+/// An exponentially weighted moving average of durations that rises faster (α = 0.5) than it falls (α = 0.125).
 public struct TypicalTime: Sendable, Hashable {
-  /// Seconds; `nil` before the first time.
+  /// The average, in seconds; `nil` before the first sample.
   public private(set) var seconds: Double?
 
-  /// Nothing is known yet.
+  /// Creates an average without samples.
   public init() {}
 
-  /// It took so many seconds this time; what is no time, or longer than ten minutes, counts as the nearest one.
+  /// Adds a sample in seconds, clamped to 0 … 600. Ignores one that is not finite.
   public mutating func note(_ sample: Double) {
     guard sample.isFinite else { return }
     let sample = min(max(sample, 0), 600)

@@ -1,6 +1,6 @@
-/// Cuts a provider's standard error into lines for the journal, up to a limit; the rest is counted, not kept.
+/// A splitter of a provider's standard error into lines for the journal. Bytes past a limit are counted, not kept.
 struct LineReader: Sendable {
-  /// How many bytes are kept in all.
+  /// The number of bytes that are kept in total.
   static let limit = 4096
 
   private var pending: [UInt8] = []
@@ -9,7 +9,7 @@ struct LineReader: Sendable {
 
   init() {}
 
-  /// Takes bytes as they come and gives the lines that they complete, masked.
+  /// Adds bytes and returns the lines that they complete, with secrets masked.
   mutating func take(_ bytes: some Collection<UInt8>) -> [String] {
     let room = bytes.prefix(max(0, Self.limit - kept))
     kept += room.count
@@ -23,10 +23,10 @@ struct LineReader: Sendable {
     return lines
   }
 
-  /// The last line, which had no end, and what was left out.
+  /// Returns the last, unterminated line and a note on the omitted bytes.
   mutating func finish() -> [String] {
     var lines: [String] = []
-    // The last word may be a secret whose rest, by which it would be known, was cut off.
+    // The last word may be the start of a secret that can't be recognized without its cut-off rest.
     if ignored > 0 {
       let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
       pending = Array(pending[..<(pending.lastIndex(where: isBlank) ?? 0)])

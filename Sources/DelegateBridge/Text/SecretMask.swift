@@ -1,11 +1,11 @@
-/// Hides what looks like a token in a text that goes to the journal or to a caller.
+/// A filter that masks apparent tokens in a text for the journal or a caller.
 ///
-/// It errs on the side of hiding: a long identifier in a log line may go with the secrets.
+/// It prefers masking too much: a long identifier in a log line may be masked as well.
 struct SecretMask {
-  /// What stands in a secret's place.
+  /// The replacement for a secret.
   static let mark = "‹masked›"
 
-  /// Letters and digits in a row from which on a run is taken for a secret.
+  /// The number of characters from which a run of letters and digits counts as a secret.
   static let longRun = 24
 
   private typealias Word = ArraySlice<Unicode.Scalar>
@@ -15,13 +15,13 @@ struct SecretMask {
     "credential", "credentials", "cookie", "assertion", "signature", "jwt", "sessionid", "session_id",
   ]
 
-  /// What the words before have said about the next one.
+  /// The expectation that the preceding words raise for the next one.
   private enum Expectation { case nothing, separator, value }
 
   private var result = String.UnicodeScalarView()
   private var expectation = Expectation.nothing
 
-  /// The text without its secrets.
+  /// Returns the text with its secrets masked.
   static func mask(_ text: some StringProtocol) -> String {
     var mask = SecretMask()
     let scalars = withoutUserInfo(Array(text.unicodeScalars))
@@ -39,7 +39,7 @@ struct SecretMask {
     return String(mask.result)
   }
 
-  /// The text with what stands before the host in a URL hidden: a user and a password, or a token.
+  /// Masks the user information before the host of a URL: a user and a password, or a token.
   private static func withoutUserInfo(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
     guard scalars.contains("@") else { return scalars }
     var result: [Unicode.Scalar] = []
@@ -110,7 +110,7 @@ struct SecretMask {
   }
 
   private static func isSecret(_ word: Word) -> Bool {
-    // A path or a host name is long as a whole; a secret is long between the dots and, in a path, the slashes.
+    // A path or a host name is long as a whole, so look at the parts between the dots and, in a path, the slashes.
     let isPath = word.first == "/" || word.starts(with: "./".unicodeScalars)
     return word.split { $0 == "." || (isPath && $0 == "/") }.contains { part in
       part.count >= longRun && part.count { ("0"..."9").contains($0) || $0.properties.isAlphabetic } >= longRun / 2

@@ -1,7 +1,7 @@
 import Glibc
 import ProviderUnit
 
-/// One question to a unit and its reply: a blocking loop, for a thread of its own.
+/// An exchange of one question and its reply with a unit: a blocking loop, on a thread of its own.
 struct UnitExchange {
   private let unit: UnitSocket
   private let socket: OwnedDescriptor
@@ -25,7 +25,8 @@ struct UnitExchange {
     pending = invocation.input[...]
   }
 
-  /// Asks and waits for the reply, its bound, the deadline or the cancellation.
+  /// Sends the question and reads until the reply is complete or too long, the deadline passes, or the exchange is
+  /// cancelled.
   mutating func run() -> ProviderRun {
     do throws(UnitSocket.Refusal) {
       try unit.connect(socket, until: deadline)
@@ -38,7 +39,7 @@ struct UnitExchange {
       var polled = [pollfd(fd: socket.raw, events: Int16(isAsked ? POLLIN : POLLIN | POLLOUT), revents: 0)]
       guard poll(&polled, 1, milliseconds) > 0 else { continue }
       if !isAsked, polled[0].revents & Int16(POLLOUT) != 0 { ask() }
-      // Not what is there alone: only the end says that nothing more comes, and who is behind it has ended.
+      // Read to the end of the connection: only that shows that the reply is complete and the wrapper has ended.
       if polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0, let run = receive() { return run }
     }
   }
@@ -52,14 +53,14 @@ struct UnitExchange {
     let count = pending.withUnsafeBytes { send(socket.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     if count > 0 { pending = pending.dropFirst(count) }
     if count < 0, errno == EAGAIN || errno == EINTR { return }
-    // It need not read. Its end is seen by reading.
+    // The unit need not read the question. Reading notices its end.
     if count < 0 || pending.isEmpty {
       isAsked = true
       _ = shutdown(socket.raw, Int32(SHUT_WR))
     }
   }
 
-  /// Takes what is there; gives the run when that was all.
+  /// Reads available bytes. Returns the run when the connection has ended or the output is too long.
   private mutating func receive() -> ProviderRun? {
     let count = recv(socket.raw, &chunk, chunk.count, 0)
     if count < 0, errno == EAGAIN || errno == EINTR { return nil }

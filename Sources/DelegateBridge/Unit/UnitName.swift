@@ -3,7 +3,7 @@ enum UnitName {
   /// The longest name, in bytes: the socket's path must fit into an address.
   static let longest = 64
 
-  /// Why this can't be the name, as a sentence; `nil` if it can.
+  /// Returns why a name is invalid, as a sentence; `nil` if it is valid.
   static func problem(of name: String) -> String? {
     let isValid =
       !name.isEmpty && name.utf8.count <= longest
@@ -17,9 +17,9 @@ enum UnitName {
       + "\"-\"."
   }
 
-  /// The units that systemd makes of it, one a question, as a pattern.
+  /// Returns a pattern for the service units that systemd creates, one per question.
   static func serviceUnits(_ name: String) -> String { "sdkd-provider-\(name)@*" }
 
-  /// The unit that listens.
+  /// Returns the name of the socket unit.
   static func socketUnit(_ name: String) -> String { "sdkd-provider-\(name).socket" }
 }

@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Asks a token provider that is a systemd unit of its own, with another uid and sandbox than the daemon.
+/// A runner of token providers that are systemd units, with another uid and sandbox than the daemon.
 ///
-/// The daemon connects to the unit's socket, writes the question, closes its side and reads the program's output and,
-/// behind it, how it ended (`ProviderReply`). When the time is over it closes the connection, and the wrapper in the
+/// The daemon connects to the unit's socket, writes the question and closes its side. It then reads the program's
+/// output and exit status (`ProviderReply`). When the time is over it closes the connection, and the wrapper in the
 /// unit ends the program.
 struct UnitProvider: ProviderRunning {
   /// The folder with a socket for each unit.
@@ -33,7 +33,7 @@ struct UnitProvider: ProviderRunning {
         }
       }
     } onCancel: {
-      // First the mark, then what wakes the thread: one that connects in between sees the mark.
+      // Set the flag, then wake the thread: a thread that connects in between sees the flag.
       cancellation.isRequested.store(true, ordering: .sequentiallyConsistent)
       _ = shutdown(socket.raw, Int32(SHUT_RDWR))
     }
@@ -45,7 +45,7 @@ struct UnitProvider: ProviderRunning {
 }
 
 extension OwnedDescriptor {
-  /// A stream socket without a name, closed by exec; `nil` with too many open files.
+  /// Creates an unnamed stream socket that is closed by exec; `nil` with too many open files.
   fileprivate static func unixStream() -> OwnedDescriptor? {
     let descriptor = cl_unix_stream_create()
     return descriptor >= 0 ? OwnedDescriptor(descriptor) : nil

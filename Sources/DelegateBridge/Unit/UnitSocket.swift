@@ -3,10 +3,10 @@ import Glibc
 
 /// The socket of a token provider that is a systemd unit, and whether it is trusted.
 ///
-/// Whoever listens gives the daemon its credentials, so the socket must be where only root and the daemon's user can
-/// have put it, and the listener one of these two: systemd is the system's root or the user's own.
+/// The listener provides credentials to the daemon. So only root or the daemon's user may be able to create the socket,
+/// and the listener must run as one of the two. systemd runs as root, or as the user.
 struct UnitSocket {
-  /// Why there is no connection, as a provider's ending.
+  /// The reason why there is no connection, as a provider's ending.
   struct Refusal: Error { let ending: ProviderEnding }
 
   /// The unit's name.
@@ -18,7 +18,7 @@ struct UnitSocket {
 
   private var path: String { "\(folder)/\(name).sock" }
 
-  /// Connects a socket; waits while the listener's queue is full, but not longer than until the deadline.
+  /// Connects a socket. Waits until the deadline while the listener's queue is full.
   func connect(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(Refusal) {
     if let problem = UnitName.problem(of: name) { throw Refusal(ending: .notStarted(problem)) }
     do throws(SafePath.Refusal) {
@@ -45,7 +45,8 @@ struct UnitSocket {
       throw .notAllowed("The token provider is not asked because \(full) is no socket.")
     }
     try way.checkOwner(of: full, status)
-    // Who may write may connect and so ask for credentials: the daemon's own group at most.
+    // Write permission lets a process connect and request credentials. At most root's or the daemon's own group may
+    // have it.
     if status.st_mode & 0o020 != 0, status.st_gid == getegid() || status.st_gid == 0, status.st_mode & 0o002 == 0 {
       return
     }

@@ -1,9 +1,9 @@
 import SDKProtocol
 import Systemd
 
-/// The audit's way into the log: past the level, by the log's own thread.
+/// The path of audit records into the log. They bypass the log level; the log's own thread writes them.
 enum AuditLog {
-  /// A record as the log takes it.
+  /// Converts an audit record to a log record.
   static func logRecord(_ record: AuditRecord) -> LogRecord {
     var metadata: [String: String] = [:]
     for (field, value) in record.fields { metadata[field.rawValue] = value }

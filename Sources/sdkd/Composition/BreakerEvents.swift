@@ -3,7 +3,7 @@ import SDKInstances
 import StateStore
 import Synchronization
 
-/// Turns a breaker that opens or closes into an event of its instance.
+/// An observer that emits an event of the instance when a breaker opens or closes.
 final class BreakerEvents: Sendable {
   private let registry = Mutex<InstanceRegistry?>(nil)
   private let operations: Operations

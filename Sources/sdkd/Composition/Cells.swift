@@ -8,7 +8,7 @@ final class ReadinessCell: Sendable {
   func set() { state.store(true, ordering: .releasing) }
 }
 
-/// Why calls that need state can't be served, if they can't.
+/// The error of all calls that need state; `nil` while they can be served.
 final class FailureCell: Sendable {
   private let state: Mutex<SDKError?>
   init(_ error: SDKError?) { state = Mutex(error) }

@@ -13,7 +13,7 @@ import StateStore
 import Systemd
 import UnixSignals
 
-/// The parts of a running daemon and how they hang together.
+/// The parts of a running daemon and their connections.
 struct Composition {
   let paths: DaemonPaths
   let loaded: ConfigurationLoader.Loaded
@@ -25,15 +25,16 @@ struct Composition {
   let meters: Meters
   let log: LogWriter
   let saysReady: Bool
-  /// Starts the daemon anew when its state can be written; `nil` when that is not waited for.
+  /// Restarts the daemon when its state becomes writable; `nil` when it does not wait for that.
   let restart: ProgramRestart?
   let socketFile: ControlSocketFile?
 
-  /// Serves until the end is asked for.
+  /// Serves until the daemon is requested to stop.
   func serve() async throws {
     let configuration = loaded.configuration
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
-    // Vendors have event loops of their own: what they send, and TLS with hundreds of them, delays no caller.
+    // Vendors have event loops of their own, so that their traffic and TLS, with hundreds of connections, delay no
+    // caller.
     let vendors = MultiThreadedEventLoopGroup(numberOfThreads: 2)
     let http = VendorHTTPClient(group: vendors)
     let operations = Operations()
@@ -120,7 +121,7 @@ struct Composition {
     services += [StartService(reloader: reloader, loaded: loaded), listening]
     services += [
       RepeatingService(interval: .seconds(60)) { [audit] in audit.flush() }, metrics,
-      // Users and groups come and go.
+      // Users and groups are added and removed while the daemon runs.
       RepeatingService(interval: .seconds(30)) { names.refresh(registry.namesInUse) },
       RepeatingService(interval: .seconds(1)) { await http.closeIdle() },
     ]
@@ -145,7 +146,8 @@ struct Composition {
     var options = ServiceGroupConfiguration(
       services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
       gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
-    // Each service bounds its own end; the grace can be changed while the daemon runs.
+    // Each service bounds its own shutdown. `[shutdown] grace` can change while the daemon runs, so this is only an
+    // upper bound.
     options.maximumGracefulShutdownDuration = .seconds(660)
     try watch.start()
     let result: Result<Void, any Error>
@@ -165,7 +167,7 @@ struct Composition {
     try result.get()
   }
 
-  /// The group's own lines tell of services starting and stopping: of no use to operators.
+  /// The logger of the service group. Its messages about starting and stopping services would not help operators.
   private var quiet: Logger {
     var logger = logger
     logger.logLevel = .error

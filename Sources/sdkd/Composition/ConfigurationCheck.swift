@@ -1,11 +1,11 @@
 import SDKKinds
 
-/// `sdkd --check`: every mistake on a line of standard error.
+/// `sdkd --check`: writes every mistake as a line on standard error.
 enum ConfigurationCheck {
-  /// - Returns: 0 without mistakes, 78 (`EX_CONFIG`) with some.
+  /// - Returns: 0 without mistakes, 78 (`EX_CONFIG`) otherwise.
   static func run(_ paths: DaemonPaths) -> Int32 {
     let path = paths.config
-    // Root checks the package's configuration for a daemon that will have a user of its own.
+    // Root checks the package's configuration for a daemon that runs as its own user.
     let isPackaged = ["/etc/sdkd/", "/etc/sdkd-tenants/"].contains { path.hasPrefix($0) }
     let loaded = ConfigurationLoader.load(
       path: path, kinds: Kinds.all, commandNeedsSameUid: paths.isService || isPackaged)

@@ -2,19 +2,19 @@ import CLinux
 import Glibc
 import StateStore
 
-/// The directory of a state as its owner may use it, in a process that does nothing else.
+/// The directory of a state, accessed as its owner by a process that does nothing else.
 ///
-/// Root must not follow paths in a directory that another user can change: a link, a journal of SQLite's or a changed name
-/// there would have root read, overwrite or delete other files. So a process of root makes the directory its root
-/// directory and becomes the owner before it opens anything in it.
+/// Root must not follow paths in a directory that another user can change. A link, a journal of SQLite or a changed
+/// name there would make root read, overwrite or delete other files. So a root process makes the directory its root
+/// directory and becomes the owner before it opens a file in it.
 struct ConfinedState {
   /// The directory's path in this process.
   let path: String
   private let outside: String
 
-  /// Finds the directory. A process of root drops its rights to those of the owner within the directory.
+  /// Opens the directory. A root process then has only the owner's rights within the directory.
   ///
-  /// - Returns: `nil` when there is none, with the reason in `errno`.
+  /// - Returns: `nil` when the directory can't be found or opened, with the reason in `errno`.
   init?(_ state: String) throws(StoreOpenError) {
     guard let real = realpath(state, nil) else { return nil }
     defer { free(real) }
@@ -39,6 +39,6 @@ struct ConfinedState {
     path = "/"
   }
 
-  /// Returns a message with paths as they are outside of the root directory.
+  /// Returns a message whose paths are those outside of the new root directory.
   func shown(_ message: String) -> String { path == "/" ? message.replacing("//", with: outside + "/") : message }
 }

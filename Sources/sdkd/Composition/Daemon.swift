@@ -12,23 +12,23 @@ import ServiceLifecycle
 import StateStore
 import Systemd
 
-/// Puts the daemon together, runs it, and says how it ended.
+/// The whole daemon: assembles its parts, runs it, and reports its end.
 struct Daemon {
   let paths: DaemonPaths
 
-  /// `EX_USAGE`: systemd passed what can't be served.
+  /// `EX_USAGE`: systemd passed sockets that can't be used.
   private static let exitUsage: Int32 = 64
-  /// `EX_TEMPFAIL`: another daemon has the socket or the state.
+  /// `EX_TEMPFAIL`: another daemon holds the socket or the state.
   private static let exitTaken: Int32 = 75
-  /// `EX_NOPERM`: the socket is another user's.
+  /// `EX_NOPERM`: the socket belongs to another user.
   private static let exitForeign: Int32 = 77
   private static let exitFailed: Int32 = 1
 
-  /// Runs until a signal asks for the end.
+  /// Runs until a signal requests the end.
   ///
   /// - Returns: the exit status.
   func run() async -> Int32 {
-    // Until somebody listens for it: a reload that comes too early must not end the daemon.
+    // Ignored until `HangupService` handles it: an early reload must not end the daemon.
     signal(SIGHUP, SIG_IGN)
     let notifier = Notifier()
     let output = LogOutput.detect()
@@ -83,7 +83,7 @@ struct Daemon {
         "The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.",
         status: Self.exitTaken)
     }
-    // The listener has not begun, and so the socket is still open.
+    // The listener does not run yet, so its socket is still open.
     let socket = passed.sockets.first
     let restart = opened.heals ? ProgramRestart(socket: socket?.fileDescriptor, name: socket?.name ?? "") : nil
     do {
@@ -92,7 +92,7 @@ struct Daemon {
         audit: AuditTrail { writer.write(AuditLog.logRecord($0)) }, meters: meters, log: writer,
         saysReady: Self.saysReady(output), restart: restart, socketFile: socketFile
       ).serve()
-      // systemctl status would show the last status of this run until the next start.
+      // Otherwise systemctl status would show the last status of this run until the next start.
       notifier.status("")
       return 0
     } catch {
@@ -108,23 +108,24 @@ struct Daemon {
     return socket.path.flatMap { ControlSocketFile($0, remedy: remedy, logger: logger) }
   }
 
-  /// Whether systemd's name of a descriptor is that of the control socket: the name of its unit, or none at all.
+  /// Returns whether a descriptor's name in systemd is that of the control socket: the name of its unit, or none.
   private static func isControlSocket(_ name: String) -> Bool {
     name == "sdkd.socket" || name.hasPrefix("sdkd@") && name.hasSuffix(".socket") || name == ActivatedSockets.unnamed
   }
 
-  /// By hand, whoever started the daemon reads its standard error.
+  /// Returns whether to write `sdkd: ready` to standard error, which is read by the user when the daemon is started by
+  /// hand.
   private static func saysReady(_ output: LogOutput) -> Bool {
     if case .standardError = output { true } else { false }
   }
 
-  /// By hand the daemon makes its own socket, in a directory of its own where there is none.
+  /// Creates the control socket for a daemon started by hand, and its directory if that is missing.
   private func bind() throws(ListenerError) -> Listener {
     Directories.make(Directories.parent(of: paths.socket), mode: paths.isUserDaemon ? 0o700 : 0o755)
     return try Listener.bind(path: paths.socket, mode: 0o666)
   }
 
-  /// Says it where the journal and where `systemctl status` have it.
+  /// Reports a failure to the journal and to `systemctl status`.
   private func fail(_ message: String, status: Int32 = exitFailed) -> Int32 {
     StandardError.write("sdkd: \(message)")
     Notifier().status(message)

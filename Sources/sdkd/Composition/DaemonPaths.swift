@@ -2,24 +2,25 @@ import DelegateBridge
 import Glibc
 import SDKKinds
 
-/// Where a daemon's files are: as given, else the defaults of its mode (`operations.md`, "Files").
+/// The paths of a daemon's files: as given, otherwise the defaults of its mode (`operations.md`, "Files").
 struct DaemonPaths: Sendable {
   /// The configuration file.
   let config: String
-  /// The directory of the state.
+  /// The state directory.
   let state: String
   /// The control socket.
   let socket: String
-  /// The folder with the sockets of token providers that are units, unless the configuration names another.
+  /// The folder with the sockets of token providers that are units, unless the configuration specifies another.
   var unitSockets = BridgeOptions.standardUnitSockets
-  /// Whether it is a user's own daemon: then its uid is admin.
+  /// Whether it is a user's own daemon. Its uid is then admin.
   let isUserDaemon: Bool
   /// The daemon's user.
   let uid: UInt32
-  /// Whether it is a service with a user of its own, as the package's units run it: not root's by hand, nor a person's.
+  /// Whether it is a service with a user of its own, as the package's units run it: neither root's nor a person's
+  /// daemon.
   var isService: Bool { !isUserDaemon && uid != 0 }
 
-  /// Paths as they are given, of a daemon of this user.
+  /// Creates the given paths of a daemon of this user.
   init(config: String, state: String, socket: String, isUserDaemon: Bool, uid: UInt32) {
     self.config = config
     self.state = state
@@ -32,7 +33,7 @@ struct DaemonPaths: Sendable {
     let environment = Self.variable
     if let unitSockets { self.unitSockets = unitSockets }
     uid = getuid()
-    // A system daemon runs as root or as a user that owns no home; a user's daemon has a runtime directory or a home.
+    // A system daemon runs as root or as a user without a home. A user's daemon has a runtime directory or a home.
     isUserDaemon = uid != 0 && Self.userName != "sdkd" && environment("STATE_DIRECTORY") == nil
     let home = environment("HOME") ?? "/"
     if isUserDaemon {
@@ -44,13 +45,13 @@ struct DaemonPaths: Sendable {
       self.socket = socket ?? environment("SDKD_SOCKET") ?? "\(runtime)/sdkd/sdkd.sock"
     } else {
       self.config = config ?? "/etc/sdkd/sdkd.toml"
-      // With DynamicUser= systemd gives a link to the directory, and a link is never taken for the state.
+      // With DynamicUser= systemd passes a link to the directory, and the store refuses a link as its directory.
       self.state = state ?? environment("STATE_DIRECTORY").map(Self.resolved) ?? "/var/lib/sdkd"
       self.socket = socket ?? environment("SDKD_SOCKET") ?? "/run/sdkd/sdkd.sock"
     }
   }
 
-  /// Reads the configuration that is on disk now.
+  /// Reads the configuration that is currently on disk.
   func load() -> ConfigurationLoader.Loaded {
     ConfigurationLoader.load(path: config, kinds: Kinds.all, commandNeedsSameUid: isService)
   }

@@ -1,8 +1,9 @@
 import Glibc
 
-/// Makes the directories that a daemon started by hand needs and nobody has made yet.
+/// The creation of directories that a daemon started by hand needs.
 enum Directories {
-  /// Makes a directory and those above it; ones that are there stay as they are. What fails shows when it is used.
+  /// Creates a directory and its missing parents. Existing ones stay unchanged. A failure is reported when the
+  /// directory is used.
   static func make(_ path: String, mode: mode_t) {
     var made = path.hasPrefix("/") ? "/" : ""
     for part in path.split(separator: "/") {
@@ -11,7 +12,7 @@ enum Directories {
     }
   }
 
-  /// The directory that a path lies in; `.` for a bare name.
+  /// Returns the directory of a path; `.` for a bare name.
   static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])

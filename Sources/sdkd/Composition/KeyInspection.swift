@@ -4,10 +4,10 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// `sdkd --inspect-key`: says whether the key on standard input, or `root.key`, opens the state; `sdkctl key` and `sdkctl
-/// doctor` call it. The key may be absent.
+/// `sdkd --inspect-key`: reports whether the key on standard input, or `root.key`, opens the state. `sdkctl key` and
+/// `sdkctl doctor` call it. Standard input may be empty.
 enum KeyInspection {
-  /// - Returns: 0, with the answer as JSON on standard output; 1.
+  /// - Returns: 0, with the result as JSON on standard output; 1 on failure.
   static func run(_ paths: DaemonPaths) -> Int32 {
     var bytes = [UInt8](repeating: 0, count: RootKey.byteCount + 1)
     let count = read(STDIN_FILENO, &bytes, bytes.count)

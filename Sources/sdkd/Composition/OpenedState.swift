@@ -5,22 +5,22 @@ import SDKProtocol
 import StateStore
 import Systemd
 
-/// The state as it could be opened.
+/// The state after the attempt to open it.
 struct OpenedState {
-  /// Where changes become durable.
+  /// The store in which changes become durable. It fails every operation when the state can't be used.
   let store: any StateStore
-  /// The store's own service; `nil` when the state can't be used.
+  /// The same store as a service; `nil` when the state can't be used.
   let database: SQLiteStateStore?
-  /// Why the state can't be used.
+  /// The reason why the state can't be used; `nil` when it can.
   let failure: SDKError?
-  /// Keeps others from a state that can't be used.
+  /// The lock that keeps other daemons from a state that can't be used.
   let hold: StateHold?
-  /// Whether it failed because the directory can't be written: once it can, the daemon goes on by itself.
+  /// Whether opening failed because the directory is not writable. The daemon then restarts by itself once it is.
   var heals = false
 
-  /// Opens the state; what is wrong with it is answered to callers, and the daemon starts all the same.
+  /// Opens the state. The daemon starts even when that fails, and returns the failure to callers.
   ///
-  /// - Throws: when another daemon has it.
+  /// - Throws: `stateInUse` when another daemon holds the state.
   static func open(
     _ paths: DaemonPaths, _ configuration: Configuration, _ logger: Logger, observer: @escaping TransactionObserver
   ) async throws(StoreOpenError) -> OpenedState {
@@ -42,7 +42,7 @@ struct OpenedState {
     }
   }
 
-  /// A directory that can't even be held is nobody's.
+  /// Returns the lock of the directory; `nil` if no daemon can lock it.
   private static func hold(_ state: String) throws(StoreOpenError) -> StateHold? {
     do throws(StoreOpenError) { return try StateHold(directory: state) } catch {
       if case .stateInUse = error { throw error }
@@ -50,7 +50,8 @@ struct OpenedState {
     }
   }
 
-  /// The credentials that the service manager passed, else the file in the directory of the state.
+  /// Returns the source of the root key: the credentials that the service manager passed, else the file in the state
+  /// directory.
   private static func rootKey() throws(StoreOpenError) -> RootKeySource {
     let current = try credential("sdkd.key")
     let next = try credential("sdkd.key.next")
@@ -99,9 +100,9 @@ struct OpenedState {
     }
   }
 
-  /// The store's own service.
+  /// The store, for operations on it.
   ///
-  /// - Throws: why the state can't be used.
+  /// - Throws: the reason why the state can't be used.
   var usable: SQLiteStateStore {
     get throws(SDKError) {
       if let database { return database }
@@ -109,7 +110,7 @@ struct OpenedState {
     }
   }
 
-  /// What an operator has to know of the state besides.
+  /// A notice about the state for operators: a repair at the start, or another problem; `nil` for none.
   var note: String? {
     guard let repair = store.meta.repair else { return store.meta.notice?.text }
     return "the database was damaged, copy \(repair.copy.name) of \(repair.copy.createdAt) restored"

@@ -2,7 +2,7 @@ import Glibc
 
 /// Executes the program again in the same process, with its socket, its arguments and its environment.
 ///
-/// The service manager sees nothing of it, and a socket that it passed stays open.
+/// The service manager does not notice the restart, and a socket that it passed stays open.
 struct ProgramRestart: Sendable {
   private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
   /// `SD_LISTEN_FDS_START`.
@@ -11,13 +11,13 @@ struct ProgramRestart: Sendable {
   private let socket: Int32?
   private let name: String
 
-  /// Keeps the socket that systemd passed for the next start.
+  /// Duplicates the socket that systemd passed, for the next start.
   init(socket: Int32?, name: String) {
     self.socket = socket.map { fcntl($0, F_DUPFD_CLOEXEC, 64) }
     self.name = name
   }
 
-  /// Returns only when it fails.
+  /// Executes the program. Returns only on failure.
   func run() {
     var variables: [String] = []
     var entry = environ
@@ -30,7 +30,7 @@ struct ProgramRestart: Sendable {
       guard dup2(socket, Self.firstSocket) == Self.firstSocket else { return }
       variables += ["LISTEN_PID=\(getpid())", "LISTEN_FDS=1", "LISTEN_FDNAMES=\(name)"]
     }
-    // Threads of the pool hold signals back, and the program would begin with that.
+    // Threads of the pool block signals, and the new program would inherit that mask.
     var signals = sigset_t()
     sigemptyset(&signals)
     pthread_sigmask(SIG_SETMASK, &signals, nil)

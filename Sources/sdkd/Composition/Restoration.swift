@@ -3,14 +3,14 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// `sdkd --restore`: puts a copy in the place of the state while no daemon runs; `sdkctl restore` calls it.
+/// `sdkd --restore`: replaces the state with a backup while no daemon runs. `sdkctl restore` calls it.
 enum Restoration {
-  /// - Parameter what: a copy's name, the path of a file, nothing for the newest good copy.
-  /// - Returns: 0, with what was done as JSON on standard output; 75 while a daemon has the state; 1.
+  /// - Parameter what: the name of a backup, the path of a file, or empty for the newest good backup.
+  /// - Returns: 0, with a report as JSON on standard output; 75 while a daemon holds the state; 1 on failure.
   static func run(_ paths: DaemonPaths, _ what: String, beginsAnew: Bool) -> Int32 {
     var state: ConfinedState?
     do throws(StoreOpenError) {
-      // A file that is named by its path is opened with the rights of the caller.
+      // A file given by its path is opened with the rights of the caller.
       let file = what.contains("/") ? open(what, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
       defer { if file >= 0 { close(file) } }
       guard file >= 0 || !what.contains("/") else {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Lines for whoever started the daemon, before and beside the log.
+/// The output for the user that started the daemon, independent of the log.
 enum StandardError {
   static func write(_ line: String) {
     let bytes = Array((line + "\n").utf8)

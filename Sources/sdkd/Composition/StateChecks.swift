@@ -2,14 +2,14 @@ import Glibc
 import SDKProtocol
 import StateStore
 
-/// What `daemon.health` says of the state besides whether it can be written: its key, its copies, what was set aside.
+/// The checks of `daemon.health` that concern the state: its key, backups, free disk space, and files set aside.
 struct StateChecks {
   let store: SQLiteStateStore
   let backups: BackupService.Status
-  /// The directory of the state.
+  /// The state directory.
   let directory: String
 
-  /// The checks as they are now.
+  /// The current checks.
   var all: [DaemonHealth.Check] { [key, copies] + room + setAside + notices }
 
   private var key: DaemonHealth.Check {
@@ -30,7 +30,7 @@ struct StateChecks {
       name: "backup", status: .ok, detail: store.backups.first.map { "\($0.name) of \($0.createdAt)" } ?? "no copy yet")
   }
 
-  /// Said only when there is little of it.
+  /// Reports free disk space only when it is less than a backup needs.
   private var room: [DaemonHealth.Check] {
     var disk = statvfs()
     guard statvfs(directory, &disk) == 0 else { return [] }
@@ -45,7 +45,7 @@ struct StateChecks {
     ]
   }
 
-  /// What was noticed when the state was opened, until somebody has deleted the file that says it.
+  /// The problems noticed when the state was opened. Each stays until an operator deletes the file that records it.
   private var notices: [DaemonHealth.Check] {
     store.notices.map { .init(name: "state", status: .degraded, detail: $0.text) }
   }

@@ -2,10 +2,10 @@ import Logging
 import SDKProtocol
 import StateStore
 
-/// What is done for the state besides storing: copies, keys, and what `daemon.health` says of them.
+/// The maintenance of the state: backups, keys, and their checks in `daemon.health`.
 struct StateKeeping {
   let opened: OpenedState
-  /// The directory of the state.
+  /// The state directory.
   let directory: String
   let settings: @Sendable () -> Configuration.Backup
   private let status = BackupService.Status()
@@ -16,17 +16,17 @@ struct StateKeeping {
     self.settings = settings
   }
 
-  /// Makes copies now and then; `nil` when the state can't be used.
+  /// Returns the service that makes backups at intervals; `nil` when the state can't be used.
   func service(_ logger: Logger) -> BackupService? {
     opened.database.map { BackupService(store: $0, settings: settings, status: status, logger: logger) }
   }
 
-  /// What `daemon.health` says.
+  /// The checks of the state for `daemon.health`.
   var checks: [DaemonHealth.Check] {
     opened.database.map { StateChecks(store: $0, backups: status, directory: directory).all } ?? []
   }
 
-  /// Makes a copy now.
+  /// Makes a backup now.
   func backUp(_ params: DaemonBackup.Params) async throws -> DaemonBackup.Result {
     let copy = try await opened.usable.backUp(name: params.name, keep: settings().keep)
     return DaemonBackup.Result(name: copy.name, bytes: copy.bytes, createdAt: copy.createdAt)

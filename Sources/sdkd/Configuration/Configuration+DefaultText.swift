@@ -1,7 +1,8 @@
 import JSONRPC
 
 extension Configuration {
-  /// A `sdkd.toml` that changes nothing: every table, every key with its default, what each means. For the package.
+  /// The text of a `sdkd.toml` that changes nothing: every table, and every key with its default and meaning. For the
+  /// package.
   static var defaultText: String {
     var text = """
       # The configuration of sdkd. Each key stands here with its default, or as an example where it has none; take the
@@ -18,7 +19,7 @@ extension Configuration {
 }
 
 extension ConfigurationTable.Key {
-  /// The key as lines of comment; a setting has no space after the `#`, an explanation has one.
+  /// Returns the key as lines of comment. A setting has no space after the `#`, an explanation has one.
   fileprivate func commented(in table: String) -> String {
     let note = isDefault ? summary : "\(summary) An example:"
     guard isArrayOfTables else {

@@ -7,35 +7,35 @@ extension Configuration {
   struct Limits: Sendable, Hashable {
     /// The longest frame.
     var maxFrameBytes = ByteCount.kibibytes(1024)
-    /// How long a frame may stay unfinished.
+    /// The time within which a frame must be complete.
     var frameTimeout = Seconds(literal: 10)
-    /// Requests of one connection that run at once.
+    /// The number of requests of one connection that run at once.
     var maxInFlight = 64
-    /// Requests of all connections of one uid that run or wait.
+    /// The number of requests of all connections of one uid that run or wait.
     var maxInFlightPerUid = 1024
-    /// What a peer may leave unread.
+    /// The number of bytes that a peer may leave unread.
     var maxOutboundBytes = ByteCount.kibibytes(4096)
-    /// How long it may then go on without reading.
+    /// The time for which a peer beyond `maxOutboundBytes` may read nothing.
     var writeTimeout = Seconds(literal: 30)
-    /// What all connections of one uid may have unfinished, waiting and unread.
+    /// The number of bytes that all connections of one uid may have unfinished, waiting and unread.
     var bufferedBytesPerUid = ByteCount.kibibytes(32 * 1024)
-    /// Connections of one uid.
+    /// The number of connections of one uid.
     var connections = 128
-    /// Connections of all uids.
+    /// The number of connections of all uids.
     var totalConnections = 2048
-    /// Subscriptions of one connection.
+    /// The number of subscriptions of one connection.
     var subscriptions = 16
-    /// Subscriptions of all connections of one uid.
+    /// The number of subscriptions of all connections of one uid.
     var subscriptionsPerUid = 256
-    /// Calls of one uid in a second.
+    /// The number of calls of one uid per second.
     var callsPerSecond = 500
-    /// Instances that one uid may have.
+    /// The number of instances of one uid.
     var instances = 20
   }
 }
 
 extension Configuration.Limits {
-  /// The limits as `daemon.info` tells them; durations in seconds.
+  /// The limits in the form of `daemon.info`; durations in seconds.
   var published: [String: Double] {
     [
       "maxFrameBytes": Double(maxFrameBytes.bytes), "frameTimeout": frameTimeout.value,

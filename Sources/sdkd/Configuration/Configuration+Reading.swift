@@ -6,7 +6,7 @@ import SDKProtocol
 import StateStore
 
 extension Configuration {
-  /// Reads what a document says; what it does not say, or says wrongly, keeps its default.
+  /// Reads a document. Settings that are missing or invalid keep their default.
   init(reading document: TOMLDocument, _ log: MistakeLog) {
     self.init()
     let root = JSON.object(document.root)
@@ -117,7 +117,7 @@ extension Configuration.Limits {
     check(reader)
   }
 
-  /// A share must not be larger than the whole; only what is written is complained about.
+  /// Adds a mistake if a share exceeds the whole. It names a key that the file contains, if there is one.
   private func check(_ reader: ValueReader) {
     func check(_ part: (key: String, value: Int), _ whole: (key: String, value: Int)) {
       guard part.value > whole.value else { return }

@@ -9,35 +9,36 @@ import StateStore
 struct Configuration: Sendable, Hashable {
   /// `[backup]`.
   struct Backup: Sendable, Hashable {
-    /// The time between two copies; 0: none are made.
+    /// The time between two backups; 0 disables them.
     var every = Seconds(literal: 86_400)
-    /// How many are kept.
+    /// The number of backups that are kept.
     var keep = 3
   }
 
-  /// `[access] admins`: who is admin besides root.
+  /// `[access] admins`: the admins besides root.
   var admins: [AccessRule] = []
-  /// `[[access.create]]`: who may create instances besides admins.
+  /// `[[access.create]]`: the rules under which non-admins may create instances.
   var createRules: [AccessPolicy.CreateRule] = []
-  /// `[bridge] allow`: directories that providers must lie in; none means everywhere.
+  /// `[bridge] allow`: the directories that providers must be in; an empty array allows every directory.
   var providerDirectories: [String] = []
   /// `[bridge] same_uid`: whether a provider may run as a child of a system daemon, with its uid.
   var sameUid = false
-  /// `[bridge] unit_sockets`: the folder with the sockets of providers that are systemd units; `nil`: the daemon's own.
+  /// `[bridge] unit_sockets`: the folder with the sockets of providers that are systemd units; `nil` for the daemon's
+  /// own.
   var providerSockets: String?
   /// `[bridge] max_concurrent`, `max_running`.
   var providerSlots = SlotLimits()
-  /// `[delegate] grace`: seconds that a delegate which was lost is waited for before there is no provider.
+  /// `[delegate] grace`: the seconds for which a lost delegate is waited for where no provider is configured.
   var delegateGrace = 30.0
   /// `[limits]`.
   var limits = Limits()
   /// `[events] retention`.
   var retention = EventRetention()
-  /// `[network] allow`: the hosts and domains that instances may talk to; `nil`: the vendors' own.
+  /// `[network] allow`: the hosts and domains that instances may connect to; `nil` for the vendors' own.
   var networkAllow: [String]?
-  /// `[metrics] listen`: where metrics are served; `nil`: nowhere but through the control socket.
+  /// `[metrics] listen`: the address of the metrics; `nil` serves them through the control socket only.
   var metricsListen: ListenAddress?
-  /// `[shutdown] grace`: seconds that requests in progress get at the end.
+  /// `[shutdown] grace`: the seconds that requests in progress get at the end.
   var grace = 10.0
   /// `[backup]`.
   var backup = Backup()
@@ -46,33 +47,34 @@ struct Configuration: Sendable, Hashable {
 }
 
 extension Configuration {
-  /// Drops nothing of what is stored: how long it is to be kept may be among what could not be read.
+  /// Disables the deletion of stored data, and backups, which would delete older ones. The settings of both may be
+  /// among those that could not be read.
   mutating func keepEverything() {
     retention = EventRetention(maxAge: 1e10, maxCountPerInstance: 1_000_000_000)
     backup.every = Seconds(literal: 0)
   }
 
-  /// Who may do what in the daemon of these paths.
+  /// Returns the access policy of a daemon with these paths.
   func access(_ paths: DaemonPaths, names: any NameDirectory) -> AccessPolicy {
     AccessPolicy(
       admins: admins, create: createRules, ownUid: paths.isUserDaemon ? paths.uid : nil, hosts: networkAllow,
       commands: commands(paths), names: names)
   }
 
-  /// Who may have programs run as children of the daemon.
+  /// Returns the callers that may have programs run as children of the daemon.
   func commands(_ paths: DaemonPaths) -> AccessPolicy.CommandSetters {
     if sameUid || paths.isUserDaemon { return .admins }
     return paths.isService ? .nobody : .root
   }
 
-  /// How providers are run.
+  /// Returns the settings of the bridge.
   func bridge(_ paths: DaemonPaths) -> BridgeOptions {
     BridgeOptions(
       allow: providerDirectories, commands: commands(paths) != .nobody,
       unitSockets: providerSockets ?? paths.unitSockets, limits: providerSlots)
   }
 
-  /// How much one connection may ask for.
+  /// The limits of one connection.
   var transport: TransportLimits {
     TransportLimits(
       maxFrameBytes: limits.maxFrameBytes.bytes, frameTimeout: limits.frameTimeout.duration,
@@ -80,7 +82,7 @@ extension Configuration {
       writeTimeout: limits.writeTimeout.duration)
   }
 
-  /// How many connections there may be, and what all of a uid may ask for; as far as the process has descriptors.
+  /// The limits on connections and on each uid, reduced to the descriptors of the process.
   var connections: ConnectionLimits {
     ConnectionLimits(
       perUser: limits.connections, total: limits.totalConnections,

@@ -9,13 +9,14 @@ struct ConfigurationFiles: Sendable {
   /// The largest file that is read.
   static let maximumBytes = 1 << 20
 
-  /// Where the instances' files are.
+  /// The directory of the instances' files.
   var instancesDirectory: String {
     guard let slash = main.lastIndex(of: "/") else { return "instances.d" }
     return String(main[...slash]) + "instances.d"
   }
 
-  /// The files of instances, sorted by their bytes; hidden ones and those of editors are passed over.
+  /// Returns the paths of the instances' files, sorted by their bytes. Skips hidden files and those without the suffix
+  /// `.toml`.
   func instancePaths(_ log: MistakeLog) -> [String] {
     guard let directory = opendir(instancesDirectory) else {
       let error = errno
@@ -33,12 +34,12 @@ struct ConfigurationFiles: Sendable {
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { "\(instancesDirectory)/\($0)" }
   }
 
-  /// The main file; `nil` when it is absent, which is no mistake, or can't be read, which is one.
+  /// Reads the main file. Returns `nil` when it is absent, which is no mistake, or unreadable, which is one.
   func mainDocument(_ log: MistakeLog) -> TOMLDocument? {
     document(main, log, absenceIsFine: true)?.document
   }
 
-  /// An instance's file with its mode bits.
+  /// Reads an instance's file, with its mode bits.
   func instanceDocument(_ path: String, _ log: MistakeLog) -> (document: TOMLDocument, mode: FileMode)? {
     document(path, log, absenceIsFine: false)
   }

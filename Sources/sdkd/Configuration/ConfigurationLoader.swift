@@ -2,11 +2,11 @@ import Glibc
 import SDKInstances
 import SDKProtocol
 
-/// Reads the configuration: `sdkd.toml` and the `instances.d/*.toml` beside it.
+/// A reader of the configuration: `sdkd.toml` and the `instances.d/*.toml` beside it.
 enum ConfigurationLoader {
-  /// What was read, and every mistake. With mistakes the rest is what could be understood, defaults elsewhere: enough to
-  /// log and to say what is wrong, not to be put in force, since an instance that could not be read looks like one that
-  /// was removed.
+  /// The configuration as read, and every mistake. With mistakes it contains the readable parts, and defaults
+  /// elsewhere. That is enough to log and to report them, but must not be applied: an instance that could not be read
+  /// looks like one that was removed.
   struct Loaded: Sendable {
     /// The daemon's own configuration.
     var configuration = Configuration()
@@ -16,13 +16,14 @@ enum ConfigurationLoader {
     var mistakes: [ConfigurationMistake] = []
   }
 
-  /// Reads everything; never throws: what is wrong is among the mistakes.
+  /// Reads everything. Never throws: problems are among the mistakes.
   ///
   /// - Parameters:
-  ///   - path: the main file; absent means defaults.
-  ///   - kinds: the kinds that instances may be of.
-  ///   - credentialsDirectory: where `{ credential = … }` is looked up.
-  ///   - commandNeedsSameUid: whether a provider's `command` takes `[bridge] same_uid = true`: in a system daemon.
+  ///   - path: the main file; if it is absent, the defaults apply.
+  ///   - kinds: the kinds that instances may have.
+  ///   - credentialsDirectory: the directory in which `{ credential = … }` is looked up.
+  ///   - commandNeedsSameUid: whether a provider's `command` requires `[bridge] same_uid = true`, as in a system
+  ///     daemon.
   static func load(
     path: String, kinds: [any SDKKind], credentialsDirectory: String? = environmentCredentials,
     commandNeedsSameUid: Bool = false
@@ -60,12 +61,12 @@ enum ConfigurationLoader {
     return loaded
   }
 
-  /// Where systemd put the unit's credentials.
+  /// The directory of the unit's credentials, as systemd passed it.
   static var environmentCredentials: String? { getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) } }
 }
 
 extension ConfigurationLoader.Loaded {
-  /// What callers are told while the configuration can't be used. It names no file: callers are anyone.
+  /// The error for callers while the configuration can't be used. It names no file, since any user can be a caller.
   var failure: SDKError? {
     guard !mistakes.isEmpty else { return nil }
     let count = mistakes.count == 1 ? "a mistake" : "\(mistakes.count) mistakes"

@@ -1,6 +1,6 @@
 import JSONRPC
 
-/// A table of `sdkd.toml`: its keys, said once for the check, the messages and the file that the package brings.
+/// A table of `sdkd.toml`. The same keys are used for the check, the messages and the file in the package.
 struct ConfigurationTable: Sendable {
   /// A key of a table.
   struct Key: Sendable {
@@ -8,9 +8,9 @@ struct ConfigurationTable: Sendable {
     var name: String
     /// The shape of its value.
     var schema: JSONSchema
-    /// What it means.
+    /// The meaning of the key.
     var summary: String
-    /// Its default as TOML; for one that has none, an example.
+    /// Its default as TOML; an example for a key without a default.
     var sample: String
     /// Whether the sample is the default.
     var isDefault: Bool
@@ -18,7 +18,7 @@ struct ConfigurationTable: Sendable {
 
   /// Its name in brackets.
   var name: String
-  /// What it is about.
+  /// The subject of the table.
   var summary: String
   /// Its keys, arrays of tables last.
   var keys: [Key]
@@ -28,12 +28,12 @@ struct ConfigurationTable: Sendable {
 }
 
 extension ConfigurationTable.Key {
-  /// A key with a default.
+  /// Returns a key with a default.
   static func key(_ name: String, _ schema: JSONSchema, default sample: String, _ summary: String) -> Self {
     Self(name: name, schema: schema, summary: summary, sample: sample, isDefault: true)
   }
 
-  /// A key without a default.
+  /// Returns a key without a default.
   static func key(_ name: String, _ schema: JSONSchema, example sample: String, _ summary: String) -> Self {
     Self(name: name, schema: schema, summary: summary, sample: sample, isDefault: false)
   }

@@ -3,7 +3,7 @@ import SDKProtocol
 
 /// All keys of the configuration as JSON, for the manual page sdkd.toml(5).
 enum SettingsDocument {
-  /// The tables of `sdkd.toml`, the keys of an instance's file, and the shapes that they name.
+  /// The tables of `sdkd.toml`, the keys of an instance's file, and the schemas that they refer to.
   static var json: JSON {
     let tables = Configuration.tables.map { table -> JSON in
       [

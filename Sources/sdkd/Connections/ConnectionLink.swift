@@ -2,7 +2,7 @@ import JSONRPC
 import JSONRPCTransport
 import SDKInstances
 
-/// A connection as the domain sees it.
+/// A connection, as the interface that the domain uses.
 final class ConnectionLink: ClientLink {
   private let connection: Connection
   let peer: Peer

@@ -2,7 +2,7 @@ import JSONRPC
 import JSONRPCTransport
 import SDKInstances
 
-/// Hands a connection's requests to the gateway.
+/// A connection handler that passes requests to the gateway.
 final class ControlHandler: ConnectionHandler {
   private let gateway: Gateway
   private let operations: Operations
@@ -33,7 +33,7 @@ final class ControlHandler: ConnectionHandler {
   func refused(_ request: RPCRequest, with error: RPCError) { gateway.refused(request, error, by: session) }
 
   func receive(notification method: String, params: JSON?) {
-    // A notification that is no cancellation asks for nothing that could be answered.
+    // Ignored: a notification other than a cancellation has no effect and gets no response.
   }
 
   func closed() {

@@ -3,12 +3,12 @@ import JSONRPC
 import NIOPosix
 import SDKInstances
 
-/// A small file beside the state: which instances have a delegate. It holds no secret, and is not worth a wait for the
+/// A small file beside the state with the instances that have a delegate. It contains no secret and is not synced to
 /// disk.
 struct DelegateNote: DelegateMemory {
   let path: String
 
-  /// More than as many instances as a daemon can have names of.
+  /// A bound above the names of as many instances as a daemon can have.
   private static let maximumBytes = 8 << 20
 
   func load() -> Set<String> {
@@ -18,9 +18,10 @@ struct DelegateNote: DelegateMemory {
     return Set(names.compactMap(\.stringValue))
   }
 
-  /// A note that can't be written is none: whoever misses it gets `noProvider` at once.
+  /// Writes the file. A failure is ignored: after a restart, callers that need a delegate then get `noProvider` at
+  /// once.
   func save(_ instances: Set<String>) async {
-    // A disk may hang: not on the threads of tasks.
+    // A disk may hang, which must not block the threads of tasks.
     try? await NIOThreadPool.singleton.runIfActive { write(instances) }
   }
 

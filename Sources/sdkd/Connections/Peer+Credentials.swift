@@ -4,8 +4,8 @@ import SDKInstances
 import Systemd
 
 extension Peer {
-  /// The peer of a connection. Its process is looked at when somebody first asks, and never if it could not be pinned:
-  /// its number may belong to another process by then.
+  /// Creates the peer of a connection. Its process is examined on first access, and never if it could not be pinned:
+  /// another process may have its number by then.
   init(_ credentials: PeerCredentials) {
     let (pid, uid, gid, groups) = (credentials.pid, credentials.uid, credentials.gid, credentials.groups)
     guard let process = credentials.process else {
@@ -19,7 +19,7 @@ extension Peer {
 }
 
 extension PeerProcess {
-  /// What systemd and `/proc` say now of the process with this number.
+  /// Reads the data that systemd and `/proc` currently have on the process with this number.
   fileprivate init(of pid: Int32) {
     let unit = PeerUnit.lookup(pid: pid)
     self.init(
@@ -27,7 +27,7 @@ extension PeerProcess {
       executable: Self.target(of: "/proc/\(pid)/exe"))
   }
 
-  /// Where a link leads; `nil` when we may not see it, as with programs of other users.
+  /// Returns the target of a link; `nil` without permission to read it, as with programs of other users.
   private static func target(of link: String) -> String? {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(link, &path, path.count)

@@ -3,10 +3,10 @@ import JSONRPCTransport
 import SDKProtocol
 import Synchronization
 
-/// What each uid has left to ask for, and how many connections it has. Admins are not counted.
+/// The remaining quota of each uid and the number of its connections. Admins are not counted.
 ///
-/// A uid is forgotten when it has no connection and has rested long enough that a new allowance would be the same; so a
-/// connection that is closed and made again changes nothing, and the table is as small as the connections are few.
+/// A uid is removed when it has no connection and its quota has fully recovered, so that a new one would be the same.
+/// Thus reconnecting changes nothing, and the size of the table depends on the number of connections.
 final class UserAllowances: Sendable {
   private struct User {
     let allowance: Allowance
@@ -21,12 +21,12 @@ final class UserAllowances: Sendable {
 
   private let state: Mutex<State>
 
-  /// Uids that may be remembered before those at rest are looked for.
+  /// The number of remembered uids beyond the connections before idle ones are removed.
   private static let roomForResting = 64
 
   init(_ limits: ConnectionLimits) { state = Mutex(State(limits: limits)) }
 
-  /// Puts other limits in force, for the connections that are there too; none is closed for them.
+  /// Applies other limits, also to open connections. No connection is closed.
   func use(_ limits: ConnectionLimits) {
     let users = state.withLock { state in
       state.limits = limits
@@ -35,7 +35,7 @@ final class UserAllowances: Sendable {
     for allowance in users { allowance.use(limits.user) }
   }
 
-  /// Counts a connection, or says why it is refused.
+  /// Counts a connection, or returns why it is refused.
   ///
   /// - Parameter now: nanoseconds on the clock of the event loops.
   func admit(_ uid: UInt32, at now: UInt64) -> ConnectionAdmission {
@@ -59,7 +59,7 @@ final class UserAllowances: Sendable {
     }
   }
 
-  /// A counted connection has ended.
+  /// Removes a counted connection that has ended.
   func end(_ uid: UInt32) {
     state.withLock { state in
       state.users[uid]?.connections -= 1
@@ -67,7 +67,7 @@ final class UserAllowances: Sendable {
     }
   }
 
-  /// Uids that are remembered, and connections.
+  /// The number of remembered uids and the number of connections.
   var counts: (users: Int, connections: Int) { state.withLock { ($0.users.count, $0.connections) } }
 
   private func refused(_ message: String) -> ConnectionAdmission {

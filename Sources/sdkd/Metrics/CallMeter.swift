@@ -4,7 +4,7 @@ import OpenMetrics
 import SDKInstances
 import SDKProtocol
 
-/// Counts calls and how long they take.
+/// A counter of calls and their durations.
 struct CallMeter: CallObserver {
   let registry: MetricsRegistry
 
@@ -17,7 +17,7 @@ struct CallMeter: CallObserver {
     return { call in
       if let failure = call.failure {
         failures.increment(Self.outcome(failure))
-        // Refused before it was accepted: that says nothing about how long the method takes.
+        // A call refused before it was accepted says nothing about how long the method takes.
         if call.duration == .zero { return }
       } else {
         ok.increment()
@@ -26,7 +26,7 @@ struct CallMeter: CallObserver {
     }
   }
 
-  /// Calls of methods that there are not, whose names may be anything, and connections that were refused.
+  /// The observer of calls of unknown methods, whose names may be anything, and of refused connections.
   private var strangers: CallHearer {
     let unknown = LazyCounters(.calls, in: registry) { labels("", $0) }
     let refused = LazyCounters(.connectionsRefused, in: registry) { [("reason", $0)] }
@@ -44,7 +44,7 @@ struct CallMeter: CallObserver {
     [("method", method), ("outcome", outcome)]
   }
 
-  /// The reason, if it is one of the contract's.
+  /// Returns the reason if it is one of the contract's, otherwise `other`.
   private static func outcome(_ error: RPCError) -> String {
     outcomes.contains(error.reason) ? error.reason : "other"
   }

@@ -2,7 +2,7 @@ import CoreMetrics
 import OpenMetrics
 import Synchronization
 
-/// Counts connections and the calls that they have in progress.
+/// A counter of connections and of their calls in progress.
 final class ConnectionMeter: Sendable {
   private let opened: (admin: Counter, other: Counter)
   private let openAdmins = Atomic(0)
@@ -25,7 +25,7 @@ final class ConnectionMeter: Sendable {
     ]
   }
 
-  /// Connections that are open, and calls that they have in progress.
+  /// The number of open connections and of their calls in progress.
   var counts: (connections: Int, calls: Int) {
     (
       openAdmins.load(ordering: .relaxed) + openOthers.load(ordering: .relaxed), running.load(ordering: .relaxed)
@@ -39,7 +39,7 @@ final class ConnectionMeter: Sendable {
 
   func ended(isAdmin: Bool) { change(isAdmin: isAdmin, by: -1) }
 
-  /// A call waits or runs; to be followed by one `callEnded`.
+  /// Counts a call that waits or runs. Each call of this needs one `callEnded`.
   func callBegan() { running.wrappingAdd(1, ordering: .relaxed) }
   func callEnded() { running.wrappingSubtract(1, ordering: .relaxed) }
 

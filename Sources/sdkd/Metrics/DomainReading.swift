@@ -4,7 +4,7 @@ import SDKInstances
 import SDKProtocol
 import StateStore
 
-/// How the domain stands when somebody asks for the metrics.
+/// The metrics of the domain, read at each request for metrics.
 struct DomainReading: Sendable {
   let registry: InstanceRegistry
   let bridge: ProviderBridge
@@ -23,7 +23,7 @@ struct DomainReading: Sendable {
     }
     var counts: [Key: Int] = [:]
     for kind in registry.kindNames {
-      // Of a quarantined instance the kind is not known: those have a sample of their own.
+      // The kind of a quarantined instance is unknown, so those have a sample of their own.
       for state in InstanceState.allCases where state != .quarantined { counts[Key(kind: kind, state: state)] = 0 }
     }
     for instance in registry.instances {

@@ -2,14 +2,14 @@ import CoreMetrics
 import OpenMetrics
 import Synchronization
 
-/// The counters of a family that differ in one label, made when they are first needed: for what seldom happens.
+/// The counters of a family that differ in one label, created on first use: for rare events.
 final class LazyCounters: Sendable {
   private let counters = Mutex<[String: Counter]>([:])
   private let family: MetricFamily
   private let labels: @Sendable (String) -> [(String, String)]
   private let registry: MetricsRegistry
 
-  /// Counters whose labels are made of one value.
+  /// Creates counters whose labels are derived from one value.
   init(
     _ family: MetricFamily, in registry: MetricsRegistry, labels: @escaping @Sendable (String) -> [(String, String)]
   ) {

@@ -2,7 +2,7 @@ import CoreMetrics
 import OpenMetrics
 import SDKInstances
 
-/// Counts the requests that go through an HTTP client.
+/// An HTTP client that counts the requests of another.
 struct MeasuredHTTP: HTTPSending {
   private let base: any HTTPSending
   private let requests: LazyCounters

@@ -5,7 +5,7 @@ import SDKProtocol
 import StateStore
 import Systemd
 
-/// All that is counted in the daemon, and where it is counted.
+/// All meters of the daemon and the registry of their metrics.
 struct Meters: Sendable {
   let registry: MetricsRegistry
   let calls: CallMeter
@@ -29,16 +29,16 @@ struct Meters: Sendable {
     }
   }
 
-  /// The result of `daemon.metrics`.
+  /// Returns the result of `daemon.metrics`.
   func text() async -> DaemonMetrics.Result {
     DaemonMetrics.Result(contentType: OpenMetricsText.contentType, text: await registry.text())
   }
 
-  /// Reads the log's loss whenever somebody asks.
+  /// Adds the number of dropped log records, read at each request for metrics.
   func collect(from writer: LogWriter) {
     registry.collect { [MetricSample(.logDropped, is: Double(writer.droppedCount))] }
   }
 
-  /// Reads the domain whenever somebody asks.
+  /// Adds the metrics of the domain, read at each request for metrics.
   func collect(from domain: DomainReading) { registry.collect { await domain.samples } }
 }

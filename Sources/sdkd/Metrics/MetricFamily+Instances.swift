@@ -1,6 +1,6 @@
 import OpenMetrics
 
-/// Instances, their providers, their vendors and their events.
+/// The metrics of instances, their providers, their vendors and their events.
 extension MetricFamily {
   static let instances = MetricFamily(
     "sdkd_instances", .gauge, labels: ["kind", "state"], "Instances, by kind and state.")

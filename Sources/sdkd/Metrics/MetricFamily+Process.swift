@@ -1,6 +1,6 @@
 import OpenMetrics
 
-/// The store, the log and the process itself.
+/// The metrics of the store, the log and the process itself.
 extension MetricFamily {
   static let transactions = MetricFamily(
     "sdkd_store_transactions", .counter, labels: ["outcome"],
@@ -23,7 +23,7 @@ extension MetricFamily {
     "sdkd_metrics_rejected", .counter, "Numbers that were not kept because their name or labels are not declared.")
 
   static let build = MetricFamily("sdkd_build", .info, labels: ["version", "api"], "Which sdkd this is.")
-  // Names that every exporter has, so that common dashboards work.
+  // The standard names of exporters, so that common dashboards work.
   static let cpu = MetricFamily(
     "process_cpu_seconds", .counter, unit: "seconds", "Processor time that the process has used.")
   static let resident = MetricFamily(
@@ -38,6 +38,6 @@ extension MetricFamily {
     build, cpu, resident, openFiles, mostFiles, startTime,
   ]
 
-  /// All that the daemon counts.
+  /// All metrics of the daemon.
   static let all = aboutCalls + aboutInstances + aboutTheProcess
 }

@@ -1,7 +1,7 @@
 import Glibc
 import OpenMetrics
 
-/// What the kernel knows of this process. What can't be read is left out.
+/// The kernel's statistics of this process. Values that can't be read are omitted.
 enum ProcessReading {
   static var samples: [MetricSample] {
     var samples: [MetricSample] = []
@@ -31,7 +31,8 @@ enum ProcessReading {
     return pages * Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
   }
 
-  /// The 22nd field of `/proc/self/stat`, counted behind the name in parentheses, is in ticks since the machine started.
+  /// The start time in seconds since 1970, from the 22nd field of `/proc/self/stat`, which is in clock ticks since
+  /// boot. Fields are counted after the name in parentheses, which may contain spaces.
   private static let startTime: Double? = {
     guard let text = text(of: "/proc/self/stat"), let end = text.lastIndex(of: ")"),
       let ticks = Double(text[end...].split(separator: " ").dropFirst(20).first ?? "")
@@ -48,7 +49,7 @@ enum ProcessReading {
     defer { closedir(directory) }
     var count = 0
     while readdir(directory) != nil { count += 1 }
-    // "." and ".." are none, and the one that reads the directory is ours.
+    // Without ".", ".." and the descriptor that reads the directory.
     return Double(max(0, count - 3))
   }
 

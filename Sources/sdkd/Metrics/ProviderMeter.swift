@@ -3,7 +3,7 @@ import DelegateBridge
 import OpenMetrics
 import SDKProtocol
 
-/// Counts runs of token providers.
+/// A counter of runs of token providers.
 final class ProviderMeter: Sendable {
   private let runs: LazyCounters
   private let timer: Timer
@@ -21,7 +21,7 @@ final class ProviderMeter: Sendable {
     timer.recordNanoseconds(run.duration.nanoseconds)
   }
 
-  /// How a run ended, in one word.
+  /// Returns the end of a run as one word, for the label.
   static func ending(exit: String, failure: Reason?) -> String {
     switch (exit, failure) {
     case ("cancelled", _), ("timeout", _), ("notAllowed", _), ("notStarted", _): exit

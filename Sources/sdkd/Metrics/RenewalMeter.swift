@@ -2,7 +2,7 @@ import OpenMetrics
 import SDKInstances
 import SDKProtocol
 
-/// Counts renewals of credentials.
+/// A counter of renewals of credentials.
 final class RenewalMeter: Sendable {
   private let renewals: LazyCounters
 

@@ -3,7 +3,7 @@ import OpenMetrics
 import SDKProtocol
 import StateStore
 
-/// Counts the store's transactions and the events in them.
+/// A counter of the store's transactions and the events in them.
 final class StoreMeter: Sendable {
   private let ok: Counter
   private let partial: Counter

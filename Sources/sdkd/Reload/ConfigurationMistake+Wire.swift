@@ -2,10 +2,10 @@ import JSONRPC
 import SDKProtocol
 
 extension ConfigurationMistake {
-  /// So many mistakes fit into an answer, whatever they say.
+  /// The number of mistakes that fit into a response, however long their messages are.
   private static let most = 100
 
-  /// The error for whoever asked for a reload: it has every mistake, up to a hundred.
+  /// Returns the error for the caller of a reload. It contains every mistake, up to a hundred.
   static func refusal(_ mistakes: [ConfigurationMistake]) -> RPCError {
     let count = mistakes.count == 1 ? "a mistake" : "\(mistakes.count) mistakes"
     return RPCError(

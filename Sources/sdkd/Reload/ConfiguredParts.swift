@@ -6,9 +6,9 @@ import SDKProtocol
 import StateStore
 import Systemd
 
-/// All that the configuration shapes, so that another one can be put in force while the daemon runs.
+/// The parts that the configuration affects, so that a new one can be applied while the daemon runs.
 ///
-/// What is not here looks at `LiveConfiguration` each time: the grace of a shutdown, the copies of the state.
+/// Other parts read `LiveConfiguration` each time: the grace of a shutdown, the backups of the state.
 struct ConfiguredParts: Sendable {
   let paths: DaemonPaths
   let live: LiveConfiguration
@@ -23,9 +23,9 @@ struct ConfiguredParts: Sendable {
   let metrics: MetricsService
   let log: LogWriter
 
-  /// Puts a configuration in force, in connections and instances that are there too.
+  /// Applies a configuration, also to existing connections and instances.
   ///
-  /// - Returns: what could not be.
+  /// - Returns: the settings that could not be applied.
   func use(_ configuration: Configuration) async -> [DaemonReload.Problem] {
     log.setLevel(configuration.logLevel)
     registry.use(

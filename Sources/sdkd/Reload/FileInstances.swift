@@ -3,16 +3,16 @@ import Logging
 import SDKInstances
 import SDKProtocol
 
-/// Brings the instances that come from files in line with the files.
+/// The reconciliation of instances that files define with their files.
 struct FileInstances: Sendable {
-  /// What became of the instances of files.
+  /// The result of a reconciliation.
   struct Outcome: Sendable {
     var added: [InstanceID] = []
     var changed: [InstanceID] = []
     var removed: [InstanceID] = []
     var unchanged: [InstanceID] = []
     var problems: [DaemonReload.Problem] = []
-    /// Whether the logout of an instance is still to be done before it can be deleted.
+    /// Whether an instance still has to log out before it can be deleted.
     var isRemovalPending = false
   }
 
@@ -23,15 +23,16 @@ struct FileInstances: Sendable {
   }
 
   let registry: InstanceRegistry
-  /// Where their files are.
+  /// The directory of the instances' files.
   let directory: String
   let logger: Logger
 
-  /// So many are changed at a time: they share transactions, and a vendor that does not answer holds up few.
+  /// The number of instances that are changed at a time. They share transactions, and a vendor that does not respond
+  /// blocks few.
   private static let width = 16
 
-  /// The mistakes that only the instances tell: names that are taken by instances which calls made, and no directory for
-  /// those that have one.
+  /// Returns the mistakes that depend on the current instances: an id taken by an instance that a call created, or a
+  /// missing directory while instances from files exist.
   func mistakes(in files: [InstanceFile]) -> [ConfigurationMistake] {
     (missingDirectory.map { [$0] } ?? [])
       + files.filter { registry.standing(of: $0.id) == .api }.map {
@@ -41,7 +42,8 @@ struct FileInstances: Sendable {
       }
   }
 
-  /// When not a file is gone but the whole directory, as with a disk that is not mounted, nobody meant to delete anything.
+  /// The mistake that the whole directory is missing, as with a disk that is not mounted. Deletion is then not
+  /// intended.
   private var missingDirectory: ConfigurationMistake? {
     guard access(directory, F_OK) != 0, errno == ENOENT else { return nil }
     let count = registry.instances.count { $0.currentDefinition.source == .file }
@@ -53,9 +55,10 @@ struct FileInstances: Sendable {
           + "back, or make it empty to delete them, and reload.")
   }
 
-  /// Makes new instances, changes changed ones, and removes those whose file is gone.
+  /// Creates new instances, updates changed ones, and removes those whose file is gone.
   ///
-  /// - Parameter logsOut: whether those that want it are logged out now; else they are left for `removeMissing`.
+  /// - Parameter logsOut: whether instances that require a logout are logged out now. Otherwise they are left for
+  ///   `removeMissing`.
   func apply(_ files: [InstanceFile], logsOut: Bool) async -> Outcome {
     var outcome = Outcome()
     await each(files) { file in
@@ -67,7 +70,7 @@ struct FileInstances: Sendable {
     return outcome
   }
 
-  /// Removes the instances whose file is gone, unless the directory is.
+  /// Removes the instances whose file is gone. Does nothing but report it when the whole directory is missing.
   func removeMissing(keeping kept: Set<InstanceID>, logsOut: Bool, _ outcome: inout Outcome) async {
     if let missing = missingDirectory {
       outcome.problems.append(.init(message: "\(missing)"))
@@ -129,7 +132,7 @@ struct FileInstances: Sendable {
     (error as? SDKError)?.message ?? "its definition can't be put in force."
   }
 
-  /// Works on several at a time; notes what became of them in their order.
+  /// Processes several items at a time, and calls `note` with the results in the order of the items.
   private func each<Item: Sendable>(
     _ items: [Item], _ work: @escaping @Sendable (Item) async -> (InstanceID, Step),
     note: (InstanceID, Step) -> Void

@@ -3,7 +3,7 @@ import SDKInstances
 import SDKProtocol
 import Synchronization
 
-/// Where calls ask for a reload. What was asked for runs to its end, whatever becomes of the caller.
+/// The entry point of calls that request a reload. A reload runs to its end even if its caller is gone.
 final class ReloadEntrance: Sendable {
   private let reloader = Mutex<Reloader?>(nil)
   private let operations: Operations
@@ -12,7 +12,7 @@ final class ReloadEntrance: Sendable {
 
   func serve(_ reloader: Reloader) { self.reloader.withLock { $0 = reloader } }
 
-  /// Reads the configuration and puts it in force.
+  /// Reads the configuration and applies it.
   func reload() async throws -> DaemonReload.Result {
     guard let reloader = reloader.withLock({ $0 }) else { throw CancellationError() }
     let outcome = Promise<DaemonReload.Result>()

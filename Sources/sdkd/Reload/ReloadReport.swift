@@ -4,13 +4,13 @@ import SDKProtocol
 import Synchronization
 import Systemd
 
-/// Says how the configuration is: to the journal, to `systemctl status` and to `daemon.health`.
+/// A report of the configuration's status to the journal, `systemctl status` and `daemon.health`.
 final class ReloadReport: Sendable {
   private let registry: InstanceRegistry
   private let notifier: Notifier
   private let logger: Logger
   private let saysReady: Bool
-  /// What has to be known of the state besides.
+  /// A notice about the state that is added to the status, such as a repair.
   private let remark: String?
   private let check = Mutex(DaemonHealth.Check(name: "configuration", status: .ok))
 
@@ -22,10 +22,10 @@ final class ReloadReport: Sendable {
     remark = note
   }
 
-  /// How the configuration is.
+  /// The check of the configuration for `daemon.health`.
   var health: DaemonHealth.Check { check.withLock { $0 } }
 
-  /// Serves after the start.
+  /// Reports that the daemon serves after its start.
   func ready(_ outcome: FileInstances.Outcome) {
     note(outcome.problems)
     let status = standing(outcome.problems)
@@ -34,7 +34,7 @@ final class ReloadReport: Sendable {
     announce(status)
   }
 
-  /// Runs, and answers every call with an error.
+  /// Reports that the daemon runs, but fails every call that needs state.
   func degraded(_ failure: SDKError, _ mistakes: [ConfigurationMistake]) {
     if !mistakes.isEmpty {
       let words = Self.words(mistakes)
@@ -48,7 +48,7 @@ final class ReloadReport: Sendable {
     announce(status)
   }
 
-  /// A reload was refused; the former configuration is in force, or still none.
+  /// Reports a refused reload. The former configuration stays in force, if there is one.
   func refused(_ mistakes: [ConfigurationMistake], isServing: Bool) {
     let words = Self.words(mistakes)
     let what =
@@ -65,7 +65,7 @@ final class ReloadReport: Sendable {
     notifier.status("\(isServing ? counts : "degraded"); \(what): \(Self.all(mistakes))")
   }
 
-  /// A reload was put in force.
+  /// Reports that a reload was applied.
   func reloaded(_ outcome: FileInstances.Outcome) {
     note(outcome.problems)
     logger.notice(
@@ -77,7 +77,7 @@ final class ReloadReport: Sendable {
     notifier.status("reloaded; \(standing(outcome.problems))")
   }
 
-  /// Removals that had waited were tried again.
+  /// Reports another attempt at pending removals.
   func removalsTried(_ outcome: FileInstances.Outcome) {
     if outcome.problems.isEmpty, !outcome.isRemovalPending { note([]) }
     notifier.status(standing(outcome.problems))
@@ -105,7 +105,7 @@ final class ReloadReport: Sendable {
     Self.words(problems).map { "\(counts); \($0)" } ?? counts
   }
 
-  /// How many instances there are and how they stand.
+  /// The number of instances, of those that wait for a credential, and of quarantined ones.
   private var counts: String {
     let instances = registry.instances
     let waiting = instances.count { $0.state == .reauthNeeded || $0.state == .locked }

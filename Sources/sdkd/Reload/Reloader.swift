@@ -6,9 +6,9 @@ import SDKProtocol
 import Synchronization
 import Systemd
 
-/// Puts the configuration in force: at the start, and again when somebody asks for it (`operations.md`, "Files").
+/// An actor that applies the configuration: at the start, and at each requested reload (`operations.md`, "Files").
 ///
-/// One reload after another; one with a mistake changes nothing.
+/// Reloads run one after another. A reload with a mistake changes nothing.
 actor Reloader {
   private let load: @Sendable () -> ConfigurationLoader.Loaded
   private let parts: ConfiguredParts
@@ -17,7 +17,7 @@ actor Reloader {
   private let operations: Operations
   private let deadlines: Deadlines
   private let report: ReloadReport
-  /// Why the state can't be used, whatever the configuration says.
+  /// The reason why the state can't be used, whatever the configuration is.
   private let stateFailure: SDKError?
 
   private var isRestored = false
@@ -27,9 +27,10 @@ actor Reloader {
   private var entrants: [CheckedContinuation<Void, Never>] = []
   private nonisolated let begun = Promise<Void>()
 
-  /// How long until a logout that failed is tried again, in seconds.
+  /// The time after which a failed logout is tried again, in seconds.
   private static let removalPause = 60.0
-  /// How long the start waits for users' and groups' numbers, so that a restart hides no instance from them.
+  /// The longest time that the start waits for the ids of users and groups, so that a restart hides no instance from
+  /// them.
   private static let patienceWithNames = Duration.seconds(2)
 
   init(
@@ -46,7 +47,8 @@ actor Reloader {
     self.stateFailure = stateFailure
   }
 
-  /// Puts what was read at the start in force. With a mistake, or without a state, every call is answered with that.
+  /// Applies the configuration read at the start. With a mistake, or without a state, every call that needs state
+  /// fails.
   func begin(with loaded: ConfigurationLoader.Loaded) async {
     await enter()
     defer {
@@ -66,16 +68,17 @@ actor Reloader {
       return
     }
     let outcome = await apply(loaded, [])
-    // Calls wait at the start anyway. A name service that does not answer must not hold them up.
+    // Calls wait during the start anyway, but a name service that does not respond must not delay them for long.
     parts.names.refresh(parts.registry.namesInUse)
     await parts.names.settle(within: Self.patienceWithNames)
     start.open()
     report.ready(outcome)
   }
 
-  /// Reads the configuration and puts it in force.
+  /// Reads the configuration and applies it.
   ///
-  /// - Throws: `invalidConfiguration` with every mistake, and then nothing was changed; why the state can't be used.
+  /// - Throws: `invalidConfiguration` with every mistake, in which case nothing was changed; the reason why the state
+  ///   can't be used.
   func reload() async throws -> DaemonReload.Result {
     try await begun.valueIgnoringCancellation()
     await enter()
@@ -101,7 +104,7 @@ actor Reloader {
   private func apply(
     _ loaded: ConfigurationLoader.Loaded, _ problems: [DaemonReload.Problem]
   ) async -> FileInstances.Outcome {
-    // The first time clients wait for their answers: a vendor that does not answer must not hold them up.
+    // At the start clients wait, and a vendor that does not respond must not delay them. So logouts are left for later.
     var outcome = await files.apply(loaded.instances, logsOut: isRestored)
     outcome.problems = problems + outcome.problems
     defined = Set(loaded.instances.map(\.id))

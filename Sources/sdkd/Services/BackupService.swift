@@ -4,13 +4,13 @@ import ServiceLifecycle
 import StateStore
 import Synchronization
 
-/// Makes a copy of the state now and then (`[backup]`).
+/// A service that makes backups of the state at intervals (`[backup]`).
 struct BackupService: Service {
-  /// How the last copy went.
+  /// The result of the last backup.
   final class Status: Sendable {
     private let problem = Mutex<String?>(nil)
 
-    /// Why the last copy failed; `nil` when it did not.
+    /// The reason why the last backup failed; `nil` when it did not.
     var failure: String? { problem.withLock { $0 } }
 
     func set(_ failure: String?) { problem.withLock { $0 = failure } }
@@ -22,9 +22,9 @@ struct BackupService: Service {
   let logger: Logger
   var now: @Sendable () -> Timestamp = { .now }
 
-  /// Seconds after the start before the first copy of a state that has none, and after a failure.
+  /// The seconds before the first backup of a state without one, and after a failure.
   private static let patience = 60.0
-  /// The settings may change and the clock be set: both are looked at again after so many seconds.
+  /// The longest sleep in seconds. The settings and the clock may change, so both are checked again after it.
   private static let longestWait = 600.0
 
   func run() async throws {
@@ -43,7 +43,7 @@ struct BackupService: Service {
     }
   }
 
-  /// Seconds until the next copy; `nil`: none is wanted.
+  /// Returns the seconds until the next backup; `nil` when backups are disabled.
   private func seconds(from start: Timestamp, notBefore earliest: Timestamp) -> Double? {
     let settings = settings()
     guard settings.every.value > 0 else { return nil }
@@ -51,11 +51,11 @@ struct BackupService: Service {
     return Self.wait(after: last, every: settings.every.value, start: start, notBefore: earliest, now: now())
   }
 
-  /// Seconds until the next copy.
+  /// Returns the seconds until the next backup.
   ///
   /// - Parameters:
-  ///   - last: when the last one was made; one from the future counts for nothing, since the clock was set back.
-  ///   - earliest: a failure is not repeated at once.
+  ///   - last: the time of the last backup. One in the future is ignored, since the clock was set back.
+  ///   - earliest: the earliest time, so that a failure is not repeated at once.
   static func wait(
     after last: Timestamp?, every: Double, start: Timestamp, notBefore earliest: Timestamp, now: Timestamp
   ) -> Double {

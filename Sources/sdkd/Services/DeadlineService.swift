@@ -3,7 +3,7 @@ import SDKProtocol
 import ServiceLifecycle
 import Systemd
 
-/// Lends the deadlines systemd's idea of a clock: a timer that also wakes when the clock is set.
+/// The wall-clock timer of the deadlines. It also fires when the clock is set.
 final class DeadlineService: Service, DeadlineTimer {
   private let timer: WallClockTimer
 

@@ -2,7 +2,7 @@ import SDKInstances
 import ServiceLifecycle
 import UnixSignals
 
-/// Has the configuration read again at each SIGHUP; what comes of it is in the journal.
+/// A service that reloads the configuration at each SIGHUP. The journal has the result.
 struct HangupService: Service {
   let reloader: Reloader
   let operations: Operations

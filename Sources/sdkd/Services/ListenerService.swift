@@ -7,7 +7,8 @@ import SDKProtocol
 import ServiceLifecycle
 import Systemd
 
-/// Serves the control socket; on shutdown stops accepting, tells subscribers, and lets requests in progress end.
+/// A service for the control socket. On shutdown it stops accepting, notifies subscribers, and lets requests in
+/// progress end.
 struct ListenerService: Service {
   let listener: Listener
   let group: MultiThreadedEventLoopGroup
@@ -21,7 +22,7 @@ struct ListenerService: Service {
   let meter: ConnectionMeter
   let notifier: Notifier
   let socketFile: ControlSocketFile?
-  /// Ends the requests to vendors that are under way.
+  /// Ends the requests to vendors that are in progress.
   let hangUp: @Sendable () async -> Void
   private let headroom = DescriptorHeadroom(limit: ConnectionLimits.descriptors)
 
@@ -47,10 +48,10 @@ struct ListenerService: Service {
       let counts = meter.counts
       notifier.stopping(
         status: "stopping: finishing \(counts.calls) calls of \(counts.connections) connections, at most \(grace) s")
-      // What is cancelled after the grace and the last commits take their time too.
+      // Calls that are cancelled after the grace, and the last commits, take additional time.
       notifier.extendTimeout(microseconds: UInt64((grace + 15) * 1_000_000))
       operations.start { await drain() }
-      // A connection ends with its last call, and a call may wait for its vendor whatever happens to its caller.
+      // A connection ends with its last call, and a call may wait for its vendor even when its caller is gone.
       operations.startBackground { [grace, hangUp] in
         do { try await Task.sleep(for: .seconds(grace)) } catch { return }
         await hangUp()

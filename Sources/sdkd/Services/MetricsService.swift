@@ -5,7 +5,8 @@ import SDKProtocol
 import ServiceLifecycle
 import Synchronization
 
-/// Serves the metrics over HTTP where the configuration wants them. The daemon does without, if it can't, and says so.
+/// A service that serves the metrics over HTTP if the configuration wants it. A failure is reported, and the daemon
+/// runs without.
 final class MetricsService: Service {
   private struct State {
     var address: ListenAddress?
@@ -29,9 +30,10 @@ final class MetricsService: Service {
     }
   }
 
-  /// Serves them there from now on, and nowhere else. Where that can't be, it goes on as before. One call at a time.
+  /// Serves the metrics at this address from now on, and nowhere else. On failure the former listener stays. Calls must
+  /// not overlap.
   ///
-  /// - Returns: why it can't be.
+  /// - Returns: the reason for a failure, or `nil`.
   func use(_ address: ListenAddress?) async -> String? {
     let former = state.withLock { ($0.address, $0.listener) }
     if former.0 == address {
@@ -54,7 +56,7 @@ final class MetricsService: Service {
     return nil
   }
 
-  /// For `daemon.health`; nothing where no metrics are wanted.
+  /// The check for `daemon.health`; empty while metrics are not served and none failed.
   var checks: [DaemonHealth.Check] {
     let state = state.withLock { $0 }
     if let problem = state.problem { return [.init(name: "metrics", status: .degraded, detail: problem)] }

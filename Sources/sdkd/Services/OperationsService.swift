@@ -1,12 +1,13 @@
 import SDKInstances
 import ServiceLifecycle
 
-/// Runs shared work; on shutdown takes no more and lets what runs end, for a bounded time.
+/// A service that runs shared work. On shutdown it accepts no more, and lets running work end within a time limit.
 struct OperationsService: Service {
   let operations: Operations
-  /// How long what still runs at the end gets, before it is cancelled; acknowledged changes are durable long before.
+  /// The time that work in progress gets at the end, before it is cancelled. Acknowledged changes are durable long
+  /// before.
   let patience: Duration
-  /// Ends the requests to vendors that are under way then.
+  /// Ends the requests to vendors that are then in progress.
   let hangUp: @Sendable () async -> Void
 
   func run() async {

@@ -1,6 +1,6 @@
 import ServiceLifecycle
 
-/// Work that is done again and again, with a pause before each time.
+/// A service that repeats its work, with a pause before each time.
 struct RepeatingService: Service {
   let interval: Duration
   let work: @Sendable () async -> Void

@@ -1,6 +1,6 @@
 import ServiceLifecycle
 
-/// Puts the configuration that was read at the start in force, which lets calls in.
+/// A service that applies the configuration read at the start, which admits calls.
 struct StartService: Service {
   let reloader: Reloader
   let loaded: ConfigurationLoader.Loaded

@@ -3,11 +3,11 @@ import Logging
 import ServiceLifecycle
 import StateStore
 
-/// Restarts the program when the directory of the state, which was not writable at the start, becomes writable.
+/// A service that restarts the program when the state directory, which was not writable at the start, becomes writable.
 struct StateHealingService: Service {
   let directory: String
   let restart: ProgramRestart
-  /// Writes what is still to be logged.
+  /// Writes pending audit and log records.
   let flush: @Sendable () -> Void
   let logger: Logger
 
@@ -26,7 +26,7 @@ struct StateHealingService: Service {
     }
   }
 
-  /// The disk may hang: no thread of the task pool waits for it.
+  /// Checks on a thread of its own: the disk may hang, and no thread of the task pool may wait for it.
   private func isWritable() async -> Bool {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(returning: StateAccess.isWritable(directory)) }

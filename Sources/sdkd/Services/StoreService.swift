@@ -1,7 +1,7 @@
 import ServiceLifecycle
 import StateStore
 
-/// Runs the one writer of the state; it stops last, when nobody has anything to store any more.
+/// A service that runs the only writer of the state. It stops last, when no other service stores anything.
 struct StoreService: Service {
   let store: SQLiteStateStore
 

@@ -3,7 +3,7 @@ import Logging
 import SDKProtocol
 import Synchronization
 
-/// The file of the control socket. Without it the daemon keeps its connections and gets no new ones.
+/// The file of the control socket. Without it the daemon keeps its connections, but can't get new ones.
 final class ControlSocketFile: Sendable {
   private struct Identity: Hashable {
     let device: dev_t
@@ -22,9 +22,9 @@ final class ControlSocketFile: Sendable {
   private let identity: Identity
   private let state = Mutex(State())
 
-  /// The file as it is now; `nil` where it can't be seen, such as in a `/tmp` outside of the unit's own.
+  /// Records the current file; `nil` where it can't be seen, such as in a `/tmp` outside of the unit's own.
   ///
-  /// - Parameter remedy: what makes the file again, as an imperative.
+  /// - Parameter remedy: the action that restores the file, as an imperative.
   init?(_ path: String, remedy: String, logger: Logger) {
     guard let identity = Self.identity(of: path) else { return nil }
     self.path = path
@@ -33,7 +33,7 @@ final class ControlSocketFile: Sendable {
     self.identity = identity
   }
 
-  /// Looks whether the file is still the same, and logs once when it is not.
+  /// Checks whether the file is still the same, and logs once when it is not.
   func look() {
     let isGone = Self.identity(of: path) != identity
     let isNews = state.withLock { state in
@@ -44,10 +44,10 @@ final class ControlSocketFile: Sendable {
     if isNews { logger.error("\(words)") }
   }
 
-  /// Looks no more: the daemon removes its own socket when it stops.
+  /// Ends the checks: the daemon removes its own socket when it stops.
   func end() { state.withLock { $0.isEnding = true } }
 
-  /// For `daemon.health`; nothing while the file is there.
+  /// The check for `daemon.health`; empty while the file is there.
   var checks: [DaemonHealth.Check] {
     state.withLock(\.isGone) ? [.init(name: "socket", status: .degraded, detail: words)] : []
   }

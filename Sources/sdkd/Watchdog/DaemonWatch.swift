@@ -7,18 +7,18 @@ import StateStore
 import Synchronization
 import Systemd
 
-/// Tells the service manager that the daemon lives, as long as event loops, tasks, instances and the store answer
-/// (`operations.md`, "systemd"). A slow disk is no wedge: it shows in `daemon.health`.
+/// A watchdog that sends keep-alives to the service manager while event loops, tasks, instances and the store respond
+/// (`operations.md`, "systemd"). A slow disk is not a stall: it shows in `daemon.health`.
 final class DaemonWatch: Sendable {
   private let monitor: WatchdogMonitor
   private let stall: StoreStall
   private let socketFile: ControlSocketFile?
 
-  /// Watches, once it is started.
+  /// Creates a watchdog, which `start` starts.
   ///
   /// - Parameters:
-  ///   - interval: after how long a silence the manager ends the daemon.
-  ///   - state: the directory of the state.
+  ///   - interval: the time without keep-alive after which the manager ends the daemon.
+  ///   - state: the state directory.
   init(
     interval: Duration, group: MultiThreadedEventLoopGroup, vendors: MultiThreadedEventLoopGroup,
     operations: Operations, registry: InstanceRegistry, database: SQLiteStateStore?, state: String,
@@ -61,14 +61,14 @@ final class DaemonWatch: Sendable {
 
   func start() throws(SystemCallError) { try monitor.start() }
 
-  /// Before what it asks is gone.
+  /// Stops the watchdog. Call it before the parts that it probes are closed.
   func stop() { monitor.stop() }
 
-  /// For `daemon.health`; nothing while the disk answers in time and the socket's file is there.
+  /// The checks for `daemon.health`; empty while the disk responds in time and the socket's file is there.
   var checks: [DaemonHealth.Check] { stall.checks + (socketFile?.checks ?? []) }
 }
 
-/// Some instances each time, all of them in turn.
+/// A probe of a few instances each time, all of them in rotation.
 private final class InstanceSample: Sendable {
   private let registry: InstanceRegistry
   private let next = Mutex(0)
@@ -87,7 +87,7 @@ private final class InstanceSample: Sendable {
   }
 }
 
-/// Says once who is silent, and once that all answer again.
+/// A log of stalls: one message when parts stop responding, and one when all respond again.
 private final class WatchdogVoice: Sendable {
   private let interval: Duration
   private let logger: Logger
@@ -105,7 +105,7 @@ private final class WatchdogVoice: Sendable {
         hasSpoken = false
         return false
       }
-      // A moment's silence is a busy machine.
+      // A short silence only means a busy machine.
       guard longest >= interval / 2, !hasSpoken else { return nil }
       hasSpoken = true
       return true

@@ -8,8 +8,8 @@
   import Synchronization
   import UnixSignals
 
-  /// Wedges the part of the daemon that `SDKD_DEBUG_WEDGE` names, at SIGUSR1: for tests of the watchdog. What is released
-  /// has none of it.
+  /// A service for tests of the watchdog: at SIGUSR1 it stalls the part of the daemon that `SDKD_DEBUG_WEDGE` names.
+  /// Release builds do not contain it.
   struct DebugWedge: Service {
     let group: MultiThreadedEventLoopGroup
     let operations: Operations
@@ -36,7 +36,7 @@
       }
     }
 
-    /// What a disk does that is slow for a while.
+    /// Simulates a disk that is slow for a while.
     static func waitForSlowDisk() {
       while let end = slowUntil.withLock({ $0 }), end > .now { usleep(50_000) }
     }

@@ -2,11 +2,11 @@ import Glibc
 import Synchronization
 import Systemd
 
-/// Asks the disk that the state lies on whether it answers, with a small file that is synced.
+/// A probe of the disk with the state: writes and syncs a small file.
 ///
-/// On a thread of its own for each question, and one question at a time: a disk that hangs holds up nobody.
+/// Each probe runs on a thread of its own, and one at a time, so that a disk that hangs blocks no other work.
 final class DiskCheck: Sendable {
-  /// When the store's writer fell silent, and what the disk says since.
+  /// The state of the probe since the last `reset`.
   private enum Standing {
     case unasked
     case asked
@@ -18,9 +18,9 @@ final class DiskCheck: Sendable {
 
   init(state directory: String) { path = "\(directory)/disk-check" }
 
-  /// Asks the disk, unless it was asked already.
+  /// Starts a probe, unless one was started since `reset`.
   ///
-  /// - Returns: whether it has answered since `reset`.
+  /// - Returns: whether the disk has responded since `reset`.
   func hasAnswered() -> Bool {
     let asks = standing.withLock { standing in
       guard standing == .unasked else { return false }
@@ -34,17 +34,17 @@ final class DiskCheck: Sendable {
           self.standing.withLock { if $0 == .asked { $0 = .answered } }
         }
       } catch {
-        // No room for a thread: asked again the next time.
+        // No thread could be created; the next call tries again.
         standing.withLock { $0 = .unasked }
       }
     }
     return standing.withLock { $0 == .answered }
   }
 
-  /// The writer has answered: what the disk said before tells nothing about its next silence.
+  /// Discards the disk's response. The writer has responded, so it says nothing about the writer's next silence.
   func reset() { standing.withLock { if $0 == .answered { $0 = .unasked } } }
 
-  /// An error is an answer too: what counts is that the disk does not keep one waiting.
+  /// Writes and syncs the file. An error counts as a response too: only a delay matters.
   private func write() {
     #if DEBUG
       DebugWedge.waitForSlowDisk()

@@ -2,27 +2,27 @@ import Logging
 import SDKProtocol
 import Synchronization
 
-/// Tells a slow disk, on which the store's writer waits, from a writer that is wedged.
+/// A test that distinguishes a slow disk, for which the store's writer waits, from a writer that is stalled.
 final class StoreStall: Sendable {
   private let interval: Duration
   private let disk: DiskCheck
   private let logger: Logger
-  /// A copy of a large state on a slow disk takes minutes.
+  /// The longest time of work that excuses silence: a backup of a large state on a slow disk takes minutes.
   private static let longestWork = Duration.seconds(600)
-  /// How long the writer has been silent, when that is long.
+  /// The time for which the writer has been silent; `nil` unless a stall was reported.
   private let silence = Mutex<Duration?>(nil)
 
-  /// - Parameter interval: the manager's; a stall of twice as long is told.
+  /// - Parameter interval: the manager's watchdog interval. A stall of at least twice this time is reported.
   init(interval: Duration, disk: DiskCheck, logger: Logger) {
     self.interval = interval
     self.disk = disk
     self.logger = logger
   }
 
-  /// Whether the writer's silence is no wedge: it is short, or the disk does not answer either, or the writer is at work
-  /// that takes its time.
+  /// Returns whether the writer's silence is excused. It is while it is short, while the disk does not respond either,
+  /// and while the writer does long work.
   ///
-  /// - Parameter longWork: how long such work has lasted.
+  /// - Parameter longWork: the duration of the long work in progress; `nil` for none.
   func excuses(_ duration: Duration, longWork: Duration?) -> Bool {
     guard duration >= interval / 2 else { return true }
     if let longWork, longWork < Self.longestWork { return true }
@@ -31,7 +31,7 @@ final class StoreStall: Sendable {
     return !hasAnswered || duration < interval
   }
 
-  /// The writer has answered.
+  /// Records that the writer has responded.
   func end() {
     disk.reset()
     if silence.withLock({ silence in
@@ -42,7 +42,7 @@ final class StoreStall: Sendable {
     }
   }
 
-  /// For `daemon.health`.
+  /// The check for `daemon.health`; empty unless a stall was reported.
   var checks: [DaemonHealth.Check] {
     guard let silence = silence.withLock({ $0 }) else { return [] }
     return [.init(name: "disk", status: .degraded, detail: Self.words(silence))]

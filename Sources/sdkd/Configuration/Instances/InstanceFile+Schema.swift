@@ -4,7 +4,7 @@ import SDKInstances
 import SDKProtocol
 
 extension InstanceFile {
-  /// The shape of an instance's file but for its settings, which are the kind's.
+  /// The schema of an instance's file except its settings, whose schema is the kind's.
   static let schema = JSONSchema.object([
     .required("id", InstanceID.jsonSchema, "the instance"),
     .required("kind", KindName.jsonSchema, "its SDK"),

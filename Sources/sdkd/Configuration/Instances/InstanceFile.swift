@@ -5,10 +5,10 @@ import SDKProtocol
 struct InstanceFile: Sendable, Hashable {
   /// The file.
   var file: String
-  /// The line with its id; `nil` if that is not known.
+  /// The line of its id; `nil` if it is unknown.
   var idLine: Int?
   /// The instance.
   var id: InstanceID
-  /// What it is; secrets that the file refers to are in its settings as text.
+  /// The definition. Secrets that the file refers to are resolved: the settings contain their text.
   var definition: Definition
 }

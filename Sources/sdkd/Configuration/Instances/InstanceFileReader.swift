@@ -3,22 +3,22 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Makes an instance of a parsed file, and notes every mistake in it.
+/// A reader that converts a parsed file to an instance, and records every mistake in it.
 struct InstanceFileReader {
   let document: TOMLDocument
   let mode: FileMode
   let kinds: [any SDKKind]
   let secrets: SecretSource
   let log: MistakeLog
-  /// Whether a provider may not run as a child of the daemon.
+  /// Whether to refuse a provider that would run as a child of the daemon.
   let refusesCommand: Bool
 
   private var values: ValueReader { ValueReader(root: .object(document.root), log: log) }
 
-  /// The instance's id, if it is one.
+  /// The instance's id, if it is valid.
   var id: InstanceID? { document.root["id"]?.stringValue.flatMap(InstanceID.init) }
 
-  /// The instance; `nil` if too little of it could be read.
+  /// Returns the instance; `nil` without a valid id and a known kind.
   func read() -> InstanceFile? {
     log.add(InstanceFile.schema.findings(in: .object(document.root)))
     let id = values.value(InstanceID.self, at: "id")
@@ -36,7 +36,7 @@ struct InstanceFileReader {
     return InstanceFile(file: log.file, idLine: log.lines.line(of: "id"), id: id, definition: definition)
   }
 
-  /// The rules of a role that are right.
+  /// Returns the valid rules of a role; `nil` without an array or with too many rules.
   private func rules(_ path: String) -> [AccessRule]? {
     let count = values.json(at: path)?.arrayValue?.count ?? 0
     guard count <= AccessRules.maximumPerRole else {
@@ -67,14 +67,14 @@ struct InstanceFileReader {
     let findings = kind.settingsSchema.findings(in: .object(settings), at: "settings")
     log.add(findings)
     isWhole = isWhole && findings.isEmpty
-    // The adapter knows best what it can't work with; but it stops at the first mistake.
+    // The adapter has the most precise checks, but stops at the first mistake, so it comes last.
     if isWhole { tryAdapter(of: kind, settings) }
     return settings
   }
 
-  /// Puts secrets in the place of references to them.
+  /// Replaces references to secrets with the secrets.
   ///
-  /// - Returns: whether all are there.
+  /// - Returns: whether all secrets were found.
   private func resolveSecrets(of kind: any SDKKind, in settings: inout JSONObject) -> Bool {
     var isWhole = true
     for name in kind.secretSettings.sorted() {
@@ -108,7 +108,7 @@ struct InstanceFileReader {
 
   private func provider() -> JSONObject? {
     guard let object = document.root["provider"]?.objectValue else { return nil }
-    // A second opinion on what has a wrong shape would only repeat it.
+    // A second check of a value with a wrong shape would only report the same mistake.
     guard ProviderConfiguration.jsonSchema.violation(in: .object(object)) == nil else { return nil }
     do {
       _ = try Settings.decode(ProviderConfiguration.self, from: object, at: "provider")

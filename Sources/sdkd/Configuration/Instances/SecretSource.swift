@@ -2,17 +2,17 @@ import Glibc
 import JSONRPC
 import SDKInstances
 
-/// Finds the secrets that files refer to instead of holding them: `{ credential = "NAME" }`, `{ file = "/path" }`.
+/// A resolver of secrets that files refer to: `{ credential = "NAME" }`, `{ file = "/path" }`.
 struct SecretSource: Sendable {
-  /// The unit's credentials; `nil` when systemd passed none.
+  /// The directory of the unit's credentials; `nil` when systemd passed none.
   let credentialsDirectory: String?
 
-  /// No secret of the five SDKs is near this long.
+  /// The longest secret, in bytes. Secrets of the five SDKs are far shorter.
   static let maximumBytes = 64 << 10
 
-  /// The secret of a reference.
+  /// Returns the secret of a reference.
   ///
-  /// - Throws: why there is none.
+  /// - Throws: the reason why it can't be read.
   func secret(_ reference: JSONObject) throws(SecretProblem) -> String {
     let names = ["credential", "file"]
     if let unknown = reference.keys.first(where: { !names.contains($0) }) {
@@ -67,12 +67,12 @@ struct SecretSource: Sendable {
   }
 }
 
-/// Why there is no secret.
+/// The reason why a secret can't be read.
 struct SecretProblem: Error, Sendable, Hashable {
-  /// The reference's member that is wrong; `nil` for the whole.
+  /// The reference's member that is wrong; `nil` for the reference as a whole.
   var member: String?
-  /// What is wrong; never what the secret is.
+  /// The problem; never contains the secret.
   var message: String
-  /// The valid name nearest to one that is not known.
+  /// The valid name nearest to an unknown one.
   var nearest: String?
 }

@@ -1,4 +1,4 @@
-/// A host name, an address or a domain, as `[network] allow` has them.
+/// A host name, an IPv4 address or a domain, as in `[network] allow`.
 enum HostPattern {
   static func isValid(_ text: String) -> Bool {
     guard (1...253).contains(text.utf8.count) else { return false }

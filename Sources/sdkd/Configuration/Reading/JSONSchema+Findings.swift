@@ -1,8 +1,7 @@
 import JSONRPC
 
 extension JSONSchema {
-  /// Checks a value as `violation(in:at:)` does, but goes on after the first: a file is mended once, not once for each
-  /// mistake.
+  /// Checks a value as `violation(in:at:)` does, but returns all mistakes, so that a file can be corrected at once.
   func findings(in value: JSON, at path: String = "") -> [SchemaFinding] {
     switch self {
     case .named(_, let schema): return schema.findings(in: value, at: path)
@@ -23,7 +22,7 @@ extension JSONSchema {
     var found: [SchemaFinding] = []
     let names = members.map(\.name)
     for member in object.members where !names.contains(member.key) {
-      // A name that stands there as well is not what was meant.
+      // A valid name that is also present is not the intended one.
       let nearest = member.key.nearest(in: names.filter { object[$0] == nil })
       found.append(.unknown(path.appending(key: member.key), nearest: nearest))
     }
@@ -40,6 +39,6 @@ extension JSONSchema {
 }
 
 extension String {
-  /// The dotted path of a key in the table that this path names; the empty path is the root.
+  /// Returns the dotted path of a key in the table at this path; the empty path is the root.
   func appending(key: String) -> String { isEmpty ? key : "\(self).\(key)" }
 }

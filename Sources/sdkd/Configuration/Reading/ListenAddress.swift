@@ -1,22 +1,22 @@
-/// Where metrics are served: a port of the loopback interface or a Unix socket.
+/// The address of the metrics: a port of the loopback interface or a Unix socket.
 enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
   /// A numeric loopback address and a port.
   case loopback(address: String, port: UInt16)
   /// The absolute path of a socket.
   case path(String)
 
-  /// Why a text is no such address.
+  /// The reason why a text is not a valid address.
   enum Mistake: Error, Hashable {
-    /// It has another form.
+    /// The text has another form.
     case malformed
-    /// Others than this machine could connect to it.
+    /// Other machines could connect to the address.
     case notLoopback
   }
 
-  /// Reads `HOST:PORT`, `[ADDRESS]:PORT` or a path.
+  /// Parses `HOST:PORT`, `[ADDRESS]:PORT` or a path.
   init(_ text: String) throws(Mistake) {
     if text.hasPrefix("/") {
-      // A socket's path has to fit into 108 bytes with its NUL.
+      // A socket's path must fit into 108 bytes with its NUL.
       guard text.utf8.count < 108, text.count > 1 else { throw .malformed }
       self = .path(text)
       return
@@ -46,7 +46,8 @@ enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     return host.dropFirst().dropLast().allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
   }
 
-  /// No name but `localhost` is looked up: what it means could change.
+  /// Returns the numeric address of a host; `nil` if it is not loopback. No name but `localhost` is accepted: its
+  /// address could change.
   private static func loopbackAddress(_ host: String) -> String? {
     if host == "localhost" { return "127.0.0.1" }
     if host == "[::1]" { return "::1" }

@@ -1,21 +1,21 @@
-/// Collects the mistakes of one file.
+/// A collector of the mistakes in one file.
 final class MistakeLog {
   /// The file.
   let file: String
-  /// Where its keys stand, once it is parsed.
+  /// The lines of its keys; empty until the file is parsed.
   var lines = TOMLLineIndex()
   private var mistakes: [ConfigurationMistake] = []
   private var keys: Set<String> = []
 
-  /// More than anyone reads; a bound for a file that is no configuration at all.
+  /// The largest number of mistakes, for a file that is no configuration at all.
   private static let capacity = 500
 
   init(file: String) { self.file = file }
 
-  /// True without mistakes.
+  /// Whether there are no mistakes.
   var isEmpty: Bool { mistakes.isEmpty }
 
-  /// Whether there is one about this key.
+  /// Returns whether there is a mistake about this key.
   func has(_ key: String) -> Bool { keys.contains(key) }
 
   /// Adds a mistake about a key, or about the file as a whole.
@@ -28,7 +28,7 @@ final class MistakeLog {
     append(ConfigurationMistake(file: file, line: line, message: message))
   }
 
-  /// Adds what is wrong with a value's shape, unless its key is known to be wrong.
+  /// Adds the findings about a value's shape, except for keys that already have a mistake.
   func add(_ findings: [SchemaFinding]) {
     for finding in findings where !has(finding.path) { add(finding.path, finding.message, nearest: finding.nearest) }
   }
@@ -38,7 +38,7 @@ final class MistakeLog {
     if mistakes.count < Self.capacity { mistakes.append(mistake) }
   }
 
-  /// The mistakes by line, those of one line as they were found.
+  /// The mistakes by line, those of one line in the order in which they were found.
   var sorted: [ConfigurationMistake] {
     mistakes.enumerated().sorted {
       ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset)

@@ -1,12 +1,12 @@
 import JSONRPC
 
-/// A place where a value has not the shape it should have, in words for whoever wrote the file.
+/// A mismatch between a value and its schema, worded for the author of the file.
 struct SchemaFinding: Sendable, Hashable {
   /// The key's dotted path.
   var path: String
-  /// What is wrong and what to do.
+  /// The problem and its correction.
   var message: String
-  /// The valid name nearest to one that is not known.
+  /// The valid name nearest to an unknown one.
   var nearest: String?
 
   static func unknown(_ path: String, nearest: String?) -> SchemaFinding {
@@ -19,7 +19,7 @@ struct SchemaFinding: Sendable, Hashable {
   }
 
   static func wrong(_ path: String, _ expectation: String) -> SchemaFinding {
-    // The schema speaks JSON, the file's author TOML.
+    // The schema uses terms of JSON, the file's author those of TOML.
     let words = expectation == "an object" ? "a table" : expectation
     return SchemaFinding(path: path, message: "This must be \(words).")
   }

@@ -1,25 +1,25 @@
 import JSONRPC
 import SDKProtocol
 
-/// Takes values out of a document one by one, so that a mistake in one leaves the others readable.
+/// A reader of single values in a document, so that a mistake in one leaves the others readable.
 ///
-/// What a value's shape is has been checked with the document's; what has the wrong one is passed over in silence.
+/// The document's schema has been checked before, so a value with a wrong type is skipped without a message.
 struct ValueReader {
   let root: JSON
   let log: MistakeLog
-  /// Where the root stands in the document.
+  /// The path of `root` in the document.
   var base = ""
 
-  /// The value at a path; `nil` when there is none or it is wrong.
+  /// Returns the value at a path; `nil` when it is missing or invalid.
   ///
-  /// - Parameter check: what else must hold; a sentence says what doesn't.
+  /// - Parameter check: an additional check, which returns a sentence about the problem or `nil`.
   func value<T: Decodable>(
     _ type: T.Type = T.self, at path: String, check: (T) -> String? = { _ in nil }
   ) -> T? {
     json(at: path).flatMap { decode($0, at: path, check) }
   }
 
-  /// The elements at a path that are right; `nil` when there is no array.
+  /// Returns the valid elements at a path; `nil` when there is no array.
   func elements<T: Decodable>(
     _ type: T.Type = T.self, at path: String, check: (T) -> String? = { _ in nil }
   ) -> [T]? {
@@ -28,26 +28,26 @@ struct ValueReader {
     }
   }
 
-  /// A whole number within the bounds that the schema has too.
+  /// Returns an integer within bounds, which the schema has checked too; `nil` otherwise.
   func integer(at path: String, _ bounds: some RangeExpression<Int>) -> Int? {
     json(at: path)?.intValue.flatMap { bounds.contains($0) ? $0 : nil }
   }
 
-  /// The element of an array, to read in.
+  /// Returns a reader of an array's element.
   func element(_ index: Int, of path: String) -> ValueReader {
     let elements = json(at: path)?.arrayValue ?? []
     let element = elements.indices.contains(index) ? elements[index] : .null
     return ValueReader(root: element, log: log, base: base.appending(key: "\(path)[\(index)]"))
   }
 
-  /// A duration within bounds, both included.
+  /// Returns a duration within bounds, both inclusive.
   func duration(at path: String, from least: UInt32, to most: UInt32, _ words: String) -> Seconds? {
     value(Seconds.self, at: path) {
       ($0 >= Seconds(literal: least) && $0 <= Seconds(literal: most)) ? nil : "This must be \(words)."
     }
   }
 
-  /// What stands at a dotted path of keys.
+  /// Returns the value at a dotted path of keys.
   func json(at path: String) -> JSON? {
     path.split(separator: ".").reduce(root) { (json: JSON?, key) in json?[String(key)] }
   }
@@ -64,7 +64,7 @@ struct ValueReader {
     } catch DecodingError.dataCorrupted(let context) {
       log.add(key, context.debugDescription)
     } catch {
-      // Of another type: a finding of the schema.
+      // A value of the wrong type is already a finding of the schema.
     }
     return nil
   }

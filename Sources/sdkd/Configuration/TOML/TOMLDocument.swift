@@ -1,16 +1,16 @@
 import JSONRPC
 import TOMLKit
 
-/// A TOML text as a value, with the lines of its keys.
+/// A parsed TOML text, with the lines of its keys.
 struct TOMLDocument: Sendable {
   /// The root table; tables become objects.
   let root: JSONObject
-  /// Where keys stand.
+  /// The lines of the keys.
   let lines: TOMLLineIndex
 
   /// Parses a text.
   ///
-  /// - Throws: the first mistake of syntax.
+  /// - Throws: the first syntax error.
   init(bytes: [UInt8]) throws(TOMLSyntaxProblem) {
     if let nul = bytes.firstIndex(of: 0) {
       let line = 1 + bytes[..<nul].count { $0 == 0x0A }
@@ -42,12 +42,12 @@ struct TOMLDocument: Sendable {
   }
 }
 
-/// From TOMLKit's values to ours. Its own iterators and `Decodable` are avoided: they unwrap by force.
+/// The conversion from TOMLKit's values to ours. Its iterators and `Decodable` are not used, since they force-unwrap.
 extension TOMLDocument {
   private static func object(
     _ table: TOMLTable, at path: String, _ lines: TOMLLineIndex
   ) throws(TOMLSyntaxProblem) -> JSONObject {
-    // TOMLKit sorts by name; the order of the text is what messages follow.
+    // TOMLKit sorts by name, but messages should follow the order of the text.
     let keys = table.keys.map { (name: $0, line: lines.line(of: path.appending(key: $0))) }.sorted { $0.line < $1.line }
     var pairs: [(String, JSON)] = []
     for key in keys {
@@ -75,7 +75,7 @@ extension TOMLDocument {
     case .double: if let double = value.double, double.isFinite { return JSON(double) }
     case .date, .time, .dateTime: break
     }
-    // A number beyond the largest one becomes an infinity.
+    // Dates, times, and numbers too large for a finite `Double` have no JSON value.
     throw TOMLSyntaxProblem(line: lines.line(of: path), message: "This value has no meaning here.")
   }
 }

@@ -1,19 +1,19 @@
-/// Where the keys of a TOML text stand, for messages. Paths are those of schema findings: `access.create[0].prefix`.
+/// The lines of the keys in a TOML text, for messages. Paths are those of schema findings: `access.create[0].prefix`.
 struct TOMLLineIndex: Sendable {
   private var lines: [String: Int] = [:]
 
-  /// Bounds what an odd text can make of it.
+  /// The largest number of entries, which bounds the memory for an unusual text.
   private static let capacity = 16_384
 
-  /// Notes where a key stands; the first time counts.
+  /// Records the line of a key; only the first call for a path counts.
   mutating func note(_ path: String, line: Int) {
     if lines[path] == nil, lines.count < Self.capacity { lines[path] = line }
   }
 
-  /// Whether a key's own line is known.
+  /// Returns whether a key's own line is known.
   func has(_ path: String) -> Bool { lines[path] != nil }
 
-  /// The line of a key, else that of the nearest table around it, else 1.
+  /// Returns the line of a key, or of the nearest table around it, or 1.
   func line(of path: String) -> Int {
     var path = Substring(path)
     while !path.isEmpty {

@@ -2,17 +2,17 @@ extension TOMLScanner {
   /// The next byte; `nil` at the end.
   var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Whether these bytes come next.
+  /// Returns whether these bytes come next.
   func follows(_ expected: [UInt8]) -> Bool { bytes[position...].starts(with: expected) }
 
-  /// Takes a character if it comes next.
+  /// Consumes a character if it comes next. Returns whether it did.
   mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard peek == UInt8(ascii: character) else { return false }
     position += 1
     return true
   }
 
-  /// Takes a character that must come next.
+  /// Consumes a character that must come next.
   mutating func expect(_ character: Unicode.Scalar, _ place: String) throws(TOMLSyntaxProblem) {
     guard take(character) else { throw problem("\(character) is expected \(place).") }
   }
@@ -21,7 +21,7 @@ extension TOMLScanner {
     while let byte = peek, byte == 0x20 || byte == 0x09 { position += 1 }
   }
 
-  /// Skips spaces, carriage returns and comments, and the ends of lines too if they mean nothing here.
+  /// Skips spaces, carriage returns and comments; line feeds too if `andLines` is true.
   mutating func skipBlanks(andLines: Bool) {
     while let byte = peek {
       switch byte {

@@ -1,7 +1,7 @@
 extension TOMLScanner {
-  /// A string of one of the four kinds.
+  /// Scans a string of one of the four kinds.
   ///
-  /// - Returns: what it says, but for the ends of lines that long strings leave out.
+  /// - Returns: its content, except line endings that long strings omit.
   mutating func string(allowsLines: Bool) throws(TOMLSyntaxProblem) -> [UInt8] {
     let start = line
     guard let quote = peek else { throw problem("A string is expected.") }
@@ -12,7 +12,7 @@ extension TOMLScanner {
     while let byte = peek {
       if byte == quote, follows(ending) {
         position += ending.count
-        // Up to two quotes may stand right before the three that end a long string.
+        // Up to two quotes may come right before the three that end a long string.
         for _ in 0..<2 where isLong && peek == quote { position += 1 }
         return content
       }
@@ -31,11 +31,11 @@ extension TOMLScanner {
     throw TOMLSyntaxProblem(line: start, message: "A string that begins here is not closed.")
   }
 
-  /// What follows a backslash.
+  /// Scans the escape sequence after a backslash and returns its bytes.
   private mutating func escaped(endsLines: Bool) throws(TOMLSyntaxProblem) -> [UInt8] {
     let start = position
     if endsLines {
-      // The end of the line itself is left for the caller to count.
+      // The caller counts the line ending itself.
       while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0D { position += 1 }
       if peek == 0x0A { return [] }
       position = start
@@ -62,7 +62,7 @@ extension TOMLScanner {
     guard text.count == digits, text.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
       let number = UInt32(String(decoding: text, as: UTF8.self), radix: 16), let scalar = Unicode.Scalar(number)
     else { throw problem("A Unicode escape has \(digits) hexadecimal digits of a character.") }
-    // The parser's strings end at a NUL, so a value would be cut short without a word.
+    // The parser's strings end at a NUL, so a value would be truncated silently.
     guard number != 0 else { throw problem("A NUL character can't stand in a configuration.") }
     position += digits
     return Array(String(scalar).utf8)

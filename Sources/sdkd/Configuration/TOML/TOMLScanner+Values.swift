@@ -1,5 +1,5 @@
 extension TOMLScanner {
-  /// A value of any kind; of arrays and inline tables what is in them is noted too.
+  /// Scans a value of any kind. Also records the lines of elements in arrays and of keys in inline tables.
   mutating func value(at path: String, depth: Int) throws(TOMLSyntaxProblem) {
     guard depth <= Self.maximumDepth else { throw problem("Values are nested more than \(Self.maximumDepth) deep.") }
     skipSpaces()
@@ -41,7 +41,7 @@ extension TOMLScanner {
     }
   }
 
-  /// A number, `true` or `false`.
+  /// Scans a number, `true` or `false`.
   private mutating func word() throws(TOMLSyntaxProblem) {
     let start = position
     while let byte = peek, Self.isBare(byte) || Self.alsoInWords.contains(byte) { position += 1 }

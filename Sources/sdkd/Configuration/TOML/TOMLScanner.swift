@@ -1,14 +1,14 @@
-/// Walks through a TOML text before the parser does, notes on which line each key stands, and refuses what is no TOML.
+/// A scanner that runs before the parser, records the line of each key, and rejects invalid TOML.
 ///
-/// The parser is toml++, which ends the process by an assertion on some texts that are none, such as `[=` or a date with
-/// half a time, and by its stack on very deep ones. So it gets only what this has understood, and what is left to it is
-/// the values and that nothing is defined twice.
+/// The parser is toml++. Some invalid texts, such as `[=` or a date with half a time, end the process by an assertion,
+/// and very deep ones overflow its stack. So it gets only texts that this scanner accepts. The parser still parses the
+/// values and detects duplicate definitions.
 struct TOMLScanner {
   static let maximumKeys = 4096
   static let maximumKeyBytes = 256
   static let maximumKeyParts = 16
   static let maximumDepth = 32
-  /// Of longer arrays the later elements have the line of the array.
+  /// The number of elements whose lines are recorded. In longer arrays the later elements have the line of the array.
   static let maximumNotedElements = 1024
 
   let bytes: [UInt8]
@@ -16,16 +16,16 @@ struct TOMLScanner {
   var line = 1
   var index = TOMLLineIndex()
   private var keys = 0
-  /// The path of the table that is open.
+  /// The path of the current table.
   private var base = ""
-  /// How many tables each array of tables has so far.
+  /// The number of tables in each array of tables so far.
   private var tables: [String: Int] = [:]
 
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The lines of the keys in a text.
+  /// Returns the lines of the keys in a text.
   ///
-  /// - Throws: the first thing that is no TOML, or that has no place in a configuration.
+  /// - Throws: the first part that is invalid TOML or not allowed in a configuration.
   static func scan(_ bytes: [UInt8]) throws(TOMLSyntaxProblem) -> TOMLLineIndex {
     var scanner = TOMLScanner(bytes)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { scanner.position = 3 }
@@ -68,7 +68,7 @@ struct TOMLScanner {
     base = path
   }
 
-  /// `key = value` in a table or an inline table.
+  /// Scans `key = value` in a table or an inline table.
   mutating func keyAndValue(in table: String, depth: Int) throws(TOMLSyntaxProblem) {
     let start = line
     var path = table
@@ -80,7 +80,7 @@ struct TOMLScanner {
     try value(at: path, depth: depth)
   }
 
-  /// The parts of a key, dotted or not, with the blanks around it.
+  /// Scans a key, dotted or not, with the blanks around it. Returns its parts.
   private mutating func key() throws(TOMLSyntaxProblem) -> [String] {
     keys += 1
     guard keys <= Self.maximumKeys else { throw problem("The file has more than \(Self.maximumKeys) keys.") }

@@ -1,7 +1,7 @@
-/// Why a text is no TOML that is read here.
+/// The reason why a TOML text is rejected.
 struct TOMLSyntaxProblem: Error, Sendable, Hashable {
   /// The line, from 1.
   var line: Int
-  /// What is wrong.
+  /// The problem.
   var message: String
 }

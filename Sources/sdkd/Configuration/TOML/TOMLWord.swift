@@ -1,15 +1,15 @@
-/// What a value without quotes and brackets is.
+/// The classification of a value without quotes and brackets.
 enum TOMLWord: Equatable {
   /// `true`, `false` or a number.
   case right
   /// A date or a time, or the start of one.
   case date
-  /// An infinity or no number.
+  /// An infinity or not-a-number.
   case infinite
-  /// Nothing that TOML has.
+  /// A word that is invalid in TOML.
   case wrong
 
-  /// No number that means something is longer.
+  /// The longest number that is accepted, in bytes.
   private static let maximumBytes = 64
 
   init(_ word: ArraySlice<UInt8>) {
@@ -30,7 +30,7 @@ enum TOMLWord: Equatable {
     }
   }
 
-  /// With a prefix; such numbers have no sign.
+  /// Returns whether the text is an integer with a prefix, `0x`, `0o` or `0b`; such numbers have no sign.
   private static func isInteger(_ text: String) -> Bool {
     switch text.prefix(2) {
     case "0x": isDigits(text.dropFirst(2)) { $0.isHexDigit }
@@ -40,7 +40,7 @@ enum TOMLWord: Equatable {
     }
   }
 
-  /// A whole or broken decimal number without its sign.
+  /// Returns whether the text is a decimal integer or fraction without a sign.
   private static func isDecimal(_ text: Substring) -> Bool {
     let exponent = text.firstIndex { $0 == "e" || $0 == "E" }
     let mantissa = text[..<(exponent ?? text.endIndex)]
@@ -56,7 +56,7 @@ enum TOMLWord: Equatable {
     return parts.count == 1 || isDigits(parts[1], isDigit)
   }
 
-  /// Digits with single underscores between them.
+  /// Returns whether the text consists of digits with single underscores between them.
   private static func isDigits(_ text: Substring, _ isDigit: (Character) -> Bool) -> Bool {
     text.split(separator: "_", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty && $0.allSatisfy(isDigit) }
   }

@@ -1,14 +1,14 @@
 import NIOCore
 import Synchronization
 
-/// Keeps connections at a number: for a new one past it the oldest is closed.
+/// A limit on open connections: a new one beyond it closes the oldest.
 final class ConnectionLimit: Sendable {
   private let open = Mutex<[any Channel]>([])
   private let capacity: Int
 
   init(_ capacity: Int) { self.capacity = capacity }
 
-  /// Takes a connection.
+  /// Adds a connection. Closes the oldest if there are too many.
   func admit(_ channel: any Channel) {
     let oldest = open.withLock { open -> (any Channel)? in
       open.append(channel)
@@ -20,7 +20,7 @@ final class ConnectionLimit: Sendable {
     }
   }
 
-  /// Ends all of them.
+  /// Closes all connections.
   func closeAll() {
     for channel in open.withLock({ $0 }) { channel.close(promise: nil) }
   }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// Answers the first request of a connection and closes it.
+/// A handler that responds to the first request of a connection and closes it.
 final class MetricsHTTPHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -11,7 +11,7 @@ final class MetricsHTTPHandler: ChannelInboundHandler {
   private var isAnswered = false
   private var body = 0
 
-  /// A request has no use for a body; what is longer than this is not read to its end.
+  /// The longest body of a request, in bytes. A request needs no body, so a longer one closes the connection.
   private static let maximumBody = 16 << 10
 
   init(source: @escaping MetricsListener.Source) { self.source = source }
@@ -66,7 +66,7 @@ final class MetricsHTTPHandler: ChannelInboundHandler {
     context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in home.value.close(promise: nil) }
   }
 
-  /// What a request gets.
+  /// Returns the status of the response to a request.
   static func status(method: HTTPMethod, uri: String) -> HTTPResponseStatus {
     guard uri.prefix(while: { $0 != "?" }) == "/metrics" else { return .notFound }
     return method == .GET || method == .HEAD ? .ok : .methodNotAllowed

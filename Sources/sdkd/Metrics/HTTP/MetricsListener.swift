@@ -4,21 +4,21 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Serves the metrics over HTTP to this machine: a socket that listens, and the connections that came through it.
+/// An HTTP server of the metrics for this machine: a listening socket and its connections.
 ///
-/// Each connection gets one answer within a deadline. Of too many at a time the oldest gives way.
+/// Each connection gets one response within a deadline. When there are too many, the oldest is closed.
 final class MetricsListener: Sendable {
-  /// Makes the text and passes it on, on any thread.
+  /// A function that generates the text and delivers it, on any thread.
   typealias Source = @Sendable (_ deliver: @escaping @Sendable (_ contentType: String, _ text: String) -> Void) -> Void
 
-  /// Why there is no listener.
+  /// The reason why there is no listener.
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// Connections at a time.
+  /// The largest number of connections at a time.
   static let capacity = 16
-  /// How long a connection may last.
+  /// The longest time of a connection.
   private static let patience = TimeAmount.seconds(10)
 
   private let server: any Channel
@@ -31,7 +31,7 @@ final class MetricsListener: Sendable {
     self.limit = limit
   }
 
-  /// Listens and serves until `close`.
+  /// Listens and serves until `close` is called.
   static func open(
     _ address: ListenAddress, on group: MultiThreadedEventLoopGroup, source: @escaping Source
   ) async throws(Failure) -> MetricsListener {
@@ -83,7 +83,7 @@ final class MetricsListener: Sendable {
       }
       .childChannelInitializer { channel in
         limit.admit(channel)
-        // What takes longer than an answer should is cut off, whatever the peer does.
+        // Closes a connection that lasts longer than a response should, whatever the peer does.
         let end = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
         channel.closeFuture.whenComplete { _ in end.cancel() }
         return channel.eventLoop.makeCompletedFuture {
@@ -93,7 +93,7 @@ final class MetricsListener: Sendable {
       }
   }
 
-  /// Stops listening and ends all connections.
+  /// Stops listening and closes all connections.
   func close() async {
     file?.remove()
     try? await server.close()
