@@ -1,14 +1,14 @@
 public import SDKProtocol
 
-/// Who may do what: the daemon's own rules and how an instance's are read (`protocol.md`, "Who may call").
+/// The access rules: the daemon's own, and the evaluation of an instance's (`protocol.md`, "Who may call").
 public struct AccessPolicy: Sendable {
   /// Lets callers create instances whose ids begin with a prefix.
   public struct CreateRule: Sendable, Hashable {
-    /// Whom it lets.
+    /// The callers that the rule applies to.
     public var who: AccessRule
-    /// With what the ids must begin.
+    /// The prefix that the ids must have.
     public var prefix: String
-    /// How many each uid may have.
+    /// The maximum number of instances with this prefix that one caller may own.
     public var max: Int
 
     /// A rule.
@@ -19,27 +19,27 @@ public struct AccessPolicy: Sendable {
     }
   }
 
-  /// Who may set a provider's `command`. It runs with the daemon's own user (`provider.md`).
+  /// The callers that may set a provider's `command`. It runs with the daemon's own user (`provider.md`).
   public enum CommandSetters: Sendable, Hashable {
-    /// Every admin: the daemon is a user's own, or `[bridge] same_uid` allows it.
+    /// Every admin, in a user's own daemon or where `[bridge] same_uid` allows it.
     case admins
-    /// Root alone: the daemon runs as root.
+    /// Only root, because the daemon runs as root.
     case root
-    /// Nobody: the daemon has a user of its own, which can read every tenant's state.
+    /// No caller, because the daemon runs as a dedicated user that can read every tenant's state.
     case nobody
   }
 
-  /// Who is admin besides root.
+  /// The rules whose callers are admins, in addition to root.
   public var admins: [AccessRule]
-  /// Who may create instances besides admins.
+  /// The rules that let callers other than admins create instances.
   public var create: [CreateRule]
-  /// The daemon's own uid where it is admin too: in the user daemon.
+  /// The daemon's own uid if that user is an admin too, as in the user daemon.
   public var ownUid: UInt32?
-  /// The hosts and domains that instances of others than admins may talk to; `nil`: the vendors' own.
+  /// The hosts and domains that instances may contact, unless an admin made them; `nil` for the vendors' own domains.
   public var hosts: [String]?
-  /// Who may have the daemon run a provider as its own child.
+  /// The callers that may set a provider's `command`, which runs as a child of the daemon.
   public var commands: CommandSetters
-  /// The numbers of the names in rules.
+  /// The directory that resolves the user and group names in rules to uids and gids.
   public var names: any NameDirectory
 
   /// A policy.
@@ -60,30 +60,30 @@ public struct AccessPolicy: Sendable {
     peer.uid == 0 || peer.uid == ownUid || admins.contains { matches($0, peer) }
   }
 
-  /// The names in the policy's own rules.
+  /// The user and group names in the policy's own rules.
   var requiredNames: Set<SystemName> { Set((admins + create.map(\.who)).flatMap(\.names)) }
 
-  /// The peer's role on an instance; `nil` for none: then the instance is hidden.
+  /// Returns the peer's role on an instance; `nil` without one, and then the instance is hidden from the peer.
   func role(of peer: Peer, on instance: InstanceAccess) -> Role? {
     if isAdmin(peer) { return .admin }
     if owns(instance, peer) { return .owner }
     return instance.access.byRole.first { $0.rules.contains { matches($0, peer) } }?.role
   }
 
-  /// Whether a peer is the owner: who made the instance by a call. An owner that was let in by its unit is that unit,
-  /// whose uid can be another service's later.
+  /// Whether a peer owns an instance that was made by a call. The owner is the uid that made it, or the unit that its
+  /// create rule names: a unit's uid can later belong to another service.
   func owns(_ instance: InstanceAccess, _ peer: Peer) -> Bool {
     guard instance.source == .api else { return false }
     return instance.ownerRule.map { matches($0, peer) } ?? (peer.uid == instance.owner)
   }
 
-  /// The rule that lets a peer create an instance of this id.
+  /// Returns the first rule that lets a peer create an instance of this id.
   public func createRule(for peer: Peer, id: InstanceID) -> CreateRule? {
     create.first { id.name.hasPrefix($0.prefix) && matches($0.who, peer) }
   }
 
-  /// Whether all conditions of a rule hold for a peer. What systemd must be asked for comes last, so that it is asked
-  /// only where a unit decides.
+  /// Whether all conditions of a rule hold for a peer. Conditions about units are checked last, so that systemd is
+  /// queried only where a unit decides.
   public func matches(_ rule: AccessRule, _ peer: Peer) -> Bool {
     rule.conditions.allSatisfy { $0.isAboutUnit || matches($0, peer) }
       && rule.conditions.allSatisfy { !$0.isAboutUnit || matches($0, peer) }
@@ -104,7 +104,7 @@ public struct AccessPolicy: Sendable {
 }
 
 extension AccessRule {
-  /// Whether a condition is about a unit.
+  /// Whether any condition is about a unit.
   var namesUnit: Bool { conditions.contains { $0.isAboutUnit } }
 }
 

@@ -1,13 +1,13 @@
-/// Where a connection to a vendor may end, whatever the name in its URL resolves to (`protocol.md`, "Who may call").
+/// The addresses at which a connection to a vendor may end, after name resolution (`protocol.md`, "Who may call").
 public enum AddressRule: Sendable, Hashable, CaseIterable {
-  /// At any address that is not link-local: an admin named the host.
+  /// Any address that is not link-local, because an admin named the host.
   case anywhere
-  /// At other machines only: a vendor, a provider or a caller who is no admin named the host.
+  /// Only addresses of other machines, because a vendor, a provider or a caller other than an admin named the host.
   case outside
-  /// On this machine only: the connection is not encrypted.
+  /// Only addresses of this machine, because the connection is not encrypted.
   case loopback
 
-  /// Why a connection may not end at an address; `nil` if it may.
+  /// Returns the reason why a connection may not end at an address; `nil` if it may.
   public func refusal(of address: NetworkAddress) -> String? {
     switch (address.scope, self) {
     case (.linkLocal, _): "its name leads to a link-local address, which is refused always"

@@ -1,4 +1,4 @@
-/// The network as an adapter gets it: every request says where its connection may end, whoever wrote the adapter.
+/// The network as adapters see it. It adds the permitted addresses to every request, so that no adapter can omit them.
 struct GuardedNetwork: HTTPSending, SocketOpening {
   let http: any HTTPSending
   let sockets: any SocketOpening

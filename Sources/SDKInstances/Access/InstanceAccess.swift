@@ -1,10 +1,10 @@
 import JSONRPC
 import SDKProtocol
 
-/// The part of a definition that decides who sees an instance and its events, and which filters let them through.
+/// The part of a definition that decides which callers see an instance and its events, and which filters match them.
 struct InstanceAccess: Sendable, Hashable, Codable {
   var owner: UInt32
-  /// The rule that made the owner one, if it names a unit.
+  /// The create rule that made the owner one, if it names a unit; `nil` if the uid is the owner.
   var ownerRule: AccessRule?
   var source: Instance.Source
   var access: AccessRules
@@ -21,7 +21,7 @@ extension InstanceAccess {
     labels = try container.decode([String: String].self, forKey: .labels)
   }
 
-  /// The UTF-8 bytes of rules and labels.
+  /// The number of UTF-8 bytes in the rules and labels.
   var byteCount: Int {
     access.byRole.reduce(0) { $0 + $1.rules.reduce(0) { $0 + $1.text.utf8.count } } + labelBytes
       + (ownerRule?.text.utf8.count ?? 0)
@@ -32,8 +32,8 @@ extension InstanceAccess {
   /// The names that must be resolved before the rules can match.
   var names: Set<SystemName> { access.names.union(ownerRule?.names ?? []) }
 
-  /// Returns the same with at most `limit` bytes. Rules that don't fit are dropped, the weakest role's first, and so are
-  /// all labels if they alone are too many: fewer callers see the instance then, never more.
+  /// Returns this access reduced to at most `limit` bytes. Rules that don't fit are dropped, those of the weakest role
+  /// first. All labels are dropped if they alone take more than half of `limit`. The result never admits more callers.
   func bounded(to limit: Int) -> InstanceAccess {
     guard byteCount > limit else { return self }
     var result = self
@@ -57,14 +57,14 @@ extension InstanceAccess {
 }
 
 extension Definition {
-  /// The part that decides who sees the instance.
+  /// The part that decides which callers see the instance.
   var instanceAccess: InstanceAccess {
     InstanceAccess(owner: owner, ownerRule: ownerRule, source: source, access: access, labels: labels)
   }
 }
 
-/// Access rules as they are stored. Rules that a former version took and this one refuses match nobody, so they are
-/// left out rather than make the instance unreadable; so are those past the number that a role can have.
+/// Access rules as decoded from the store. Rules that a former version accepted and this one refuses match no caller,
+/// so they are dropped and the instance stays readable. Rules past the maximum per role are dropped too.
 struct StoredAccessRules: Decodable {
   let rules: AccessRules
 

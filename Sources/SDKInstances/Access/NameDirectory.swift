@@ -1,12 +1,12 @@
 import SDKProtocol
 
-/// The numbers of users and groups by name, from memory: no call waits for a name service.
+/// An in-memory directory of uids and gids by name. No call waits for a name service.
 public protocol NameDirectory: Sendable {
   /// The uid of a user; `nil` for a name that is unknown or not resolved yet.
   func uid(ofUser name: String) -> UInt32?
   /// The gid of a group; `nil` for a name that is unknown or not resolved yet.
   func gid(ofGroup name: String) -> UInt32?
-  /// Asks for the names in rules that take effect to be resolved soon. Returns at once.
+  /// Requests the resolution of names in rules that take effect. Returns at once; the names are resolved soon after.
   ///
   /// - Parameter owner: the user whose rules they are. Each owner has an equal share of the look-ups.
   func request(_ names: Set<SystemName>, for owner: UInt32)
@@ -14,7 +14,7 @@ public protocol NameDirectory: Sendable {
 
 /// The name of a user or a group. Names are equal when their UTF-8 bytes are.
 public struct SystemName: Sendable, Hashable {
-  /// Which of the system's databases the name is in.
+  /// A database of names in the system.
   public enum Database: Sendable {
     case users, groups
   }

@@ -1,6 +1,7 @@
 import DequeModule
 
-/// Names that wait to be looked up. Owners take turns, so that one owner's many names delay nobody else's few.
+/// A queue of names to look up. Owners are served in rotation, so that an owner with many names does not delay the
+/// others.
 struct NameQueue {
   private var names: [UInt32: Deque<SystemName>] = [:]
   private var turns = Deque<UInt32>()
@@ -10,12 +11,12 @@ struct NameQueue {
 
   init(maximumPerOwner: Int = .max) { self.maximumPerOwner = maximumPerOwner }
 
-  /// Whether no name waits.
+  /// Whether the queue is empty.
   var isEmpty: Bool { turns.isEmpty }
 
-  /// Adds a name unless it waits already.
+  /// Adds a name unless it is queued already.
   ///
-  /// - Returns: whether the name waits now; `false` when the owner has too many.
+  /// - Returns: whether the name is queued now; `false` when the owner has `maximumPerOwner` names in the queue.
   @discardableResult
   mutating func add(_ name: SystemName, for owner: UInt32) -> Bool {
     if waiting.contains(name) { return true }
@@ -27,7 +28,7 @@ struct NameQueue {
     return true
   }
 
-  /// Removes and returns the next name, of the owner whose turn it is.
+  /// Removes and returns the next name, of the next owner in the rotation; `nil` when the queue is empty.
   mutating func next() -> SystemName? {
     guard let owner = turns.popFirst(), let name = names[owner]?.popFirst() else { return nil }
     if names[owner]?.isEmpty == true { names[owner] = nil } else { turns.append(owner) }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// The system's name service (nsswitch.conf(5)). Look-ups can block for as long as a directory server does not answer.
+/// The system's name service (nsswitch.conf(5)). A look-up can block until a directory server responds.
 public enum NameService {
-  /// What a look-up found.
+  /// The result of a look-up.
   public enum Answer: Sendable, Hashable {
     /// The number of the user or group.
     case number(UInt32)
-    /// There is no user or group of this name.
+    /// No user or group has this name.
     case unknown
     /// The name service failed, so a number found before stays valid.
     case failed
   }
 
-  /// Looks a name up. Blocks the thread.
+  /// Looks a name up. Blocks the calling thread.
   public static func lookUp(_ name: SystemName) -> Answer {
     switch name.database {
     case .users:

@@ -1,12 +1,12 @@
 import Glibc
 
-/// An IP address, as far as access is concerned.
+/// An IP address and its scope, for access checks.
 public struct NetworkAddress: Sendable, Hashable {
-  /// What an address stands for.
+  /// The scope of an address.
   public enum Scope: Sendable, Hashable {
-    /// Loopback, and the address that means "this host".
+    /// Loopback (127.0.0.0/8) and "this host" (0.0.0.0/8), or `::1` and `::`.
     case thisMachine
-    /// Of the link that a machine is on, behind which clouds keep its secrets.
+    /// Link-local, where clouds serve a machine's secrets.
     case linkLocal
     /// Anything else.
     case other
@@ -14,7 +14,7 @@ public struct NetworkAddress: Sendable, Hashable {
 
   /// The address in its usual form, without brackets and zone.
   public let text: String
-  /// 4 or 16 bytes.
+  /// The address in network byte order: 4 or 16 bytes.
   public let bytes: [UInt8]
 
   /// An address; `nil` if there are neither 4 nor 16 bytes.
@@ -24,7 +24,7 @@ public struct NetworkAddress: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// An address that is written as one, in its usual form: four decimal numbers, or as RFC 4291 has it, without a zone.
+  /// An address from a literal: four decimal numbers, or the form of RFC 4291 without a zone; `nil` for anything else.
   public init?(literal: String) {
     var four = in_addr()
     if inet_pton(AF_INET, literal, &four) == 1 {
@@ -36,7 +36,7 @@ public struct NetworkAddress: Sendable, Hashable {
     self.init(text: literal, bytes: withUnsafeBytes(of: six) { Array($0) })
   }
 
-  /// What it stands for; one of version 6 that embeds one of version 4 stands for that.
+  /// The scope of the address. An IPv6 address that embeds an IPv4 address has the scope of that one.
   public var scope: Scope {
     if bytes.count == 4 { return Self.scope(of: bytes[...]) }
     if bytes[0] == 0xFE, bytes[1] & 0xC0 == 0x80 { return .linkLocal }
@@ -51,7 +51,7 @@ public struct NetworkAddress: Sendable, Hashable {
     }
   }
 
-  /// The address of version 4 in one of version 6: mapped, compatible (`::` and `::1` among them), translated, 6to4.
+  /// The IPv4 address that an IPv6 address embeds: mapped, compatible (`::` and `::1` among them), translated or 6to4.
   private var embedded: ArraySlice<UInt8>? {
     let isZero = bytes[..<10].allSatisfy { $0 == 0 }
     if isZero, bytes[10] == 0xFF, bytes[11] == 0xFF { return bytes[12...] }

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Who is at the other end of a connection, as the kernel and systemd say.
+/// The process at the other end of a connection, as the kernel and systemd identify it.
 public struct Peer: Sendable {
-  /// The process that connected. Only for showing: the number may belong to another process by now.
+  /// The process that connected. For display only: the number may belong to another process by now.
   public var pid: Int32
-  /// The user.
+  /// The user id.
   public var uid: UInt32
-  /// The group.
+  /// The group id.
   public var gid: UInt32
-  /// The supplementary groups.
+  /// The ids of the supplementary groups.
   public var groups: [UInt32]
   private let lookup: ProcessLookup
 
@@ -19,9 +19,9 @@ public struct Peer: Sendable {
     self.init(pid: pid, uid: uid, gid: gid, groups: groups, ProcessLookup(known: process) { process })
   }
 
-  /// A peer whose process is looked at when it is first asked about.
+  /// A peer whose process is looked up on first use.
   ///
-  /// - Parameter look: returns the same answer each time.
+  /// - Parameter look: looks the process up; returns the same result each time.
   public init(
     pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32], look: @escaping @Sendable () -> PeerProcess
   ) {
@@ -36,14 +36,14 @@ public struct Peer: Sendable {
     self.lookup = lookup
   }
 
-  /// Its process: the unit and the program. Reads `/proc` the first time.
+  /// The unit and the program of the process. The first access reads `/proc`.
   public var process: PeerProcess { lookup.process }
 
-  /// Its process, if that was looked at before. Reads nothing.
+  /// The unit and the program, if they were looked up before; otherwise `nil`. Never reads `/proc`.
   public var knownProcess: PeerProcess? { lookup.known }
 }
 
-/// The process of a peer, and the function that looks at it.
+/// The process of a peer, and the function that looks it up.
 private final class ProcessLookup: Sendable {
   private let look: @Sendable () -> PeerProcess
   private let result: Mutex<PeerProcess?>
@@ -57,7 +57,7 @@ private final class ProcessLookup: Sendable {
 
   var process: PeerProcess {
     if let known { return known }
-    // Looks outside the mutex, so that an event loop never waits for `/proc`.
+    // Look up outside the mutex, so that an event loop never waits for `/proc`.
     let process = look()
     result.withLock { $0 = process }
     return process

@@ -1,8 +1,9 @@
 import Concurrency
 import Synchronization
 
-/// The numbers of the names in access rules, looked up by a few threads of their own: when rules take effect, and again
-/// with every `refresh`. Reading never waits; a name that is not resolved has no number and so matches nobody.
+/// A cache of the uids and gids of the names in access rules. A few threads of its own look names up: when rules take
+/// effect, and again at every `refresh`. Reads never wait. A name that is not resolved has no number, so it matches no
+/// peer.
 public final class ResolvedNames: NameDirectory {
   /// Starts a thread that ends with the body.
   public typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws -> Void
@@ -24,13 +25,13 @@ public final class ResolvedNames: NameDirectory {
     var round: UInt64 = 0
     var idle: [Promise<Void>] = []
 
-    /// The next name to look up. The two queues take turns, so that neither starves the other.
+    /// Returns the next name to look up. The two queues alternate, so that neither starves the other.
     mutating func next() -> SystemName? {
       isFreshTurn.toggle()
       return isFreshTurn ? fresh.next() ?? routine.next() : routine.next() ?? fresh.next()
     }
 
-    /// Counts a thread that ends. Returns those who wait for the last one.
+    /// Counts a thread that ends. After the last one, returns the promises that `settle` waits for.
     mutating func endThread() -> [Promise<Void>] {
       threads -= 1
       guard threads == 0 else { return [] }
@@ -39,9 +40,9 @@ public final class ResolvedNames: NameDirectory {
     }
   }
 
-  /// As many names as the instances of one user can have by default (20, with 3 × 64 rules each).
+  /// The number of names that the instances of one user can have by default (20, with 3 × 64 rules each).
   private static let freshPerOwner = 3840
-  /// The number of look-ups at a time.
+  /// The maximum number of concurrent look-ups.
   private static let threads = 4
 
   private let state = Mutex(State())
@@ -51,7 +52,7 @@ public final class ResolvedNames: NameDirectory {
   /// A table without names.
   ///
   /// - Parameters:
-  ///   - lookUp: may block for any time.
+  ///   - lookUp: looks a name up; may block for any time.
   ///   - start: starts a thread. When it throws, the names wait for the next request or refresh.
   public init(
     lookUp: @escaping @Sendable (SystemName) -> NameService.Answer = NameService.lookUp, start: @escaping Start
@@ -96,7 +97,7 @@ public final class ResolvedNames: NameDirectory {
     startThreads()
   }
 
-  /// Waits until every name that waits now was looked up, but not longer than a time.
+  /// Waits until all queued names were looked up, but at most for `time`.
   public func settle(within time: Duration) async {
     let outcome = Promise<Void>()
     let isIdle = state.withLock { state in
@@ -125,7 +126,7 @@ public final class ResolvedNames: NameDirectory {
     }
   }
 
-  /// A thread: looks names up until none waits.
+  /// Looks names up until the queues are empty; the body of a thread.
   private func run() {
     while let name = next() {
       let answer = lookUp(name)
@@ -139,7 +140,7 @@ public final class ResolvedNames: NameDirectory {
     }
   }
 
-  /// The next name for a thread; `nil` when the thread has to end, which is counted in the same moment.
+  /// Returns the next name for a thread; `nil` when the thread must end. Its end is counted under the same lock.
   private func next() -> SystemName? {
     let (name, idle) = state.withLock { state -> (SystemName?, [Promise<Void>]) in
       if let name = state.next() { return (name, []) }

@@ -1,24 +1,24 @@
 public import SDKProtocol
 
-/// Where an instance may be led by what is not its definition: a vendor's answer, a channel key, a provider, a caller
-/// who is no admin (`protocol.md`, "Who may call").
+/// The hosts that URLs from outside an instance's definition may lead to (`protocol.md`, "Who may call"). Such URLs
+/// come from vendor responses, channel keys, providers and callers other than admins.
 public struct SuppliedURLRule: Sendable, Hashable {
   private let isFree: Bool
   private let domains: [String]
   private let ownHosts: Set<String>
 
-  /// Anywhere that `URLRule` allows: an admin made the instance.
+  /// Any host that `URLRule` allows, because an admin made the instance.
   public static let free = SuppliedURLRule.free(ownHosts: [])
 
-  /// To no host at all.
+  /// No host at all.
   static let nowhere = SuppliedURLRule(domains: [], ownHosts: [])
 
-  /// Anywhere that `URLRule` allows, and at addresses of this machine for hosts that the settings name.
+  /// Returns a rule for any host that `URLRule` allows. Hosts that the settings name may also be on this machine.
   public static func free(ownHosts: Set<String>) -> SuppliedURLRule {
     SuppliedURLRule(isFree: true, domains: [], ownHosts: ownHosts)
   }
 
-  /// Only to these domains and those below them, and to the hosts that the instance's own settings name.
+  /// A rule for these domains and their subdomains, and for the hosts that the instance's own settings name.
   public init(domains: [String], ownHosts: Set<String>) {
     self.init(isFree: false, domains: domains, ownHosts: ownHosts)
   }
@@ -29,20 +29,20 @@ public struct SuppliedURLRule: Sendable, Hashable {
     self.ownHosts = ownHosts
   }
 
-  /// Where a connection for a URL may end once its name is resolved. Without this a name that is allowed could be made
-  /// to lead to this machine, or to the link that it is on.
+  /// Returns the addresses at which a connection for a URL may end after name resolution. Without this check, an
+  /// allowed name could be made to resolve to this machine or its local link.
   public func addresses(for url: String) -> AddressRule {
     guard let parts = URLRule.parts(url) else { return .outside }
     if parts.scheme == "http" || parts.scheme == "ws" { return .loopback }
-    // Who may name this machine was asked when the URL came.
+    // The right to name this machine was checked when the URL was supplied.
     if URLRule.isLoopback(url) || isFree && ownHosts.contains(parts.host) { return .anywhere }
     return .outside
   }
 
-  /// Checks a URL that somebody supplied.
+  /// Checks a URL that comes from outside the definition.
   ///
-  /// - Parameter what: what the URL is called where it came from, for the message and as its `member`.
-  /// - Throws: `invalidAuthParameters` for a URL that nobody may use, `accessDenied` for a host that is not allowed.
+  /// - Parameter what: the URL's name at its source, for the error message and as its `member`.
+  /// - Throws: `invalidAuthParameters` for a URL that `URLRule` refuses, `accessDenied` for a host that is not allowed.
   public func check(
     _ url: String, what: String, secure: String = "https", plain: String = "http"
   ) throws(SDKError) {

@@ -1,8 +1,8 @@
 public import SDKProtocol
 
-/// Which URLs an instance may talk to (`sdks.md`: every URL is a setting; plain HTTP is for loopback only).
+/// The URLs that an instance may contact (`sdks.md`: every URL is a setting; plain HTTP is for loopback only).
 public enum URLRule {
-  /// The parts of a URL that say where it leads.
+  /// The parts of a URL that determine its destination.
   public struct Parts: Sendable, Hashable {
     /// The scheme in lower case.
     public var scheme: String
@@ -12,10 +12,10 @@ public enum URLRule {
     public var port: UInt16?
   }
 
-  /// Returns where a URL leads; `nil` when that is not clear.
+  /// Returns the destination of a URL; `nil` when it is ambiguous.
   ///
-  /// A host is a DNS name or an IP address, and a port is 1 to 65535. Everything else may be read differently by an HTTP
-  /// client or a resolver, or is nothing that a connection can be made to.
+  /// A host is a DNS name or an IP address, and a port is 1 to 65535. Everything else is refused: HTTP clients and
+  /// resolvers may read it differently, or can't connect to it.
   public static func parts(_ url: String) -> Parts? {
     // As bytes: all of them are ASCII.
     let bytes = Array(url.utf8)
@@ -50,8 +50,8 @@ public enum URLRule {
     return port
   }
 
-  /// Whether a text in lower case is a DNS name (RFC 1123, 2.1). Underscores are allowed, since vendors' subdomains have
-  /// them, but not in the last label, which is no number either: resolvers take `127.1` and `0x7f.1` for addresses.
+  /// Whether a lower-case text is a DNS name (RFC 1123, 2.1). Underscores, which vendors' subdomains have, are allowed
+  /// except in the last label. The last label must not be a number: resolvers take `127.1` and `0x7f.1` for addresses.
   private static func isName(_ bytes: ArraySlice<UInt8>) -> Bool {
     let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard bytes.count <= 253, let last = labels.last, labels.allSatisfy(isLabel) else { return false }
@@ -65,7 +65,7 @@ public enum URLRule {
 
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-  /// Whether a URL leads to this machine.
+  /// Whether a URL's host is `localhost`, `::1` or an address in 127.0.0.0/8.
   public static func isLoopback(_ url: String) -> Bool { parts(url).map { isLoopback(host: $0.host) } ?? false }
 
   private static func isLoopback(host: String) -> Bool {
@@ -74,9 +74,10 @@ public enum URLRule {
     return address.bytes.count == 4 && address.bytes[0] == 127
   }
 
-  /// Checks a URL: `https`, or `http` to loopback; for sockets `wss`, or `ws` to loopback. No user, no spaces.
+  /// Checks a URL: `https`, or `http` to loopback; for sockets `wss`, or `ws` to loopback. It has at most 2048 bytes,
+  /// no user and no spaces.
   ///
-  /// - Throws: `invalidParams`-like sentence in an `SDKError` whose `member` is the setting.
+  /// - Throws: `invalidAuthParameters`, an `SDKError` whose `member` is the setting.
   public static func check(_ url: String, setting: String, secure: String = "https", plain: String = "http")
     throws(SDKError)
   {
@@ -86,7 +87,7 @@ public enum URLRule {
     guard url.utf8.count <= 2048, let parts = parts(url) else {
       throw refuse("must be a URL such as \(secure)://example.com/path.")
     }
-    // Behind it machines keep their own secrets.
+    // Clouds serve machines' secrets at link-local addresses.
     if NetworkAddress(literal: parts.host)?.scope == .linkLocal {
       throw refuse("leads to a link-local address, which is refused always.")
     }

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKProtocol
 
 extension AuditRecord {
-  /// Somebody called what is always written down.
+  /// Returns the record of a call that is always recorded.
   static func call(_ call: borrowing EndedCall, kind: KindName?) -> AuditRecord {
     let outcome = call.failure?.reason ?? succeeded
     var record = AuditRecord(
@@ -11,7 +11,7 @@ extension AuditRecord {
     return record
   }
 
-  /// Somebody got a credential.
+  /// Returns the record of a credential that was issued to a caller.
   static func credential(
     _ credential: EndedCall.HandedOut, _ call: borrowing EndedCall, kind: KindName?
   ) -> AuditRecord {
@@ -23,7 +23,7 @@ extension AuditRecord {
     return record
   }
 
-  /// Somebody was refused.
+  /// Returns the record of a refused call.
   static func refusal(_ error: RPCError, _ call: borrowing EndedCall, kind: KindName?) -> AuditRecord {
     var record = AuditRecord(
       .refusal, "\(call.caller) was refused \(call.what): \(error.reason).", call.fields(kind: kind))
@@ -31,7 +31,7 @@ extension AuditRecord {
     return record
   }
 
-  /// The same, so often since it was last written down.
+  /// Returns this record with the number of occurrences since it was last written.
   func counted(_ count: Int) -> AuditRecord {
     var record = self
     record.fields[.count] = String(count)
@@ -39,7 +39,7 @@ extension AuditRecord {
     return record
   }
 
-  /// Leaves out what differs between the many refusals of a user.
+  /// Removes the details that differ between the many refusals of a user.
   mutating func generalize() {
     let uid = fields[.peerUID] ?? "?"
     let reason = fields[.outcome] ?? "?"
@@ -49,7 +49,7 @@ extension AuditRecord {
 }
 
 extension EndedCall {
-  /// Whose call it was, in words that the caller can't choose.
+  /// The caller, in terms that the caller can't choose.
   fileprivate var caller: String { "uid \(peer.uid) (pid \(peer.pid))" }
 
   fileprivate var what: String {
@@ -57,11 +57,11 @@ extension EndedCall {
     return instance.map { "\(method.name) of \($0)" } ?? method.name
   }
 
-  /// The caller's process. Looks at it the first time, but not on an event loop: there, a process that was not looked at
-  /// before stays unknown.
+  /// The caller's process, looked up on first use. On an event loop it is never looked up: a process that is not known
+  /// yet stays unknown.
   var process: PeerProcess { isImmediate ? peer.knownProcess ?? PeerProcess() : peer.process }
 
-  /// Who called what.
+  /// Returns the fields for the caller, the method and the instance.
   fileprivate func fields(kind: KindName?) -> [AuditField: String] {
     let process = process
     var fields: [AuditField: String] = [.peerUID: String(peer.uid), .peerPID: String(peer.pid)]

@@ -4,7 +4,7 @@ import SDKProtocol
 import StateStore
 
 extension AuditRecord {
-  /// A change of an identity or a definition; `nil` for events that are neither.
+  /// A record of a change of an identity or a definition; `nil` for other events.
   init?(_ event: StoredEvent) {
     let kind: Kind
     switch event.type {
@@ -24,14 +24,14 @@ extension AuditRecord {
     fields[.service] = event.service
     fields[.operation] = event.operation
     fields[.cause] = event.data["cause"]?.stringValue
-    // Of a user the ids alone, which events may hold: never a name or an address.
+    // Only the user's ids, which events may hold; never a name or an address.
     let user = event.data["user"]
     fields[.user] = user?["externalId"]?.stringValue ?? user?["id"]?.stringValue
     let why = [fields[.cause], reason].compactMap { $0 }.joined(separator: ", ")
     self.init(kind, "\(event.id): \(event.type.rawValue)\(why.isEmpty ? "" : " (\(why))").", fields)
   }
 
-  /// A run of a token provider.
+  /// A record of a token provider's run.
   init(_ run: EndedRun) {
     let outcome = run.failure?.rawValue ?? Self.succeeded
     var fields: [AuditField: String] = [

@@ -1,14 +1,14 @@
 import JSONRPC
 import SDKProtocol
 
-/// Which calls of a method the audit writes down when they were not refused. A credential in an answer is written down
-/// for any method.
+/// The rule that decides which of a method's calls are recorded, apart from refused ones. An issued credential is
+/// recorded for any method.
 enum AuditRule: Hashable {
-  /// Each: it changes an identity, a definition, who answers for an instance, or the daemon.
+  /// Every call: it changes an identity, a definition, an instance's delegates, or the daemon.
   case each
-  /// The first of a process, then counted: it shows an admin what only admins see.
+  /// The first call of each program; later ones are counted. The method shows an admin data that only admins may see.
   case counted
-  /// None.
+  /// No call.
   case none
 
   init(_ method: any SDKMethod.Type) {
@@ -17,20 +17,20 @@ enum AuditRule: Hashable {
     case .creator: self = .each
     case .role(let role) where role >= .control && isWrite: self = .each
     case .role(.admin): self = .counted
-    // Whoever leaves the answering to others changes it as whoever takes it.
+    // Detaching a delegate changes which delegate responds, just as attaching one does.
     case .anyone where isWrite: self = .each
     case .role, .anyone: self = .none
     }
   }
 
-  /// The reasons of refusals: the caller is not allowed to, or wants too much.
+  /// The error reasons of refusals: the caller lacks a right or exceeds a limit.
   static let refusals: Set<String> = Set(
     ([
       .accessDenied, .instanceNotFound, .ownedByFile, .rateLimit, .tooManyInFlight, .tooManyInstances,
       .tooManySubscriptions, .storageFull,
     ] as [Reason]).map(\.rawValue))
 
-  /// Whether a failed call came to nothing before it meant anything: it was no call, or was taken back.
+  /// Whether a failed call never ran: it was invalid, its method is unknown, or it was cancelled.
   static func isNoCall(_ error: RPCError) -> Bool {
     (-32700 ... -32600).contains(error.code) && error.code != -32603 || error.code == RPCError.cancelled.code
   }

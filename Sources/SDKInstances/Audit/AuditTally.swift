@@ -1,32 +1,34 @@
 import SDKProtocol
 
-/// What happens often: written down the first time, counted from then on. A value, guarded by its owner.
+/// A tally of frequent occurrences: the first is written down, later ones are counted. A value type, guarded by its
+/// owner.
 struct AuditTally {
-  /// What is counted together.
+  /// The key of occurrences that are counted together.
   struct Key: Hashable {
     var kind: AuditRecord.Kind
     var uid: UInt32
-    /// The unit and the program of the caller; `nil` where its user alone counts. Processes with the same ones count
-    /// together, so that a program that is run again and again fills no journal.
+    /// The unit and the program of the caller; `nil` where only its user counts. Processes with the same values count
+    /// together, so that a program that runs repeatedly does not fill the journal.
     var program: PeerProcess?
     var method: String
     var instance: String
-    /// A credential's digest, a refusal's reason.
+    /// A credential's digest or a refusal's reason; empty for calls.
     var what: String
   }
 
   private struct Entry {
-    /// The record of the first time.
+    /// The record of the first occurrence.
     let record: AuditRecord
     var count = 0
     var lastUsed: Duration
   }
 
-  /// How many different things are counted at a time.
+  /// The maximum number of keys.
   let capacity: Int
-  /// How many different refusals of one user: the names of what is missing are the caller's to choose.
+  /// The maximum number of refusal keys of one user: callers choose the names in their calls, so they could fill the
+  /// tally.
   let refusalsPerUser: Int
-  /// After how long without use a thing is forgotten, and written down when it comes again.
+  /// The time without use after which a key is removed. Its next occurrence is written down again.
   static let lifetime = Duration.seconds(600)
 
   private var entries: [Key: Entry] = [:]
@@ -37,7 +39,7 @@ struct AuditTally {
     self.refusalsPerUser = max(1, refusalsPerUser)
   }
 
-  /// How many different things are counted now.
+  /// The current number of keys.
   var count: Int { entries.count }
 
   /// Records an occurrence. Returns the records to emit: the first occurrence of a key, and the counts of evicted keys.
@@ -47,7 +49,7 @@ struct AuditTally {
     var isTooMany = false
     if key.kind == .refusal {
       if refusals[key.uid, default: 0] >= refusalsPerUser {
-        // Of so many different ones the reason is enough.
+        // Past the user's maximum, refusals are counted by reason only.
         isTooMany = true
         key = Key(kind: .refusal, uid: key.uid, program: nil, method: "", instance: "", what: key.what)
         if bump(key, now) { return [] }
@@ -69,7 +71,7 @@ struct AuditTally {
     return true
   }
 
-  /// Gives the counts since the last time, and forgets what has not been used for long.
+  /// Returns the counts since the last flush, and removes keys that were unused for `lifetime`.
   mutating func flush(at now: Duration) -> [AuditRecord] {
     var counted: [(Duration, AuditRecord)] = []
     for (key, entry) in entries {
@@ -83,7 +85,7 @@ struct AuditTally {
     return counted.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  /// Forgets the quarter that was used least lately; no count is lost.
+  /// Removes the least recently used quarter of the keys, and returns their counts so that none is lost.
   private mutating func makeRoom() -> [AuditRecord] {
     let oldest = entries.sorted { $0.value.lastUsed < $1.value.lastUsed }.prefix(max(1, capacity / 4))
     for (key, _) in oldest { remove(key) }

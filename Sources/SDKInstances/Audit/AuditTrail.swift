@@ -4,12 +4,11 @@ public import SDKProtocol
 public import StateStore
 import Synchronization
 
-/// The audit: hears how calls, provider runs and events end and writes down what has to be
-/// (`Packaging/documentation/audit.md`).
+/// The audit trail: records the outcome of calls, provider runs and events (`Packaging/documentation/audit.md`).
 ///
-/// It does no input or output but a look at a caller's process, never on an event loop; the sink must not wait.
+/// Its only I/O is looking up a caller's process, never on an event loop. The sink must not block.
 public final class AuditTrail: CallObserver {
-  /// Takes records; bounded, and counts what it loses.
+  /// A bounded receiver of records, which counts those it loses.
   public typealias Sink = @Sendable (AuditRecord) -> Void
 
   private let sink: Sink
@@ -17,7 +16,7 @@ public final class AuditTrail: CallObserver {
   private let tally = Mutex(AuditTally())
   private let served = Mutex(Served())
 
-  /// Not a function in the mutex: `Renewals` says why.
+  /// A struct instead of a closure in the mutex; `Renewals` says why.
   private struct Served {
     weak var registry: InstanceRegistry?
   }
@@ -28,7 +27,7 @@ public final class AuditTrail: CallObserver {
     self.sink = sink
   }
 
-  /// From now on records say of which kind an instance is.
+  /// Makes records name the kind of their instance from now on.
   public func serve(_ registry: InstanceRegistry) {
     served.withLock { $0.registry = registry }
   }
@@ -48,7 +47,7 @@ public final class AuditTrail: CallObserver {
       return
     }
     if let credential = call.handedOut {
-      // By whichever method: what counts is who has which credential.
+      // The method is left out of the key: the audit is about which caller has which credential.
       count(call, .credential, method: "", what: credential.tokenId.description, program: call.process) {
         .credential(credential, call, kind: self.kind(of: call))
       }
@@ -60,13 +59,13 @@ public final class AuditTrail: CallObserver {
     }
   }
 
-  /// An event has become durable.
+  /// Records a durable event if it changes an identity or a definition.
   public func heard(_ event: StoredEvent) { AuditRecord(event).map(sink) }
 
-  /// A provider has been run.
+  /// Records a provider's run.
   public func heard(_ run: EndedRun) { sink(AuditRecord(run)) }
 
-  /// Writes the counts since the last time: once a minute, and at the end.
+  /// Writes the counts since the last flush: once a minute, and at the end.
   public func flush() {
     for record in tally.withLock({ $0.flush(at: clock.now()) }) { sink(record) }
   }

@@ -1,4 +1,4 @@
-/// Sends an instance's requests and learns the vendor's time from the answers, so that kinds need not know of it.
+/// An HTTP client that learns the vendor's time from the responses to an instance, so that kinds need not.
 struct DatedHTTP: HTTPSending {
   let base: any HTTPSending
   let clock: VendorClock

@@ -1,13 +1,13 @@
 import SDKProtocol
 
-/// The date of an HTTP answer (RFC 9110, 5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`; the two obsolete forms are
-/// not read.
+/// A parser of HTTP dates (RFC 9110, 5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`. It refuses the two obsolete
+/// forms.
 enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// The moment; `nil` for what is no date.
+  /// Returns the time; `nil` for an invalid date.
   static func read(_ text: String) -> Timestamp? {
     guard text.utf8.count == 29 else { return nil }
     let parts = text.split(separator: " ")
@@ -22,7 +22,7 @@ enum HTTPDate {
     return Timestamp(secondsSince1970: Double(seconds))
   }
 
-  /// Days since 1970 of a date in the Gregorian calendar (Hinnant's algorithm).
+  /// Returns the days since 1970 of a date in the Gregorian calendar (Hinnant's algorithm).
   private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = year / 400

@@ -1,30 +1,30 @@
 public import SDKProtocol
 import Synchronization
 
-/// The time as the vendor of one instance has it: ours, corrected by what its answers say. Ends of credentials are
-/// measured by it.
+/// The clock of one instance's vendor: ours, corrected by the dates of its responses. It decides when credentials
+/// expire.
 public final class VendorClock: Sendable {
   private let ours: WallClock
   private let skew = Mutex(ClockSkew())
-  /// The bits of the correction, in seconds, for readers that take no lock.
+  /// The bits of the correction in seconds, so that readers take no lock.
   private let correctionBits = Atomic<UInt64>(0)
 
-  /// Our clock, until an answer says otherwise.
+  /// A clock that equals ours until a response shows otherwise.
   public init(_ ours: WallClock) { self.ours = ours }
 
   /// The vendor's time.
   public var now: Timestamp { ours.now() + correction }
 
-  /// A moment of the vendor's time, by our clock.
+  /// Converts a time of the vendor's clock to ours.
   func ours(_ time: Timestamp) -> Timestamp { time - correction }
 
-  /// The seconds that the vendor is ahead of us; 0 for little.
+  /// The seconds by which the vendor is ahead of us; 0 for small offsets.
   var correction: Double { Double(bitPattern: correctionBits.load(ordering: .relaxed)) }
 
   /// The vendor's time as a clock.
   public var wallClock: WallClock { WallClock(now: { self.now }, random: ours.random) }
 
-  /// Takes in the `Date` of an answer; what a cache has kept says nothing.
+  /// Learns from the `Date` of a response. A response with `Age` comes from a cache and is ignored.
   func note(headers: [String: String], sentAt: Timestamp) {
     guard headers["age"] == nil, let date = headers["date"].flatMap(HTTPDate.read) else { return }
     let receivedAt = ours.now()
@@ -34,7 +34,7 @@ public final class VendorClock: Sendable {
     }
   }
 
-  /// Keeps the vendor's time as it was when our clock was set forward by so many seconds.
+  /// Keeps the vendor's time unchanged after our clock was set forward by `seconds`.
   func shift(by seconds: Double) {
     skew.withLock { skew in
       skew.shift(by: seconds)
@@ -42,6 +42,6 @@ public final class VendorClock: Sendable {
     }
   }
 
-  /// Our own time, for what is measured by it.
+  /// Returns our own time, to be passed to `note` as `sentAt`.
   func sending() -> Timestamp { ours.now() }
 }

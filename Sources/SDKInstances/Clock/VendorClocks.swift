@@ -20,7 +20,7 @@ final class VendorClocks: Sendable {
     ours.now().secondsSince1970 - uptime.now() / .seconds(1)
   }
 
-  /// Corrects what is known of the vendors' clocks after our clock was set.
+  /// Keeps the vendors' times unchanged after our clock was set.
   func clockWasSet() {
     let next = Self.lead(of: ours, over: uptime)
     let seconds = lead.withLock { lead in
@@ -30,7 +30,7 @@ final class VendorClocks: Sendable {
     for clock in clocks.withLock({ Array($0.values) }) { clock.shift(by: seconds) }
   }
 
-  /// The clock of an instance's vendor.
+  /// Returns the clock of an instance's vendor.
   func clock(of instance: InstanceUUID) -> VendorClock {
     clocks.withLock { clocks in
       if let known = clocks[instance] { return known }
@@ -40,6 +40,6 @@ final class VendorClocks: Sendable {
     }
   }
 
-  /// The instance is gone.
+  /// Removes the clock of an instance.
   func forget(_ instance: InstanceUUID) { clocks.withLock { $0[instance] = nil } }
 }

@@ -1,36 +1,36 @@
 import DelegateBridge
 import SDKProtocol
 
-/// The provider's reasons of `protocol.md`, as delegates give cause for them.
+/// The errors of delegates, with the provider's reasons of `protocol.md`.
 extension SDKError {
-  /// The owner says no.
+  /// The delegate denied the user.
   static let delegateDenied = SDKError(
     .provider, .providerDenied, "The delegate says no to this user; its owner decides.")
 
-  /// The delegate is there and has not answered.
+  /// The delegate is connected, but has not responded in time.
   static let delegateTimedOut = SDKError(
     .provider, .providerTimeout, "The delegate did not answer in time; make it faster or attach it with more timeout.")
 
-  /// The delegate was expected back and did not come.
+  /// The delegate was expected back, but has not attached in time.
   static let delegateAbsent = SDKError(
     .provider, .providerTimeout, "The delegate that was attached has not come back yet; try again.")
 
-  /// What else goes wrong with a delegate.
+  /// Returns the error for any other failure of a delegate.
   static func delegateFailed(_ how: String) -> SDKError {
     SDKError(.provider, .providerFailed, "The delegate \(how); try again.")
   }
 
-  /// The asking task was cancelled.
+  /// The requesting task was cancelled.
   static let delegateNotNeeded = SDKError(
     .limit, .shuttingDown, "The daemon stopped asking the delegate; try again.")
 
-  /// Too many connections answer for an instance.
+  /// Returns the error for too many delegates of one instance.
   static func tooManyDelegates(_ id: InstanceID, limit: Int) -> SDKError {
     SDKError(
       .limit, .tooManySubscriptions, "\(limit) connections answer for \(id) already; detach one first.", instance: id)
   }
 
-  /// Too many instances on one connection.
+  /// Returns the error for too many instances on one connection.
   static func tooManyAttachments(limit: Int) -> SDKError {
     SDKError(
       .limit, .tooManyInstances,

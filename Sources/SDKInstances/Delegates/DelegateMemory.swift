@@ -1,9 +1,8 @@
-/// Where it is kept over a restart which instances had a delegate. What is lost costs no more than an early
-/// `noProvider`, so it need not be durable.
+/// A record, kept over a restart, of the instances that had a delegate. It need not be durable: losing it only causes
+/// an early `noProvider`.
 public protocol DelegateMemory: Sendable {
-  /// The uuids that were saved last.
+  /// Returns the UUIDs that were saved last.
   func load() -> Set<String>
-  /// Keeps these uuids in place of the former. Must not block the thread that it is called on; the next call comes after
-  /// its end.
+  /// Replaces the saved UUIDs. Must not block the thread that it is called on. Calls never overlap.
   func save(_ instances: Set<String>) async
 }

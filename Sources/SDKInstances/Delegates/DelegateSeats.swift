@@ -1,44 +1,45 @@
 import Concurrency
 import SDKProtocol
 
-/// Which connections answer for which instances; a value without clock and waiting.
+/// The table of delegates: which connections answer for which instances. A value type without clock and waiting.
 struct DelegateSeats {
   /// A connection that answers for an instance.
   struct Attachment {
     let session: ClientSession
     let instance: InstanceID
-    /// The instance's uuid.
+    /// The instance's UUID.
     let uuid: String
-    /// How long an answer may take.
+    /// The time that the delegate may take to respond.
     let timeout: Duration
-    /// Whether the reply to its call is on the way: no question comes before that.
+    /// Whether the reply to its `delegate.attach` is on the way. Before, it gets no questions.
     var isReady = false
   }
 
   private struct Seat {
-    /// The latest last.
+    /// The attachments, the latest last.
     var attachments: [Attachment] = []
-    /// When the last connection was lost, and nobody has attached since.
+    /// The time at which a connection was last lost; `nil` if one has attached since.
     var lostAt: ContinuousClock.Instant?
-    /// Resolved by the next who attaches.
+    /// Resolved when the next delegate becomes ready.
     var arrival = Promise<Void>()
   }
 
-  /// Connections that answer for one instance.
+  /// The maximum number of delegates of one instance.
   static let maximumPerInstance = 8
-  /// Instances that one connection answers for.
+  /// The maximum number of instances of one connection.
   static let maximumPerSession = 1024
 
   private var seats: [String: Seat] = [:]
   private var bySession: [ObjectIdentifier: Set<String>] = [:]
-  /// No lost delegate is waited for any more.
+  /// Whether lost delegates are no longer expected back.
   private var isClosed = false
 
   // MARK: Attaching
 
-  /// Puts a connection in front for all of the instances, or for none. It is asked from `activate` on.
+  /// Makes a connection the preferred delegate of all of the instances, or of none. It gets questions from `activate`
+  /// on.
   ///
-  /// - Returns: the instances for which it did not answer before.
+  /// - Returns: the attachments to instances that it was not attached to before.
   mutating func attach(
     _ session: ClientSession, to instances: [(id: InstanceID, uuid: String)], timeout: Duration
   ) throws(SDKError) -> [Attachment] {
@@ -64,7 +65,7 @@ struct DelegateSeats {
     return added
   }
 
-  /// Lets a connection be asked.
+  /// Lets a connection get questions.
   mutating func activate(_ session: ClientSession) {
     for uuid in bySession[session.key] ?? [] {
       guard var seat = seats[uuid], let index = seat.attachments.firstIndex(where: { $0.session === session }) else {
@@ -77,9 +78,9 @@ struct DelegateSeats {
     }
   }
 
-  /// Takes a connection away from an instance.
+  /// Detaches a connection from an instance. Returns the removed attachment; `nil` if there was none.
   ///
-  /// - Parameter lostAt: when its connection was lost, if that is why.
+  /// - Parameter lostAt: when the connection was lost, if that is the reason.
   mutating func detach(
     _ session: ClientSession, from uuid: String, lostAt: ContinuousClock.Instant? = nil
   ) -> Attachment? {
@@ -91,7 +92,7 @@ struct DelegateSeats {
     return attachment
   }
 
-  /// Takes an instance off a connection's list, and the list when it was the last.
+  /// Removes an instance from a connection's list, and the list when it becomes empty.
   ///
   /// - Returns: whether it was on the list.
   @discardableResult
@@ -101,27 +102,27 @@ struct DelegateSeats {
     return true
   }
 
-  /// How many connections answer for something.
+  /// The number of connections with attachments.
   var sessionCount: Int { bySession.count }
 
-  /// The instances that a connection answers for.
+  /// Returns the attachments of a connection.
   func attachments(of session: ClientSession) -> [Attachment] {
     (bySession[session.key] ?? []).compactMap { uuid in seats[uuid]?.attachments.first { $0.session === session } }
   }
 
-  /// An instance had a delegate that was lost then.
+  /// Records that an instance had a delegate, which was lost at `lostAt`.
   mutating func expect(_ uuid: String, lostAt: ContinuousClock.Instant) {
     seats[uuid, default: Seat()].lostAt = lostAt
   }
 
-  /// The instance is deleted.
+  /// Removes a deleted instance.
   mutating func forget(_ uuid: String) {
     guard let seat = seats.removeValue(forKey: uuid) else { return }
     for attachment in seat.attachments { leave(attachment.session, uuid) }
     seat.arrival.resolve(.failure(CancellationError()))
   }
 
-  /// Ends all waiting for those who are expected back.
+  /// Ends all waiting for lost delegates.
   mutating func close() {
     isClosed = true
     for seat in seats.values { seat.arrival.resolve(.failure(CancellationError())) }
@@ -129,7 +130,8 @@ struct DelegateSeats {
 
   // MARK: Asking
 
-  /// The latest attached that lives and is not among those asked already, and who tells when it can be asked.
+  /// Returns the latest attached delegate that is connected and not in `asked`, and a promise for the next one to
+  /// become ready.
   func next(
     for uuid: String, except asked: Set<ObjectIdentifier>
   ) -> (attachment: Attachment, arrival: Promise<Void>)? {
@@ -138,25 +140,25 @@ struct DelegateSeats {
       .map { ($0, seat.arrival) }
   }
 
-  /// How many answer for an instance.
+  /// Returns the number of connected delegates of an instance.
   func count(of uuid: String) -> Int { seats[uuid]?.attachments.count { !$0.session.link.isClosed } ?? 0 }
 
-  /// How many answer for all instances together; one that answers for two counts twice.
+  /// The number of attachments; a connection that answers for two instances counts twice.
   var count: Int { seats.values.reduce(0) { $0 + $1.attachments.count } }
 
-  /// How long a delegate that was lost is still expected back, and who tells that one came; `nil` while one is there
-  /// or none is expected.
+  /// Returns the time for which a lost delegate is still expected back, and a promise for its arrival. Returns `nil`
+  /// while one is connected or none is expected.
   func expected(
     _ uuid: String, grace: Duration, now: ContinuousClock.Instant
   ) -> (left: Duration, arrival: Promise<Void>)? {
     guard !isClosed, let seat = seats[uuid], count(of: uuid) == 0 else { return nil }
-    // A connection that has just ended is still on the list.
+    // A connection that has just ended is still in the list.
     guard let lostAt = seat.attachments.isEmpty ? seat.lostAt : now else { return nil }
     let left = grace - lostAt.duration(to: now)
     return left > .zero ? (left, seat.arrival) : nil
   }
 
-  /// The instances whose delegate would be expected back after a restart.
+  /// Returns the instances whose delegate would be expected back after a restart.
   func noted(grace: Duration, now: ContinuousClock.Instant) -> Set<String> {
     Set(
       seats.lazy.filter { _, seat in
@@ -164,7 +166,7 @@ struct DelegateSeats {
       }.map(\.key))
   }
 
-  /// Everybody who answers for something.
+  /// The connections with attachments.
   var sessions: [ClientSession] {
     var found: [ObjectIdentifier: ClientSession] = [:]
     for seat in seats.values {

@@ -6,7 +6,8 @@ import SDKProtocol
 import Synchronization
 
 extension Delegates {
-  /// Asks one delegate after the other; each at most once.
+  /// Sends a question to one delegate after the other, to each at most once. Returns the first answer that does not
+  /// defer; `nil` if no delegate got the question.
   func ask(_ question: BridgeQuestion, _ uuid: String, waits: Bool) async throws(SDKError) -> BridgeAnswer? {
     var asked = Set<ObjectIdentifier>()
     var failure: SDKError?
@@ -71,12 +72,12 @@ extension Delegates {
     do throws(SDKError) {
       return try BridgeAnswer(delegateResult: result, to: question)
     } catch {
-      // Its next answer may be a better one: unlike a program's output this is not the same each time.
+      // Not `providerOutputInvalid`: unlike a program's output, the next response may be valid.
       throw SDKError(.provider, .providerFailed, error.message)
     }
   }
 
-  /// What a delegate's error means. Its words are its own and may hold anything.
+  /// Returns the error for a delegate's error response. Its own message is left out, because it may hold anything.
   private static func meaning(of refusal: RPCError) -> SDKError {
     if refusal.code == SDKError.Origin.provider.rawValue, refusal.reason == Reason.providerDenied.rawValue {
       return .delegateDenied
@@ -88,7 +89,7 @@ extension Delegates {
     .seconds(min(max(question.deadline - clock.now(), 0), Self.longestWait))
   }
 
-  /// No question lives longer, however its deadline was reckoned; in seconds.
+  /// The longest wait for a question in seconds, whatever its deadline says.
   private static let longestWait = 600.0
 
   private func expected(_ uuid: String) -> (left: Duration, arrival: Promise<Void>)? {

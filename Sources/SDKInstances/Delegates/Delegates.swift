@@ -6,8 +6,8 @@ import Synchronization
 
 /// The connections that are attached with `delegate.attach` (`protocol.md`, "Delegates").
 ///
-/// A question goes to the latest attached, then to the earlier ones. Whoever fails, takes too long or has lost the role
-/// passes it on.
+/// A question goes to the delegate attached last, then to the earlier ones. A delegate that fails, times out or has
+/// lost the role is skipped.
 public final class Delegates: AnswerSource {
   struct State {
     var seats = DelegateSeats()
@@ -19,19 +19,19 @@ public final class Delegates: AnswerSource {
   let logger: Logger
   let clock: WallClock
   let replyTime: Duration
-  /// How long one that was lost is expected back.
+  /// The time for which a lost delegate is expected back.
   private let graceNow: Mutex<Duration>
   private let memory: (any DelegateMemory)?
   private let deadlines: Deadlines?
   private let saving: Mutex<Saving>
 
-  /// Nobody is attached; those that the memory names are expected back.
+  /// A table without attachments. Delegates of the instances in `memory` are expected back.
   ///
   /// - Parameters:
-  ///   - grace: how long a delegate that was lost, also by a restart, is waited for before `noProvider` counts.
-  ///   - replyTime: how long the reply to an attach that has been done may take; it is only still to be written.
-  ///   - deadlines: when the memory is to be put right.
-  ///   - memory: keeps over a restart who had a delegate.
+  ///   - grace: how long to wait for a lost delegate, also after a restart, before `noProvider` is reported.
+  ///   - replyTime: how long to wait for the reply to a completed attach, which only has to be written.
+  ///   - deadlines: schedules the update of the memory after the grace.
+  ///   - memory: keeps over a restart which instances had a delegate.
   public init(
     grace: Duration = .seconds(30), replyTime: Duration = .seconds(1), clock: WallClock = .system,
     operations: Operations, logger: Logger, deadlines: Deadlines? = nil, memory: (any DelegateMemory)? = nil
@@ -50,21 +50,21 @@ public final class Delegates: AnswerSource {
     if !expected.isEmpty { rememberAfterGrace() }
   }
 
-  /// How long one that was lost is expected back.
+  /// The time for which a lost delegate is expected back.
   var grace: Duration { graceNow.withLock { $0 } }
 
-  /// Another grace, also for those that are lost already.
+  /// Changes the grace, also for delegates that are lost already.
   public func use(grace: Duration) {
     graceNow.withLock { $0 = grace }
     rememberAfterGrace()
   }
 
-  /// Whose instances these are, and who has which role on them. Before, nobody is asked.
+  /// Sets the registry that knows the instances and the roles on them. Before, no delegate gets questions.
   public func serve(_ registry: InstanceRegistry) { state.withLock { $0.registry = registry } }
 
   // MARK: Attaching
 
-  /// Makes a connection answer for instances, before all others; for all of them or none.
+  /// Makes a connection the preferred delegate of all of the instances, or of none.
   ///
   /// - Throws: `tooManyInstances`, `tooManySubscriptions`.
   func attach(_ session: ClientSession, to instances: [HostedInstance], timeout: Duration) async throws(SDKError) {
@@ -77,12 +77,12 @@ public final class Delegates: AnswerSource {
     await tell(try result.get(), isAttached: true)
   }
 
-  /// The reply to `attach` is on its way: questions may follow it.
+  /// Lets a connection get questions, because the reply to `attach` is on its way.
   func activate(_ session: ClientSession) { state.withLock { $0.seats.activate(session) } }
 
-  /// Makes a connection answer no more for an instance; nothing happens when it does not.
+  /// Detaches a connection from instances. Ids that it is not attached to are ignored.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: the instances that it was attached to.
   func detach(_ session: ClientSession, from ids: [InstanceID]) async -> Set<InstanceID> {
     let ids = Set(ids)
     let detached = state.withLock { state in
@@ -94,10 +94,10 @@ public final class Delegates: AnswerSource {
     return Set(detached.map(\.instance))
   }
 
-  /// Makes a connection answer for nothing any more.
+  /// Detaches a connection from all instances.
   func detachAll(_ session: ClientSession) async { await remove(session, isLost: false) }
 
-  /// The connection has ended: for a while it is expected back.
+  /// Detaches a connection that has ended. Its instances expect a delegate back for the grace.
   func end(_ session: ClientSession) async { await remove(session, isLost: true) }
 
   private func remove(_ session: ClientSession, isLost: Bool) async {
@@ -111,20 +111,20 @@ public final class Delegates: AnswerSource {
     if isLost, !removed.isEmpty { rememberAfterGrace() }
   }
 
-  /// The daemon stops: nobody is expected back any more.
+  /// Stops expecting lost delegates, because the daemon stops.
   public func close() { state.withLock { $0.seats.close() } }
 
-  /// How many attachments there are, over all instances.
+  /// The number of attachments, over all instances.
   public var count: Int { state.withLock { $0.seats.count } }
 
-  /// Everybody who is attached.
+  /// The connections with attachments.
   public var links: [(session: ObjectIdentifier, link: any ClientLink)] {
     state.withLock { $0.seats.sessions }.map { ($0.key, $0.link) }
   }
 
   // MARK: Telling
 
-  /// Many at a time, so that the store writes them together.
+  /// The number of instances to notify at a time, so that the store commits their events together.
   private static let tellingWidth = 32
 
   private func tell(_ changed: [DelegateSeats.Attachment], isAttached: Bool) async {
@@ -147,14 +147,14 @@ public final class Delegates: AnswerSource {
     return instance
   }
 
-  /// Takes an attachment away whose connection has lost the role.
+  /// Removes an attachment whose connection has lost the role.
   func dismiss(_ attachment: DelegateSeats.Attachment) {
     let removed = state.withLock { $0.seats.detach(attachment.session, from: attachment.uuid) }
     guard let removed else { return }
     operations.start { await self.tell([removed], isAttached: false) }
   }
 
-  /// Whether who is attached still has control.
+  /// Whether the attached peer still has control of the instance.
   func mayAnswer(_ attachment: DelegateSeats.Attachment) -> Bool {
     let registry = state.withLock { $0.registry }
     guard let registry, let instance = hosted(attachment) else { return false }
@@ -163,7 +163,7 @@ public final class Delegates: AnswerSource {
 
   // MARK: Over a restart
 
-  /// What the memory holds, and whether it is being written.
+  /// The contents of the memory, and whether it is being written.
   private struct Saving {
     var saved: Set<String>
     var isRunning = false
@@ -171,7 +171,7 @@ public final class Delegates: AnswerSource {
     var isStale = false
   }
 
-  /// Has the memory put right, by one write at a time: changes that come meanwhile share the next one.
+  /// Updates the memory. One write runs at a time, and changes that come meanwhile share the next one.
   private func remember() {
     guard let memory else { return }
     let isFirst = saving.withLock { saving in
@@ -185,7 +185,7 @@ public final class Delegates: AnswerSource {
     }
   }
 
-  /// What the memory must hold; `nil` when it does, and then the writing has ended.
+  /// Returns the contents to write; `nil` when the memory is up to date, and then the writing has ended.
   private func nextToSave() -> Set<String>? {
     saving.withLock { saving in
       while saving.isStale {
@@ -200,7 +200,8 @@ public final class Delegates: AnswerSource {
     }
   }
 
-  /// Who has not come back by then is not expected any more, also not after a restart.
+  /// Updates the memory after the grace. Delegates that are still missing are not expected any more, even after a
+  /// restart.
   private func rememberAfterGrace() {
     guard memory != nil else { return }
     let time = clock.now() + grace / .seconds(1) + 0.1

@@ -1,7 +1,7 @@
 import SDKProtocol
 
 extension HostedInstance {
-  /// A delegate was attached or detached: tells so, and plans anew, for there may be somebody to ask now.
+  /// Emits that a delegate was attached or detached, and plans again, since a delegate may be available now.
   func delegateChanged(isAttached: Bool) async {
     await announce(isAttached ? .delegateAttached : .delegateDetached)
     await enter()

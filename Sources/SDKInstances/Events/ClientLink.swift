@@ -1,27 +1,27 @@
 public import JSONRPC
 
-/// A connection as the domain sees it: where notifications and the daemon's own requests go.
+/// A client's connection, which carries notifications and the daemon's own requests.
 public protocol ClientLink: AnyObject, Sendable {
-  /// Who is at the other end.
+  /// The peer at the other end.
   var peer: Peer { get }
-  /// Sends one line, without its newline. Never blocks; what the peer doesn't read waits.
+  /// Sends one line, given without its newline. Never blocks: bytes that the peer does not read are buffered.
   func send(_ line: [UInt8])
-  /// Asks the peer and waits for its answer. When the time is over or the waiting task is cancelled, the peer gets
-  /// `$/cancelRequest`.
+  /// Sends a request to the peer and waits for its response. On timeout, or when the waiting task is cancelled, the
+  /// peer gets `$/cancelRequest`.
   func request(method: String, params: JSON, timeout: Duration) async throws(LinkRequestError) -> JSON
-  /// How many bytes wait because the peer doesn't read.
+  /// The number of bytes that are buffered because the peer does not read.
   var unsentBytes: Int { get }
-  /// Waits until fewer bytes than these are unsent, or the connection has ended.
+  /// Waits until fewer than `bytes` bytes are unsent, or the connection has ended.
   func writable(below bytes: Int) async
-  /// Whether it has ended.
+  /// Whether the connection has ended.
   var isClosed: Bool { get }
 }
 
-/// Why a request to a client has no result.
+/// The reason why a request to a client has no result.
 public enum LinkRequestError: Error, Sendable, Hashable {
-  /// The client answered with an error.
+  /// The client responded with an error.
   case refused(RPCError)
-  /// No answer in time.
+  /// No response came in time.
   case timedOut
   /// The connection has ended.
   case closed

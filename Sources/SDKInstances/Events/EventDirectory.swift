@@ -1,11 +1,12 @@
 public import SDKProtocol
 public import StateStore
 
-/// Who may see which events: what the hub asks the registry.
+/// The source of the hub's access decisions: which peers may see which events.
 public protocol EventDirectory: Sendable {
-  /// Who may see the events of an instance now. One that is gone has those who could when it was deleted.
+  /// Returns the peers that may see the events of an instance now. For a deleted instance, its access at the time of
+  /// deletion counts.
   func audience(of uuid: InstanceUUID, id: InstanceID) -> EventAudience
-  /// The instances whose events a peer may see now and a filter lets through, those that are gone included; `nil`
-  /// for all that are or were.
+  /// Returns the instances whose events a peer may see now and a filter matches, deleted ones included; `nil` for all
+  /// present and past instances.
   func watched(by peer: Peer, _ filter: EventFilter) -> Set<InstanceUUID>?
 }

@@ -1,7 +1,7 @@
 public import SDKProtocol
 import StateStore
 
-/// Which events a reader wants.
+/// A reader's selection of events.
 public struct EventFilter: Sendable {
   /// Only these instances; `nil` for all.
   public var instances: Set<InstanceID>?
@@ -17,12 +17,12 @@ public struct EventFilter: Sendable {
     self.types = types.map(Set.init)
   }
 
-  /// Whether it lets an event through.
+  /// Whether the filter matches an event.
   func admits(_ event: StoredEvent, of audience: EventAudience) -> Bool {
     types?.contains(event.type) != false && admits(event.id, labels: audience.labels)
   }
 
-  /// Whether it is about an instance with these labels.
+  /// Whether the filter matches an instance with this id and these labels.
   func admits(_ id: InstanceID, labels known: @autoclosure () -> [String: String]) -> Bool {
     if let instances, !instances.contains(id) { return false }
     guard !labels.isEmpty else { return true }

@@ -3,10 +3,10 @@ import SDKProtocol
 import StateStore
 
 extension EventHub {
-  /// Up to this much of the past waits for a connection; more is read when its peer has read that.
+  /// The number of unsent bytes past which replay pauses, until less than half of them are unsent.
   private static let replayBytes = 128 << 10
 
-  /// Tells a subscription what came after its place, then lets it be told what happens.
+  /// Delivers the events after a subscription's position, then makes the subscription live.
   func replay(_ id: UInt64) async {
     while let subscription = table[id], subscription.phase == .replaying {
       let place = subscription.place
@@ -38,7 +38,7 @@ extension EventHub {
       return
     }
     guard subscription.phase == .replaying else { return }
-    // A place that this state has not come to yet is one of a state that was replaced by an older one.
+    // A position past the newest event belongs to a state that was replaced by an older one.
     if start.position > page.newest {
       subscription.isForeign = true
       return
@@ -49,7 +49,7 @@ extension EventHub {
       return pause(subscription)
     }
     subscription.isCompared = true
-    // The store knows of it, though nobody has reported it yet.
+    // The store has this position, although its event was not reported to the hub yet.
     if start.position >= limit { return table.setPhase(.live, of: subscription) }
     let events = page.events.filter { $0.position <= limit }.map { EventText($0, cursors: cursors) }
     if await pass(events, to: subscription.id) {
@@ -57,7 +57,8 @@ extension EventHub {
     }
   }
 
-  /// Delivers what a subscription may see, as fast as its peer reads; whether it has all of it.
+  /// Delivers those events that a subscription may see, as fast as its peer reads. Returns whether it went through all
+  /// of them.
   private func pass(_ events: [EventText], to id: UInt64) async -> Bool {
     for text in events {
       guard let subscription = table[id], subscription.phase == .replaying else { return false }
@@ -82,7 +83,7 @@ extension EventHub {
 }
 
 extension EventPage {
-  /// The newest position that these instances have lost; 0 for none.
+  /// Returns the newest position that these instances have lost to retention; 0 for none.
   func lost(of watched: Set<InstanceUUID>?) -> UInt64 {
     lost.lazy.filter { watched?.contains($0.key) != false }.map(\.value).max() ?? 0
   }

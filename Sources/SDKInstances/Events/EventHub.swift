@@ -5,8 +5,8 @@ public import Logging
 public import SDKProtocol
 public import StateStore
 
-/// Who is told what happens. Events are delivered in the order of their positions; a subscriber that does not read
-/// costs the others nothing: past a bound it gets `events.gap` and is paused.
+/// A hub that delivers events to subscribers, in the order of their positions. A subscriber that does not read does not
+/// delay the others: past a bound it gets `events.gap` and is paused.
 public actor EventHub {
   let store: any StateStore
   nonisolated var cursors: CursorCoder { store.cursors }
@@ -16,36 +16,36 @@ public actor EventHub {
 
   var table = SubscriptionTable()
   private nonisolated let inbox: EventInbox
-  /// How long an event may be missing, of which later ones are known, before it is looked for in the store.
+  /// The time to wait for a missing event, when later ones are known, before it is read from the store.
   private let patience: Duration
   private var isLookingForMissing = false
-  /// The last position that was told.
+  /// The position of the last event that was delivered.
   private(set) var told: UInt64 = 0 {
     didSet { wakeReaders() }
   }
-  /// Readers of the log that wait until a position is told.
+  /// Readers of the log that wait for the delivery of a position.
   private var readers: [(position: UInt64, outcome: Promise<Void>)] = []
-  /// The newest events, so that a reader close behind needs no disk.
+  /// The newest events, so that subscribers slightly behind need no disk access.
   private(set) var recent = Deque<EventText>()
 
   private let onEvent: @Sendable (StoredEvent) -> Void
-  /// How many subscriptions a connection and all of a user's connections may have, unless they are an admin's.
+  /// The maximum numbers of subscriptions of one connection and of all of a user's connections. Admins have no maximum.
   private var maximumSubscriptions: Int
   private var maximumPerUser: Int
   private var gaps = 0
   private static let recentCapacity = 512
-  /// How much may wait for a subscriber's connection.
+  /// The number of unsent bytes of a connection at which its subscription is paused.
   static let maximumUnsentBytes = 512 << 10
   static let pageSize = 256
-  /// After so many events others get their turn on the hub.
+  /// The number of events after which the hub yields to other work.
   private static let burst = 64
 
   /// A hub over a store.
   ///
   /// - Parameters:
-  ///   - patience: how long to wait for an event of which later ones are known.
-  ///   - inboxCapacity: how many events wait in memory for delivery; more are read from the store.
-  ///   - onEvent: hears of each event once it is durable, in no certain order; must be quick.
+  ///   - patience: the time to wait for a missing event when later ones are known.
+  ///   - inboxCapacity: the number of events that wait in memory for delivery; further ones are read from the store.
+  ///   - onEvent: called for each durable event, in no particular order; must be quick.
   public init(
     store: any StateStore, operations: Operations, logger: Logger, maximumSubscriptions: Int = 16,
     maximumPerUser: Int = 256, patience: Duration = .seconds(5), inboxCapacity: Int = 4096,
@@ -61,37 +61,37 @@ public actor EventHub {
     inbox = EventInbox(capacity: inboxCapacity)
   }
 
-  /// Begins at the store's newest event.
+  /// Starts delivery after the store's newest event.
   public func begin(_ directory: any EventDirectory) async throws(SDKError) {
     self.directory = directory
     told = try await store.eventBounds().newest
     inbox.begin(after: told)
   }
 
-  /// Returns when the actor has its turn: the watchdog's question.
+  /// Returns when the actor is free to run it. The watchdog uses it as a health probe.
   public func answer() {}
 
-  /// Other bounds, for subscriptions from now on; those that are there stay.
+  /// Changes the maximum numbers for new subscriptions. Existing subscriptions stay.
   public func use(maximumSubscriptions: Int, maximumPerUser: Int) {
     self.maximumSubscriptions = maximumSubscriptions
     self.maximumPerUser = maximumPerUser
   }
 
-  /// Takes committed events, of which subscribers are told in their turn; waits for none of them.
+  /// Queues committed events for delivery. Returns without waiting for subscribers.
   public nonisolated func append(_ events: [StoredEvent]) {
     for event in events { onEvent(event) }
     guard !events.isEmpty, inbox.add(events) else { return }
     operations.start { await self.deliver() }
   }
 
-  /// How many committed events subscribers have not been told of yet.
+  /// The number of committed events that wait in memory for delivery.
   public nonisolated var waitingCount: Int { inbox.count }
 
-  /// The newest position of which the hub has heard.
+  /// The newest position that was reported to the hub.
   nonisolated var newestKnown: UInt64 { inbox.newest }
 
-  /// Waits until all events up to a position are reported: they are in the store before an instance shows what they
-  /// tell of. One that is never reported is waited for as long as when later ones are known.
+  /// Waits until all events up to a position are delivered, but at most for `patience`. Events are in the store before
+  /// their instance shows the effect.
   func settle(through position: UInt64) async {
     guard position > told else { return }
     let outcome = Promise<Void>()
@@ -108,9 +108,9 @@ public actor EventHub {
 
   // MARK: Subscriptions
 
-  /// A new subscription, silent until `activate`, so that its reply can go first.
+  /// Adds a subscription. It delivers nothing until `activate`, so that the reply is sent first.
   ///
-  /// - Parameter since: where it begins; `nil`: with what happens from now on; `foreign`: with a gap.
+  /// - Parameter since: where delivery begins; `nil` for the next event. A `foreign` cursor begins with a gap.
   /// - Throws: `tooManySubscriptions`.
   func subscribe(
     _ link: any ClientLink, session: ObjectIdentifier, filter: EventFilter, since: CursorReading?, text: String?,
@@ -135,27 +135,27 @@ public actor EventHub {
     let subscription = table.add(to: session) { id, name in
       Subscription(id: id, name: name, link: link, session: session, filter: filter, place: place)
     }
-    // Whoever gives a cursor begins there, even when it turns out to be too old: then the gap is told again.
+    // A caller's cursor is returned as it is, even if it turns out to be too old: then the gap is reported again.
     let cursor = text ?? cursors.encode(subscription.place)
     subscription.lastCursor = cursor
     return (subscription.id, subscription.name, cursor)
   }
 
-  /// Begins delivery: first what came after the cursor, then what happens.
+  /// Starts delivery: first the events after the cursor, then new ones.
   func activate(_ id: UInt64) {
     guard let subscription = table[id], subscription.phase == .waiting else { return }
     table.setPhase(.replaying, of: subscription)
     operations.start { await self.replay(id) }
   }
 
-  /// Ends a subscription of a session; false if it has none of this name.
+  /// Ends a subscription of a session. Returns `false` if the session has none of this name.
   func unsubscribe(_ name: String, session: ObjectIdentifier) -> Bool {
     guard let subscription = table.find(name, of: session) else { return false }
     table.remove(subscription)
     return true
   }
 
-  /// Goes on after a gap, when `activate` is called.
+  /// Prepares a paused subscription to resume at a cursor. Delivery starts with `activate`.
   func resume(_ name: String, since: CursorReading, session: ObjectIdentifier) -> Resumption {
     guard let subscription = table.find(name, of: session) else { return .unknown }
     guard subscription.phase == .paused else { return .notPaused }
@@ -170,36 +170,36 @@ public actor EventHub {
     return .resumed(subscription.id)
   }
 
-  /// What became of a wish to go on.
+  /// The result of `resume`.
   enum Resumption {
     case resumed(UInt64)
     case notPaused
     case unknown
   }
 
-  /// The connection has ended.
+  /// Removes the subscriptions of a connection that has ended.
   public func end(_ session: ObjectIdentifier) { table.end(session) }
 
-  /// Tells every subscribed connection and some others something, once each.
+  /// Sends a line to every subscribed connection and to `others`, once each.
   public func announce(_ line: [UInt8], to others: [(session: ObjectIdentifier, link: any ClientLink)] = []) {
     var told = Set<ObjectIdentifier>()
     for other in others where told.insert(other.session).inserted { other.link.send(line) }
     for subscription in table.all where told.insert(subscription.session).inserted { subscription.link.send(line) }
   }
 
-  /// How the subscriptions stand.
+  /// Statistics of the subscriptions.
   public struct Standing: Sendable, Hashable {
-    /// How many there are.
+    /// The number of subscriptions.
     public var subscriptions: Int
-    /// How many of these wait for `events.resume` after a gap.
+    /// The number of subscriptions that wait for `events.resume` after a gap.
     public var paused: Int
-    /// How many events the slowest of the others has still to be told or to pass over.
+    /// The number of events that the slowest of the other subscriptions has yet to receive or skip.
     public var lag: UInt64
-    /// How many gaps were told since the start.
+    /// The number of gaps reported since the start.
     public var gaps: Int
   }
 
-  /// How the subscriptions stand now.
+  /// The current statistics.
   public var standing: Standing {
     let waiting = inbox.newest - min(told, inbox.newest)
     let behind = table.all.lazy.filter { $0.phase == .replaying }.map { [told] in told - min(told, $0.place.position) }
@@ -238,7 +238,7 @@ public actor EventHub {
 
   private func offer(_ text: EventText, _ audience: EventAudience, to subscription: Subscription) {
     guard !subscription.link.isClosed else { return table.remove(subscription) }
-    // The role first: a caller's filter costs only the caller's own events time.
+    // The role is checked first: a filter then takes time only for events that its caller may see.
     guard audience.admits(subscription.link.peer), subscription.filter.admits(text.event, of: audience) else { return }
     guard subscription.link.unsentBytes < Self.maximumUnsentBytes else {
       subscription.place.position = text.event.position - 1
@@ -247,7 +247,8 @@ public actor EventHub {
     subscription.send(text)
   }
 
-  /// Tells of a gap after what was delivered; going on at its `resume` loses nothing that is still kept.
+  /// Pauses a subscription and reports a gap after the delivered events. Resuming at the gap's `resume` cursor loses no
+  /// event that is still retained.
   func pause(_ subscription: Subscription) {
     table.setPhase(.paused, of: subscription)
     gaps += 1
@@ -261,8 +262,8 @@ public actor EventHub {
 
   // MARK: Missing events
 
-  /// Whoever committed the next event has not reported it: it may be about to, or it was stopped in between (by a key
-  /// that could not be removed from the log, say). What is on disk is told then.
+  /// Reads events from the store if the next one is not reported within `patience`. Its report may be on the way, or
+  /// was prevented, for example by a key that could not be removed from the log.
   private func lookForMissing() {
     guard !isLookingForMissing else { return }
     isLookingForMissing = true

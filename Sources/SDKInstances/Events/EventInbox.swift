@@ -1,7 +1,7 @@
 import StateStore
 import Synchronization
 
-/// Where events are left by those who commit them, who wait for no subscriber.
+/// A buffer of committed events, so that committing never waits for subscribers.
 final class EventInbox: Sendable {
   private struct State {
     var order: EventOrder
@@ -16,14 +16,14 @@ final class EventInbox: Sendable {
     state = Mutex(State(order: EventOrder(after: 0, capacity: capacity)))
   }
 
-  /// Begins after a position.
+  /// Empties the buffer and starts after a position.
   func begin(after position: UInt64) {
     state.withLock { $0.order = EventOrder(after: position, capacity: capacity) }
   }
 
-  /// Takes events in.
+  /// Adds events.
   ///
-  /// - Returns: whether somebody has to be called who takes them out.
+  /// - Returns: whether the caller must start a consumer, which then calls `next` repeatedly.
   func add(_ events: [StoredEvent]) -> Bool {
     state.withLock { state in
       state.order.add(events)
@@ -33,7 +33,7 @@ final class EventInbox: Sendable {
     }
   }
 
-  /// The next event in the order. Unless it is one, whoever takes them out is done and will be called again.
+  /// Returns the next event in order. On any other result the consumer must stop; `add` requests a new one.
   func next() -> EventOrder.Next {
     state.withLock { state in
       let next = state.order.next()

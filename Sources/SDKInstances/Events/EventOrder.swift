@@ -1,22 +1,22 @@
 import StateStore
 
-/// Puts committed events into the order of their positions: those that commit them report them as it happens.
+/// A buffer that sorts committed events by position. They may be reported out of order.
 struct EventOrder {
-  /// What is to be done next.
+  /// The next step of the consumer.
   enum Next {
     /// This event comes next.
     case event(StoredEvent)
-    /// Later ones are known, but not the next one.
+    /// Later events are known, but not the next one.
     case missing
     case nothing
   }
 
-  /// The last position that was given out.
+  /// The last position that was returned or skipped.
   private(set) var reached: UInt64
   /// The newest position that is known.
   private(set) var newest: UInt64
   private var waiting: [UInt64: StoredEvent] = [:]
-  /// More events than this are not held: they are in the store.
+  /// The maximum number of events in memory. Further ones are read from the store.
   private let capacity: Int
 
   init(after position: UInt64, capacity: Int) {
@@ -25,7 +25,7 @@ struct EventOrder {
     self.capacity = capacity
   }
 
-  /// How many events wait.
+  /// The number of events in memory.
   var count: Int { waiting.count }
 
   mutating func add(_ events: [StoredEvent]) {
@@ -42,10 +42,10 @@ struct EventOrder {
     return .event(event)
   }
 
-  /// Whether the next event waits or nothing does.
+  /// Whether the next event is in memory, or none is outstanding.
   var isWhole: Bool { reached == newest || waiting[reached + 1] != nil }
 
-  /// Goes on after a position that was read from the store.
+  /// Continues after a position that was read from the store.
   mutating func skip(to position: UInt64) {
     guard position > reached else { return }
     reached = position

@@ -2,18 +2,18 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// Reads the past for `events.list`.
+/// A reader of past events, for `events.list`.
 struct EventReader {
-  /// What was found.
+  /// The result of a search.
   struct Listing {
     var events: [Event] = []
-    /// The position of the last of them.
+    /// The position of the last event in `events`; 0 without one.
     var last: UInt64 = 0
-    /// All up to here was looked at.
+    /// The place up to which the log was searched.
     var place: EventPlace
-    /// Whether there is nothing after it now.
+    /// Whether the search reached the newest event.
     var isEnd = false
-    /// Whether retention has taken something after the place asked for that could have been seen.
+    /// Whether retention dropped events after the requested place that the caller could have seen.
     var hasGap = false
   }
 
@@ -21,17 +21,17 @@ struct EventReader {
   let directory: any EventDirectory
 
   private static let pageSize = 128
-  /// How much of the log one call looks at.
+  /// The maximum number of pages that one call reads.
   private static let pageLimit = 64
 
-  /// Visible events after a place, oldest first.
+  /// Returns visible events after a place, oldest first. Stops at `limit` events or before exceeding `maximumBytes`.
   ///
-  /// - Parameter place: `nil` for the oldest that is kept.
-  /// - Throws: `foreignCursor` for a place that this state has not come to; `storeUnavailable`.
+  /// - Parameter place: `nil` for the oldest retained event.
+  /// - Throws: `ForeignCursor` for a place past this state's newest event; `storeUnavailable`.
   func list(
     after place: EventPlace?, filter: EventFilter, peer: Peer, limit: Int, maximumBytes: Int
   ) async throws -> Listing {
-    // The directory knows the instances of all events up to here, but maybe not those that are made from now on.
+    // The directory knows the instances of all events up to `newest`, but perhaps not those created later.
     let newest = try await store.eventPage(after: .max, limit: 0, of: []).newest
     let watched = directory.watched(by: peer, filter)
     var found = Listing(place: place ?? EventPlace(0))
@@ -67,5 +67,5 @@ struct EventReader {
   }
 }
 
-/// The place is one of another state.
+/// The error for a place that belongs to another state.
 struct ForeignCursor: Error {}

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// An event as it is told: written once, whoever is subscribed.
+/// An event with its cursor and JSON text, each encoded once for all subscribers.
 final class EventText {
   let event: StoredEvent
   private let cursors: CursorCoder
@@ -18,6 +18,6 @@ final class EventText {
     cursor: cursor, time: event.time, instance: event.id, kind: event.kind, service: event.service, type: event.type,
     operation: event.operation, data: event.data)
 
-  /// Its JSON.
+  /// The JSON text of the event.
   private(set) lazy var bytes = ((try? JSONValueEncoder.encode(shape)).map(JSONWriter.bytes(of:))) ?? []
 }

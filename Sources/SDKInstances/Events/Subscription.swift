@@ -2,37 +2,39 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// A subscriber's place in the order of events. The hub's own, nobody else touches it.
+/// A subscriber's position in the order of events. Only the hub accesses it.
 final class Subscription {
   enum Phase {
-    /// The reply has not gone out yet.
+    /// The reply to the caller is not sent yet.
     case waiting
-    /// Reading what came before.
+    /// Past events are being delivered.
     case replaying
-    /// Told as it happens.
+    /// New events are delivered as they happen.
     case live
-    /// After a gap, until `events.resume`.
+    /// Delivery is paused from a gap until `events.resume`.
     case paused
   }
 
-  /// Its number in the hub.
+  /// The number of the subscription in the hub.
   let id: UInt64
-  /// Its name on the connection.
+  /// The name of the subscription on its connection.
   let name: String
   let link: any ClientLink
   let session: ObjectIdentifier
   let filter: EventFilter
   var phase = Phase.waiting
-  /// All up to here was delivered or passed over. While it is live, only that nothing before it is wanted.
+  /// The position up to which all events were delivered or skipped. While live it does not advance: it only excludes
+  /// earlier events.
   var place: EventPlace
-  /// The place it was given is one of another state.
+  /// Whether the given cursor belongs to another state.
   var isForeign: Bool
-  /// What it asks for was compared with what is still kept; before, memory may have more than that.
+  /// Whether `place` was compared with the events that the store retains. Until then, replay ignores the events in
+  /// memory, which may include dropped ones.
   var isCompared = false
-  /// The last place that its owner knows of.
+  /// The last cursor that the subscriber knows.
   var lastCursor: String?
 
-  /// What stands before and after an event in its notification.
+  /// The bytes before and after an event in its notification.
   private let head: [UInt8]
   private static let tail = Array("}}".utf8)
 
@@ -55,7 +57,7 @@ final class Subscription {
     head = writer.bytes
   }
 
-  /// Tells an event.
+  /// Sends an event to the subscriber.
   func send(_ text: EventText) {
     var line: [UInt8] = []
     line.reserveCapacity(head.count + text.bytes.count + Self.tail.count)

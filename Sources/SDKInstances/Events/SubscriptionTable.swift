@@ -1,6 +1,6 @@
 import SDKProtocol
 
-/// All subscriptions, and for an event those that it may concern without looking at the others.
+/// All subscriptions, with an index of the live ones by the instances they watch.
 struct SubscriptionTable {
   private struct Session {
     var made = 0
@@ -11,7 +11,7 @@ struct SubscriptionTable {
   private var sessions: [ObjectIdentifier: Session] = [:]
   private var byUser: [UInt32: Int] = [:]
   private var lastID: UInt64 = 0
-  /// Those that are told as it happens: of some instances, or of all.
+  /// The live subscriptions: first those of some instances, then those of all.
   private var watchers: [InstanceID: [UInt64: Subscription]] = [:]
   private var generalWatchers: [UInt64: Subscription] = [:]
 
@@ -24,7 +24,7 @@ struct SubscriptionTable {
 
   func find(_ name: String, of session: ObjectIdentifier) -> Subscription? { sessions[session]?.byName[name] }
 
-  /// Adds what `make` makes of a number and a name that is new on its connection.
+  /// Adds the subscription that `make` creates for a number and a name that is new on its connection.
   mutating func add(
     to session: ObjectIdentifier, _ make: (_ id: UInt64, _ name: String) -> Subscription
   ) -> Subscription {
@@ -65,7 +65,7 @@ struct SubscriptionTable {
     }
   }
 
-  /// Those that an event of an instance may concern.
+  /// Returns the live subscriptions whose filter does not exclude an instance.
   func live(for id: InstanceID) -> [Subscription] {
     let particular = watchers[id].map { Array($0.values) } ?? []
     return generalWatchers.isEmpty ? particular : particular + generalWatchers.values

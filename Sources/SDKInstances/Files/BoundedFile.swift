@@ -4,13 +4,13 @@ import Glibc
 public struct BoundedFile: Sendable {
   /// The contents.
   public let bytes: [UInt8]
-  /// Who can read and write it.
+  /// The permissions and the owners of the file.
   public let mode: FileMode
 
-  /// Reads a file; a pipe or device in its place is refused and never waited for.
+  /// Reads a file of at most `limit` bytes. A pipe or device is refused without waiting for it.
   public init(reading path: String, limit: Int) throws(FileProblem) {
     guard !path.utf8.contains(0) else { throw .system(ENOENT) }
-    // Without O_NONBLOCK a pipe that somebody left there would stop the daemon.
+    // Without O_NONBLOCK, opening a pipe that has no writer would block the daemon.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw .system(errno) }
     defer { close(descriptor) }

@@ -1,6 +1,6 @@
 public import Glibc
 
-/// Who can read and write a file.
+/// The permissions and the owners of a file.
 public struct FileMode: Sendable, Hashable {
   /// The permission bits.
   public var bits: mode_t
@@ -19,8 +19,8 @@ public struct FileMode: Sendable, Hashable {
   /// Whether everyone can write it.
   public var isWritableByAnyone: Bool { bits & S_IWOTH != 0 }
 
-  /// Whether others than its owner, root and the daemon can read it. A group may if it is the daemon's own and the file
-  /// is root's: that is how a package hands a file to a daemon without letting it write.
+  /// Whether users other than its owner, root and the daemon can read it. Group access is allowed if the file is root's
+  /// and the group is the daemon's own: packages give a daemon read-only files in this way.
   public var isReadableByOthers: Bool {
     if bits & S_IROTH != 0 { return true }
     guard bits & S_IRGRP != 0 else { return false }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why a file could not be read, in words that fit after "The file".
+/// The reason why a file could not be read. The description fits after "The file".
 public enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The system refuses it with this error number.
   case system(Int32)
@@ -27,7 +27,7 @@ public enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The system's words for an error.
+  /// Returns the system's text for an error number.
   public static func words(_ error: Int32) -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     guard strerror_r(error, &buffer, buffer.count) == 0 else { return "error \(error)" }

@@ -1,24 +1,24 @@
 public import SDKProtocol
 
-/// What a handler knows of a call.
+/// The context of a call, for its handler.
 public struct CallContext: Sendable {
-  /// Who calls, on which connection.
+  /// The connection that the call came on.
   public let session: ClientSession
-  /// The call's place among the writes on its instance; released when the call has been accepted or has ended.
+  /// The call's place in the write order of its instances. It is released when the call has been accepted or has ended.
   public let place: WriteLanes.Place?
-  /// What the handler leaves behind.
+  /// The handler's notes beside its result.
   let notes = CallNotes()
 
-  /// Who calls.
+  /// The caller.
   public var peer: Peer { session.link.peer }
 
-  /// Lets the next write on the instance go: this one has its place.
+  /// Releases the call's place, so that the next write on the instance can run.
   public func accepted() { place?.release() }
 
-  /// Does something once the reply is on its way.
+  /// Schedules work for after the reply is sent.
   public func afterReply(_ work: @escaping @Sendable () async -> Void) { notes.add(work) }
 
-  /// Notes the credential that the answer carries, for those who observe calls.
+  /// Notes the credential that the response carries, for call observers.
   public func handsOut(_ tokenId: TokenID, service: String? = nil) {
     notes.handedOut = EndedCall.HandedOut(tokenId: tokenId, service: service)
   }

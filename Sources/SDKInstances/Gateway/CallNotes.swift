@@ -1,7 +1,7 @@
 import SDKProtocol
 import Synchronization
 
-/// What a handler leaves behind beside its result.
+/// The notes of a handler beside its result.
 final class CallNotes: Sendable {
   private struct Notes {
     var followUps: [@Sendable () async -> Void] = []
@@ -10,10 +10,10 @@ final class CallNotes: Sendable {
 
   private let notes = Mutex(Notes())
 
-  /// Adds what is done after the reply.
+  /// Adds work to do after the reply.
   func add(_ item: @escaping @Sendable () async -> Void) { notes.withLock { $0.followUps.append(item) } }
 
-  /// Takes out what is done after the reply.
+  /// Removes and returns the work to do after the reply.
   func takeFollowUps() -> [@Sendable () async -> Void] {
     notes.withLock { notes in
       defer { notes.followUps = [] }
@@ -21,7 +21,7 @@ final class CallNotes: Sendable {
     }
   }
 
-  /// The credential that the answer carries.
+  /// The credential that the response carries.
   var handedOut: EndedCall.HandedOut? {
     get { notes.withLock { $0.handedOut } }
     set { notes.withLock { $0.handedOut = newValue } }

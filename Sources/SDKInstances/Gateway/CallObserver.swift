@@ -1,20 +1,21 @@
 public import SDKProtocol
 
-/// Hears of one method's calls as they end. Runs on event loops and on the calls' tasks: it must be quick, must not wait
-/// and must not fail.
+/// A function that observes one method's calls as they end. It runs on event loops and on the calls' tasks: it must be
+/// quick, must not wait and must not fail.
 public typealias CallHearer = @Sendable (borrowing EndedCall) -> Void
 
-/// Who observes calls, such as the audit and the metrics.
+/// An observer of calls, such as the audit and the metrics.
 public protocol CallObserver: Sendable {
-  /// What hears of a method's calls. Asked once for each method when the daemon starts, so that a call looks nothing up.
+  /// Returns the function that observes a method's calls. Called once for each method when the daemon starts, so that a
+  /// call needs no look-up.
   ///
-  /// - Parameter method: `nil` for calls of methods that there are not, and for connections that are refused.
-  /// - Returns: `nil` when the observer wants none of them.
+  /// - Parameter method: `nil` for calls of unknown methods and for refused connections.
+  /// - Returns: `nil` when the observer needs none of these calls.
   func hearer(of method: (any SDKMethod.Type)?) -> CallHearer?
 }
 
 extension Sequence where Element == any CallObserver {
-  /// One hearer for all observers of a method; `nil` when nobody wants to hear.
+  /// Returns one function for all observers of a method; `nil` if it has no observer.
   func hearer(of method: (any SDKMethod.Type)?) -> CallHearer? {
     let hearers = compactMap { $0.hearer(of: method) }
     switch hearers.count {

@@ -2,19 +2,20 @@ import Concurrency
 import SDKProtocol
 import Synchronization
 
-/// A connection's own state: its link and the writes that its reads must see.
+/// The state of a connection: its link, and the writes that its reads must see.
 public final class ClientSession: Sendable {
-  /// Where notifications go.
+  /// The connection, which notifications are sent on.
   public let link: any ClientLink
   private let writes = Mutex<[InstanceID: [Promise<Void>]]>([:])
 
   /// A session over a link.
   public init(link: any ClientLink) { self.link = link }
 
-  /// Its identity for subscriptions.
+  /// The identity of the session for subscriptions.
   var key: ObjectIdentifier { ObjectIdentifier(self) }
 
-  /// Notes a write that later reads on this connection must see; resolve the outcome when it has ended.
+  /// Registers a write that later reads on this connection must see. When it has ended, call `endWrite` with the
+  /// returned promise.
   func beginWrite(_ instance: InstanceID) -> Promise<Void> {
     let outcome = Promise<Void>()
     writes.withLock { $0[instance, default: []].append(outcome) }
@@ -29,7 +30,7 @@ public final class ClientSession: Sendable {
     outcome.resolve(.success(()))
   }
 
-  /// The writes on an instance that have not ended; on any instance for `nil`.
+  /// Returns the writes on an instance that have not ended; for `nil`, those on all instances.
   func pendingWrites(_ instance: InstanceID?) -> [Promise<Void>] {
     writes.withLock { writes in
       guard let instance else { return writes.values.flatMap { $0 } }

@@ -1,11 +1,11 @@
 import SDKProtocol
 
-/// A result that hands out a credential: whoever observes calls is told which. Every result that has a `Token` in it
-/// must be one; a test looks at the schemas of all methods.
+/// A result that carries a credential, which call observers get the digest of. Every result with a `Token` in it must
+/// conform; a test checks the schemas of all methods.
 protocol CredentialBearing {
-  /// The credential's digest; `nil` when there is none in it.
+  /// The credential's digest; `nil` if the result has no credential.
   var handedOut: TokenID? { get }
-  /// The service that it is of, where the result says so.
+  /// The service of the credential, if the result names one.
   var handedOutService: String? { get }
 }
 

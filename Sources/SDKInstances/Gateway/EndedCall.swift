@@ -1,28 +1,28 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// A call that has its outcome: answered, refused, or taken back.
+/// A call that has ended: answered, refused or cancelled.
 public struct EndedCall: Sendable {
-  /// A credential that an answer carries.
+  /// A credential that a response carries.
   public struct HandedOut: Sendable, Hashable {
-    /// Which one: a digest.
+    /// The credential's digest.
     public let tokenId: TokenID
-    /// Of which service, for kinds that have several.
+    /// The credential's service, for kinds that have several.
     public let service: String?
   }
 
-  /// The method; `nil` for one that there is not, and for a connection that was refused.
+  /// The method; `nil` for an unknown method and for a refused connection.
   public let method: (any SDKMethod.Type)?
-  /// The instance that the call names; it need not be there.
+  /// The instance that the call names. It may not exist.
   public let instance: InstanceID?
-  /// Who called.
+  /// The caller.
   public let peer: Peer
-  /// Why it failed; `nil` when it succeeded.
+  /// The error; `nil` when the call succeeded.
   public let failure: RPCError?
-  /// What the answer hands out.
+  /// The credential that the response carries; `nil` without one.
   public let handedOut: HandedOut?
-  /// From when the call was accepted to its outcome, by the gateway's clock; nothing for a call that was refused before.
+  /// The time from the call's acceptance to its outcome, by the gateway's clock; zero for a call refused before.
   public let duration: Duration
-  /// Whether it was answered on the event loop.
+  /// Whether the call was answered on the event loop.
   public let isImmediate: Bool
 }

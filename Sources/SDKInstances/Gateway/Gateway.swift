@@ -4,17 +4,17 @@ public import Logging
 public import SDKProtocol
 import Synchronization
 
-/// The entrance of all calls: finds the method, keeps the order of writes and reads, and turns errors into answers.
+/// The entry point of all calls: finds the method, orders writes and reads, and turns errors into error responses.
 public final class Gateway: Sendable {
-  /// What becomes of a request.
+  /// The result of `accept`.
   public enum Admission: Sendable {
-    /// Answered at once; the result is JSON text.
+    /// The request is answered already. The result is JSON text.
     case reply(Result<[UInt8], RPCError>)
-    /// To be run.
+    /// The request is accepted, and the caller must run it.
     case run(PendingCall)
   }
 
-  /// All that is known of a method, found by one look.
+  /// A method with its route and observer, found with one look-up.
   private struct Entry: Sendable {
     let method: any SDKMethod.Type
     let read: Router<CallContext>.Read
@@ -35,8 +35,8 @@ public final class Gateway: Sendable {
   /// A gateway over complete routes.
   ///
   /// - Parameters:
-  ///   - observers: who hears how calls end.
-  ///   - clock: by which calls are timed for them.
+  ///   - observers: notified when calls end.
+  ///   - clock: times calls for the observers.
   public init(
     router: Router<CallContext>, methods: [any SDKMethod.Type], registry: InstanceRegistry, events: EventHub,
     delegates: Delegates, logger: Logger, observers: [any CallObserver] = [], clock: MonotonicClock = .system
@@ -55,28 +55,28 @@ public final class Gateway: Sendable {
     self.logger = logger
   }
 
-  /// Lets calls in: every instance is restored. Before, they wait.
+  /// Lets calls run, because every instance is restored. Calls wait until then.
   public func open() { readiness.resolve(.success(())) }
 
-  /// Answers every call that needs state with this reason from now on.
+  /// Makes every call that needs the store fail with `error`.
   public func open(failing error: SDKError) {
     failure.withLock { $0 = error }
     open()
   }
 
-  /// Serves calls after all: what was in the way is mended.
+  /// Serves calls again after `open(failing:)`, because the cause is repaired.
   public func heal() { failure.withLock { $0 = nil } }
 
-  /// Why calls can't be served, if they can't.
+  /// The error that calls fail with; `nil` if calls are served.
   public var failing: SDKError? { failure.withLock { $0 } }
 
-  /// Whether cached answers may be given.
+  /// Whether calls may be answered from the cache.
   var isReady: Bool { readiness.result != nil && failing == nil }
 
   /// Whether a method's request may be larger than 64 KiB.
   public func takesLargeFrames(_ method: String) -> Bool { entries[method]?.method.takesLargeFrames ?? false }
 
-  /// Checks and decodes the params of a request before `accept`, which then need not. Runs on any thread.
+  /// Checks and decodes the params of a request, so that `accept` need not. Can run on any thread.
   public func prepare(_ request: RPCRequest) -> RPCRequest {
     guard let entry = entries[request.method] else { return request }
     var request = request
@@ -90,7 +90,8 @@ public final class Gateway: Sendable {
 
   private typealias ReadResult = Result<Router<CallContext>.ReadCall, RPCError>
 
-  /// Takes a request in the order of arrival: checks its shape, takes its place, answers at once if it can.
+  /// Accepts a request: checks its params, takes its place in the write order, and answers at once if it can. Must be
+  /// called in the order of arrival.
   public func accept(_ request: RPCRequest, session: ClientSession) -> Admission {
     guard let entry = entries[request.method] else {
       let error = RPCError.methodNotFound(request.method, nearest: request.method.nearest(in: entries.keys))
@@ -105,7 +106,7 @@ public final class Gateway: Sendable {
     var written: [InstanceID] = []
     if case .write = method.ordering {
       written = instance.map { [$0] } ?? Self.instances(in: request.params)
-      // Whoever may not write waits for nobody, and nobody for them: neither the time nor the order tells what is hidden.
+      // Reject unauthorized writes before they are queued, so that timing does not reveal hidden instances.
       if isReady { (written, refusal) = registry.admit(written, to: method.access, for: session.link.peer) }
       if refusal == nil { place = lanes.take(written, session: instance == nil ? session.key : nil) }
     }
@@ -136,8 +137,7 @@ public final class Gateway: Sendable {
     }
   }
 
-  /// Tells the observers of a request that was answered with an error without being accepted: here, or before it came
-  /// here.
+  /// Notifies the observers of a request that failed before it was accepted, here or in the caller.
   public func refused(_ request: RPCRequest, _ error: RPCError, by session: ClientSession) {
     let entry = entries[request.method]
     guard let hearer = entry.map(\.hearer) ?? strangers else { return }
@@ -147,7 +147,7 @@ public final class Gateway: Sendable {
         handedOut: nil, duration: .zero, isImmediate: true))
   }
 
-  /// Tells the observers of a connection that was refused.
+  /// Notifies the observers of a refused connection.
   public func refused(_ peer: Peer, _ error: RPCError) {
     strangers?(
       EndedCall(
@@ -158,20 +158,20 @@ public final class Gateway: Sendable {
     params?["instance"]?.stringValue.flatMap { InstanceID($0) }
   }
 
-  /// The instances of a write on several. More than can be named in one call are refused by their method.
+  /// Returns the instances of a write on several, up to the maximum for one call. Methods refuse longer lists.
   private static func instances(in params: JSON?) -> [InstanceID] {
     let named = (params?["instances"]?.arrayValue ?? []).prefix(DelegateSeats.maximumPerSession)
     var seen = Set<InstanceID>()
     return named.compactMap { $0.stringValue.flatMap { InstanceID($0) } }.filter { seen.insert($0).inserted }
   }
 
-  /// The connection has ended.
+  /// Ends the subscriptions and delegates of a connection that has ended.
   public func ended(_ session: ClientSession) async {
     await events.end(session.key)
     await delegates.end(session)
   }
 
-  /// Runs a call that has its place.
+  /// Runs a call that has its place in the write order.
   func run(_ method: any SDKMethod.Type, _ operation: Router<CallContext>.Operation) async -> Result<[UInt8], RPCError>
   {
     do {
@@ -194,7 +194,7 @@ public final class Gateway: Sendable {
     if let known = error as? any RPCErrorConvertible { return known.rpcError }
     if error is CancellationError { return .cancelled }
     let reference = RandomUUID.make()
-    // The type alone: an unknown error's text may hold anything.
+    // Log only the type: an unknown error's text may hold anything, secrets included.
     logger.error(
       "An unexpected error of type \(type(of: error)) ended a call.",
       metadata: [

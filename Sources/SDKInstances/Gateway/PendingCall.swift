@@ -2,26 +2,26 @@ import Concurrency
 public import JSONRPC
 import SDKProtocol
 
-/// A call that has taken its place. `run` or `abandon` is called once.
+/// A call that has taken its place in the write order. Call either `run` or `abandon`, once.
 public struct PendingCall: Sendable {
   private let gateway: Gateway
   private let method: any SDKMethod.Type
   private let hearer: CallHearer?
   private let instance: InstanceID?
-  /// When it was accepted.
+  /// The time of acceptance, by the gateway's clock.
   private let start: Duration
   private let context: CallContext
   private let operation: Router<CallContext>.Operation
-  /// The writes on this connection that it must see.
+  /// The earlier writes on this connection that the call must see.
   private let earlier: [Promise<Void>]
-  /// For a write: what later reads wait for.
+  /// For a write: the promises that later reads wait for.
   private let own: [(instance: InstanceID, outcome: Promise<Void>)]
 
   /// - Parameters:
-  ///   - instance: the one that the call is about; `nil` for all.
-  ///   - written: those that a write is about.
-  ///   - hearer: who is told how it ended.
-  ///   - start: when it was accepted.
+  ///   - instance: the instance that the call is about; `nil` for all.
+  ///   - written: the instances that a write changes.
+  ///   - hearer: called when the call has ended.
+  ///   - start: the time of acceptance.
   init(
     gateway: Gateway, method: any SDKMethod.Type, instance: InstanceID?, written: [InstanceID], context: CallContext,
     hearer: CallHearer?, start: Duration, _ operation: @escaping Router<CallContext>.Operation
@@ -46,7 +46,7 @@ public struct PendingCall: Sendable {
     }
   }
 
-  /// Runs it in its turn. The result is JSON text.
+  /// Runs the call after the writes that precede it. The result is JSON text.
   public func run() async -> Result<[UInt8], RPCError> {
     defer { end() }
     let result = await outcome()
@@ -64,7 +64,7 @@ public struct PendingCall: Sendable {
     return await gateway.run(method, operation)
   }
 
-  /// Gives its place back without running it.
+  /// Releases the call's place without running it.
   public func abandon() {
     end()
     tell(.failure(.cancelled))
@@ -78,7 +78,7 @@ public struct PendingCall: Sendable {
         handedOut: context.notes.handedOut, duration: gateway.clock.now() - start, isImmediate: false))
   }
 
-  /// The reply is on its way.
+  /// Runs the work that the handler scheduled for after the reply.
   public func answered() async {
     for work in context.notes.takeFollowUps() { await work() }
   }

@@ -1,14 +1,14 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// Params that name the instance they are about.
+/// Params that name the instance that the call is about.
 public protocol InstanceParams {
   /// The instance.
   var instance: InstanceID { get }
 }
 
 extension Router where Context == CallContext {
-  /// Adds the handler of a method on one instance: existence, role and kind are checked before it.
+  /// Registers the handler of a method on one instance. Role, existence and kind are checked before the handler runs.
   public mutating func register<M: SDKMethod>(
     on registry: InstanceRegistry, _ method: M.Type,
     immediate: (@Sendable (M.Params, CallContext) -> [UInt8]?)? = nil,

@@ -2,25 +2,25 @@ public import JSONRPC
 public import SDKProtocol
 import StateStore
 
-/// What the daemon tells about itself; the composition fills it in.
+/// The daemon's information about itself and its administrative actions. The composition fills it in.
 public struct DaemonFacts: Sendable {
   /// The process id.
   public var pid: Int
-  /// When it started.
+  /// The time of its start.
   public var startedAt: Timestamp
-  /// How often it was started on this state before.
+  /// The number of earlier starts on this state.
   public var restartCount: Int
   /// The limits for callers other than admins.
   public var limits: @Sendable () -> [String: Double]
-  /// What is wrong besides the state, such as a configuration that can't be read; for admins.
+  /// The problems outside the store, such as a configuration that can't be read. Only admins get the details.
   public var problems: @Sendable () -> [DaemonHealth.Check]
-  /// Why calls can't be served at all.
+  /// The error that prevents serving calls at all; `nil` without one.
   public var failing: @Sendable () -> SDKError?
-  /// What was counted.
+  /// The metrics.
   public var metrics: @Sendable () async -> DaemonMetrics.Result
-  /// Puts the configuration in force that is on disk now.
+  /// Applies the configuration that is on disk now.
   public var reload: @Sendable () async throws -> DaemonReload.Result
-  /// Makes a copy of the state.
+  /// Makes a backup of the state.
   public var backUp: @Sendable (DaemonBackup.Params) async throws -> DaemonBackup.Result
   /// Replaces the master key.
   public var rotateKey: @Sendable () async throws -> DaemonRotateKey.Result
@@ -123,11 +123,11 @@ enum DaemonHandlers {
   }
 }
 
-/// All routes that the domain and the kinds have.
+/// The routes of the domain and of all kinds.
 public enum Handlers {
-  /// The router, complete.
+  /// Returns the complete router and its methods.
   ///
-  /// - Parameter isReady: whether cached answers may be given.
+  /// - Parameter isReady: whether calls may be answered from the cache.
   public static func router(
     registry: InstanceRegistry, kinds: [any SDKKind], facts: DaemonFacts, delegates: Delegates,
     isReady: @escaping @Sendable () -> Bool

@@ -3,7 +3,7 @@ import SDKProtocol
 
 /// The handlers of `delegate.attach` and `delegate.detach`.
 enum DelegateHandlers {
-  /// How long an answer may take, in seconds.
+  /// The range of the time that a delegate may have to respond, in seconds.
   private static let timeouts = 0.1...60.0
   private static let usualTimeout = 10.0
 
@@ -28,7 +28,7 @@ enum DelegateHandlers {
         return Empty()
       }
       let detached = await delegates.detach(context.session, from: ids)
-      // The others: a missing instance is said to be missing, and so is a hidden one.
+      // The other ids: missing and hidden instances get the same error.
       for id in ids where !detached.contains(id) { _ = try registry.find(id, for: context.peer, atLeast: .observe) }
       return Empty()
     }

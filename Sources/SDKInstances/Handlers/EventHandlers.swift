@@ -58,14 +58,14 @@ enum EventHandlers {
     }
   }
 
-  /// An instance that is named must be visible, or a filter would tell hidden from missing ones by its silence.
+  /// Throws unless all named instances are visible, so that a filter cannot be used to probe for hidden instances.
   private static func checkVisible(
     _ instances: [InstanceID]?, _ registry: InstanceRegistry, _ context: CallContext
   ) throws {
     for id in instances ?? [] { _ = try registry.find(id, for: context.peer, atLeast: .observe) }
   }
 
-  /// What a cursor says that a caller gave.
+  /// Returns the meaning of a caller's cursor. Throws for a malformed one.
   private static func read(_ cursor: String, _ hub: EventHub) throws -> CursorReading {
     let reading = hub.cursors.read(cursor)
     guard reading != .malformed else {

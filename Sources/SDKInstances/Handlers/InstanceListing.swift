@@ -2,7 +2,7 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// One page of `instance.list`.
+/// A page of `instance.list`.
 struct InstanceListing {
   private enum Entry {
     case hosted(HostedInstance)
@@ -26,7 +26,7 @@ struct InstanceListing {
     self.context = context
   }
 
-  /// The page that the params ask for.
+  /// The page that the params request.
   var result: InstanceList.Result {
     var page = ReplyPage<Instance>(limit: params.limit ?? 50)
     for entry in entries {
@@ -48,7 +48,7 @@ struct InstanceListing {
     return (hosted + quarantined.map(Entry.quarantined)).sorted { $0.id < $1.id }
   }
 
-  /// The instance as the caller sees it; `nil` when it is hidden or does not match the filters.
+  /// Returns the instance as the caller sees it; `nil` when it is hidden or does not match the filters.
   private func shape(_ entry: Entry) -> Instance? {
     switch entry {
     case .hosted(let instance):
@@ -68,14 +68,15 @@ struct InstanceListing {
 }
 
 extension Instance {
-  /// The shape without what former versions let grow over the size of a page, so that the list continues after it.
+  /// The shape without the members that may exceed a page in definitions of former versions. The list can then continue
+  /// after it.
   fileprivate var withoutDefinition: Instance {
     var short = self
     (short.labels, short.settings, short.provider, short.access) = ([:], [:], nil, AccessRules())
     return short
   }
 
-  /// A quarantined instance, of which little but its name is known.
+  /// The shape of a quarantined instance, of which little more than the name is known.
   fileprivate init(_ quarantined: QuarantinedInstance) {
     let time = quarantined.createdAt ?? Timestamp(secondsSince1970: 0)
     self.init(

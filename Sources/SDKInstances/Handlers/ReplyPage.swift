@@ -3,13 +3,13 @@ import SDKProtocol
 
 /// The bounds of replies (`protocol.md`, "size").
 enum ReplyBound {
-  /// The size of a reply as JSON text.
+  /// The maximum size of a reply as JSON text.
   static let maximumBytes = 60 << 10
-  /// The size of the elements of a page, which leaves room for what is around them.
+  /// The maximum size of a page's elements, which leaves room for the rest of the reply.
   static let pageBytes = 48 << 10
   private static let unbounded: Set<String> = [RPCDiscover.name, DaemonMetrics.name]
 
-  /// Checks the reply to a call.
+  /// Checks the size of the reply to a call.
   ///
   /// - Throws: `replyTooLarge`.
   static func check(_ reply: [UInt8], to method: any SDKMethod.Type) throws(SDKError) {
@@ -28,15 +28,15 @@ struct ReplyPage<Element: Encodable> {
   private let limit: Int
   private var bytes = 0
 
-  /// A page of so many elements at most.
+  /// A page of at most `limit` elements.
   init(limit: Int) { self.limit = limit }
 
-  /// The size of an element as JSON text.
+  /// Returns the size of an element as JSON text, in bytes.
   static func bytes(of element: Element) -> Int {
     (try? JSONValueEncoder.encode(element)).map { JSONWriter.bytes(of: $0).count } ?? 0
   }
 
-  /// Adds an element if there is room for it. The first one always has room.
+  /// Adds an element if it fits, and returns whether it did. The first element always fits.
   ///
   /// - Parameter size: the element's size as JSON text, where it is known.
   mutating func add(_ element: Element, size: Int? = nil) -> Bool {

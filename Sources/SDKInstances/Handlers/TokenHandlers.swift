@@ -7,8 +7,8 @@ enum TokenHandlers {
     in router: inout Router<CallContext>, registry: InstanceRegistry, isReady: @escaping @Sendable () -> Bool
   ) {
     router.register(on: registry, TokenGet.self) { params, context in
-      // The whole way of a cached token: no disk, no task, no hop.
-      // The process is looked at elsewhere: the first call of a connection goes there.
+      // The fast path of a cached token: no disk access, no task, no executor hop. The first call of a connection takes
+      // the other path, which looks up the caller's process.
       guard isReady(), params.service == nil, context.peer.knownProcess != nil,
         context.session.pendingWrites(params.instance).isEmpty,
         let instance = registry.hosted(params.instance),

@@ -4,11 +4,11 @@ public import SDKProtocol
 public struct Credential: Sendable, Hashable, Codable {
   /// The credential itself.
   public var token: Secret
-  /// What sort it is.
+  /// The type of the credential.
   public var type: Token.TokenType
-  /// When it came to us.
+  /// The time at which the daemon obtained it.
   public var obtainedAt: Timestamp
-  /// When it ends, if anybody knows.
+  /// The time at which it expires; `nil` if that is unknown.
   public var expiresAt: Timestamp?
 
   /// A credential with these parts.
@@ -22,6 +22,6 @@ public struct Credential: Sendable, Hashable, Codable {
   /// Its digest, safe to log.
   public var tokenId: TokenID { TokenID(token) }
 
-  /// Whether its end has passed.
+  /// Whether it has expired; `false` if its expiry is unknown.
   public func hasExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
 }

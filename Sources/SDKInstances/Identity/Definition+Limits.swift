@@ -2,12 +2,12 @@ public import JSONRPC
 import SDKProtocol
 
 extension Definition {
-  /// The number of labels.
+  /// The maximum number of labels.
   public static let maximumLabels = 64
-  /// The size of a definition as JSON, so that an `Instance` fits into a reply.
+  /// The maximum size of a definition as JSON, in bytes, so that an `Instance` fits into a reply.
   public static let maximumBytes = 40 * 1024
 
-  /// Returns the member that is over its limit and a sentence about it; `nil` when none is.
+  /// The member that exceeds its limit, with a sentence for the error; `nil` if none does.
   public var excess: (member: String, sentence: String)? {
     let areLabelsShort = labels.allSatisfy {
       (1...63).contains($0.key.utf8.count) && $0.value.utf8.count <= 255

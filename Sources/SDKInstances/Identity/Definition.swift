@@ -2,33 +2,34 @@ public import DelegateBridge
 public import JSONRPC
 public import SDKProtocol
 
-/// What an instance is, as it was asked for: kind, settings, provider, access. A wipe leaves it.
+/// The definition of an instance, as it was requested: kind, settings, provider, access. A wipe keeps it.
 public struct Definition: Sendable, Hashable, Codable {
-  /// What becomes of the vendor's session when the file of an instance is gone.
+  /// The treatment of the vendor's session when the file of an instance is removed.
   public enum OnRemove: String, Sendable, Codable, CaseIterable {
-    /// The instance is deleted here; the vendor's session runs out.
+    /// The instance is deleted, and the vendor's session expires by itself.
     case delete
-    /// The vendor's session is ended first.
+    /// The vendor's session is ended before the instance is deleted.
     case logout
   }
 
-  /// The SDK.
+  /// The kind of SDK.
   public var kind: KindName
   /// Whether a file or a call made it.
   public var source: Instance.Source
-  /// The uid of who made it.
+  /// The uid that made it.
   public var owner: UInt32
-  /// The rule that let its maker create it, if that names a unit: then the unit is the owner, whatever its uid.
+  /// The create rule that let its maker create it, if that rule names a unit. The unit is then the owner, whatever its
+  /// uid.
   public var ownerRule: AccessRule?
-  /// The kind's settings as they were given.
+  /// The kind's settings, as they were given.
   public var settings: JSONObject
-  /// The token provider as it was given.
+  /// The token provider, as it was given; `nil` without one.
   public var provider: JSONObject?
-  /// Who may do what.
+  /// The access rules: which callers have which role.
   public var access: AccessRules
   /// The operator's labels.
   public var labels: [String: String]
-  /// What becomes of the vendor's session when its file is gone; `nil` is `delete`.
+  /// The treatment of the vendor's session when the instance's file is removed; `nil` means `delete`.
   public var onRemove: OnRemove?
 
   /// A definition with these parts.
@@ -62,10 +63,11 @@ public struct Definition: Sendable, Hashable, Codable {
     onRemove = try container.decodeIfPresent(OnRemove.self, forKey: .onRemove)
   }
 
-  /// The uid whose share of the running providers is used; `nil` for an instance of a file, which counts for itself.
+  /// The uid in whose share of the running providers the instance counts; `nil` for an instance of a file, which has
+  /// its own.
   public var providerOwner: UInt32? { source == .file ? nil : owner }
 
-  /// The provider as its type reads it.
+  /// Returns the decoded provider; `nil` without one.
   ///
   /// - Throws: `invalidParams` with the member's path.
   public func providerConfiguration() throws(RPCError) -> ProviderConfiguration? {

@@ -1,25 +1,26 @@
 import JSONRPC
 public import SDKProtocol
 
-/// Who an instance is signed in as: what a wipe destroys, sealed on disk.
+/// The identity that an instance is signed in as, sealed on disk. A wipe destroys it.
 public struct IdentityRecord: Sendable, Hashable, Codable {
-  /// Where the instance rests.
+  /// The authentication phase of the instance.
   public var phase: AuthenticationMachine.Phase
-  /// Who the user is.
+  /// The user; `.none` without one.
   public var user: User
   /// The credential; `nil` without one.
   public var credential: Credential?
-  /// True when the vendor has refused the credential.
+  /// Whether the vendor has refused the credential.
   public var isRefused: Bool
-  /// What the kind keeps for itself, such as a client id or a session token.
+  /// The kind's own state, such as a client id or a session token.
   public var kindState: [String: Secret]
-  /// The last failure.
+  /// The last failure; `nil` without one.
   public var lastError: Instance.LastError?
-  /// What the instance goes on without, such as `anonymousFallback`.
+  /// The degradation with which the instance continues, such as `anonymousFallback`; `nil` for none.
   public var degraded: String?
-  /// True after an implicit logout: nobody is made in the former user's place until a login or an explicit logout.
+  /// Whether the last logout was implicit. Then no anonymous user is made until a login or an explicit logout.
   public var isLoggedOutImplicitly: Bool?
-  /// True while a credential that can be used once is being spent: after a crash nobody knows whether it was.
+  /// Whether a single-use credential is being spent. If the daemon crashes meanwhile, it is unknown whether it was
+  /// spent.
   public var isSpending: Bool?
 
   /// An identity with these parts.
@@ -35,24 +36,25 @@ public struct IdentityRecord: Sendable, Hashable, Codable {
     self.lastError = lastError
   }
 
-  /// Nobody, after nothing or after a logout.
+  /// Returns an identity without a user, as it is before the first login and after a logout.
   public static func nobody(_ phase: AuthenticationMachine.Phase) -> IdentityRecord { IdentityRecord(phase: phase) }
 
-  /// Whether there is anything that a wipe would destroy.
+  /// Whether the identity holds nothing that a wipe would destroy.
   public var isNobody: Bool { user == .none && credential == nil && kindState.isEmpty }
 
-  /// How good the credential is when the record is read at start.
+  /// Returns the status of the credential when the record is read at start.
   func standing(at now: Timestamp) -> AuthenticationMachine.Standing {
     if isRefused { return .refused }
     guard let credential else { return phase == .authenticated ? .usable : .none }
-    // A visitor who fell back is signed in again by a look at the clock, and only so.
+    // An anonymous fallback counts as expired, whatever the clock says now. Only a later check of the clock signs the
+    // user in again.
     if degraded != nil { return .expired }
     return credential.hasExpired(at: now) ? .expired : .usable
   }
 
-  /// The record as the store keeps it.
+  /// Returns the record in the form that the store keeps.
   func json() throws -> JSON { try JSONValueEncoder.encode(self) }
 
-  /// The record that the store kept.
+  /// Decodes a record from the form that the store keeps.
   static func read(_ json: JSON) throws -> IdentityRecord { try JSONValueDecoder.decode(from: json) }
 }

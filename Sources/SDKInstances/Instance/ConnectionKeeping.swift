@@ -1,8 +1,8 @@
 import SDKProtocol
 
-/// How an instance stands with the connection that it keeps with its vendor.
+/// The state of the realtime connection that a lane keeps with the vendor.
 struct ConnectionKeeping {
-  /// What a connection is about: another user or credential needs another one.
+  /// The user and credential that a connection is for. When they change, a new connection is needed.
   struct Subject: Hashable {
     var user: String?
     var externalId: String?
@@ -15,50 +15,51 @@ struct ConnectionKeeping {
     }
   }
 
-  /// The connection that is open.
+  /// The open connection; `nil` without one.
   var open: (any RealtimeConnection)?
-  /// What it is, or would be, about.
+  /// The user and credential of the present or next connection.
   var subject: Subject?
-  /// Distinguishes connections: what an earlier one says is not heard any more.
+  /// The number of the present connection. News from a connection with an earlier number is ignored.
   var number: UInt64 = 0
-  /// Whether one is being opened.
+  /// Whether a connection is being opened.
   var isOpening = false
-  /// When it is tried again.
+  /// The time of the next attempt; `nil` when none is planned.
   var retryAt: Timestamp?
-  /// When the last attempt began.
+  /// The time at which the last attempt began.
   var triedAt: Timestamp?
-  /// Until when the vendor wants no attempt.
+  /// The time before which the vendor wants no attempt.
   var heldUntil: Timestamp?
-  /// How often in a row it failed.
+  /// The number of consecutive failures.
   var failures = 0
-  /// Since when the vendor knows the user on it.
+  /// The time at which the vendor confirmed the user on the connection.
   var connectedAt: Timestamp?
-  /// What the vendor refused last: not tried again.
+  /// The user and credential that the vendor refused last. They are not tried again.
   var refused: Subject?
-  /// Whether a refusal has been followed up since the vendor last accepted a connection: one renewal is enough.
+  /// Whether a refusal has been followed up since the vendor last accepted a connection. One follow-up is enough.
   var isRefusalFollowedUp = false
 
   /// The longest pause between two attempts, in seconds.
   static let longestPause = 120.0
-  /// The seconds at least between two attempts that apps bring forward.
+  /// The minimum seconds between two attempts when an app brings one forward.
   static let shortestInterval = 1.0
-  /// After so many seconds a connection counts as a good one, and the next pause is a first one.
+  /// The seconds after which a connection counts as stable. After a stable connection, pauses start short again.
   static let settled = 60.0
 
-  /// How long to wait before the next attempt: twice as long each time, at random between nothing and that.
+  /// Returns the seconds until the next attempt: a random part of a limit, but at least 0.2. The limit doubles with
+  /// each failure, up to `longestPause`.
   func pause(random: Double) -> Double {
     let longest = min(Self.longestPause, 1 * Double(1 << min(failures, 10)))
     return max(0.2, longest * min(max(random, 0), 1))
   }
 
-  /// Brings a planned attempt forward, because an app opens a session.
+  /// Brings a planned attempt forward, because an app opens a session. `heldUntil` and `shortestInterval` still apply.
   mutating func hasten(_ now: Timestamp) {
     guard open == nil, !isOpening, let planned = retryAt else { return }
     let earliest = [now, heldUntil, triedAt.map { $0 + Self.shortestInterval }].compactMap { $0 }.max() ?? now
     retryAt = min(planned, earliest)
   }
 
-  /// Forgets the connection, but not what the vendor refused.
+  /// Resets the state, except for `refused` and `isRefusalFollowedUp`, and raises `number`.
   mutating func drop() {
     var next = ConnectionKeeping()
     next.number = number + 1

@@ -2,21 +2,21 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// What an input's actions make of the durable state: one change, all or nothing.
+/// The pending change that an input's actions make to the durable state. It is committed as a whole.
 struct Draft {
   private(set) var change: InstanceChange
   private(set) var record: IdentityRecord
   private(set) var pushes: [PushRecord]
   private(set) var deliveries: [Delivery]
-  /// Deliveries for which there was no room any more.
+  /// The oldest deliveries, which are dropped because the instance has more than the maximum.
   private(set) var givenUp: [Delivery] = []
   private(set) var isDurable = false
   private(set) var adopts = false
-  /// By how much the epoch rises.
+  /// The amount by which the durable epoch rises.
   let raise: UInt64
-  /// Whose activity it is.
+  /// The activity that the change belongs to.
   let progress: Progress?
-  /// Whether what it says may be lost in a crash.
+  /// Whether the change may be lost in a crash. If it can't be stored, it takes effect in memory only.
   private(set) var mayBeLost = false
 
   private let service: String?
@@ -26,7 +26,7 @@ struct Draft {
   private var wipes = false
   private var isWipeTold = false
 
-  /// - Parameter isInformed: whether the vendor has ended the session of whoever is wiped.
+  /// - Parameter isInformed: whether the vendor has ended the wiped user's session.
   init(
     _ actions: [AuthenticationMachine.Action], next: AuthenticationMachine, result: SignedIn?, progress: Progress?,
     isInformed: Bool, on lane: Lane, of instance: isolated HostedInstance
@@ -45,7 +45,7 @@ struct Draft {
       switch action {
       case .wipe: wipe(isInformed: isInformed, phase: next.phase)
       case .adopt(let wipes):
-        // What a wipe that failed has left behind is nobody's, also when the same user comes back.
+        // Data that a failed wipe left behind belongs to no user, not even to the same one at the next login.
         let isLeftover = lane.machine.phase == .locked && !lane.machine.isLockedByVendor
         let isSwitch = progress?.sameUser != true && former.user != .none
         if wipes, isLeftover || isSwitch {
@@ -70,7 +70,7 @@ struct Draft {
         record.degraded = "anonymousFallback"
       case .record: isDurable = true
       case .announce(let notice):
-        // Of several services one where nobody was has nobody to tell of.
+        // A service without a user has no logout to announce.
         if case .loggedOut = notice, former.user == .none, lane.service != nil { continue }
         isDurable = true
         if case .loggedIn = notice { tellOfWipe() }
@@ -94,7 +94,7 @@ struct Draft {
           change.events += own.map { .init($0, service: lane.service, operation: progress?.operation) }
         }
         guard progress?.operation != nil, !actions.contains(.wipe) else { continue }
-        // Nobody was signed in; whoever waits for the operation hears of its end all the same.
+        // No user was signed in, but callers that wait for the operation need its event.
         isDurable = true
         tell(instance.event(.loggedOut(.explicit), on: lane, result: nil))
       case .finish(.failed(let error)) where error.origin != .unreachable || error.reason == .rateLimited:
@@ -103,7 +103,7 @@ struct Draft {
       default: continue
       }
     }
-    // What is stored again may be lost once more; a wipe, a login or a spent credential may not.
+    // A renewed credential that can be obtained again may be lost. A wipe, a login or a single-use credential may not.
     let renews = actions.contains { if case .adoptCredential = $0 { true } else { false } }
     mayBeLost = renews && !wipes && raise == 0 && result?.isIrreplaceable != true && former.isSpending == nil
     tellOfWipe()
@@ -112,7 +112,7 @@ struct Draft {
     }
     record.phase = next.phase
     if next.phase != .anonymous { record.degraded = nil }
-    // A login that is only prepared leaves a credential that was refused as it is.
+    // A login that is only prepared does not clear the refusal of the present credential.
     let isStillRefused = next.standing == .none && former.isRefused && record.credential == former.credential
     record.isRefused = next.standing == .refused || isStillRefused && record.credential != nil
     keepNewestDeliveries()
@@ -121,7 +121,7 @@ struct Draft {
     if wipes { isDurable = true }
   }
 
-  /// An event of the activity: one for each operation that it ends.
+  /// Appends an event with the activity's operation, and one for each operation that joined it.
   private mutating func tell(_ event: InstanceChange.NewEvent) {
     var event = event
     event.operation = progress?.operation
@@ -132,15 +132,15 @@ struct Draft {
     }
   }
 
-  /// Adds the event of the wipe, if there is one: before that of the next user's login, or an app would clear what is
-  /// theirs.
+  /// Appends the event of the wipe, if there is one. It comes before the next user's login, so that apps don't clear
+  /// the next user's data.
   private mutating func tellOfWipe() {
     guard wipes, !isWipeTold else { return }
     isWipeTold = true
     change.events.append(.init(.identityWiped, service: service))
   }
 
-  /// A logout has failed: if the kind wants it tried again, that is noted together with the failure.
+  /// Adds a delivery that retries a failed logout, if the kind wants one and none is pending for the same user.
   private mutating func retryLogout(random: Double) {
     guard var delivery = adapter.retry(ofLogoutOf: former, now: now),
       !deliveries.contains(where: { $0.endsSession && $0.subject == delivery.subject })
@@ -152,7 +152,7 @@ struct Draft {
     deliveries.append(delivery)
   }
 
-  /// What has changed of the kind's own since work at the vendor began stays changed.
+  /// Keeps changes to the kind's state that were made while work at the vendor was in progress.
   private mutating func keepChanges() {
     guard let basis = progress?.basis else { return }
     for key in Set(basis.keys).union(former.kindState.keys) where former.kindState[key] != basis[key] {
@@ -164,7 +164,7 @@ struct Draft {
     isDurable = true
     adopts = true
     guard let result else { return }
-    // What is only prepared has not ended what the instance goes on without.
+    // A login that is only prepared does not end the degradation with which the instance continues.
     let degraded = result.prepared == nil ? nil : record.degraded
     record = IdentityRecord(
       phase: phase, user: result.user, credential: result.credential, kindState: result.kindState)
@@ -193,12 +193,12 @@ struct Draft {
     record.isSpending = nil
   }
 
-  /// The user is gone: what they had is destroyed, and what the vendor must still hear is kept.
+  /// Destroys the former user's identity and data, and adds the cleanup deliveries that the vendor must still get.
   private mutating func wipe(isInformed: Bool, phase: AuthenticationMachine.Phase) {
     guard !wipes else { return }
     let service = service
     if service != nil, former.isNobody {
-      // Nothing to destroy, and what other services have is not touched.
+      // There is nothing to destroy, and a wipe would affect the other services.
       isDurable = true
       record = IdentityRecord(phase: phase)
       return
@@ -222,7 +222,7 @@ struct Draft {
     record = IdentityRecord(phase: phase, kindState: adapter.remainder(of: former))
   }
 
-  /// There is room for so many: a wipe never fails for what it adds.
+  /// Drops the oldest deliveries above the maximum, so that a wipe never fails because of the deliveries it adds.
   private mutating func keepNewestDeliveries() {
     let (kept, dropped) = Delivery.newest(deliveries)
     change.parts.insert(contentsOf: dropped.map { .deleteOutbox(id: $0.id) }, at: 0)
@@ -230,7 +230,7 @@ struct Draft {
     givenUp = dropped
   }
 
-  /// What outlives a wipe is written under the new key.
+  /// Writes the push registrations and deliveries that outlive a wipe, registrations under the new key.
   private mutating func writeAgain() {
     for push in pushes {
       guard let json = try? JSONValueEncoder.encode(push) else { continue }
@@ -242,7 +242,8 @@ struct Draft {
     }
   }
 
-  /// Whoever signs in again has no orphaned registrations and no logout that is still to be told.
+  /// Removes what a sign-in makes obsolete: deliveries with `endsAtSignIn`, and the user's orphaned registrations and
+  /// pending logouts. A login that is only prepared removes nothing.
   private mutating func welcome(_ result: SignedIn?) {
     guard result?.prepared == nil else { return }
     let service = service
@@ -268,7 +269,7 @@ extension SignedIn.Merge {
 }
 
 extension PushRecord {
-  /// The data of its events.
+  /// The data of events about this registration.
   var eventData: JSONObject {
     var data: JSONObject = ["id": .string(id)]
     data["user"] = try? JSONValueEncoder.encode(user)

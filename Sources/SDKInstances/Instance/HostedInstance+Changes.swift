@@ -9,13 +9,13 @@ extension HostedInstance {
   typealias Action = AuthenticationMachine.Action
   typealias Input = AuthenticationMachine.Input
 
-  /// Takes an input: commits what must be durable, publishes, then begins the rest. Call it between `enter` and
-  /// `leave`.
+  /// Applies an input to the lane's machine: commits the durable part, publishes it, then begins the remaining actions.
+  /// Call it between `enter` and `leave`.
   ///
   /// - Parameters:
-  ///   - begun: the activity that the input begins, for those that do.
-  ///   - result: what the vendor made of a login, for inputs that bring it.
-  ///   - isInformed: whether the vendor has ended the session of whoever is wiped.
+  ///   - begun: the activity that the input begins, if it begins one.
+  ///   - result: the vendor's result, for inputs that carry one.
+  ///   - isInformed: whether the vendor has ended the wiped user's session.
   /// - Returns: whether the input took effect; `false` when the change could not be stored.
   @discardableResult
   func take(
@@ -37,7 +37,7 @@ extension HostedInstance {
         storeFailed(error, actions: actions, on: lane, begun: begun, isKnownToVendor: isKnown)
         return false
       }
-      // A token that can be had again serves from memory; the store's health tells of the rest.
+      // A renewed token that can be obtained again is served from memory. The store's health shows the failed write.
       logger.error("A renewed token could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
       lane.identity = draft.record
     }
@@ -49,12 +49,12 @@ extension HostedInstance {
     if actions.contains(.supersede) { former?.outcome.resolve(.failure(superseded)) }
     if let begun { lane.progress = begun } else if actions.contains(.supersede) { lane.progress = nil }
     if lane.progress == nil, lane.machine.activity != .idle { lane.progress = Progress() }
-    // What was brought for a user who is gone must not sign them in again.
+    // A credential that was provided for the wiped user must not sign them in again.
     if actions.contains(.wipe) { lane.supply = nil }
     if let result, draft.adopts { adopted(result, on: lane) }
     note(actions, on: lane)
     publish()
-    // Told after it can be seen: who hears of a logout is not given the former token any more.
+    // Emitted after publishing, so that observers of a logout can no longer read the former token.
     environment.events.append(done.events)
     for action in actions { begin(action.ended(unfinished: done.unfinished), on: lane, result: result) }
     keepConnection(of: lane)
@@ -70,7 +70,7 @@ extension HostedInstance {
     if let connection = result.connection { keep(connection, for: lane) }
   }
 
-  /// Removes the throttle that the former user's renewals caused: nobody has been asked for the next user yet.
+  /// Removes the throttle that the former user's renewals caused: no request was made for the next user yet.
   private func forgetThrottle(of lane: Lane) {
     guard lane.recovery.endedAt != nil || lane.recovery.probedAt != nil else { return }
     lane.recovery = lane.recovery.ofNextUser(now)
@@ -99,7 +99,8 @@ extension HostedInstance {
     SDKError(.state, .superseded, "A newer login or logout took this one's place; read the state again.", instance: id)
   }
 
-  /// Nothing has changed on disk, so nothing changes in memory; but a wipe that can't be made durable locks.
+  /// Fails the callers of a change that could not be stored, and leaves the identity in memory unchanged. A wipe that
+  /// could not be stored locks the lane.
   private func storeFailed(
     _ error: SDKError, actions: [Action], on lane: Lane, begun: Progress?, isKnownToVendor: Bool
   ) {
@@ -120,7 +121,7 @@ extension HostedInstance {
     plan()
   }
 
-  /// Makes a draft durable and takes it over into memory.
+  /// Commits a draft, if it is durable, and takes its state over into memory.
   private func commit(_ draft: Draft, on lane: Lane) async throws(SDKError) -> CommitResult {
     guard draft.isDurable else { return CommitResult() }
     let done = try await store(draft.change, record: draft.record, on: lane, raisedBy: draft.raise)
@@ -141,7 +142,7 @@ extension HostedInstance {
     guard let json = try? StoredIdentities.json(records) else {
       throw SDKError(.store, .storeUnavailable, "The identity can't be written.", instance: id)
     }
-    // After a wipe, before what the change writes anew.
+    // The identity comes directly after a wipe, before the other parts that the change writes.
     let place = change.parts.firstIndex { if case .wipe = $0 { true } else { false } }.map { $0 + 1 } ?? 0
     change.parts.insert(.identify(json), at: place)
     let epoch = durableEpoch + raise
@@ -157,17 +158,17 @@ extension HostedInstance {
     return done
   }
 
-  /// What of an identity goes to disk.
+  /// Returns the identity as it goes to disk: an empty one if the kind keeps identities in memory only.
   static func durable(_ record: IdentityRecord, of adapter: any SDKAdapter) -> IdentityRecord {
     adapter.persistsIdentity ? record : .nobody(record.phase == .loggedOut ? .loggedOut : .noUser)
   }
 
-  /// A change of this instance that expects the present epoch.
+  /// Returns a change of this instance that fails unless the epoch on disk is the present one.
   func newChange(parts: [InstanceChange.Part] = [], events: [InstanceChange.NewEvent] = []) -> InstanceChange {
     InstanceChange(uuid: uuid, id: id, kind: kind, expectedEpoch: durableEpoch, parts: parts, events: events)
   }
 
-  /// Commits an event alone, such as the refusal of a credential before the network.
+  /// Commits the event of a notice alone, such as a refusal by the local checks. Its error becomes `lastError`.
   func announce(_ notice: AuthenticationMachine.Notice, on lane: Lane, operation: String? = nil) async {
     var record = lane.identity
     if let error = notice.failure { record.lastError = lastError(error) }
@@ -209,7 +210,7 @@ extension HostedInstance {
     return metadata
   }
 
-  /// Tells of something that changes nothing here, such as a breaker that opened.
+  /// Emits an event that changes no state of the instance, such as a breaker that opened.
   public func announce(_ type: EventType) async {
     await enter()
     defer { leave() }
@@ -222,7 +223,7 @@ extension HostedInstance {
     }
   }
 
-  /// The breaker of the bridge opened or closed.
+  /// Logs and emits that the bridge's breaker has opened or closed.
   public func breakerChanged(isOpen: Bool) async {
     let type = isOpen ? EventType.breakerOpened : .breakerClosed
     logger.log(
@@ -234,7 +235,8 @@ extension HostedInstance {
 }
 
 extension AuthenticationMachine.Action {
-  /// This, for an activity whose change is on disk: whoever waits for its end hears what is left to be done.
+  /// Returns the action. A `finish` becomes a failure with `error` if the commit left work undone, so that callers get
+  /// it.
   fileprivate func ended(unfinished error: SDKError?) -> Self {
     if case .finish = self, let error { .finish(.failed(error)) } else { self }
   }

@@ -3,7 +3,7 @@ import SDKProtocol
 import StateStore
 
 extension HostedInstance {
-  /// Sees to it that there is a connection when there should be one, and none when there should not.
+  /// Opens a connection that is wanted and due. Drops one that is not wanted, except while a logout is at the vendor.
   func keepConnection(of lane: Lane) {
     let isWanted =
       !isDeleted && (lane.machine.phase == .authenticated || lane.machine.phase == .anonymous)
@@ -26,7 +26,7 @@ extension HostedInstance {
     connect(lane)
   }
 
-  /// Tries a lost connection again without waiting for the end of the pause, because an app opens a session.
+  /// Brings the retry of a lost connection forward, because an app opens a session.
   func hastenConnection(of service: String?) async {
     await enter()
     defer { leave() }
@@ -36,13 +36,13 @@ extension HostedInstance {
     plan()
   }
 
-  /// When a connection is to be tried again.
+  /// Returns the time of the next attempt to connect; `nil` when none is planned.
   func nextConnection(_ lane: Lane) -> Timestamp? {
-    // Whether one is wanted is known when the logout has ended.
+    // The outcome of the logout decides whether a connection is still wanted.
     lane.machine.activity == .signingOut ? nil : lane.connection.retryAt
   }
 
-  /// Goes on with the connection on which the vendor accepted a user.
+  /// Adopts the connection on which the vendor accepted a user, in place of the present one.
   func keep(_ connection: any RealtimeConnection, for lane: Lane) {
     dropConnection(of: lane)
     lane.connection.subject = .init(lane.identity)
@@ -51,7 +51,7 @@ extension HostedInstance {
     opened(connection, on: lane)
   }
 
-  /// Ends the connection, if there is one, and what would bring it back.
+  /// Closes the connection, if there is one, and cancels its retry.
   func dropConnection(of lane: Lane) {
     let open = lane.connection.open
     lane.connection.drop()
@@ -107,7 +107,8 @@ extension HostedInstance {
     }
   }
 
-  /// Not inlined: the frame of a merge is large, and the task of each connection would keep room for it.
+  /// Applies news that changes the identity. Not inlined: a merge has a large frame, for which each connection's task
+  /// would reserve memory.
   @inline(never)
   private func follow(_ news: RealtimeNews, on lane: Lane) async {
     switch news {
@@ -153,8 +154,8 @@ extension HostedInstance {
     plan()
   }
 
-  /// The vendor refuses the credential there. A fresh one that it refuses as well, although it takes it elsewhere, is
-  /// no reason to ask for more and more of them.
+  /// Follows up the vendor's refusal of the credential, at most once until the vendor accepts a connection. A vendor
+  /// may refuse every fresh credential here but accept it elsewhere, and requests for new ones would never end.
   private func connectionRefused(_ error: SDKError, on lane: Lane) async {
     lane.connection.refused = lane.connection.subject
     guard !lane.connection.isRefusalFollowedUp else {
@@ -181,7 +182,7 @@ extension HostedInstance {
     lane.connection.heldUntil = wish
     lane.connection.retryAt = max(now + pause, wish ?? now)
     logger.debug("The realtime connection ended: \(error.message)")
-    // A break is no news, but what the vendor said and we could not take is lost.
+    // A single lost connection is not reported. A message that could not be read is, because its content is lost.
     if lane.connection.failures > 1 || error.reason == .badResponse { await announce(.networkError(error), on: lane) }
   }
 }

@@ -6,11 +6,11 @@ import StateStore
 import Synchronization
 
 extension HostedInstance {
-  /// The instance as its observers see it.
+  /// Returns the instance as observers see it.
   ///
   /// - Parameters:
   ///   - isAdmin: whether the provider may be shown.
-  ///   - conceals: whether an external id that is a secret is shown as its digest.
+  ///   - conceals: whether an external id that is a secret is replaced by its digest.
   public nonisolated func shape(secretSettings: Set<String>, isAdmin: Bool, conceals: Bool) -> Instance {
     let seen = published.withLock { $0 }
     var settings = seen.definition.settings
@@ -30,25 +30,27 @@ extension HostedInstance {
       storageEpoch: seen.storageEpoch)
   }
 
-  /// How the bridge stands; of several services, where it stands worst.
+  /// Returns the bridge's status. Of several services it is the first whose breaker is not closed, else the first with
+  /// a `lastExit`.
   private nonisolated func bridgeStatus(_ services: [String]) -> Instance.Bridge {
     let all = services.isEmpty ? [nil] : services.map(Optional.some)
     let states = all.map { environment.bridge.status(of: bridgeKey($0)) }
     return states.first { $0.state != .closed } ?? states.first { $0.lastExit != nil } ?? states[0]
   }
 
-  /// The values of a provider's environment may be secrets; their names help.
+  /// Returns the provider with redacted environment values, because they may be secrets. The names stay.
   private static func redacted(_ provider: JSONObject?) -> JSONObject? {
     guard var provider, let environment = provider["environment"]?.objectValue else { return provider }
     provider["environment"] = .object(JSONObject(environment.keys.map { ($0, "‹redacted›") }))
     return provider
   }
 
-  /// Puts a changed definition in force; another backend is another identity and wipes. Other settings wait for a
-  /// logout in progress: they would end its connection, or its user.
+  /// Puts a changed definition in force. Another backend wipes the identity. Changed settings wait for a logout in
+  /// progress, because they would end its connection or its user.
   ///
-  /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; what `change` throws;
-  ///   `storeUnavailable`, also when it is in force and only the former user's key could not be removed.
+  /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; the errors of `change`;
+  ///   `storeUnavailable`. The last is also thrown if the definition is in force but the former user's key could not be
+  ///   removed.
   public func redefine(
     _ change: (Definition) throws -> (Definition, any SDKAdapter, ProviderConfiguration?, isOtherBackend: Bool)
   ) async throws {
@@ -124,15 +126,16 @@ extension HostedInstance {
     if let unfinished = done.unfinished { throw unfinished.about(id) }
   }
 
-  /// The lanes of a changed definition: those that stay, and new ones for new services.
+  /// Returns the lanes of a changed definition: the present ones that it keeps, and new ones for new services.
   private func lanes(for adapter: any SDKAdapter, keeping: Bool) -> [Lane] {
-    // Above every epoch that work under way was begun in, durable or not.
+    // Higher than every epoch in which present work began, durable or not.
     let epoch = lanes.map(\.machine.epoch).reduce(durableEpoch, max) + 1
     let fresh = Self.lanes(adapter.services, policy: adapter.policy, epoch: epoch, now: now) { _ in nil }
     return fresh.map { new in keeping ? lane(new.service) ?? new : new }
   }
 
-  /// A login that is on its way to the former backend must not be adopted.
+  /// Resets all lanes after a change of the backend. Logins in progress fail with `superseded`, so that they are not
+  /// adopted.
   private func forgetIdentities() {
     for lane in lanes {
       lane.progress?.outcome.resolve(
@@ -142,15 +145,16 @@ extension HostedInstance {
     }
   }
 
-  /// Destroys all that the instance stores. What is in progress hears that it is gone.
+  /// Destroys everything that the instance stores. Activities in progress fail with `SDKError.instanceNotFound`.
   ///
-  /// - Returns: what is left to be done on the disk: the instance is gone, but its old key is not, say.
+  /// - Returns: the error of cleanup that is left to be done on the disk, such as a key that could not be removed. The
+  ///   instance is deleted all the same.
   @discardableResult
   public func delete() async throws -> SDKError? {
     await enter()
     defer { leave() }
     try checkAlive()
-    // Those who could see it still see its events, the last one above all.
+    // The event carries its audience: observers of the deleted instance still get its events, including this last one.
     let last = InstanceChange.NewEvent(
       .instanceDeleted,
       audience: try JSONValueEncoder.encode(

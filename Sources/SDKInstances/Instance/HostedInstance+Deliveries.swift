@@ -4,7 +4,7 @@ import SDKProtocol
 import StateStore
 
 extension HostedInstance {
-  /// Starts what is due of what the vendor must still be told.
+  /// Starts the deliveries that are due, and abandons those past their deadline.
   func deliverPending() {
     guard !isDeleted else { return }
     for delivery in deliveries where mayDeliver(delivery) && dueTime(delivery) <= now {
@@ -25,12 +25,13 @@ extension HostedInstance {
     }
   }
 
-  /// When something is to be delivered next.
+  /// Returns the time at which the next delivery is due; `nil` without one.
   func nextDelivery() -> Timestamp? {
     deliveries.filter(mayDeliver).map(dueTime).min()
   }
 
-  /// What a login makes void, or another logout does, waits while there is one in progress.
+  /// Whether a delivery may start now. A logout, and a delivery with `endsAtSignIn`, wait while a login or logout is in
+  /// progress.
   private func mayDeliver(_ delivery: Delivery) -> Bool {
     guard !delivering.contains(delivery.id) else { return false }
     guard delivery.endsAtSignIn == true || delivery.endsSession, let lane = lane(delivery.service) else { return true }
@@ -51,7 +52,7 @@ extension HostedInstance {
   private static let tooLate = SDKError(
     .unreachable, .timeout, "The time to tell the vendor was over before it could be reached.")
 
-  /// Says of deliveries for which there was no room that they are not made.
+  /// Logs that deliveries are abandoned, because the instance has more than the maximum.
   func noteGivenUp(_ deliveries: [Delivery]) {
     for delivery in deliveries {
       logger.warning(
@@ -63,7 +64,7 @@ extension HostedInstance {
     await enter()
     defer { leave() }
     await conclude(delivery, failure: failure)
-    // Not before: what follows from it must not begin it again.
+    // Removed last: `conclude` may start due deliveries, and must not start this one again.
     delivering.remove(delivery.id)
     plan()
   }
@@ -100,7 +101,7 @@ extension HostedInstance {
     publish()
   }
 
-  /// The vendor has ended a session at last: if its user is still there, they are logged out here too.
+  /// Logs the user out locally, if still signed in, after a delivery has ended their session at the vendor.
   private func endSession(by delivery: Delivery) async {
     guard let lane = lane(delivery.service), let subject = delivery.subject,
       adapter.subject(of: lane.identity) == subject, !isChangingUser(lane)
@@ -110,7 +111,7 @@ extension HostedInstance {
 }
 
 extension Delivery {
-  /// The newest of these that an instance has room for, and the others.
+  /// Splits deliveries into the newest ones, up to the maximum of an instance, and the older rest.
   static func newest(_ all: [Delivery]) -> (kept: [Delivery], dropped: [Delivery]) {
     let excess = all.count - StoredOutboxEntry.maximumCount
     guard excess > 0 else { return (all, []) }
@@ -119,7 +120,8 @@ extension Delivery {
     return (all.filter { !ids.contains($0.id) }, dropped)
   }
 
-  /// How long to wait before the next attempt, in seconds.
+  /// Returns the seconds until the next attempt: a random part of a limit, but at least 0.5. The limit doubles with
+  /// each attempt, up to 300.
   func pause(random: Double) -> Double {
     let longest = min(300, Double(1 << min(attempts, 9)))
     return max(0.5, longest * min(max(random, 0), 1))

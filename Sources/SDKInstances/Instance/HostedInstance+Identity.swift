@@ -4,33 +4,34 @@ import JSONRPC
 public import SDKProtocol
 public import StateStore
 
-/// How a login ended.
+/// The outcome of a login.
 public struct SignInOutcome: Sendable {
-  /// Who is signed in now.
+  /// The user after the login, as apps see them.
   public var user: User
   /// Whether the login changed anything.
   public var changed: Bool
-  /// What was wiped for it.
+  /// The counts of what the login wiped; `nil` without a wipe.
   public var wiped: CommitResult.Wiped?
 }
 
 extension HostedInstance {
-  /// A login that has begun; `nil` progress when there was nothing to do.
+  /// A login that has begun. Its progress is `nil` if there was nothing to do.
   public struct PendingSignIn: Sendable {
     let service: String?
     let progress: Progress?
   }
 
-  /// Logs a user in with a credential that the caller brings; never asks the bridge.
+  /// Logs a user in with a credential that the caller provides. Makes no request to the bridge.
   ///
   /// - Parameters:
-  ///   - operation: what its events name, for callers who don't wait.
-  ///   - epoch: the lane's epoch when the caller began, if something else may have come in between.
-  ///   - accepted: called when the login has its place: a later one supersedes it from then on.
-  ///   - offering: checks what the caller brings, given whether the present credential may be handed out; `nil` when
+  ///   - operation: the operation id in the login's events, for callers that don't wait.
+  ///   - epoch: the lane's epoch when the caller began; if it has changed, the login throws `superseded`. `nil` accepts
+  ///     any.
+  ///   - accepted: called once the login has begun. From then on a later login supersedes it.
+  ///   - offering: checks the caller's credential and returns it, given whether the present one is usable; `nil` when
   ///     there is nothing to do.
-  /// - Throws: the SDK's reasons for a credential that can't be right, the vendor's refusal, `superseded`,
-  ///   `storeUnavailable`.
+  /// - Throws: the SDK's reasons for an invalid credential; the vendor's refusal; `superseded`; `storeUnavailable`;
+  ///   `timeout` when a logout in progress has not ended.
   public func signIn(
     service: String? = nil, operation: String? = nil, since epoch: UInt64? = nil, accepted: @Sendable () -> Void,
     offering: @Sendable (any SDKAdapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
@@ -40,19 +41,19 @@ extension HostedInstance {
     return try await finish(pending)
   }
 
-  /// Seconds to wait beyond the instance's `timeout`, so that a logout that times out can store its failure.
+  /// The seconds to wait beyond the instance's `timeout`, so that a logout that times out can store its failure.
   private static let grace = 2.0
 
-  /// Enters for a change of the identity. A logout in progress is a barrier: waits for its end first.
+  /// Enters to change the identity, after the end of a logout in progress.
   ///
   /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
   private func enterAfterLogout(on service: String?) async throws {
     try await enter { (try? resolved(service)).flatMap(logoutInProgress) }
   }
 
-  /// Enters when there is no logout to wait for any more.
+  /// Enters once `barrier` returns no logout to wait for.
   ///
-  /// - Parameter barrier: the logout to wait for; looked at anew after each.
+  /// - Parameter barrier: returns the logout to wait for, or `nil`. It is called again after each wait.
   /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
   func enter(after barrier: () -> Promise<AuthenticationMachine.Outcome>?) async throws {
     let end = ContinuousClock.now + .seconds(adapter.common.timeout + Self.grace)
@@ -67,15 +68,15 @@ extension HostedInstance {
     }
   }
 
-  /// The outcome of the logout that is in progress; `nil` without one.
+  /// Returns the outcome of the logout in progress; `nil` without one.
   func logoutInProgress(_ lane: Lane) -> Promise<AuthenticationMachine.Outcome>? {
     lane.machine.isSigningOut ? lane.progress?.outcome : nil
   }
 
   /// Begins a login and does not wait for the vendor.
   ///
-  /// - Parameter settling: what a login that needs no exchange changes of the identity; with an operation such a login
-  ///   is told as one, and takes back a logout that is still to be told.
+  /// - Parameter settling: changes the identity when `offering` returns `nil`. Such a login still emits its event, and
+  ///   drops the user's pending logouts.
   public func beginSignIn(
     service: String? = nil, operation: String? = nil, since epoch: UInt64? = nil,
     settling: (@Sendable (inout IdentityRecord) -> Void)? = nil,
@@ -99,7 +100,7 @@ extension HostedInstance {
       }
       checked = offered
     } catch let error as SDKError {
-      // Of what the vendor would refuse it need not be asked.
+      // The vendor would refuse this credential, so the failure is announced without a request.
       if error.origin == .local || error.origin == .vendor {
         await announce(.authenticationFailed(error), on: lane, operation: operation)
       }
@@ -117,7 +118,7 @@ extension HostedInstance {
     return PendingSignIn(service: lane.service, progress: pending)
   }
 
-  /// A login of the user who is signed in already, with what the vendor knows already.
+  /// Repeats the login of the signed-in user, with a credential that the vendor already knows.
   private func settle(
     _ change: @Sendable (inout IdentityRecord) -> Void, operation: String?, on lane: Lane
   ) async throws {
@@ -141,9 +142,10 @@ extension HostedInstance {
     }
   }
 
-  /// Waits for a login that has begun.
+  /// Waits for a login that has begun, and returns its outcome.
   ///
-  /// - Parameter timeout: the caller's patience in seconds; the login goes on without it.
+  /// - Parameter timeout: the seconds to wait, after which the login continues without the caller. `nil` waits for its
+  ///   end.
   public func finish(_ pending: PendingSignIn, timeout: Double? = nil) async throws -> SignInOutcome {
     if let progress = pending.progress, let timeout {
       let outcome = try await patience(timeout, lacking: "The login has not ended") {
@@ -160,10 +162,10 @@ extension HostedInstance {
   /// Logs the user out; valid in every state.
   ///
   /// - Parameters:
-  ///   - cause: what subscribers are told of a local logout.
-  ///   - events: events of the kind's own that go with it.
-  /// - Returns: whether the vendor knows.
-  /// - Throws: when the vendor can't be reached; then everything is kept.
+  ///   - cause: the cause in the event of a local logout.
+  ///   - events: the kind's own events to emit with it.
+  /// - Returns: whether the vendor has been informed.
+  /// - Throws: the failure, such as a vendor that can't be reached; the identity is kept then.
   public func signOut(
     service: String? = nil, localOnly: Bool, as cause: LogoutCause = .explicit, telling events: [EventType] = [],
     accepted: @Sendable () -> Void
@@ -200,16 +202,17 @@ extension HostedInstance {
     return pending
   }
 
-  /// Begins a logout whose outcome is an event with this operation.
+  /// Begins a logout and returns a function that waits for it. The outcome is also emitted as an event with
+  /// `operation`.
   ///
-  /// - Parameter requiringUser: what is thrown when nobody is signed in.
-  /// - Returns: waits so many seconds for the outcome, or as long as it takes; throws why it failed.
+  /// - Parameter requiringUser: the reason of the error that is thrown when no user is signed in.
+  /// - Returns: a function that waits `timeout` seconds, or without limit, for the outcome, and throws its failure.
   public func signOut(
     operation: String, requiringUser: Reason, accepted: @Sendable () -> Void
   ) async throws -> @Sendable (_ timeout: Double?) async throws -> Void {
     let pending = try await beginSignOut(
       service: nil, localOnly: false, operation: operation, requiringUser: requiringUser)
-    // What could not be stored was not begun, and there will be no event that says so.
+    // A logout that could not be stored has not begun. It emits no event, so the caller gets the error.
     if case .success(.failed(let error))? = pending.outcome.result, error.origin == .store { throw error }
     accepted()
     return { timeout in
@@ -220,7 +223,8 @@ extension HostedInstance {
     }
   }
 
-  /// Waits for what was begun: past the point of no return a call answers normally, cancelled or not.
+  /// Waits for an activity that has begun, also when the caller is cancelled, and returns its outcome. Throws its
+  /// failure.
   @discardableResult
   func finished(_ pending: Progress) async throws -> AuthenticationMachine.Outcome {
     let outcome = try await pending.outcome.valueIgnoringCancellation()
@@ -228,14 +232,14 @@ extension HostedInstance {
     return outcome
   }
 
-  /// Asks the owner for what a login needs; nothing changes.
+  /// Requests the data for a login from the owner. Changes no state.
   ///
-  /// - Returns: the answer and the epoch in which it was asked for, for the login that follows.
+  /// - Returns: the answer, and the epoch of the request, for the login that follows.
   public func askOwner(
     service: String? = nil, _ name: BridgeQuestion.Name
   ) async throws -> (answer: BridgeAnswer, epoch: UInt64) {
     var lane = try resolved(service)
-    // One question at a time: a renewal that is under way has its turn first.
+    // Only one request at a time: a renewal in progress ends first.
     while let progress = lane.progress, lane.machine.isRecovering {
       do { _ = try await progress.outcome.value() } catch is SDKError {}
       try checkAlive()
@@ -272,23 +276,23 @@ extension HostedInstance {
     }
   }
 
-  /// An answer of `askOwner` that can't be right counts against who gave it.
+  /// Counts the last run of the provider as failed, because the answer of `askOwner` was invalid.
   public func rejectAnswer(service: String? = nil) throws {
     environment.bridge.reject(bridgeKey(try resolved(service).service))
   }
 
-  /// The identity of a service, for a kind's own reader.
+  /// Returns the identity of a service, for reads by the kind itself.
   public func identity(of service: String? = nil) throws -> IdentityRecord { try resolved(service).identity }
 
-  /// The adapter and the identity, for a kind's own work.
+  /// Returns the adapter and the identity of a service, for work of the kind itself.
   public func state(of service: String? = nil) throws -> (adapter: any SDKAdapter, identity: IdentityRecord) {
     (adapter, try resolved(service).identity)
   }
 
-  /// Changes what the kind keeps for itself; durable on return, without another epoch. While another user's accepted
-  /// login is under way it is about that user: it becomes durable with the login, and fails with it.
+  /// Changes the kind's own state; durable on return, without a new epoch. While another user's accepted login is in
+  /// progress, the change applies to that user. It then becomes durable with the login, and fails with it.
   ///
-  /// - Parameter requiringUser: what is thrown when nobody is signed in.
+  /// - Parameter requiringUser: the reason of the error that is thrown when no user is signed in.
   public func amend(
     service: String? = nil, requiringUser: Reason? = nil, accepted: @Sendable () -> Void = {},
     _ change: @escaping @Sendable (inout [String: Secret]) -> Void

@@ -4,7 +4,7 @@ import SDKProtocol
 import StateStore
 
 extension AuthenticationMachine.Notice {
-  /// The error that it tells of.
+  /// The error that the notice reports; `nil` if it reports none.
   var failure: SDKError? {
     switch self {
     case .authenticationFailed(let error), .refreshFailed(let error), .networkError(let error),
@@ -14,7 +14,7 @@ extension AuthenticationMachine.Notice {
     }
   }
 
-  /// The event that it becomes.
+  /// The type of the event that the notice becomes.
   var type: EventType {
     switch self {
     case .loggedIn: .userLoggedIn
@@ -28,7 +28,7 @@ extension AuthenticationMachine.Notice {
     }
   }
 
-  /// What the journal says.
+  /// The message for the journal.
   var sentence: String {
     switch self {
     case .loggedIn: "The user is logged in."
@@ -44,7 +44,8 @@ extension AuthenticationMachine.Notice {
 }
 
 extension HostedInstance {
-  /// Whether a notice becomes an event: an outage does at most once a minute while it lasts.
+  /// Whether a notice becomes an event. During an outage, `networkError` does at most once a minute; other notices
+  /// always do.
   func isNews(_ notice: AuthenticationMachine.Notice, on lane: Lane) -> Bool {
     guard case .networkError = notice else { return true }
     if let told = lane.outageToldAt, now >= told, now - told < 60 { return false }
@@ -52,7 +53,7 @@ extension HostedInstance {
     return true
   }
 
-  /// The event that a notice becomes, with the data of `protocol.md`.
+  /// Returns the event of a notice, with the data that `protocol.md` defines.
   func event(
     _ notice: AuthenticationMachine.Notice, on lane: Lane, result: SignedIn?
   ) -> InstanceChange.NewEvent {
@@ -60,7 +61,7 @@ extension HostedInstance {
     switch notice {
     case .loggedIn:
       data["user"] = (result?.user).flatMap(eventUser)
-      // The vendor has accepted what may still be unwise.
+      // The vendor has accepted the credential, but the lint may have findings.
       if let hints = lane.progress?.offered?.hints, !hints.isEmpty { data["hints"] = .array(hints.map(JSON.string)) }
     case .loggedOut(let cause):
       data["user"] = eventUser(lane.identity.user)
@@ -85,7 +86,7 @@ extension HostedInstance {
     return .init(notice.type, service: lane.service, operation: lane.progress?.operation, data: data)
   }
 
-  /// What ends the operations of an activity that a newer one supersedes.
+  /// Returns the failure events that end the operations of a superseded activity.
   func superseding(_ progress: Progress, on lane: Lane) -> [InstanceChange.NewEvent] {
     let error = superseded
     let isLogout = lane.machine.activity == .signingOut || lane.machine.activity == .askingForSignOut
@@ -106,7 +107,7 @@ extension HostedInstance {
 
   private func eventUser(_ user: User) -> JSON? { try? JSONValueEncoder.encode(shown(user)) }
 
-  /// A user as observers and events get it: an external id that is a secret only as its digest.
+  /// Returns the user as observers and events get it: the external id, which is a secret, is replaced by its digest.
   nonisolated func concealed(_ user: User) -> User {
     var user = user
     user.externalId = user.externalId.map { TokenID(Secret($0)).description }

@@ -3,8 +3,8 @@ import SDKProtocol
 import StateStore
 
 extension HostedInstance {
-  /// Sets the one deadline of this instance: the next renewal ahead of time, the end of a credential, a connection
-  /// or a delivery that is to be tried again.
+  /// Sets the single deadline of this instance to the earliest of these: the next renewal, the end of a credential, the
+  /// retry of a connection, the next delivery.
   func plan() {
     let next = lanes.compactMap { [nextDeadline($0), nextConnection($0)].compactMap { $0 }.min() }.min()
     let times = [next, nextDelivery()].compactMap { $0 }
@@ -19,7 +19,7 @@ extension HostedInstance {
     environment.deadlines.set(uuid.description, at: time) { operations.start { await self.deadlineReached() } }
   }
 
-  /// Takes up what the time that this process did not see has left to do.
+  /// Continues after a start: handles what expired, was interrupted or became due while the process was not running.
   func resume() async {
     await enter()
     defer { leave() }
@@ -32,7 +32,7 @@ extension HostedInstance {
       await take(.expired(means: means), on: lane)
     }
     for lane in lanes where lane.isInterrupted && lane.machine.activity == .idle {
-      // One attempt with the old token tells whether it was spent.
+      // One attempt with the old token shows whether it was spent.
       lane.recovery.trigger = .restart
       await take(.renew(means(lane)), on: lane)
     }
@@ -42,7 +42,7 @@ extension HostedInstance {
     plan()
   }
 
-  /// Looks anew for when the renewals begin.
+  /// Sets the deadline again, because the renewal schedule has changed.
   func replan() async {
     await enter()
     defer { leave() }
@@ -62,14 +62,15 @@ extension HostedInstance {
       let place = place(renewal(of: credential, endingAt: end, on: lane), of: lane)
       return waitsPastTheEnd(place, on: lane) ? place.start : min(place.start, end)
     case .reauthNeeded:
-      // An outage of the provider ends by itself; whoever comes next finds the user signed in.
+      // A provider outage ends by itself. A renewal then signs the user in again before the next call.
       return canRenew && isEager ? place(retry(lane, end: nil), of: lane).start : nil
     default: return nil
     }
   }
 
-  /// Whether a credential that ended while nobody looked, as in a machine that slept, waits for its turn: many may
-  /// have ended with it. Whoever asks for it in the meantime is not kept waiting.
+  /// Whether the renewal of a credential that has ended waits for its late reservation, such as after the machine
+  /// slept. Many credentials may have ended together, so their renewals are spread out. A call that needs the
+  /// credential renews it at once.
   private func waitsPastTheEnd(_ place: RenewalPlace, on lane: Lane) -> Bool {
     place.isCatchingUp && lane.recovery.failure == nil && lane.identity.credential?.hasExpired(at: vendorNow) == true
   }
@@ -108,7 +109,7 @@ extension HostedInstance {
     lane.place = nil
   }
 
-  /// The deadline has come, or the clock was set.
+  /// Does all work that is due. Called at the deadline, and after the clock was set.
   func deadlineReached() async {
     await enter()
     defer { leave() }

@@ -5,9 +5,9 @@ public import SDKProtocol
 import StateStore
 
 extension HostedInstance {
-  /// Registers the user's device for push at the vendor; the same address again replaces its registration.
+  /// Registers the user's device for push at the vendor. A registration with the same address is replaced.
   ///
-  /// - Returns: our id of it.
+  /// - Returns: the daemon's id of the registration.
   public func registerPush(
     service: String?, _ endpoint: PushEndpoint
   ) async throws -> String {
@@ -31,13 +31,13 @@ extension HostedInstance {
       try await adapter.register(asked, of: identity, on: connection)
     }
     push.vendorId = done.value
-    // Only now: had the new one been refused, the former would still be what the vendor has.
+    // After the registration: if the vendor refuses the new one, it still has the former.
     if !adapter.overwritesPush { await unregister(former.filter { !$0.isSameDevice(as: push) }, of: done.identity) }
     try await keep(push, replacing: former, epoch: done.epoch, of: done.identity)
     return push.id
   }
 
-  /// Takes devices back whose place another one has; what the vendor does not take back is told to the operator.
+  /// Unregisters replaced devices at the vendor. Logs a warning for each one that could not be removed.
   private func unregister(_ replaced: [PushRecord], of identity: IdentityRecord) async {
     let (adapter, logger) = (adapter, logger)
     for push in replaced {
@@ -58,7 +58,7 @@ extension HostedInstance {
     await enter()
     defer { leave() }
     guard !isDeleted, let lane = lane(push.service), lane.machine.epoch == epoch else {
-      // Its user is gone: the vendor is told to forget it.
+      // The user has changed meanwhile, so the new registration is removed at the vendor again.
       let adapter = adapter
       environment.operations.startBackground { try? await adapter.unregister(push, of: identity, on: nil) }
       throw SDKError(.state, .superseded, "The user changed while the device was registered.", instance: id)
@@ -75,7 +75,7 @@ extension HostedInstance {
     environment.events.append(done.events)
   }
 
-  /// Unregisters a device; an orphaned registration is only forgotten here.
+  /// Removes a registration, also at the vendor unless it is orphaned.
   public func unregisterPush(_ pushId: String) async throws {
     try checkAlive()
     guard let push = pushes.first(where: { $0.id == pushId }) else {
@@ -90,7 +90,7 @@ extension HostedInstance {
           try await adapter.unregister(push, of: identity, on: connection)
         }
       } catch let error as SDKError where error.reason == .notFound {
-        // The vendor has forgotten it already.
+        // The vendor has no such registration any more.
       }
     }
     await enter()
@@ -105,13 +105,13 @@ extension HostedInstance {
     environment.events.append(done.events)
   }
 
-  /// All push registrations, also the orphaned ones.
+  /// Returns all push registrations, orphaned ones included, oldest first.
   public func pushRecords() throws -> [PushRecord] {
     try checkAlive()
     return pushes.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
   }
 
-  /// Work at the vendor that runs to its end whatever becomes of the caller.
+  /// Runs work at the vendor to its end, even if the caller is cancelled, and returns its result.
   func operation<T: Sendable>(
     _ work: @escaping @Sendable @concurrent () async throws(SDKError) -> T
   ) async throws -> T {

@@ -2,7 +2,7 @@ import DelegateBridge
 import SDKProtocol
 
 extension HostedInstance {
-  /// Asks the owner, or takes what was supplied for this occasion.
+  /// Requests a credential from the owner, or uses the one that was provided in advance, once.
   func ask(_ lane: Lane, attempt: Int, isRefusal: Bool, _ error: SDKError?) {
     let (epoch, now, service) = (lane.machine.epoch, now, lane.service)
     if let supply = lane.supply {
@@ -47,7 +47,7 @@ extension HostedInstance {
     return question
   }
 
-  /// The vendor's host with its port, for providers that look for a credential by it.
+  /// Returns the vendor's host with its port, for providers that look up a credential by host.
   private func vendorHost(_ lane: Lane) -> String? {
     let endpoint = adapter.endpoint(for: lane.identity)
     guard let url = endpoint.baseUrl ?? endpoint.instanceUrl, let scheme = url.firstRange(of: "://") else { return nil }
@@ -82,7 +82,9 @@ extension HostedInstance {
     }
   }
 
-  /// The credential in an answer, if it is one of the user who is signed in.
+  /// Returns the checked credential of an answer; `nil` when the owner wants none.
+  ///
+  /// - Throws: `providerTokenForOtherUser` for the credential of another user; the errors of the adapter's check.
   func check(_ answer: BridgeAnswer, for lane: Lane) throws(SDKError) -> CheckedCredential? {
     guard let checked = try adapter.check(answer, for: lane.identity, now: vendorNow) else { return nil }
     if adapter.isSameUser(checked, as: lane.identity) == false {
@@ -93,7 +95,8 @@ extension HostedInstance {
     return checked
   }
 
-  /// Tells the owner of the failure and asks whether to go on; more than the budget in a minute is a loop.
+  /// Notifies the owner of the failure and requests whether to continue. After `maxAttempts` requests within a minute
+  /// it declines by itself, because that is a loop.
   func confirm(_ lane: Lane, _ error: SDKError) {
     let (epoch, service) = (lane.machine.epoch, lane.service)
     guard lane.recovery.mayConfirm(now, atMost: adapter.policy.maxAttempts) else {
@@ -119,7 +122,7 @@ extension HostedInstance {
     }
   }
 
-  /// Renews with what the SDK has itself: a refresh token, an identity to exchange again.
+  /// Renews the credential without the owner: with a refresh token, or by exchanging the identity again.
   func renewItself(_ lane: Lane) {
     lane.progress?.basis = lane.identity.kindState
     let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
@@ -140,7 +143,7 @@ extension HostedInstance {
     defer { leave() }
     guard !isDeleted, let lane = lane(service) else { return }
     guard adapter.isRefusal(error) else {
-      // Who asks for fewer requests has not taken this one.
+      // A vendor that limits the rate has not processed the request, so it has spent nothing.
       if error.origin == .unreachable, error.reason != .rateLimited {
         lane.isInterrupted = adapter.spends(lane.identity)
       }
@@ -165,7 +168,7 @@ extension HostedInstance {
     await take(.itselfRefused(epoch: epoch, error, means: means(lane), isFinal: isFinal), on: lane)
   }
 
-  /// Shows the vendor what was supplied.
+  /// Shows the offered credential to the vendor.
   func verify(_ lane: Lane) {
     guard let offered = lane.progress?.offered else { return }
     lane.progress?.basis = lane.identity.kindState
@@ -193,7 +196,8 @@ extension HostedInstance {
     }
   }
 
-  /// What the vendor has not looked at is not used up.
+  /// Keeps a provided credential for the next attempt, because the vendor has not seen it. Kinds with `usesUnverified`
+  /// have used it already.
   private func putBack(_ supply: CheckedCredential, epoch: UInt64, on service: String?) {
     guard !adapter.policy.usesUnverified, let lane = lane(service), lane.machine.epoch == epoch else { return }
     lane.supply = supply
@@ -206,7 +210,7 @@ extension HostedInstance {
     defer { leave() }
     guard !isDeleted, let lane = lane(service) else { return await abandon(result) }
     guard epoch == lane.machine.epoch else {
-      // Nobody would ever end what the vendor gave for an identity that is gone.
+      // The identity is gone: without `undo`, the vendor's grant would stay valid.
       if result.isIrreplaceable { undo(result, on: lane) } else { await abandon(result) }
       return
     }
@@ -224,13 +228,14 @@ extension HostedInstance {
     await abandon(result)
   }
 
-  /// Stores what the kind keeps of a renewal whose answer can't be used, so that what was spent for it is not lost.
+  /// Stores the kind's state from a renewal whose response can't be used, because it may hold the only valid refresh
+  /// token.
   ///
-  /// - Returns: why it could not be stored.
+  /// - Returns: the error when it could not be stored.
   private func keep(_ result: SignedIn, of lane: Lane) async -> SDKError? {
     var record = lane.identity
     record.kindState = result.kindState
-    // An answer that brings nothing new does not replace one that was lost before.
+    // A result that can be obtained again does not make up for an irreplaceable one that was lost before.
     let isInterrupted = lane.isInterrupted && !result.isIrreplaceable
     record.isSpending = isInterrupted ? true : nil
     do throws(SDKError) {

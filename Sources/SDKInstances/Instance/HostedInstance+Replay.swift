@@ -2,10 +2,10 @@ import Concurrency
 import SDKProtocol
 
 extension HostedInstance {
-  /// A request in the user's name: when the vendor refuses the credential, it is sent once more with a renewed one
+  /// Sends a request in the user's name. If the vendor refuses the credential, sends it once more with a renewed one
   /// (`sdks.md`, M6).
   ///
-  /// - Returns: the answer, and whose it is.
+  /// - Returns: the answer, with the identity and the epoch of the request that got it.
   func replaying<T: Sendable>(
     on service: String?,
     _ request:
@@ -25,9 +25,9 @@ extension HostedInstance {
     return (value, renewed, nextEpoch)
   }
 
-  /// Waits for the renewal of a credential that the vendor has refused, whoever began it.
+  /// Waits for the renewal of a credential that the vendor has refused. Begins one unless one is in progress.
   ///
-  /// - Throws: the refusal when there is no way to a new credential; else why the renewal failed.
+  /// - Throws: the refusal when no renewal is possible; otherwise the renewal's failure.
   private func renewed(after error: SDKError, of identity: IdentityRecord, on service: String?) async throws {
     guard let pending = try await recovery(from: error, of: identity, on: service) else { return }
     if case .failed(let failure) = try await pending.outcome.value() { throw failure }
@@ -42,7 +42,7 @@ extension HostedInstance {
     guard adapter.subject(of: lane.identity) == adapter.subject(of: identity) else {
       throw SDKError(.state, .superseded, "The user of \(id) changed meanwhile; try again.", instance: id)
     }
-    // Somebody else met the refusal first and has a new credential by now.
+    // Another request was refused before, and there is a new credential already.
     if lane.machine.mayHandOut, lane.identity.credential?.tokenId != identity.credential?.tokenId { return nil }
     if !lane.machine.isRecovering {
       let isAnonymous = lane.machine.phase == .anonymous

@@ -4,19 +4,19 @@ import SDKProtocol
 import Synchronization
 
 extension HostedInstance {
-  /// The lane of a service, if it is still there.
+  /// Returns the lane of a service; `nil` if the instance has no such service.
   func lane(_ service: String?) -> Lane? { lanes.first { $0.service == service } }
 
-  /// The lane of a service that a call named.
+  /// Returns the lane of the service that a call means.
   func resolved(_ service: String?) throws -> Lane {
     try checkAlive()
     guard let lane = lane(try resolve(service)) else { throw SDKError.instanceNotFound(id) }
     return lane
   }
 
-  /// The service that a call means: the one it names, else the only one there is, else the only one that is set up.
+  /// Returns the service that a call means: the one it names, else the only one, else the only one that is set up.
   ///
-  /// - Throws: `invalidParams` for an unknown name, or for none where there are several.
+  /// - Throws: `invalidParams` for an unknown name, or without a name if several services remain.
   nonisolated func resolve(_ service: String?) throws -> String? {
     let services = published.withLock { $0.services }
     let names = services.keys.sorted()
@@ -36,14 +36,14 @@ extension HostedInstance {
       "\(id) has several services; give service as one of \(names.joined(separator: ", ")).", member: "service")
   }
 
-  /// Where a new credential for a lane could come from.
+  /// Returns a lane's renewal strategies: by the SDK itself, through the bridge, both, or none.
   func means(_ lane: Lane) -> RenewalMeans {
     RenewalMeans(
       itself: adapter.renewsItself(lane.identity),
       bridge: lane.supply != nil || (hasOwner(lane) && adapter.mayAsk(for: lane.identity)))
   }
 
-  /// Whether there is somebody to ask.
+  /// Whether there is an owner to send requests to: a token provider or a delegate.
   func hasOwner(_ lane: Lane) -> Bool {
     provider != nil || environment.bridge.hasDelegate(bridgeKey(lane.service))
   }

@@ -2,7 +2,8 @@ import Concurrency
 public import SDKProtocol
 
 extension HostedInstance {
-  /// All that an app needs to open a conversation; makes an anonymous user if there is none and the SDK may.
+  /// Returns everything that an app needs to open a conversation. Creates an anonymous user if there is no user and the
+  /// kind allows it.
   public func openSession(service: String? = nil, minTTL: Double, timeout: Double?) async throws -> Session {
     try await session(try resolved(service).service, minTTL: minTTL, timeout: timeout, attempts: 4)
   }
@@ -52,7 +53,7 @@ extension HostedInstance {
       case .locked: return hidden(.locked, lane)
       case .noUser, .loggedOut, .anonymous:
         if lane.machine.phase != .anonymous, error.origin == .state, adapter.makesAnonymousUsers, attempts > 1 {
-          // Whom the session was for is gone by now; another visitor is made for it as for any other.
+          // The user of this session is gone, so the next attempt may create an anonymous one, as for any visitor.
           return try await session(name, minTTL: minTTL, timeout: timeout, attempts: attempts - 1)
         }
         if goesOnWithout(error, lane), let session = try await opened(name, with: nil) { return session }
@@ -63,7 +64,7 @@ extension HostedInstance {
     }
   }
 
-  /// Whoever was accepted is who the session is for: a login under way that its caller did not wait for comes first.
+  /// Waits for a login in progress that its caller did not wait for, because the session is that user's.
   private func awaitAcceptedLogin(_ service: String?, timeout: Double?) async throws {
     for _ in 0..<4 {
       let lane = try resolved(service)
@@ -76,7 +77,8 @@ extension HostedInstance {
     }
   }
 
-  /// A guest's session opens; but a provider that fails has not said that there is to be none.
+  /// Whether a session opens without a credential despite the error. An unavailable provider or vendor has not refused
+  /// one, so its failure prevents the session unless the policy is `fallBack`.
   private func goesOnWithout(_ error: SDKError, _ lane: Lane) -> Bool {
     guard adapter.opensWithoutCredential(lane.identity) else { return false }
     if adapter.policy.onFailure == .fallBack { return true }
@@ -96,7 +98,7 @@ extension HostedInstance {
     return adapter.makesAnonymousUsers && mayBecomeAnonymous(lane)
   }
 
-  /// Whether an anonymous user takes the place of nobody; not in that of a user whom an implicit logout has ended.
+  /// Whether an anonymous user may be created: only if there is no user, and not after an implicit logout.
   private func mayBecomeAnonymous(_ lane: Lane) -> Bool {
     (lane.machine.phase == .noUser || lane.machine.phase == .loggedOut) && lane.identity.isLoggedOutImplicitly != true
   }
@@ -111,8 +113,8 @@ extension HostedInstance {
     return lane.progress
   }
 
-  /// A credential from before this process is shown to the vendor once, or a revoked one would be handed out blindly.
-  /// Whoever comes meanwhile waits for that.
+  /// Probes a credential from before this process once at the vendor, so that no revoked one is issued unchecked.
+  /// Concurrent callers wait for the same probe.
   private func probeOnce(_ service: String?) async throws {
     try await verification(service)?.value()
   }
@@ -154,7 +156,8 @@ extension HostedInstance {
     }
   }
 
-  /// The vendor refused the credential when the session was opened: it is renewed, but not time and again.
+  /// Handles the vendor's refusal of the credential when a session was opened. Renews the credential, unless `isLast`,
+  /// so that renewals don't loop.
   private func refused(_ token: Token, _ error: SDKError, isLast: Bool, on service: String?) async throws {
     await enter()
     defer { leave() }
@@ -163,7 +166,7 @@ extension HostedInstance {
     await take(.refused(error, means: isLast ? .none : means(lane)), on: lane)
   }
 
-  /// What the kind adds to a session.
+  /// Returns the kind's additions to a session.
   private func opening(_ service: String?) async throws -> SessionOpening {
     await hastenConnection(of: service)
     let first = try resolved(service)
@@ -179,7 +182,7 @@ extension HostedInstance {
     }
   }
 
-  /// `nil` when the token is another identity's by now.
+  /// Opens the session. Returns `nil` if the identity or its token has changed meanwhile.
   private func opened(_ service: String?, with token: Token?) async throws -> Session? {
     let epoch = try resolved(service).machine.epoch
     let opening = try await opening(service)
@@ -199,7 +202,7 @@ extension HostedInstance {
       storageEpoch: clientStorageEpoch, service: lane.service)
   }
 
-  /// What is given once is durably gone before it is given.
+  /// Removes data that is given only once, durably before it is given, and stores what the opening has learned.
   private func forget(_ keys: [String], _ opening: SessionOpening, on lane: Lane) async throws {
     var record = lane.identity
     for key in keys { record.kindState[key] = nil }

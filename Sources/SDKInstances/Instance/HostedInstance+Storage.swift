@@ -3,19 +3,19 @@ import SDKProtocol
 import StateStore
 
 extension HostedInstance {
-  /// The largest value as JSON text.
+  /// The maximum size of a value as JSON text, in bytes.
   public static let maximumValueBytes = 32 * 1024
-  /// The sum of keys and values of an instance.
+  /// The maximum total size of an instance's keys and values, in bytes.
   public static let maximumStorageBytes = 1024 * 1024
 
-  /// The value of a key and the storage epoch; `null` when there is none.
+  /// Returns the value of a key, or `null` without one, and the storage epoch.
   public func storedValue(_ key: String, epoch: String?) async throws -> (value: JSON, epoch: String) {
     try check(key, epoch: epoch)
     let stored = try await environment.store.storageValue(of: uuid, key: key)
     return (stored?.value ?? .null, try check(stored?.storageEpoch, for: epoch))
   }
 
-  /// Keeps a value until the identity is wiped; durable on return.
+  /// Stores a value until the identity is wiped; durable on return.
   public func store(_ value: JSON, for key: String, epoch: String?) async throws {
     let bytes = JSONWriter.bytes(of: value).count
     guard bytes <= Self.maximumValueBytes else {
@@ -31,7 +31,7 @@ extension HostedInstance {
     try await change(key, epoch: epoch, .deleteValue(key: key))
   }
 
-  /// The next keys with the size of their values, and the storage epoch.
+  /// Returns the next keys with the sizes of their values, and the storage epoch.
   ///
   /// - Parameter key: the last key of the page before.
   func storedKeys(
@@ -68,7 +68,8 @@ extension HostedInstance {
     try check(epoch, is: clientStorageEpoch)
   }
 
-  /// Returns the epoch of what was read: the store knows of a wipe before the instance does.
+  /// Returns the storage epoch of a read. Takes the store's epoch, because a wipe reaches the store before the
+  /// instance.
   private func check(_ stored: UInt64?, for epoch: String?) throws -> String {
     try checkAlive()
     let found = stored.map(uuid.clientStorageEpoch) ?? clientStorageEpoch

@@ -4,16 +4,16 @@ import Logging
 public import SDKProtocol
 
 extension HostedInstance {
-  /// A living credential: from memory, or through one renewal that all waiters share.
+  /// Returns a living credential: from memory, or from one renewal that all callers share.
   ///
-  /// - Throws: `notAuthenticated`, `reauthNeeded`, `locked`; the reasons of provider and vendor; `timeout` when the
-  ///   caller's patience ends before the renewal does.
+  /// - Throws: `notAuthenticated`, `reauthNeeded`, `locked`; the reasons of provider and vendor; `timeout` when
+  ///   `timeout` seconds pass before the renewal ends.
   public func token(
     service: String? = nil, minTTL: Double, timeout: Double?, http: Bool
   ) async throws -> Token {
     try checkIssuable(service)
     let token = try await sessionToken(service: service, minTTL: minTTL, timeout: timeout, http: http)
-    // The vendor may have been asked meanwhile.
+    // The vendor may have responded meanwhile, after which the kind may withhold the credential.
     try checkIssuable(service)
     return token
   }
@@ -22,7 +22,7 @@ extension HostedInstance {
     if let error = adapter.withheld(try resolved(service).identity) { throw error.about(id) }
   }
 
-  /// A living credential as `token` gives it, also where the kind withholds it from apps.
+  /// Returns a living credential like `token`, also where the kind withholds it from apps.
   func sessionToken(
     service: String?, minTTL: Double, timeout: Double?, http: Bool
   ) async throws -> Token {
@@ -49,14 +49,15 @@ extension HostedInstance {
     throw noToken(try resolved(name))
   }
 
-  /// A new credential, or the error; the cached one stays as it was.
+  /// Renews the credential and returns the new one. A provider's failure leaves a living one as it is. Within
+  /// `minInterval` of the last renewal, returns or throws the result of that one.
   ///
-  /// - Parameter resetting: the caller has control: breaker and interval don't hold it back, and a lock of the
-  ///   vendor's ends with a credential that it accepts.
+  /// - Parameter resetting: whether the caller has the control role. Breaker and `minInterval` are then ignored, and a
+  ///   lock by the vendor ends with a credential that it accepts.
   public func refresh(service: String? = nil, timeout: Double?, resetting: Bool) async throws -> Token {
     try checkIssuable(service)
     let name = try resolved(service).service
-    // A look at the present credential has its turn first.
+    // A probe of the present credential ends first.
     while let progress = try resolved(name).progress, try resolved(name).machine.activity == .probing {
       do { _ = try await progress.outcome.value() } catch is SDKError {}
     }
@@ -91,7 +92,9 @@ extension HostedInstance {
     return progress
   }
 
-  /// The app saw the vendor refuse a token: nobody gets it any more, and one probe or renewal follows.
+  /// Stops issuing a token that the vendor has refused according to an app, and begins one probe or renewal. If the
+  /// last one was less than `minInterval` ago, the next call that needs the token begins it. Ignores a token that is
+  /// not the present one.
   public func reject(
     service: String? = nil, _ tokenId: TokenID, status: Int? = nil, code: String? = nil, description: String? = nil
   ) async throws {
@@ -116,8 +119,10 @@ extension HostedInstance {
     await take(.reported(report, means: means(lane)), on: lane)
   }
 
-  /// What was reported and not followed up, because another report had just been or nobody answered, is followed up
-  /// when somebody needs the token.
+  /// Begins the probe or renewal for a report that was not followed up, because another one preceded it or no answer
+  /// came. Called when a token is needed.
+  ///
+  /// - Throws: `providerBackoff` within `minInterval` of the last probe or renewal.
   private func followUpReport(_ lane: Lane) async throws -> Progress {
     let interval = adapter.common.planner.minInterval
     if lane.recovery.holdsBack(now, within: interval) {
@@ -137,7 +142,7 @@ extension HostedInstance {
     case wait(Progress)
   }
 
-  /// What a reader gets now; begins a renewal if one is needed.
+  /// Returns the token for a caller, or the activity to wait for. Begins a renewal if one is needed.
   private func look(_ service: String?, minTTL: Double, renewed: Bool) async throws -> Look {
     await enter()
     defer { leave() }
@@ -158,7 +163,7 @@ extension HostedInstance {
       return .wait(try await followUpReport(lane))
     }
     var means = means(lane)
-    // That nobody is there to ask is told once, as any other failure is before the SDK goes on without.
+    // A missing owner is announced once, like any other failure before the fallback.
     if means.isNone, adapter.policy.onFailure == .fallBack, lane.identity.degraded == nil || lane.isUntried,
       adapter.mayAsk(for: lane.identity)
     {
@@ -171,13 +176,13 @@ extension HostedInstance {
     return .wait(progress)
   }
 
-  /// Compares the credential's end with the clock: an end that has passed before the timer fired, and one that lies
+  /// Compares the credential's end with the clock. Handles an end that passed before the timer fired, and one that lies
   /// ahead again because the clock was set back.
   func noticeExpiry(_ lane: Lane) async {
     guard let credential = lane.identity.credential else { return }
     if lane.machine.waitsForTheClock {
       guard !credential.hasExpired(at: vendorNow) else { return }
-      // The vendor is asked about it at the next session.
+      // The next session probes the credential at the vendor.
       lane.isVerified = false
       await take(.revived, on: lane)
     } else if lane.machine.standing == .usable, credential.hasExpired(at: vendorNow) {
@@ -185,7 +190,7 @@ extension HostedInstance {
     }
   }
 
-  /// The cached credential, if it may be handed out and lives.
+  /// Returns the cached credential, if it may be issued and has not expired.
   func livingToken(_ service: String?, stale: Bool) -> Token? {
     guard let lane = lane(service), lane.machine.mayHandOut, let credential = lane.identity.credential,
       !credential.hasExpired(at: vendorNow)
@@ -222,7 +227,7 @@ extension HostedInstance {
     return token
   }
 
-  /// Why there is no token.
+  /// Returns the error that explains why there is no token.
   func noToken(_ lane: Lane, as phase: AuthenticationMachine.Phase? = nil) -> SDKError {
     switch phase ?? lane.machine.phase {
     case .noUser, .loggedOut:
@@ -247,7 +252,8 @@ extension HostedInstance {
       instance: id)
   }
 
-  /// Waits at most so long; what is waited for goes on.
+  /// Waits for a result: at most `seconds`, or without limit if that is `nil`. Throws `timeout` afterwards, while the
+  /// work continues.
   func patience<T: Sendable>(
     _ seconds: Double?, lacking: String = "No new token came",
     _ wait: @escaping @Sendable @concurrent () async throws -> T

@@ -4,8 +4,8 @@ import SDKProtocol
 import StateStore
 
 extension HostedInstance {
-  /// Where identities are not kept on disk, a start finds what belonged to whoever was signed in and has no owner any
-  /// more: it is wiped, so that the next user inherits nothing. Push registrations stay at the vendor, orphaned.
+  /// Wipes the data of a former user at start, if the kind keeps identities in memory only. Its owner is unknown then,
+  /// and the next user must not inherit it. Push registrations stay at the vendor, orphaned.
   func wipeUnkept() async {
     guard !adapter.persistsIdentity, let lane = lanes.first, lane.identity.isNobody else { return }
     do throws(SDKError) {

@@ -4,7 +4,8 @@ import Logging
 import SDKProtocol
 
 extension HostedInstance {
-  /// Begins what an action asks for at the vendor or the bridge; the result comes back with the epoch of now.
+  /// Begins the work of an action at the vendor or the bridge. Its result is received later, with the epoch in which
+  /// the work began.
   func begin(_ action: Action, on lane: Lane, result: SignedIn?) {
     switch action {
     case .exchange: exchange(lane)
@@ -34,7 +35,7 @@ extension HostedInstance {
     }
   }
 
-  /// Brings a result back, later, as a change of its own.
+  /// Receives an input asynchronously, as a change of its own.
   private nonisolated func report(_ input: Input, on service: String?) {
     environment.operations.start { await self.receive(input, on: service) }
   }
@@ -47,7 +48,7 @@ extension HostedInstance {
     await take(input, on: lane, with: result)
   }
 
-  /// A result that nobody takes: its connection ends.
+  /// Closes the connection of a result that is not used.
   func abandon(_ result: SignedIn?) async { await result?.connection?.close() }
 
   // MARK: Logins
@@ -78,7 +79,7 @@ extension HostedInstance {
     }
   }
 
-  /// Forgets a login at the vendor that came too late, unless the same user is signed in by now.
+  /// Logs a late login out at the vendor, unless the same user is signed in by now.
   func undo(_ result: SignedIn?, on lane: Lane) {
     guard let result, result.prepared == nil, result.isTold else { return }
     let late = IdentityRecord(
@@ -113,7 +114,8 @@ extension HostedInstance {
 
   // MARK: Logouts
 
-  /// Ends the former user's session as a logout does; with a dead credential the logout is local.
+  /// Ends the former user's session as a logout does. If the credential is dead and `renewsToSignOut` holds, the logout
+  /// is local.
   private func endFormer(_ lane: Lane) {
     let (epoch, service) = (lane.machine.epoch, lane.service)
     let isDead = lane.machine.standing == .refused || lane.identity.credential?.hasExpired(at: vendorNow) == true
@@ -135,7 +137,7 @@ extension HostedInstance {
         try await adapter.signOut(credential, of: identity, on: connection)
         await self.receive(ended(epoch), on: service)
       } catch {
-        // A refused credential ends the session too: there is none any more that it could end.
+        // The vendor's refusal counts as the end of a former user's session: the credential has no session to end.
         let isEnded = error.origin == .vendor && ended(epoch).endsFormer
         await self.receive(isEnded ? .formerEnded(epoch: epoch) : failed(epoch, error), on: service)
       }
@@ -164,7 +166,7 @@ extension HostedInstance {
     guard !isDeleted, let lane = lane(service) else { return }
     let probe: AuthenticationMachine.Probe
     switch error.origin {
-    // Who may not do something is known all the same.
+    // A user without the permission is still known to the vendor, which accepts the credential.
     case .vendor where error.reason == .forbidden && !adapter.isRefusal(error): probe = .accepted
     case .vendor: probe = .refused(error)
     default: probe = .unanswered(error)
@@ -177,7 +179,7 @@ extension HostedInstance {
 }
 
 extension AuthenticationMachine.Input {
-  /// Whether the vendor has answered, whatever it said.
+  /// Whether the input is a response of the vendor, positive or negative.
   fileprivate var isAnswer: Bool {
     switch self {
     case .formerEnded, .signOutAccepted, .anonymousAccepted, .credentialRefused, .verificationFailed,
@@ -189,7 +191,7 @@ extension AuthenticationMachine.Input {
 
   fileprivate var endsFormer: Bool { if case .formerEnded = self { true } else { false } }
 
-  /// Whether a session has ended with the vendor's knowledge.
+  /// Whether the input reports a session that the vendor has ended.
   var tellsThatVendorKnows: Bool {
     switch self {
     case .signOutAccepted, .formerEnded(_, informed: true): true

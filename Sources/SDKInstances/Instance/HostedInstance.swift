@@ -5,22 +5,22 @@ public import SDKProtocol
 public import StateStore
 import Synchronization
 
-/// One instance: the only one that holds its state, so that instances can't touch each other.
+/// An instance and its state, which no other object holds, so that instances can't affect each other.
 ///
-/// Inputs go through the `AuthenticationMachine` of a lane; what is to be durable is committed first, then memory is
-/// published, then the rest is done. Work at the vendor or the bridge runs in `Operations` and comes back with its
-/// epoch.
+/// Inputs go through the `AuthenticationMachine` of a lane. The durable part is committed first, then memory is
+/// published, then the remaining actions begin. Work at the vendor or the bridge runs in `Operations`, and its result
+/// carries the epoch in which it began.
 public actor HostedInstance {
-  /// Its identity for life.
+  /// The permanent identifier of the instance.
   public nonisolated let uuid: InstanceUUID
-  /// Its name.
+  /// The name of the instance.
   public nonisolated let id: InstanceID
-  /// Its SDK.
+  /// The kind of SDK.
   public nonisolated let kind: KindName
-  /// When it was made.
+  /// The time at which the instance was created.
   public nonisolated let createdAt: Timestamp
   nonisolated let environment: InstanceEnvironment
-  /// The time at the vendor.
+  /// The clock of the vendor.
   nonisolated let vendorClock: VendorClock
   nonisolated let logger: Logger
   nonisolated let published: Mutex<Published>
@@ -28,21 +28,21 @@ public actor HostedInstance {
   var definition: Definition
   var adapter: any SDKAdapter
   var provider: ProviderConfiguration?
-  /// One for each service; one without a name for kinds that have none.
+  /// The lanes: one for each service, or one without a name if the kind has no services.
   var lanes: [Lane]
   var durableEpoch: UInt64
   var storageEpoch: UInt64
   var pushes: [PushRecord]
-  /// What the vendor must still be told.
+  /// The notifications that the vendor must still get.
   var deliveries: [Delivery]
-  /// Deliveries that are on their way.
+  /// The ids of the deliveries in progress.
   var delivering: Set<String> = []
   var isDeleted = false
 
   private var isEntered = false
   private var entrants: [CheckedContinuation<Void, Never>] = []
 
-  /// An instance as the store has it.
+  /// Creates an instance from its stored form.
   init(
     stored: StoredInstance, definition: Definition, adapter: any SDKAdapter, provider: ProviderConfiguration?,
     environment: InstanceEnvironment
@@ -77,7 +77,7 @@ public actor HostedInstance {
     published = Mutex(Published(definition: definition, storageEpoch: stored.clientStorageEpoch))
   }
 
-  /// Lanes for these services, or one for the whole instance.
+  /// Returns lanes for these services, or one for the whole instance if there are none.
   static func lanes(
     _ services: [String], policy: AuthenticationPolicy, epoch: UInt64, now: Timestamp,
     identity: (String?) -> IdentityRecord?
@@ -88,22 +88,22 @@ public actor HostedInstance {
     }
   }
 
-  /// The bridge's name for a lane.
+  /// Returns the bridge's key for a lane.
   nonisolated func bridgeKey(_ service: String?) -> BridgeKey {
     BridgeKey(instance: uuid.description, service: service)
   }
 
   var now: Timestamp { environment.clock.now() }
 
-  /// The time by which credentials end.
+  /// The vendor's time, which decides when credentials expire.
   var vendorNow: Timestamp { vendorClock.now }
 
-  /// The clock for a kind's own checks: the vendor's.
+  /// The vendor's clock, for checks by the kind itself.
   public nonisolated var wallClock: WallClock { vendorClock.wallClock }
 
-  // MARK: One change at a time
+  // MARK: Serialization of changes
 
-  /// Waits until no change is being committed. What follows up to `leave` sees no other change.
+  /// Waits until no other change is in progress. No other change begins before `leave`.
   func enter() async {
     if isEntered {
       await withCheckedContinuation { entrants.append($0) }
@@ -116,22 +116,22 @@ public actor HostedInstance {
     if entrants.isEmpty { isEntered = false } else { entrants.removeFirst().resume() }
   }
 
-  /// Returns when the actor has its turn: the watchdog's question.
+  /// Returns as soon as the actor is free: the health probe of the watchdog.
   public func answer() {}
 
   #if DEBUG
-    /// Does something in the actor's turn.
+    /// Runs `body` on the actor.
     public func run(_ body: @Sendable () -> Void) { body() }
   #endif
 
-  /// A deleted instance answers as a missing one.
+  /// Throws the error of a missing instance if this one is deleted.
   func checkAlive() throws {
     if isDeleted { throw SDKError.instanceNotFound(id) }
   }
 
-  // MARK: What readers see
+  // MARK: Published state
 
-  /// Shows readers what is durable now.
+  /// Publishes the present state to readers.
   func publish() {
     var next = Published(
       definition: definition, storageEpoch: clientStorageEpoch, pending: deliveries.map { Instance.Pending($0) })
@@ -149,32 +149,33 @@ public actor HostedInstance {
 
   var clientStorageEpoch: String { uuid.clientStorageEpoch(storageEpoch) }
 
-  /// The definition as it is in force.
+  /// The definition in force.
   public nonisolated var currentDefinition: Definition { published.withLock { $0.definition } }
 
-  /// Who sees it, as it is in force.
+  /// The rules in force for access to the instance.
   nonisolated var currentAccess: InstanceAccess { published.withLock { $0.definition.instanceAccess } }
 
-  /// Where it stands; of several services, where the one stands that is signed in furthest.
+  /// The state of the instance; of several services, of the one that is signed in furthest.
   public nonisolated var state: InstanceState { published.withLock { $0.main.state } }
 
-  /// Whether a user, on any service, is not signed in any more, which a clock that is set back may change.
+  /// Whether a user of any service is no longer signed in, which setting the clock back may undo.
   nonisolated var mayBeRevived: Bool {
     published.withLock {
       ([$0.whole].compactMap { $0 } + $0.services.values).contains { $0.state == .reauthNeeded || $0.degraded != nil }
     }
   }
 
-  /// Who is signed in.
+  /// The user of the instance; of several services, of the one that is signed in furthest.
   public nonisolated var user: User { published.withLock { $0.main.user } }
 
-  /// Who is signed in on a service.
+  /// Returns the user of a service.
   public nonisolated func user(of service: String?) throws -> User {
     let shown = published.withLock { $0 }
     return (shown[try resolve(service)] ?? shown.main).user
   }
 
-  /// The answer of `token.get`, if the cached credential lives long enough.
+  /// Returns the answer of `token.get`; `nil` if the kind has services, or if the cached credential does not live for
+  /// `minTTL` seconds.
   public nonisolated func cachedAnswer(minTTL: Double, http: Bool) -> (text: [UInt8], tokenId: TokenID)? {
     guard let token = published.withLock({ $0.whole?.token }),
       let text = token.answer(minTTL: minTTL, http: http, now: vendorClock.now)

@@ -2,34 +2,34 @@ public import DelegateBridge
 public import Logging
 public import StateStore
 
-/// What all instances share.
+/// The dependencies that all instances share.
 public struct InstanceEnvironment: Sendable {
-  /// Where changes become durable.
+  /// The store that makes changes durable.
   public let store: any StateStore
-  /// Who answers when a credential must be renewed.
+  /// The bridge that responds to requests for a new credential.
   public let bridge: any AnsweringBridge
-  /// Where shared work runs.
+  /// The service that runs shared work.
   public let operations: Operations
-  /// When instances have something to do.
+  /// The timers of the instances.
   public let deadlines: Deadlines
-  /// Which renewals ahead of time begin when.
+  /// The schedule of renewals ahead of time.
   let renewals: Renewals
-  /// Who is told what happens.
+  /// The hub that emits events to observers.
   public let events: EventHub
   /// The wall clock.
   public let clock: WallClock
-  /// What time it is at the vendors.
+  /// The clocks of the vendors.
   let vendorClocks: VendorClocks
-  /// Where HTTP requests go out.
+  /// The client for HTTP requests.
   public let http: any HTTPSending
-  /// Where WebSockets are opened.
+  /// The client for WebSockets.
   public let sockets: any SocketOpening
-  /// The journal.
+  /// The logger of the journal.
   public let logger: Logger
-  /// Hears of renewals as they end.
+  /// The observer that is called when a renewal ends.
   let onRenewal: RenewalObserver
 
-  /// An environment of these parts.
+  /// Creates an environment of these parts.
   public init(
     store: any StateStore, bridge: any AnsweringBridge, operations: Operations, deadlines: Deadlines,
     events: EventHub, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,

@@ -3,36 +3,36 @@ import SDKProtocol
 import StateStore
 import Synchronization
 
-/// Who is signed in on one service of an instance, or on the whole of it for kinds without services.
+/// The authentication state of one service of an instance, or of the whole instance for kinds without services.
 ///
 /// It belongs to the actor `HostedInstance`, which alone reads and changes it.
 final class Lane {
   /// The service; `nil` for the whole instance.
   let service: String?
   var machine: AuthenticationMachine
-  /// The machine's epoch when something was stored last.
+  /// The machine's epoch at the last commit that raised it.
   var storedEpoch: UInt64
   var identity: IdentityRecord
-  /// What is in progress and who waits for it.
+  /// The activity in progress; `nil` without one.
   var progress: Progress?
   var recovery = RecoveryHistory()
-  /// When the next renewal ahead of time begins, among all others.
+  /// The reservation of the next renewal ahead of time in the schedule of all renewals.
   var place: RenewalPlace?
-  /// When subscribers were last told that the vendor can't be reached; `nil` once it has answered.
+  /// The time of the last `networkError` event of this outage; `nil` once the vendor has responded.
   var outageToldAt: Timestamp?
-  /// Whether the vendor has accepted the credential since this process began.
+  /// Whether the vendor has responded to the credential since this process began.
   var isVerified = false
-  /// The question to the vendor whether it accepts the credential, while nobody knows the answer.
+  /// The outcome of the probe in progress, which checks at the vendor that the credential is accepted.
   var verification: Promise<Void>?
-  /// Whether a spent credential's answer may have been lost: by a crash or an outage.
+  /// Whether a crash or an outage may have lost the response for which a single-use credential was spent.
   var isInterrupted: Bool
-  /// A credential that is used once instead of asking the bridge.
+  /// The provided credential that is used once, instead of a request to the bridge.
   var supply: CheckedCredential?
-  /// Whether an identity was set that no session has tried yet, so that its failure is still to be announced.
+  /// Whether no session has tried the present identity yet, so that its failure must still be announced.
   var isUntried = false
-  /// Whether the question that is being asked is still of use.
+  /// The cancellation scope of the request to the bridge.
   var need = Need()
-  /// The connection with the vendor.
+  /// The state of the realtime connection with the vendor.
   var connection = ConnectionKeeping()
 
   init(service: String?, identity: IdentityRecord, epoch: UInt64, policy: AuthenticationPolicy, now: Timestamp) {
@@ -45,13 +45,14 @@ final class Lane {
       phase: identity.phase, standing: identity.standing(at: now), epoch: epoch, policy: policy)
   }
 
-  /// What is being asked is of no use any more.
+  /// Cancels the request to the bridge, whose response is not needed any more.
   func endNeed() {
     need.end()
     need = Need()
   }
 
-  /// Forgets everything but the fence: what is under way belongs to an identity that is gone.
+  /// Replaces the identity, and resets the activity and the renewal state. The epoch rises, so that results of work in
+  /// progress are ignored.
   func reset(to record: IdentityRecord, policy: AuthenticationPolicy) {
     identity = record
     endNeed()
@@ -68,7 +69,7 @@ final class Lane {
     progress?.operation != nil && (machine.activity == .signingIn || machine.activity == .endingFormer)
   }
 
-  /// In `reauthNeeded` the user is known but not signed in; in the fallback it is a visitor.
+  /// The user as apps see them: not signed in while in `reauthNeeded` or `locked`, and `.none` after a fallback.
   var visibleUser: User {
     if machine.phase == .anonymous, identity.degraded != nil { return .none }
     var user = identity.user
@@ -81,29 +82,29 @@ final class Lane {
   }
 }
 
-/// An activity: what it carries and its outcome.
+/// The data and the outcome of an activity.
 struct Progress: Sendable {
   let outcome = Promise<AuthenticationMachine.Outcome>()
-  /// What its commits wiped.
+  /// The counts of what the activity's commits wiped.
   let wiped = WipeCounts()
-  /// The credential that is on its way to the vendor.
+  /// The credential that is shown to the vendor.
   var offered: CheckedCredential?
-  /// Whether it was supplied for this occasion, and not by the bridge.
+  /// Whether `offered` was provided in advance, and not by the bridge.
   var offersSupply = false
-  /// Whether it is the user who is signed in; `nil` when nobody is.
+  /// Whether a login is of the signed-in user; `nil` when no user is signed in.
   var sameUser: Bool?
-  /// The operation that its events name.
+  /// The operation id in the activity's events; `nil` without one.
   var operation: String?
-  /// Operations of callers who asked for the same while it was under way.
+  /// The operation ids of callers that began the same login while it was in progress.
   var joined: [String] = []
-  /// What the kind kept when work at the vendor began: what has changed since is not lost by its result.
+  /// The kind's state when work at the vendor began. Changes since then are kept when the result is adopted.
   var basis: [String: Secret]?
-  /// What the next user is given with the login.
+  /// Changes to the kind's state of the next user, which are applied with the login.
   var amendments: [@Sendable (inout [String: Secret]) -> Void] = []
-  /// Events of the kind's own that go with a logout.
+  /// The kind's own events to emit with a logout.
   var events: [EventType] = []
 
-  /// One that has ended well.
+  /// An activity that has ended successfully.
   static var done: Progress {
     let progress = Progress()
     progress.outcome.resolve(.success(.done))
@@ -111,7 +112,7 @@ struct Progress: Sendable {
   }
 }
 
-/// What was wiped on the way, for the caller's answer.
+/// The counts of what an activity wiped, for the caller's answer.
 final class WipeCounts: Sendable {
   private let counts = Mutex<CommitResult.Wiped?>(nil)
 

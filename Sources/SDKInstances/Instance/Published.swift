@@ -2,13 +2,14 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// What an instance shows to readers: replaced as a whole when something has become durable, read without waiting.
+/// The state that an instance shows to readers. It is replaced as a whole when a change has become durable, and read
+/// without waiting.
 struct Published: Sendable {
   var definition: Definition
   var storageEpoch: String
-  /// What the whole instance shows; `nil` for a kind with services.
+  /// The state of the whole instance; `nil` for a kind with services.
   var whole: PublishedLane?
-  /// What each service shows.
+  /// The state of each service.
   var services: [String: PublishedLane] = [:]
   var pending: [Instance.Pending] = []
 
@@ -26,20 +27,20 @@ struct Published: Sendable {
     }
   }
 
-  /// What the whole instance shows; of several services the one that is signed in furthest.
+  /// The state of the whole instance; of several services, of the one that is signed in furthest.
   var main: PublishedLane {
     whole ?? services.sorted { $0.key < $1.key }.map(\.value).min { $0.rank < $1.rank } ?? PublishedLane()
   }
 }
 
-/// What a lane shows.
+/// The state that a lane shows to readers.
 struct PublishedLane: Sendable {
   var state = InstanceState.noUser
   var user = User.none
   var expiresAt: Timestamp?
   var lastError: Instance.LastError?
   var degraded: String?
-  /// Whether somebody set it up.
+  /// Whether the lane's identity holds a user, a credential or the kind's own state.
   var isKnown = false
   var token: PublishedToken?
 
@@ -58,11 +59,11 @@ struct PublishedLane: Sendable {
   }
 }
 
-/// A credential that may be handed out, with its answer written ahead of time.
+/// A credential that may be issued, with its encoded answer.
 struct PublishedToken: Sendable {
-  /// When it ends, in seconds since 1970.
+  /// The end of the credential, in seconds since 1970; `nil` if it is unknown.
   let expiresAt: Double?
-  /// Which one it is.
+  /// The id of the credential.
   let tokenId: TokenID
   private let head: [UInt8]
   private let http: [UInt8]
@@ -85,7 +86,7 @@ struct PublishedToken: Sendable {
     self.http = ((try? JSONValueEncoder.encode(http)).map(JSONWriter.bytes(of:))) ?? Array("{}".utf8)
   }
 
-  /// The result of `token.get`, if the credential lives for `minTTL` seconds from now.
+  /// Returns the result of `token.get` as JSON text; `nil` if the credential lives less than `minTTL` seconds from now.
   func answer(minTTL: Double, http wantsHTTP: Bool, now: Timestamp) -> [UInt8]? {
     let ttl = expiresAt.map { $0 - now.secondsSince1970 }
     if let ttl, ttl <= 0 || ttl < minTTL { return nil }

@@ -1,33 +1,34 @@
 import DelegateBridge
 import SDKProtocol
 
-/// When the credential was renewed before and how that ended: what keeps renewals apart.
+/// The history of a credential's renewals, by which they are spaced out in time.
 struct RecoveryHistory: Sendable {
-  /// When the last renewal ended.
+  /// The time at which the last renewal ended.
   var endedAt: Timestamp?
-  /// How it ended; `nil` for well.
+  /// The failure of the last renewal; `nil` after a success.
   var failure: SDKError?
-  /// How many have failed in a row because the provider or the vendor did.
+  /// The number of consecutive renewals that failed, at most 32. Refusals by the breaker do not count.
   var failures = 0
-  /// When this process first saw the credential.
+  /// The time at which this process first saw the credential.
   var since: Timestamp?
-  /// Whether it signed a user in: what is said of that credential afterwards is news.
+  /// Whether the last renewal signed a user in. An app's report against that credential is then followed up at once.
   var wasLogin = false
-  /// What begins the next one, if not what happens to the instance says so.
+  /// The trigger of the next renewal, unless the input that begins it determines it.
   var trigger: EndedRenewal.Trigger?
-  /// When it began.
+  /// The time of the first request of the renewal in progress.
   var beganAt: Timestamp?
-  /// When the vendor was last asked about a credential that an app reported.
+  /// The time of the last probe of a credential that an app reported.
   var probedAt: Timestamp?
-  /// How long an answer takes, the wait for its turn included.
+  /// The typical time until the owner responds, including the wait for a provider slot.
   var answerTime = TypicalTime()
-  /// The jitter of the next renewal: drawn once for each, or the plan would move with each look.
+  /// The jitter of the next renewal, from 0 to 1. It is drawn once per renewal, so that planning again gives the same
+  /// time.
   var random = 0.5
 
-  /// When the owner was lately asked whether to go on after a failure.
+  /// The times of the requests to continue after a failure that were made in the last minute.
   private var confirmations: [Timestamp] = []
 
-  /// Returns the history for a user who signs in now. It keeps what is known of the provider.
+  /// Returns the history for a user who signs in now. It keeps the owner's typical response time and the jitter.
   func ofNextUser(_ now: Timestamp) -> RecoveryHistory {
     var next = RecoveryHistory()
     next.since = now
@@ -36,7 +37,7 @@ struct RecoveryHistory: Sendable {
     return next
   }
 
-  /// Notes how a renewal ended.
+  /// Records the end of a renewal.
   mutating func end(_ now: Timestamp, failure: SDKError?, random: Double) {
     endedAt = now
     self.failure = failure
@@ -44,12 +45,13 @@ struct RecoveryHistory: Sendable {
       failures = 0
       return
     }
-    // The breaker's refusal is no failure of its own.
+    // A refusal by the breaker is not a further failure of the provider.
     if failure.reason != .providerBackoff { failures = min(failures + 1, 32) }
     self.random = random
   }
 
-  /// Notes one more question whether to go on, unless there were as many as this within a minute.
+  /// Returns whether the owner may be asked whether to continue, and records it. At most `limit` requests are allowed
+  /// within a minute.
   mutating func mayConfirm(_ now: Timestamp, atMost limit: Int) -> Bool {
     confirmations.removeAll { now - $0 >= 60 || now < $0 }
     guard confirmations.count < limit else { return false }
@@ -57,7 +59,8 @@ struct RecoveryHistory: Sendable {
     return true
   }
 
-  /// Whether a report of an app must wait: the last probe or renewal was less than `interval` seconds ago.
+  /// Whether the follow-up of an app's report must wait: the last probe or renewal was less than `interval` seconds
+  /// ago.
   func holdsBack(_ now: Timestamp, within interval: Double) -> Bool {
     !wasLogin && isRecent(now, within: interval) || probedAt.map { now - $0 < interval && now >= $0 } ?? false
   }

@@ -1,11 +1,11 @@
 import JSONRPC
 
-/// The identities of an instance as the store keeps them: one record, or one for each service.
+/// The stored form of an instance's identities: one record, or one for each service.
 struct StoredIdentities {
   private var whole: IdentityRecord?
   private var services: [String: IdentityRecord] = [:]
 
-  /// Reads what the store kept.
+  /// Decodes the stored form; `nil` holds no identity.
   init(_ json: JSON?) throws {
     guard let json else { return }
     if let records = json["services"]?.objectValue {
@@ -20,7 +20,7 @@ struct StoredIdentities {
     return services[service]
   }
 
-  /// What the store is to keep of these records, by service.
+  /// Returns the stored form of these records: the only record if it has no service, otherwise an object by service.
   static func json(_ records: [(service: String?, record: IdentityRecord)]) throws -> JSON {
     if let only = records.first, only.service == nil { return try only.record.json() }
     var services = JSONObject()

@@ -1,21 +1,21 @@
 public import SDKProtocol
 
-/// A credential that may be right, as far as can be told without the network.
+/// A credential that is valid as far as can be checked without the network.
 public struct CheckedCredential: Sendable, Hashable {
-  /// What was supplied: what the vendor wants to see, or what is exchanged for that.
+  /// The supplied credential: either the one for the vendor, or one to exchange for that.
   public var credential: Credential
-  /// Whom it names; `nil` when it does not say.
+  /// The external id of the user that it names; `nil` if it names none.
   public var externalId: String?
-  /// What it says of the user.
+  /// The user's name according to the credential.
   public var name: String?
-  /// What it says of the user.
+  /// The user's email address according to the credential.
   public var email: String?
-  /// Findings of the lint, for a vendor that won't say why it refuses.
+  /// Findings of the lint, for a vendor that does not explain its refusals.
   public var hints: [String]
-  /// What else the kind needs to show it to the vendor; never leaves memory.
+  /// Further data that the kind needs to show it to the vendor; never leaves memory.
   public var details: [String: Secret]
 
-  /// Whether both say the same, whenever they came.
+  /// Whether both are equal, apart from the time at which they were obtained.
   func isSame(as other: CheckedCredential) -> Bool {
     var other = other
     other.credential.obtainedAt = credential.obtainedAt

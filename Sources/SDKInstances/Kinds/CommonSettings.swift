@@ -3,15 +3,15 @@ public import SDKProtocol
 
 /// The settings that all kinds have (`sdks.md`, "Settings").
 public struct CommonSettings: Sendable, Hashable {
-  /// Seconds for one request to the vendor.
+  /// The seconds that one request to the vendor may take.
   public var timeout: Double
-  /// Certificates to trust instead of the system's.
+  /// The path of the certificates to trust instead of the system's.
   public var caFile: String?
-  /// When to renew.
+  /// The planner, which decides when to renew.
   public var planner: RefreshPlanner
-  /// How many supplied tokens may be refused in one recovery.
+  /// The number of supplied tokens that may be refused in one recovery.
   public var maxAttempts: Int
-  /// Seconds for one recovery as a whole.
+  /// The seconds that one recovery may take as a whole.
   public var deadline: Double
 
   /// The members for a kind's schema.

@@ -1,35 +1,35 @@
 public import SDKProtocol
 
-/// Something that the vendor must still be told although the identity it is about may be gone: a revocation, the
-/// removal of a push registration, a logout that failed (`sdks.md`, common rule 3).
+/// A notification that the vendor must still get, although its identity may be gone (`sdks.md`, common rule 3).
+/// Examples are a revocation, the removal of a push registration and the retry of a logout.
 public struct Delivery: Sendable, Hashable, Codable {
   /// Its name in `instance.get`.
   public var id: String
-  /// What it does, such as `revoke`, `unregisterPush`, `logout`.
+  /// Its purpose, such as `revoke`, `unregisterPush`, `logout`.
   public var purpose: String
   /// The service that it is about.
   public var service: String?
-  /// What the adapter needs for it, credentials included.
+  /// The data that the adapter needs for it, credentials included.
   public var details: [String: Secret]
-  /// When it is given up; at most 24 hours after it was made.
+  /// The time at which it is abandoned, at most 24 hours after it was made.
   public var deadline: Timestamp
   /// Whether the present user's session ends with it.
   public var endsSession: Bool
-  /// Whether it is void once somebody signs in: what it would undo then belongs to somebody else. `nil` for no.
+  /// Whether it is dropped at the next sign-in, because it would then affect another user. `nil` means no.
   public var endsAtSignIn: Bool?
-  /// Whose affair it is; it is dropped when that user signs in again.
+  /// The user that it concerns. It is dropped when that user signs in again.
   public var subject: Secret?
-  /// When it was made.
+  /// The time at which it was made.
   public var createdAt: Timestamp
-  /// How often it was tried.
+  /// The number of attempts so far.
   public var attempts: Int
-  /// When it is tried again.
+  /// The time of the next attempt.
   public var nextAttemptAt: Timestamp?
 
-  /// The longest that a delivery may take, in seconds.
+  /// The longest lifetime of a delivery, in seconds.
   public static let longest = 86_400.0
 
-  /// A delivery, due at once and given up after 24 hours.
+  /// A delivery that is due at once and abandoned after 24 hours.
   public init(
     _ purpose: String, service: String? = nil, details: [String: Secret], now: Timestamp, endsSession: Bool = false,
     subject: Secret? = nil
@@ -47,7 +47,7 @@ public struct Delivery: Sendable, Hashable, Codable {
 }
 
 extension Delivery {
-  /// The delivery as one of a service.
+  /// Returns the delivery as one of a service, unless it has a service already.
   func of(_ service: String?) -> Delivery {
     var copy = self
     copy.service = copy.service ?? service

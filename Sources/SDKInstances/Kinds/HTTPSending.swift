@@ -1,17 +1,17 @@
-/// Sends HTTP requests for the adapters; the kinds bring the client, tests a replacement.
+/// The HTTP client of the adapters. The kinds bring the client, tests a replacement.
 public protocol HTTPSending: Sendable {
-  /// Sends one request and reads the whole answer.
+  /// Sends one request and reads the whole response.
   ///
-  /// - Throws: `HTTPFailure` when there is no whole answer.
+  /// - Throws: `HTTPFailure` when there is no complete response.
   func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts
 
-  /// The instance is gone or has another backend: its connections are closed.
+  /// Closes the connections of an instance that is deleted or has another backend.
   func forget(instance: String) async
 }
 
-/// A request with what belongs to its instance alone.
+/// A request, with the parts that belong to its instance alone.
 public struct HTTPRequestParts: Sendable {
-  /// Whose connections may carry it.
+  /// The instance whose connections may carry it.
   public var instance: String
   /// `GET`, `POST`, `PUT`, `DELETE`.
   public var method: String
@@ -21,11 +21,11 @@ public struct HTTPRequestParts: Sendable {
   public var headers: [(name: String, value: String)]
   /// The body; `nil` for none.
   public var body: [UInt8]?
-  /// Seconds for the whole exchange.
+  /// The seconds that the whole exchange may take.
   public var timeout: Double
   /// Certificates to trust instead of the system's.
   public var caFile: String?
-  /// Where the connection may end; the registry sets it for every request of an adapter.
+  /// The addresses at which the connection may end. `GuardedNetwork` sets them for every request of an adapter.
   public var addresses = AddressRule.anywhere
 
   /// A request with these parts.
@@ -43,16 +43,16 @@ public struct HTTPRequestParts: Sendable {
   }
 }
 
-/// An answer, whatever its status.
+/// An HTTP response of any status.
 public struct HTTPResponseParts: Sendable {
   /// The status.
   public var status: Int
-  /// Header fields by lower-case name; of several of one name the first.
+  /// Header fields by lower-case name; the first of several with one name.
   public var headers: [String: String]
   /// The body, at most a bounded number of bytes.
   public var body: [UInt8]
 
-  /// An answer with these parts.
+  /// A response with these parts.
   public init(status: Int, headers: [String: String] = [:], body: [UInt8] = []) {
     self.status = status
     self.headers = headers
@@ -60,16 +60,16 @@ public struct HTTPResponseParts: Sendable {
   }
 }
 
-/// Why there is no whole answer.
+/// The reason why there is no complete response.
 public enum HTTPFailure: Error, Sendable, Hashable {
-  /// No connection, or it broke; with words for the operator.
+  /// The connection failed or broke; with a text for the operator.
   case network(String)
-  /// No connection that TLS vouches for; with words for the operator, which say what to do.
+  /// TLS does not vouch for the connection; with a text for the operator that says what to do.
   case insecure(String)
-  /// No answer in time.
+  /// No response came in time.
   case timeout
-  /// The answer is larger than we take.
+  /// The response is larger than the client accepts.
   case tooLarge
-  /// The server answered, but did not upgrade to a WebSocket; with its HTTP status.
+  /// The server responded, but did not upgrade to a WebSocket; with its HTTP status.
   case refused(status: Int)
 }

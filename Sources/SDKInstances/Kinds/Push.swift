@@ -2,7 +2,7 @@ public import SDKProtocol
 
 /// A push registration of an instance's user at the vendor.
 public struct PushRecord: Sendable, Hashable, Codable {
-  /// Our id.
+  /// The daemon's id of the registration.
   public var id: String
   /// The service that it belongs to.
   public var service: String?
@@ -12,15 +12,15 @@ public struct PushRecord: Sendable, Hashable, Codable {
   public var type: String
   /// The device's language.
   public var locale: String?
-  /// What the vendor calls it.
+  /// The vendor's id of the registration.
   public var vendorId: String?
-  /// Whose it is.
+  /// The user that it belongs to.
   public var user: User
-  /// Names the user, for telling whether somebody is the same one.
+  /// The subject of the user, which is compared to recognize the same user.
   public var subject: Secret?
-  /// Whether it is still at the vendor although its user is gone from here.
+  /// Whether it remains at the vendor although its user is gone from the instance.
   public var orphaned: Bool
-  /// When it was made.
+  /// The time at which it was made.
   public var createdAt: Timestamp
 
   /// A registration.
@@ -42,15 +42,15 @@ public struct PushRecord: Sendable, Hashable, Codable {
 }
 
 extension PushRecord {
-  /// Whether the vendor has one registration for both.
+  /// Whether both are one registration at the vendor.
   func isSameDevice(as other: PushRecord) -> Bool {
     vendorId == nil && other.vendorId == nil ? address == other.address : vendorId == other.vendorId
   }
 }
 
-/// What becomes of push registrations when their user goes.
+/// The treatment of push registrations when their user is gone from the instance.
 public enum PushFarewell: Sendable, Hashable {
-  /// They are gone at the vendor, or a delivery removes them there.
+  /// They are removed at the vendor, already or by a delivery.
   case removed
   /// They stay at the vendor and are listed as orphaned.
   case orphaned

@@ -1,42 +1,42 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// A connection that an instance keeps with its vendor while somebody is signed in.
+/// A connection that an instance keeps with its vendor while a user is signed in.
 public protocol RealtimeConnection: Sendable {
-  /// Runs it to its end.
+  /// Runs the connection until it ends.
   ///
-  /// - Parameter hear: takes the vendor's news, one at a time.
+  /// - Parameter hear: called with the vendor's news, one at a time.
   func run(_ hear: @escaping @Sendable (RealtimeNews) async -> Void) async -> RealtimeEnd
 
-  /// Asks the vendor something on it; what, is the kind's own affair.
+  /// Sends a request to the vendor on the connection. Its content is the kind's own.
   ///
-  /// - Throws: the reasons of an unreachable vendor; the vendor's refusal.
+  /// - Throws: the errors of an unreachable vendor; the vendor's refusal.
   func perform(_ request: JSONObject) async throws(SDKError) -> JSONObject
 
-  /// Ends it.
+  /// Ends the connection.
   func close() async
 }
 
-/// What a vendor tells unasked. Indirect, as the tasks of thousands of connections wait with room for one.
+/// Unsolicited news from a vendor. Indirect, because the tasks of thousands of connections reserve memory for one.
 public indirect enum RealtimeNews: Sendable {
   /// The connection is up: the vendor knows the user.
   case connected
-  /// The connection is a good one: after it has ended the first pause is a short one again.
+  /// The connection is stable: after it has ended, the first pause is a short one again.
   case settled
-  /// The vendor said something that the identity keeps; with the credential as it is now, if that changes it.
+  /// The vendor sent state that the identity keeps, and the present credential if the news changes it.
   case learned([String: Secret], credential: Credential?)
-  /// The user was merged: this is who the instance speaks for now.
+  /// The user was merged into this one, whom the instance represents from now on.
   case merged(SignedIn.Merge, user: User, credential: Credential?, kindState: [String: Secret])
-  /// The anonymous user was merged into one for whom nobody has shown a credential: the user is gone.
+  /// The anonymous user was merged into one whose credential was never supplied: the user is gone.
   case mergedAway(SignedIn.Merge)
 }
 
-/// How a connection ended. Indirect as `RealtimeNews` is.
+/// The reason why a connection ended. Indirect like `RealtimeNews`.
 public indirect enum RealtimeEnd: Sendable, Hashable {
-  /// The vendor refused the credential; it is not tried again until the credential changes.
+  /// The vendor refused the credential. There is no retry until the credential changes.
   case refused(SDKError)
-  /// It broke, or the vendor ended it; it is tried again, not before the error's `retryAfter`.
+  /// It broke, or the vendor ended it. It is retried, not before the error's `retryAfter`.
   case lost(SDKError)
-  /// It is not tried again until the credential changes.
+  /// It ended. There is no retry until the credential changes.
   case ended
 }

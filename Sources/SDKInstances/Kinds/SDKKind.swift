@@ -1,31 +1,32 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// One kind of SDK: what the rest of the program knows of it. A kind is a folder and one line in the list of kinds.
+/// A kind of SDK, as the rest of the program sees it. A kind is a folder and one line in the list of kinds.
 public protocol SDKKind: Sendable {
   /// Its name on the wire and in files.
   var name: KindName { get }
   /// The shape of its settings.
   var settingsSchema: JSONSchema { get }
-  /// Settings whose values nobody is shown.
+  /// The settings whose values are shown to no caller.
   var secretSettings: Set<String> { get }
-  /// Settings that name a file on the daemon's machine: admins only.
+  /// The settings that name a file on the daemon's machine. Only admins may set them.
   var fileSettings: Set<String> { get }
-  /// Settings that hold a URL.
+  /// The settings that hold a URL.
   var urlSettings: Set<String> { get }
-  /// The vendor's own domains: where others than admins may point those URLs, unless `[network] allow` says more.
+  /// The vendor's own domains. Callers other than admins may use only these in URLs, unless `[network] allow` replaces
+  /// them.
   var vendorDomains: [String] { get }
-  /// URLs that settings hold in another form, such as a channel key, by the setting's name.
+  /// Returns the URLs that settings hold in another form, such as a channel key, by the setting's name.
   func hiddenURLs(in settings: JSONObject) -> [String: String]
-  /// Settings that say which backend it is: a change is another identity and wipes.
+  /// The settings that identify the backend. Changing one makes it another identity, so the former one is wiped.
   var backendSettings: Set<String> { get }
-  /// Whether the external id of its users is a secret, of which observers get a digest.
+  /// Whether the external id of its users is a secret. Observers then get a digest of it.
   var concealsExternalId: Bool { get }
-  /// Its own methods.
+  /// The kind's own methods.
   var methods: [any SDKMethod.Type] { get }
-  /// Adds the handlers of its methods.
+  /// Registers the handlers of the kind's methods.
   func register(in router: inout Router<CallContext>, registry: InstanceRegistry)
-  /// The SDK for an instance with these settings.
+  /// Returns the SDK for an instance with these settings.
   ///
   /// - Throws: `invalidParams` with the member below `settings`; `invalidChannelKey`.
   func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter
@@ -36,22 +37,22 @@ extension SDKKind {
   public func hiddenURLs(in settings: JSONObject) -> [String: String] { [:] }
 }
 
-/// What the program lends an adapter.
+/// The services that the program provides to an adapter.
 public struct AdapterServices: Sendable {
-  /// The instance's uuid, for what must be the instance's alone.
+  /// The instance's UUID, for data that must belong to the instance alone.
   public let instance: String
   /// The wall clock.
   public let clock: WallClock
-  /// Where HTTP requests go out.
+  /// The client for HTTP requests.
   public let http: any HTTPSending
 
-  /// Where WebSockets are opened.
+  /// The client for WebSockets.
   public let sockets: any SocketOpening
-  /// Where URLs that others than the settings supply may lead.
+  /// The rule for URLs that come from outside the settings.
   public var supplied: SuppliedURLRule { suppliedNow() }
   private let suppliedNow: @Sendable () -> SuppliedURLRule
 
-  /// Services for an instance; `supplied` is looked at each time, since the configuration may change it.
+  /// Services for an instance. `supplied` is evaluated at each use, since the configuration may change it.
   public init(
     instance: String, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
     supplied: @autoclosure @escaping @Sendable () -> SuppliedURLRule = .free

@@ -1,19 +1,19 @@
 public import SDKProtocol
 
-/// What a kind adds to an opened session.
+/// A kind's additions to an opened session.
 public struct SessionOpening: Sendable, Hashable {
-  /// Why nothing may be shown.
+  /// The reason to show nothing; `nil` for none.
   public var hidden: Session.HiddenReason?
   /// Data about the user that goes with the session.
   public var data: [String: String]?
-  /// What the visitor may edit.
+  /// The fields that the visitor may edit.
   public var editableFields: [String]
-  /// What the identity keeps no longer once this opening has been answered.
+  /// The state that is removed from the identity once this opening has been answered.
   public var delivered: [String: Secret]
-  /// What the identity keeps from now on.
+  /// The state that the identity keeps from now on.
   public var learned: [String: Secret]
 
-  /// Nothing added.
+  /// An opening, by default without additions.
   public init(
     hidden: Session.HiddenReason? = nil, data: [String: String]? = nil, editableFields: [String] = [],
     delivered: [String: Secret] = [:], learned: [String: Secret] = [:]

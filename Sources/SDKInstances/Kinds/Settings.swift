@@ -1,7 +1,7 @@
 public import JSONRPC
 import SDKProtocol
 
-/// Reads settings: objects with snake_case keys, in calls and in the configuration file alike.
+/// A reader of settings: objects with snake_case keys, in calls and in the configuration file alike.
 public enum Settings {
   /// Checks an object against its type's shape and decodes it.
   ///
@@ -25,7 +25,7 @@ public enum Settings {
 }
 
 extension DecodingError {
-  /// The member's path and what is wrong with it.
+  /// Returns the member's path and a sentence about the error.
   fileprivate func place(below path: String) -> (member: String, sentence: String) {
     let context: Context? =
       switch self {

@@ -1,14 +1,14 @@
 public import SDKProtocol
 
-/// What the vendor made of a login, a renewal or an anonymous user; or what a kind prepared for one.
+/// The result of a login, a renewal or an anonymous user at the vendor, or one that a kind has prepared.
 public struct SignedIn: Sendable {
-  /// Another user of the vendor's was merged into this one.
+  /// A merge of another user of the vendor into this one.
   public struct Merge: Sendable, Hashable {
     /// The id that is gone.
     public var from: String
     /// The id that survives.
     public var to: String
-    /// How conversations are merged.
+    /// The way in which conversations are merged.
     public var mode: String
 
     /// A merge.
@@ -23,25 +23,26 @@ public struct SignedIn: Sendable {
   public var user: User
   /// The credential; `nil` when the user has none.
   public var credential: Credential?
-  /// What the kind keeps for itself: replaces all that it kept.
+  /// The kind's own state, which replaces all of the former one.
   public var kindState: [String: Secret]
   /// A merge, if there was one.
   public var merge: Merge?
-  /// Where the instance rests when the vendor has not been asked yet; `nil` for a login.
+  /// The phase of an instance whose vendor has not been contacted yet; `nil` for a login.
   public var prepared: AuthenticationMachine.Phase?
-  /// Events of the kind's own that go with it.
+  /// The kind's own events to emit with the result.
   public var events: [EventType]
-  /// Used once, from memory, instead of asking the bridge.
+  /// The provided credential that is used once, from memory, instead of a request to the bridge.
   public var supply: CheckedCredential?
-  /// Whether the vendor would not give this credential again: then it must be durable before anybody gets it.
+  /// Whether the vendor would not issue this credential again. It must then be durable before callers get it.
   public var isIrreplaceable: Bool
-  /// Whether the vendor was asked: if not, there is nothing to undo, and the first session shows whether the
-  /// credential is good.
+  /// Whether the vendor was contacted. If not, there is nothing to undo, and the first session shows whether the
+  /// credential is valid.
   public var isTold: Bool
-  /// Why the vendor's answer to a renewal can't be used; `nil` for a good one. With a failure only `kindState` is taken
-  /// over, durably and before the failure is reported: it may hold the one refresh token that is still valid.
+  /// The reason why the vendor's response to a renewal can't be used; `nil` for a usable one. With a failure only
+  /// `kindState` is taken over, durably and before the failure is reported. It may hold the only refresh token that is
+  /// still valid.
   public var failure: SDKError?
-  /// The connection on which the vendor accepted the user; the instance goes on with it.
+  /// The connection on which the vendor accepted the user. The instance keeps it.
   public var connection: (any RealtimeConnection)?
 
   /// An accepted user.

@@ -1,7 +1,7 @@
 import SDKProtocol
 
 extension AuthenticationMachine {
-  /// Takes an input and says what is to be done.
+  /// Processes an input and returns the actions to execute.
   public mutating func apply(_ input: Input) -> [Action] {
     switch input {
     case .signIn(let sameUser): return signIn(sameUser: sameUser)
@@ -55,7 +55,7 @@ extension AuthenticationMachine {
     }
   }
 
-  /// The words that the seed has for it.
+  /// The error for an expired credential, in the words of the seed.
   static let expiredError = SDKError(
     .vendor, .expiredJWT, "The JWT has expired. Log in again, or configure a token provider.")
 
@@ -64,7 +64,7 @@ extension AuthenticationMachine {
 
   func isCurrent(_ began: UInt64, _ expected: Activity) -> Bool { began == epoch && activity == expected }
 
-  /// What begins a change of identity: the former activity's waiters are told, and its results are fenced off.
+  /// Begins a change of identity: supersedes the former activity, and raises the epoch so that its results are ignored.
   mutating func begin(_ next: Activity) -> [Action] {
     let actions: [Action] = activity == .idle ? [] : [.supersede]
     epoch += 1
@@ -73,7 +73,7 @@ extension AuthenticationMachine {
     return actions
   }
 
-  /// Nothing is in progress any more, and nothing is remembered of what was.
+  /// Clears the activity and all that is recorded about it.
   mutating func rest() {
     activity = .idle
     isFailureTold = false
@@ -94,7 +94,7 @@ extension AuthenticationMachine {
 
   private mutating func signIn(sameUser: Bool?) -> [Action] {
     guard hasIdentity, sameUser == false else { return begin(.signingIn) + [.exchange] }
-    // Stored first: on a full disk the vendor is not told of what can't be stored.
+    // Store first: if the disk is full, the vendor must not learn of a change that can't be stored.
     return policy.onAnotherUser == .signOutFirst
       ? begin(.endingFormer) + [.record, .endFormer] : begin(.signingIn) + [.record, .exchange]
   }
@@ -107,7 +107,7 @@ extension AuthenticationMachine {
   }
 
   private mutating func signedIn(_ acceptance: Acceptance) -> [Action] {
-    // A locked instance may still store what a failed wipe left behind.
+    // A locked instance may still store data that a failed wipe left behind.
     let wipe =
       policy.onAnotherUser == .wipeOnSuccess || phase == .locked
       || policy.onAnotherUser == .signOutAfter && hasIdentity
@@ -132,7 +132,7 @@ extension AuthenticationMachine {
     }
   }
 
-  /// What failed had taken the place of the recovery of a dead credential: that has ended in failure too.
+  /// Ends the recovery of a dead credential, which the failed activity had replaced, as failed too.
   mutating func abandoned(isTold: Bool = false) -> [Action] {
     guard phase == .authenticated, standing == .expired || standing == .refused else { return [] }
     phase = .reauthNeeded
@@ -149,7 +149,7 @@ extension AuthenticationMachine {
       return begin(.signingOut) + signedOut(cause, informed: false)
     case .authenticated, .reauthNeeded:
       if localOnly { return begin(.signingOut) + signedOut(cause, informed: false) }
-      // Stored first: on a full disk the vendor is not told of what can't be stored.
+      // Store first: if the disk is full, the vendor must not learn of a change that can't be stored.
       if standing == .usable || standing == .reported || !policy.renewsToSignOut {
         return begin(.signingOut) + [.record, .endSession]
       }

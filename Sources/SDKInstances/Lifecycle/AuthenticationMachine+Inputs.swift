@@ -1,14 +1,14 @@
 public import SDKProtocol
 
 extension AuthenticationMachine {
-  /// What happens to an instance. Results carry the epoch in which their work was begun.
+  /// An input of the machine. Results carry the epoch in which their work was begun.
   public enum Input: Sendable, Hashable {
-    /// Somebody logs in; `sameUser` is nil when nobody is signed in.
+    /// A login begins; `sameUser` is `nil` when no user is signed in.
     case signIn(sameUser: Bool?)
-    /// The former user's session is over; whether the vendor knows.
+    /// The former user's session has ended. `informed` is whether the vendor knows.
     case formerEnded(epoch: UInt64, informed: Bool = false)
     case formerEndFailed(epoch: UInt64, SDKError)
-    /// A login was accepted; or, without the vendor, prepared for the first call that needs a credential.
+    /// A login was accepted, or prepared without the vendor for the first call that needs a credential.
     case signInAccepted(epoch: UInt64, as: Acceptance = .login)
     case signInFailed(epoch: UInt64, SDKError)
 
@@ -21,96 +21,97 @@ extension AuthenticationMachine {
     case anonymousAccepted(epoch: UInt64)
     case anonymousFailed(epoch: UInt64, SDKError)
 
-    /// A new credential is wanted.
+    /// A new credential is requested.
     case renew(RenewalMeans)
     /// The SDK renewed its credential without the owner.
     case renewedItself(epoch: UInt64)
-    /// The vendor refused what the SDK had for that; `isFinal` when nothing that could be supplied would help.
+    /// The vendor refused the SDK's own renewal. `isFinal` is whether no supplied credential would help.
     case itselfRefused(epoch: UInt64, SDKError, means: RenewalMeans, isFinal: Bool = false)
-    /// It could not be tried.
+    /// The SDK's own renewal could not be tried.
     case itselfFailed(epoch: UInt64, SDKError)
-    /// Whether the owner wants to go on.
+    /// The owner decided whether to continue.
     case confirmed(epoch: UInt64, Confirmation)
     case answered(epoch: UInt64, Answer)
     case credentialAccepted(epoch: UInt64)
     case credentialRefused(epoch: UInt64, SDKError)
-    /// The vendor could not be asked; the credential passed the local checks.
+    /// The vendor could not be reached; the credential passed the local checks.
     case credentialUnverifiable(epoch: UInt64, SDKError)
-    /// The vendor answered, but neither with yes nor with a refusal of the credential.
+    /// The vendor responded, but neither accepted nor refused the credential.
     case verificationFailed(epoch: UInt64, SDKError)
 
-    /// The credential's end has passed.
+    /// The credential has expired.
     case expired(means: RenewalMeans)
-    /// The credential's end lies ahead again: the clock was wrong and has been set back.
+    /// The credential is no longer expired: the clock was wrong and has been set back.
     case revived
-    /// An app says that the vendor refused the credential.
+    /// An app reported that the vendor refused the credential.
     case reported(SDKError, means: RenewalMeans)
-    /// The daemon saw the vendor refuse it.
+    /// The daemon saw the vendor refuse the credential.
     case refused(SDKError, means: RenewalMeans)
     case probed(epoch: UInt64, Probe, means: RenewalMeans = .none)
-    /// The vendor merged the user into another one, for whom the instance speaks from now on.
+    /// The vendor merged the user into another one, whom the instance represents from now on.
     case merged
-    /// The vendor merged the user into one for whom the instance can't speak.
+    /// The vendor merged the user into one whom the instance can't represent.
     case mergedAway
-    /// A change could not be made durable.
+    /// A wipe could not be made durable.
     case wipeFailed
   }
 
-  /// What an accepted login means.
+  /// The effect of an accepted login.
   public enum Acceptance: Sendable, Hashable {
     /// The user is signed in.
     case login
-    /// Nobody asked the vendor yet: the instance rests here.
+    /// The vendor was not contacted yet; the instance takes this phase.
     case prepared(Phase)
   }
 
-  /// What the owner says to a failure.
+  /// The owner's decision after a failure.
   public enum Confirmation: Sendable, Hashable {
     case proceed
     case declined(SDKError)
     case failed(SDKError)
   }
 
-  /// What the bridge answered.
+  /// The answer of the bridge.
   public enum Answer: Sendable, Hashable {
     /// A credential that passed the local checks.
     case credential
-    /// The owner wants none: no failure.
+    /// The owner wants no credential, which is not a failure.
     case declined(SDKError)
-    /// The owner says no.
+    /// The owner denies the user.
     case denied(SDKError)
-    /// No credential, for now.
+    /// No credential is available for now.
     case failed(SDKError)
   }
 
-  /// What the vendor said of the credential that an app reported.
+  /// The result of checking a reported credential with the vendor.
   public enum Probe: Sendable, Hashable {
     case accepted
     case refused(SDKError)
     case unanswered(SDKError)
   }
 
-  /// What is to be done, in order. The durable ones that stand together are one commit.
+  /// An action to execute, in the order returned. Adjacent durable actions are one commit.
   public enum Action: Sendable, Hashable {
-    /// Durable: what the vendor accepted becomes the instance's identity; with `wipe` after the former one's wipe.
+    /// Durable: the identity that the vendor accepted becomes the instance's; with `wipe`, after the former one is
+    /// wiped.
     case adopt(wipe: Bool)
     /// Durable: the new credential replaces the old one.
     case adoptCredential(verified: Bool)
-    /// Durable: a credential that can be used once is about to be spent.
+    /// Durable: a single-use credential is about to be spent.
     case noteSpending
-    /// Durable: an anonymous visitor takes the user's place. The identity is kept, and the credential only when it has
-    /// ended by the clock.
+    /// Durable: an anonymous visitor replaces the user. The identity is kept, and the credential only if it has expired
+    /// by the clock.
     case fallBack
     /// Durable: identity, storage and keys are destroyed.
     case wipe
-    /// Durable: where the instance rests has changed.
+    /// Durable: the phase of the instance has changed.
     case record
-    /// Durable: an event.
+    /// Durable: emits an event.
     case announce(Notice)
 
-    /// Whoever waits for the activity that was in progress hears `superseded`.
+    /// Fails the callers that wait for the former activity with `superseded`.
     case supersede
-    /// A login succeeded too late: the vendor is told to forget it.
+    /// Ends at the vendor a login that succeeded too late.
     case undo
     case endFormer
     case exchange
@@ -119,23 +120,23 @@ extension AuthenticationMachine {
     case ask(attempt: Int, isRefusal: Bool, SDKError?)
     /// The SDK renews its credential without the owner.
     case renewItself
-    /// The owner is told of the failure and asked whether to go on.
+    /// Notifies the owner of the failure and requests a decision whether to continue.
     case confirm(SDKError)
     case verify
     case probe
-    /// The activity has ended; whoever waits for it is told.
+    /// Ends the activity and notifies the callers that wait for it.
     case finish(Outcome)
   }
 
-  /// How an activity ended.
+  /// The result of an activity.
   public enum Outcome: Sendable, Hashable {
     case done
-    /// A logout; whether the vendor knows.
+    /// A logout has ended. `informed` is whether the vendor knows.
     case signedOut(informed: Bool)
     case failed(SDKError)
   }
 
-  /// What is told to subscribers.
+  /// An event for subscribers.
   public enum Notice: Sendable, Hashable {
     case loggedIn
     case loggedOut(LogoutCause)
@@ -148,7 +149,7 @@ extension AuthenticationMachine {
   }
 }
 
-/// Why a user is gone (`protocol.md`, `userLoggedOut`).
+/// The cause of a logout (`protocol.md`, `userLoggedOut`).
 public enum LogoutCause: String, Sendable, Hashable, Codable {
   case explicit, implicit, deauthorized, `switch`, guest
 }

@@ -1,18 +1,18 @@
 extension AuthenticationMachine {
-  /// The vendor merged the user into another one, for whom the credential at hand, or one that came along, speaks.
+  /// Handles a merge of the user into another one, whom the present credential, or one sent with the merge, represents.
   mutating func merged() -> [Action] {
     guard phase == .authenticated || phase == .anonymous, standing == .usable else { return [] }
     switch activity {
     case .idle, .renewing, .confirming, .asking, .verifying, .probing:
-      // What is under way is about the former user.
+      // The activity in progress concerns the former user.
       return begin(.idle) + [.adopt(wipe: false)]
     case .endingFormer, .signingIn, .askingForSignOut, .signingOut, .creatingAnonymous:
-      // A login or logout has the last word.
+      // A login or logout in progress decides on the identity.
       return [.adopt(wipe: false)]
     }
   }
 
-  /// The vendor merged the anonymous user into one who needs a credential that nobody has shown: the user is gone.
+  /// Handles a merge of the anonymous user into one whose credential was never supplied: the user is gone.
   mutating func mergedAway() -> [Action] {
     guard phase == .anonymous else { return [] }
     switch activity {

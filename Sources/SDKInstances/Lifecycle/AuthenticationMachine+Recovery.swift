@@ -3,18 +3,18 @@ import SDKProtocol
 extension AuthenticationMachine {
   // MARK: Ways to a new credential
 
-  /// A new credential is wanted; the vendor's lock is one more reason to want it.
+  /// Starts a renewal if nothing is in progress and `means` is not empty. A lock by the vendor does not prevent it.
   mutating func renew(_ means: RenewalMeans) -> [Action] {
     guard activity == .idle, !means.isNone, phase != .locked || isLockedByVendor else { return [] }
     guard hasIdentity, standing == .expired || standing == .refused, !means.itself, policy.confirmsFirst else {
       return recover(means, nil)
     }
-    // The owner, who has not said yet whether to go on, is asked again; subscribers know of the failure.
+    // The owner has not decided yet whether to continue, so request a decision again. Subscribers know of the failure.
     isFailureTold = phase == .reauthNeeded
     return recover(means, cause)
   }
 
-  /// Begins with what the SDK can do by itself, then turns to the owner.
+  /// Starts with the SDK's own renewal if there is one, otherwise with the owner.
   private mutating func recover(_ means: RenewalMeans, _ error: SDKError?) -> [Action] {
     if means.itself {
       activity = .renewing
@@ -35,7 +35,7 @@ extension AuthenticationMachine {
     return tell(error) + [.confirm(error)]
   }
 
-  /// Subscribers hear once of the failure that a recovery is about.
+  /// Notifies subscribers of the failure that a recovery is about, once.
   private mutating func tell(_ error: SDKError) -> [Action] {
     guard !isFailureTold else { return [] }
     isFailureTold = true
@@ -80,15 +80,15 @@ extension AuthenticationMachine {
       activity = .verifying(attempt: attempt)
       return [.verify]
     case (.asking, .declined(let error)):
-      // A choice of the owner's, no failure: what is at hand goes on, or it is a guest's.
+      // The owner's choice is not a failure: a usable credential stays in use, otherwise the instance becomes a guest.
       isFailureTold = true
       return standing == .usable && hasIdentity ? end(.failed(error)) : conclude(.becomeGuest, error)
     case (.asking, .denied(let error)):
-      // Who was a guest and is one still has not failed.
+      // A guest that remains one has not failed.
       if policy.onDenied == .becomeGuest, !hasIdentity, phase != .locked { isFailureTold = true }
       return conclude(policy.onDenied, error)
     case (.asking, .failed(let error)):
-      // That nobody could be asked for another credential does not explain why one is needed.
+      // An unavailable provider does not explain why a new credential is needed; an earlier refusal does.
       return renewalFailed(Self.nobodyWasAsked(error) ? refusal ?? error : error)
     default: return []
     }
@@ -101,7 +101,7 @@ extension AuthenticationMachine {
 
   mutating func renewed(unverified error: SDKError? = nil) -> [Action] {
     let isLogin = !hasIdentity && phase != .locked
-    // What began without a user belongs to nobody who is there now.
+    // Results of work that began without a user must not apply to the new user.
     if isLogin { epoch += 1 }
     phase = .authenticated
     standing = .usable
@@ -117,14 +117,14 @@ extension AuthenticationMachine {
       refusal = error
       return policy.confirmsFirst ? confirm(attempt: attempt + 1, error) : ask(attempt: attempt + 1, error)
     }
-    // The cached token lives and was never refused: bad supplies are no reason to lose the user.
+    // The cached token is valid and was never refused: bad supplied tokens are no reason to lose the user.
     if standing == .usable { return renewalFailed(error) }
     return conclude(policy.onBudgetSpent, error)
   }
 
   // MARK: Ends without a credential
 
-  /// Recovery has ended without a credential.
+  /// Ends a recovery without a credential, with this consequence.
   mutating func conclude(_ consequence: AuthenticationPolicy.Consequence, _ error: SDKError) -> [Action] {
     switch consequence {
     case .logOut where phase != .noUser && phase != .loggedOut:
@@ -139,7 +139,7 @@ extension AuthenticationMachine {
       standing = .refused
       return [.record] + tell(error) + end(.failed(error))
     case .fallBack:
-      // What the owner or the vendor has said holds whatever the clock says.
+      // A decision of the owner or the vendor holds whatever the clock says, so the credential must not be revived.
       standing = .none
       return fallBack(error)
     case .keep, .logOut, .lock: return renewalFailed(error)
@@ -160,9 +160,10 @@ extension AuthenticationMachine {
     return [.wipe] + told + [.announce(.loggedOut(.guest))] + end(.failed(error))
   }
 
-  /// Goes on as an anonymous visitor. A credential that has ended by the clock is kept until another takes its place.
+  /// Continues as an anonymous visitor. A credential that has expired by the clock is kept until another one replaces
+  /// it.
   private mutating func fallBack(_ error: SDKError) -> [Action] {
-    // A breaker that holds back says nothing that subscribers have not heard of the visitor.
+    // Without an identity, subscribers know of the visitor already, and a provider's back-off is no news.
     let isNews = hasIdentity || error.reason != .providerBackoff
     let cause = explained(error)
     phase = .anonymous
@@ -183,20 +184,20 @@ extension AuthenticationMachine {
       isFailureTold = false
       return actions + [.probe]
     case .none where !hasIdentity:
-      // Nobody was signed in: a login that was refused has failed.
+      // No user was signed in, so a refusal by the vendor is a failed login.
       if error.origin == .vendor { actions += tell(error) }
       return actions + end(.failed(error))
     case .none, .expired, .refused:
       if phase == .authenticated {
         phase = .reauthNeeded
-        // An outage is no failure of the authentication.
+        // An outage is not an authentication failure.
         actions += [.record] + (Self.unreachable(error) == nil ? tell(explained(error)) : [])
       }
       return actions + end(.failed(error))
     }
   }
 
-  /// Returns the failure to announce: why the credential is dead, with the provider's failure as a hint.
+  /// Returns the failure to announce: the reason why the credential is dead, with the provider's failure as a hint.
   private func explained(_ error: SDKError) -> SDKError {
     guard error.origin == .provider, var cause = cause ?? refusal else { return error }
     cause.hints.append("No new credential came (\(error.reason.rawValue)): \(error.message)")
@@ -209,12 +210,12 @@ extension AuthenticationMachine {
 
   // MARK: The credential at hand
 
-  /// The credential is dead: renew it, or say once that it can't be.
+  /// Handles a dead credential: starts a renewal, or announces once that none is possible.
   mutating func lost(_ standing: Standing, _ error: SDKError, _ means: RenewalMeans) -> [Action] {
     guard phase == .authenticated, self.standing == .usable || self.standing == .reported else { return [] }
     switch activity {
     case .idle, .renewing, .confirming, .asking, .verifying: break
-    // An end that has passed is seen again afterwards; nobody would renew the credential if it were noted now.
+    // The expiry is detected again after the activity. If it were recorded now, no renewal would follow.
     case _ where standing == .expired: return []
     default: break
     }
@@ -231,7 +232,7 @@ extension AuthenticationMachine {
     return [.record, .announce(.authenticationFailed(error))]
   }
 
-  /// Restores a credential whose end lies ahead again because the clock was set back.
+  /// Restores a credential that is no longer expired because the clock was set back.
   mutating func revived() -> [Action] {
     guard waitsForTheClock else { return [] }
     standing = .usable
@@ -246,7 +247,7 @@ extension AuthenticationMachine {
     objection = error
     guard activity == .idle else { return [] }
     isRenewalRefused = false
-    // Only the SDK's own way can follow a mere report where the owner would be told of a failure.
+    // If the owner is notified of failures first, a mere report starts only the SDK's own renewal.
     if means.itself || means.bridge && !policy.confirmsFirst, phase == .authenticated { return recover(means, nil) }
     activity = .probing
     return [.probe]
@@ -265,7 +266,7 @@ extension AuthenticationMachine {
         return confirm(attempt: 1, error)
       }
       guard phase == .anonymous else {
-        // What the SDK renews with was not refused: an outage alone ends nothing.
+        // The SDK's means of renewal was not refused, and an outage alone must not end the session.
         if policy.onNoMeans != .keep, !means.itself || isRenewalRefused { return conclude(policy.onNoMeans, error) }
         phase = .reauthNeeded
         return [.record] + tell(error) + end(.failed(error))

@@ -1,73 +1,73 @@
 public import SDKProtocol
 
-/// The states of an instance and what each input makes of them: pure, without clock and without I/O.
+/// The state machine of an instance's authentication: pure, without clock and without I/O.
 ///
-/// `apply` returns what is to be done, in order; whoever owns the machine does it and feeds the results back with the
-/// epoch in which they were begun. A result of an older epoch changes nothing.
+/// `apply` returns the actions to execute, in order. The owner of the machine executes them, and feeds back the results
+/// with the epoch in which they were begun. A result of an older epoch does not change the state.
 public struct AuthenticationMachine: Sendable, Hashable {
-  /// Where the instance rests when nothing is in progress.
+  /// The phase of an instance, which lasts while nothing is in progress.
   public enum Phase: String, Sendable, Codable, CaseIterable {
     case noUser, anonymous, authenticated, reauthNeeded, locked, loggedOut
   }
 
-  /// How good the credential is, as far as we know.
+  /// The status of the credential, as far as the daemon knows.
   public enum Standing: Sendable, Hashable {
-    /// There is none.
+    /// There is no credential.
     case none
-    /// It lives and nobody refused it.
+    /// It has not expired, and no refusal is known.
     case usable
-    /// An app says that the vendor refused it; the daemon has not seen that.
+    /// An app reported that the vendor refused it; the daemon has not seen that.
     case reported
-    /// Its end has passed.
+    /// It has expired.
     case expired
     /// The daemon saw the vendor refuse it.
     case refused
   }
 
-  /// What is in progress; one thing at a time.
+  /// The activity in progress; at most one at a time.
   public enum Activity: Sendable, Hashable {
     case idle
     /// The former user's session is being ended before a login.
     case endingFormer
-    /// A login is at the vendor.
+    /// A login is in progress at the vendor.
     case signingIn
-    /// A fresh credential is asked for so that the vendor can be told of the logout.
+    /// A fresh credential is requested, so that the vendor can be informed of the logout.
     case askingForSignOut
-    /// A logout is at the vendor.
+    /// A logout is in progress at the vendor.
     case signingOut
     /// An anonymous user is being made.
     case creatingAnonymous
     /// The SDK renews its credential without the owner.
     case renewing
-    /// The owner is asked whether to go on after a failure, before the attempt-th credential.
+    /// The owner is requested to confirm a recovery after a failure, before the attempt-th credential.
     case confirming(attempt: Int)
-    /// The bridge is asked for the attempt-th credential.
+    /// The attempt-th credential is requested from the bridge.
     case asking(attempt: Int)
     /// The attempt-th credential is being shown to the vendor.
     case verifying(attempt: Int)
-    /// The vendor is asked whether it refuses the credential that an app reported.
+    /// The credential that an app reported is being checked with the vendor.
     case probing
   }
 
-  /// Where it rests.
+  /// The current phase.
   public internal(set) var phase: Phase
-  /// How good the credential is.
+  /// The status of the credential.
   public internal(set) var standing: Standing {
     didSet { if standing == .none || standing == .usable { objection = nil } }
   }
-  /// What the vendor, or an app, last said against the credential.
+  /// The last refusal of the credential, by the vendor or as an app reported it.
   var objection: SDKError?
-  /// What is in progress.
+  /// The activity in progress.
   public internal(set) var activity: Activity = .idle
-  /// Raised with every login, logout and wipe.
+  /// A number that is raised with every login, logout and wipe.
   public internal(set) var epoch: UInt64
-  /// Whether subscribers have been told of the failure that the recovery in progress is about.
+  /// Whether subscribers were notified of the failure that the recovery in progress is about.
   var isFailureTold = false
-  /// Whether the vendor has refused to renew the credential that it is asked about.
+  /// Whether the vendor has refused to renew the credential that is being probed.
   var isRenewalRefused = false
   /// The vendor's last refusal of a credential that was supplied in the recovery in progress.
   var refusal: SDKError?
-  /// What the kind wants.
+  /// The policy of the kind.
   public internal(set) var policy: AuthenticationPolicy
 
   /// A machine at rest.
@@ -103,12 +103,12 @@ public struct AuthenticationMachine: Sendable, Hashable {
     }
   }
 
-  /// Whether a credential may be handed out now.
+  /// Whether a credential may be issued now.
   public var mayHandOut: Bool {
     standing == .usable && (phase == .authenticated || phase == .anonymous)
   }
 
-  /// Why the credential at hand can't be used; `nil` while nothing speaks against it.
+  /// The reason why the present credential can't be used; `nil` if nothing is known against it.
   var cause: SDKError? {
     switch standing {
     case .expired: Self.expiredError
@@ -117,27 +117,27 @@ public struct AuthenticationMachine: Sendable, Hashable {
     }
   }
 
-  /// Whether a logout is in progress: no later change of the identity supersedes it.
+  /// Whether a logout is in progress, which no later change of the identity supersedes.
   var isSigningOut: Bool { activity == .signingOut || activity == .askingForSignOut }
 
-  /// Whether only the end of its credential, by the clock, keeps the user from being signed in.
+  /// Whether only the expiry of the credential, by the clock, keeps the user from being signed in.
   var waitsForTheClock: Bool {
     activity == .idle
       && (standing == .expired && (hasIdentity || hasFallenBack) || standing == .usable && phase == .reauthNeeded)
   }
 
-  /// Whether an anonymous visitor has taken the place of a user whose credential has ended by the clock.
+  /// Whether an anonymous visitor replaces a user whose credential has expired by the clock.
   var hasFallenBack: Bool { phase == .anonymous && standing == .expired }
 
   /// Whether there is an identity that a new credential could renew.
   public var hasIdentity: Bool { phase == .authenticated || phase == .reauthNeeded }
 
-  /// Whether the vendor locked the identity, which a new credential unlocks; not so after a wipe that failed.
+  /// Whether the vendor locked the identity, so that a new credential unlocks it. `false` after a failed wipe.
   public var isLockedByVendor: Bool { phase == .locked && standing == .refused }
 }
 
 extension AuthenticationMachine.Phase {
-  /// The phase as the contract names it.
+  /// The phase as the protocol names it.
   public var state: InstanceState {
     switch self {
     case .noUser: .noUser

@@ -1,51 +1,51 @@
-/// What the ways of a kind are where the kinds differ: what failure, denial and another user mean.
+/// The differences between kinds in the state machine: the consequences of failure, denial and another user.
 public struct AuthenticationPolicy: Sendable, Hashable {
-  /// What follows when recovery has ended without a credential.
+  /// The consequence of a recovery that ended without a credential.
   public enum Consequence: Sendable, Hashable {
-    /// The user is gone and wiped.
+    /// The user is logged out and wiped.
     case logOut
-    /// The identity is kept and nothing is handed out.
+    /// The identity is kept, but no credential is issued.
     case lock
     /// The identity is kept until a new credential comes.
     case keep
-    /// The user is gone and wiped; the SDK goes on as a guest.
+    /// The user is logged out and wiped, and the SDK continues as a guest.
     case becomeGuest
-    /// The SDK goes on as an anonymous visitor and tries again when somebody asks.
+    /// The SDK continues as an anonymous visitor, and retries when a call needs the user.
     case fallBack
   }
 
-  /// What a login of another user does with the one who is signed in.
+  /// The treatment of the signed-in user when another user logs in.
   public enum AnotherUser: Sendable, Hashable {
     /// The former user is logged out and wiped first.
     case signOutFirst
-    /// The former user stays until the vendor has accepted the new one, and is wiped then.
+    /// The former user stays until the vendor has accepted the new one, and is then wiped.
     case wipeOnSuccess
-    /// As `wipeOnSuccess`; the vendor is then told of the former user's logout. An anonymous user is not wiped: the
+    /// As `wipeOnSuccess`; then the vendor is informed of the former user's logout. An anonymous user is not wiped: the
     /// vendor merges them into the new one.
     case signOutAfter
   }
 
-  /// The owner said no.
+  /// The consequence of a denial by the owner.
   public var onDenied: Consequence
-  /// Every token that was supplied was refused by the vendor.
+  /// The consequence when the vendor has refused all supplied tokens.
   public var onBudgetSpent: Consequence
-  /// The credential is dead and there is nobody to ask for another one.
+  /// The consequence of a dead credential without any way to renew it.
   public var onNoMeans: Consequence = .keep
-  /// Nobody supplied a credential this time: `keep`, or `fallBack` to go on without.
+  /// The consequence when no credential was supplied this time: `keep`, or `fallBack` to continue without one.
   public var onFailure: Consequence = .keep
-  /// Somebody else logs in.
+  /// The treatment of the signed-in user when another user logs in.
   public var onAnotherUser: AnotherUser
-  /// How many supplied tokens may be refused in one recovery.
+  /// The number of supplied tokens that may be refused in one recovery.
   public var maxAttempts: Int
-  /// Whether the owner is told of the failure, and asked whether to go on, before being asked for a credential.
+  /// Whether the owner is notified of the failure, and decides whether to continue, before a credential is requested.
   public var confirmsFirst = false
-  /// Whether a dead credential is renewed so that the vendor can be told of a logout.
+  /// Whether a dead credential is renewed so that the vendor can be informed of a logout.
   public var renewsToSignOut = true
-  /// Whether a credential that the vendor can't be asked about is used; no where it must be exchanged.
+  /// Whether a credential is used although the vendor can't be reached; `false` where it must be exchanged.
   public var usesUnverified = true
-  /// Whether a credential that nobody refused lives on when the vendor refuses to renew it.
+  /// Whether a credential that was never refused stays in use when the vendor refuses to renew it.
   public var outlivesRefusedRenewal = false
-  /// Whether a logout that failed is an event of its own.
+  /// Whether a failed logout has an event of its own.
   public var tellsLogoutFailure = false
 
   /// A policy.

@@ -1,12 +1,12 @@
 public import SDKProtocol
 
-/// A renewal of a credential that has ended, for whoever observes renewals.
+/// A renewal that has ended, for observers.
 public struct EndedRenewal: Sendable, Hashable {
-  /// What begins a renewal.
+  /// The trigger of a renewal.
   public enum Trigger: String, Sendable, Hashable, CaseIterable {
-    /// The plan: before the credential ends, or again after a failure.
+    /// The plan: ahead of the expiry, or a retry after a failure.
     case plan
-    /// A call that found no credential which lives long enough.
+    /// A call that found no credential with enough lifetime left.
     case call
     /// `token.refresh`.
     case refresh
@@ -14,34 +14,34 @@ public struct EndedRenewal: Sendable, Hashable {
     case expiry
     /// The vendor refused the credential.
     case refusal
-    /// An app says that the vendor did.
+    /// An app reported that the vendor refused the credential.
     case report
     /// A restart in the middle of a renewal.
     case restart
   }
 
-  /// How it ended.
+  /// The result of a renewal.
   public enum Outcome: Sendable, Hashable {
-    /// There is a new credential.
+    /// The renewal brought a new credential.
     case renewed
     case failed(Reason)
-    /// A login or logout took its place.
+    /// A login or logout replaced the renewal.
     case superseded
   }
 
   /// The instance's SDK.
   public var kind: KindName
-  /// What began it.
+  /// The trigger of the renewal.
   public var trigger: Trigger
-  /// How it ended.
+  /// The result of the renewal.
   public var outcome: Outcome
 }
 
-/// Hears of renewals as they end, while the instance waits: it must be quick.
+/// A function that observes renewals as they end. The instance waits for it, so it must be quick.
 public typealias RenewalObserver = @Sendable (EndedRenewal) -> Void
 
 extension EndedRenewal.Trigger {
-  /// What an input says of why a renewal begins; `nil` when that is known only to who gives it.
+  /// The trigger that an input implies; `nil` when only the input's caller knows it.
   init?(_ input: AuthenticationMachine.Input) {
     switch input {
     case .expired: self = .expiry
@@ -53,7 +53,7 @@ extension EndedRenewal.Trigger {
 }
 
 extension EndedRenewal.Outcome {
-  /// What the actions of a renewal's last step say.
+  /// The result that the actions of a renewal's last step imply.
   init(_ actions: [AuthenticationMachine.Action]) {
     self = .superseded
     for action in actions {

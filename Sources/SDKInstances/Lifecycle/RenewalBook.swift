@@ -1,55 +1,57 @@
 import DelegateBridge
 import SDKProtocol
 
-/// Gives renewals their place in time, so that the providers that may run at a time suffice for all that are due.
+/// The renewal schedule: reserves times for renewals, so that the concurrent runs of providers suffice for all that are
+/// due.
 ///
-/// A value without a clock. Time is cut into cells; what a renewal takes of a cell is its share of the seconds that all
-/// providers have there together. A renewal gets the latest cell with room before it is wanted, so many that end in
-/// the same minute begin one after the other and the last begins when a lone one would. What is late already gets the
-/// next cell with room. A part of the room is left to those who are asked because somebody waits.
+/// A value type without a clock. Time is divided into buckets (cells). In a bucket, a renewal takes a share of the
+/// seconds that all providers have there together. It gets the latest bucket with free capacity before it is wanted.
+/// Renewals that are due in the same minute thus begin one after the other, and the last begins when a lone one would.
+/// A late renewal gets the next bucket with free capacity. Part of the capacity is left to renewals that a caller waits
+/// for.
 struct RenewalBook: Sendable {
-  /// The seconds of a cell.
+  /// The seconds of a time bucket.
   static let width = 5.0
-  /// The part of the providers' time that is given away.
+  /// The fraction of the providers' time that can be reserved.
   static let share = 0.8
-  /// Seconds that a run is thought to take before one was seen.
+  /// The seconds that a run is assumed to take before one was observed.
   static let assumedRun = 0.5
-  /// Seconds that a run is thought to take at least.
+  /// The minimum of the seconds that a run is assumed to take.
   static let shortestRun = 0.05
-  /// Seconds between two times at which all places are given anew.
+  /// The minimum number of seconds between two times at which all reservations are made again.
   static let pause = 30.0
-  /// Seconds after its start at which a renewal that has not begun is late.
+  /// The seconds after its start at which a renewal that has not begun is late.
   static let tolerance = 10.0
-  /// Seconds by which those that are late are spread out, at random.
+  /// The range in seconds over which late renewals are spread at random.
   static let spread = 10.0
-  /// How many cells are looked at for room: an hour and a half.
+  /// The number of time buckets that are searched for capacity: an hour and a half.
   private static let reach = 1080
 
   private struct Spot: Hashable, Sendable {
-    /// `nil` for all owners together.
+    /// The owner; `nil` for all owners together.
     var owner: UInt32?
     var cell: Int
   }
 
   private var loads: [Spot: Double] = [:]
-  /// Seconds that a run takes, as places are given now.
+  /// The seconds of a run that the current reservations assume.
   private(set) var run = Self.assumedRun
   private(set) var generation: UInt64 = 0
   private var slowedAt: Timestamp?
   private var slots = 1.0
   private var slotsPerOwner = 1.0
 
-  /// A book without places.
+  /// A schedule without reservations.
   init() {}
 
-  /// Takes over how fast the providers are now.
+  /// Sets the current speed of the providers.
   ///
-  /// - Returns: whether they have become so much slower that all places must be given anew.
+  /// - Returns: whether all reservations must be made again, because the providers have become much slower.
   mutating func set(_ pace: BridgePace, now: Timestamp) -> Bool {
     slots = Self.room(of: pace.slots)
     slotsPerOwner = Self.room(of: pace.slotsPerOwner)
     let seconds = max(pace.seconds ?? Self.assumedRun, Self.shortestRun)
-    // Small changes are what the room that is kept free is for.
+    // The capacity that is left free absorbs small changes.
     if seconds < run / 2 { run = seconds }
     guard seconds > 1.5 * run else { return false }
     if let slowedAt, (0..<Self.pause).contains(now - slowedAt) { return false }
@@ -60,10 +62,10 @@ struct RenewalBook: Sendable {
     return true
   }
 
-  /// The place of a renewal: the one that it has, or a new one in its stead.
+  /// Returns the reservation of a renewal: its former one, or a new one that replaces it.
   mutating func place(_ request: RenewalRequest, former: RenewalPlace?, now: Timestamp) -> RenewalPlace {
     if let former, former.generation == generation, former.request.isLike(request) {
-      // What was late once is not put off again.
+      // A late renewal is not postponed again.
       if former.isCatchingUp || now - former.start < Self.tolerance { return former }
     }
     release(former)
@@ -72,7 +74,7 @@ struct RenewalBook: Sendable {
     return early(request, now) ?? later(request, from: request.latest, until: request.end) ?? crowded(request, now)
   }
 
-  /// The place is free again.
+  /// Releases a reservation.
   mutating func release(_ place: RenewalPlace?) {
     guard let place, place.generation == generation else { return }
     take(place.cells, -place.load, place.request.owner)
@@ -81,7 +83,7 @@ struct RenewalBook: Sendable {
   // MARK: Looking for room
 
   private mutating func late(_ request: RenewalRequest, _ now: Timestamp) -> RenewalPlace {
-    // A credential that still lives is renewed before its end if there is room.
+    // A credential that has not expired is renewed before its expiry if there is capacity.
     let left = request.end.map { $0 - now } ?? 0
     let from = now + request.random * (left > 0 ? min(Self.spread, left / 2) : Self.spread)
     return later(request, from: from, until: nil, isCatchingUp: true)
@@ -94,7 +96,7 @@ struct RenewalBook: Sendable {
     for cell in stride(from: last, through: first, by: -1) where hasRoom(cell, request.owner) {
       let filled = used(cell, request.owner)
       let begin = Timestamp(secondsSince1970: Double(cell) * Self.width)
-      // A lone renewal begins when it is wanted; others fill the cell from its end.
+      // A lone renewal begins at its latest time; others fill the bucket backwards from its end.
       let start = filled == 0 && cell == last ? request.latest : begin + Self.width * max(0, 1 - filled)
       return give(request, cell, start: max(min(start, request.latest), min(request.earliest, request.latest)))
     }
@@ -110,14 +112,14 @@ struct RenewalBook: Sendable {
     for cell in first...last where hasRoom(cell, request.owner) {
       let begin = Timestamp(secondsSince1970: Double(cell) * Self.width)
       let start = max(from, begin + Self.width * min(1, used(cell, request.owner)))
-      // The rest of the last cell may lie past the end.
+      // The rest of the last bucket may lie after the expiry.
       if let end, start > end + -2 * run { continue }
       return give(request, cell, start: start, isCatchingUp: isCatchingUp)
     }
     return nil
   }
 
-  /// There is no room: the places that there are get one more, wherever chance says.
+  /// Reserves a random time within the request's range although no capacity is free.
   private mutating func crowded(_ request: RenewalRequest, _ now: Timestamp) -> RenewalPlace {
     let earliest = max(min(request.earliest, request.latest), now)
     let start = earliest + request.random * max(0, request.latest - earliest)
@@ -136,9 +138,9 @@ struct RenewalBook: Sendable {
 
   // MARK: Cells
 
-  /// How many cells a run takes.
+  /// The number of time buckets that a run takes.
   private var length: Int { max(1, Int((run / Self.width).rounded(.up))) }
-  /// What it takes of each.
+  /// The share that it takes of each.
   private var load: Double { min(1, run / Self.width) }
 
   private func hasRoom(_ cell: Int, _ owner: UInt32) -> Bool {
@@ -148,7 +150,7 @@ struct RenewalBook: Sendable {
     }
   }
 
-  /// The part of a cell's room that is taken, for this owner.
+  /// Returns the used fraction of a bucket's capacity, for this owner.
   private func used(_ cell: Int, _ owner: UInt32) -> Double {
     max(
       loads[Spot(owner: nil, cell: cell), default: 0] / slots,

@@ -1,21 +1,21 @@
-/// Where a new credential could come from.
+/// The renewal strategies of a credential: where a new one could come from.
 public struct RenewalMeans: Sendable, Hashable {
-  /// The SDK can have one from the vendor by itself: with a refresh token, or by exchanging the identity again.
+  /// Whether the SDK can get one from the vendor by itself: with a refresh token, or by exchanging the identity again.
   public var itself: Bool
-  /// There is somebody to ask: a delegate or a token provider.
+  /// Whether a delegate or a token provider is available to supply one.
   public var bridge: Bool
 
-  /// These means.
+  /// A set of strategies, by default none.
   public init(itself: Bool = false, bridge: Bool = false) {
     self.itself = itself
     self.bridge = bridge
   }
 
-  /// Nowhere.
+  /// No strategy.
   public static let none = RenewalMeans()
-  /// The bridge alone.
+  /// Only the bridge.
   public static let bridge = RenewalMeans(bridge: true)
 
-  /// Whether there is none.
+  /// Whether there is no strategy.
   public var isNone: Bool { !itself && !bridge }
 }

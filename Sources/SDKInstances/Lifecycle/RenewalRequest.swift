@@ -1,35 +1,35 @@
 import SDKProtocol
 
-/// When a renewal ahead of time is wanted.
+/// A request to schedule a renewal ahead of its credential's expiry.
 struct RenewalRequest: Sendable, Hashable {
-  /// Whose share of the providers it takes.
+  /// The owner whose share of the providers it takes.
   var owner: UInt32
-  /// When it is to begin at the latest, if nothing is in its way.
+  /// The latest time to begin, if nothing delays it.
   var latest: Timestamp
-  /// How early it may begin so that others can be served after it.
+  /// The earliest time to which it may be moved, so that others can be served after it.
   var earliest: Timestamp
-  /// When the credential ends; `nil` when it has.
+  /// The expiry of the credential; `nil` if it has passed.
   var end: Timestamp?
-  /// A number from 0 to 1: how far a renewal that is late already is put off.
+  /// A number from 0 to 1 that sets how far a late renewal is postponed.
   var random: Double
 
-  /// Whether another request is answered by the same place.
+  /// Whether another request can be served by the same reservation.
   func isLike(_ other: RenewalRequest) -> Bool {
     owner == other.owner && abs(latest - other.latest) < 1 && abs(earliest - other.earliest) < 1
   }
 }
 
-/// The place that a renewal has been given among all others.
+/// The reservation of a renewal in the schedule.
 struct RenewalPlace: Sendable, Hashable {
-  /// What was wanted.
+  /// The request that it serves.
   let request: RenewalRequest
-  /// When it begins.
+  /// The time at which the renewal begins.
   let start: Timestamp
-  /// Whether its time had passed when the place was given: the machine slept, the clock was set, the daemon was down.
+  /// Whether its time had passed when it was reserved: the machine slept, the clock was set, or the daemon was down.
   let isCatchingUp: Bool
-  /// The cells of the book that it takes, and how much of each.
+  /// The time buckets that it takes, and its share of each.
   let cells: Range<Int>
   let load: Double
-  /// The state of the book in which it was given.
+  /// The generation of the schedule in which it was reserved.
   let generation: UInt64
 }

@@ -2,13 +2,13 @@ import HeapModule
 public import SDKProtocol
 import Synchronization
 
-/// Wakes at a moment of wall-clock time; one for the whole daemon.
+/// A timer that wakes at a time of the wall clock; one for the whole daemon.
 public protocol DeadlineTimer: Sendable {
-  /// Wakes at this moment, or never; the latest call counts.
+  /// Arms the timer for this time; `nil` disarms it. The latest call counts.
   func arm(at time: Timestamp?)
 }
 
-/// The moments at which instances have something to do: one heap, one timer.
+/// The times at which instances have work to do: one heap, one timer.
 public final class Deadlines: Sendable {
   public typealias Work = @Sendable () -> Void
 
@@ -33,10 +33,10 @@ public final class Deadlines: Sendable {
   private let state = Mutex(State())
   private let clock: WallClock
 
-  /// No deadlines yet; `attach` brings the timer.
+  /// An empty set of deadlines. `attach` sets the timer.
   public init(clock: WallClock) { self.clock = clock }
 
-  /// The timer to arm.
+  /// Sets the timer, and arms it for the first deadline.
   public func attach(_ timer: any DeadlineTimer) {
     state.withLock { state in
       state.timer = timer
@@ -44,10 +44,10 @@ public final class Deadlines: Sendable {
     }
   }
 
-  /// Calls this when the clock was set, after what is due by the new clock; it must be quick.
+  /// Sets the function to call when the clock was set, after the work that is due by the new clock. It must be quick.
   func observeClock(_ onClockSet: @escaping Work) { state.withLock { $0.onClockSet = onClockSet } }
 
-  /// Sets or moves the one deadline of a key; `work` must be quick. `nil` takes it away.
+  /// Sets or moves the only deadline of a key; `nil` removes it. `work` must be quick.
   public func set(_ key: String, at time: Timestamp?, _ work: @escaping Work) {
     state.withLock { state in
       let former = state.heap.min?.time
@@ -63,7 +63,7 @@ public final class Deadlines: Sendable {
     }
   }
 
-  /// Does what is due. Called by the timer, also when the clock was set.
+  /// Runs the work that is due. Called by the timer, also when the clock was set.
   public func wake(clockWasSet: Bool = false) {
     let now = clock.now()
     let due = state.withLock { state in
@@ -82,7 +82,7 @@ public final class Deadlines: Sendable {
     for work in due { work() }
   }
 
-  /// Moved deadlines leave their old entries behind; the first entry is always a living one.
+  /// Removes outdated entries, which moved deadlines leave behind, so that the first entry is always a current one.
   private static func prune(_ state: inout State) {
     while let first = state.heap.min, state.current[first.key]?.generation != first.generation {
       state.heap.removeMin()

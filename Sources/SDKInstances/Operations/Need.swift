@@ -1,13 +1,13 @@
 import Concurrency
 
-/// Whether anybody still needs a result. Work for it is cancelled when nobody does.
+/// The demand for a result. Work for it is cancelled when the demand ends.
 final class Need: Sendable {
   private let over = Promise<Void>()
 
-  /// Nobody needs it any more.
+  /// Ends the demand.
   func end() { over.resolve(.success(())) }
 
-  /// Does the work; it is cancelled when the need ends, and its result is what it makes of that.
+  /// Runs the work, which is cancelled when the demand ends. Returns the work's own result in both cases.
   func run<T: Sendable>(_ work: @escaping @Sendable @concurrent () async -> T) async -> T? {
     await withTaskGroup(of: T?.self) { group in
       group.addTask { await work() }

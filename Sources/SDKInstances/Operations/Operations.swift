@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Shared work that outlives its callers: logins at the vendor, refreshes, replays. One service owns and awaits all.
+/// Shared work that outlives its callers: logins at the vendor, refreshes, replays. One service owns and awaits all of
+/// it.
 public final class Operations: Sendable {
   public typealias Work = @Sendable () async -> Void
 
@@ -9,19 +10,19 @@ public final class Operations: Sendable {
   private let backgroundStream: AsyncStream<Work>
   private let background: AsyncStream<Work>.Continuation
 
-  /// A service that is not running yet; work waits.
+  /// A service that is not running yet. Work waits until `run`.
   public init() {
     (stream, continuation) = AsyncStream.makeStream()
     (backgroundStream, background) = AsyncStream.makeStream()
   }
 
-  /// Starts work; it runs to its end even if the caller goes away.
+  /// Starts work that runs to its end even if the caller goes away.
   public func start(_ work: @escaping Work) { continuation.yield(work) }
 
-  /// Starts work that is cancelled when the service ends: a connection, a delivery that is tried again.
+  /// Starts work that is cancelled when the service ends, such as a connection or the retry of a delivery.
   public func startBackground(_ work: @escaping Work) { background.yield(work) }
 
-  /// Runs what is started until `finish`, and then until all of it has ended. Cancelling cancels the work.
+  /// Runs the started work until `finish`, and then until all of it has ended. Cancelling this task cancels the work.
   public func run() async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { [backgroundStream] in await Self.run(backgroundStream) }

@@ -2,25 +2,25 @@ import DelegateBridge
 import SDKProtocol
 import Synchronization
 
-/// The one book of renewals of the daemon.
+/// The renewal schedule of the daemon.
 public final class Renewals: Sendable {
   private let book = Mutex(RenewalBook())
   private let bridge: any AnsweringBridge
   private let slower = Mutex(Slower())
 
-  /// A function in a type of its own: taken out of a mutex that holds nothing else, it goes back wrapped each time, and each
-  /// call would run through one wrapper more.
+  /// Boxed in a struct: a closure stored directly in `Mutex` is re-abstracted on every access and grows a thunk each
+  /// time.
   private struct Slower {
     var replan: (@Sendable () -> Void)?
   }
 
-  /// An empty book for the providers of this bridge.
+  /// An empty schedule for the providers of a bridge.
   init(bridge: any AnsweringBridge) { self.bridge = bridge }
 
-  /// Who sees to it that all ask for a place anew when the providers have become much slower.
+  /// Sets the function that replans all renewals when the providers have become much slower.
   func attach(_ replan: @escaping @Sendable () -> Void) { slower.withLock { $0.replan = replan } }
 
-  /// The place of a renewal: the one that it has, or a new one in its stead.
+  /// Returns the reservation of a renewal: its former one, or a new one that replaces it.
   func place(_ request: RenewalRequest, former: RenewalPlace?, now: Timestamp) -> RenewalPlace {
     let pace = bridge.pace
     let (place, isSlower) = book.withLock { book in
@@ -31,7 +31,7 @@ public final class Renewals: Sendable {
     return place
   }
 
-  /// The place is free again.
+  /// Releases a reservation.
   func release(_ place: RenewalPlace?) {
     guard let place else { return }
     book.withLock { $0.release(place) }

@@ -1,10 +1,10 @@
 public import SDKProtocol
 
-/// The wall clock and chance, injected so that no test sleeps or rolls dice.
+/// The wall clock and a source of random numbers, injected so that tests neither sleep nor depend on chance.
 public struct WallClock: Sendable {
-  /// The time now.
+  /// Returns the current time.
   public var now: @Sendable () -> Timestamp
-  /// A number from 0 to 1.
+  /// Returns a random number from 0 to 1.
   public var random: @Sendable () -> Double
 
   /// A clock of these functions.
@@ -15,6 +15,6 @@ public struct WallClock: Sendable {
     self.random = random
   }
 
-  /// The machine's.
+  /// The clock of the machine.
   public static let system = WallClock(now: { .now })
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The order of writes: calls on one instance are accepted in the order in which their frames were read.
 public final class WriteLanes: Sendable {
-  /// What writes are in order of.
+  /// The key of a lane. Writes are ordered within each lane.
   fileprivate enum Key: Hashable {
     case instance(InstanceID)
     /// A connection's writes on several instances, or on none.
@@ -19,14 +19,14 @@ public final class WriteLanes: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Lanes without places.
+  /// A set of empty lanes.
   public init() {}
 
-  /// Takes the next place on an instance's lane. It must be released.
+  /// Takes the next place in an instance's lane. The place must be released.
   public func take(_ instance: InstanceID) -> Place { take([instance], session: nil) }
 
-  /// Takes the next place on several lanes at once: since all are taken in one moment, no two calls can each be before
-  /// the other. It must be released.
+  /// Takes the next place in several lanes at once. Because this is atomic, no two calls can each be before the other.
+  /// The place must be released.
   ///
   /// - Parameter session: the connection whose own lane is taken too.
   public func take(_ instances: [InstanceID], session: ObjectIdentifier?) -> Place {
@@ -38,7 +38,7 @@ public final class WriteLanes: Sendable {
     }
   }
 
-  /// A place on a lane, or on several.
+  /// A place in one lane or in several.
   public struct Place: Sendable {
     fileprivate let lanes: WriteLanes
     private let keys: [Key]
@@ -53,7 +53,7 @@ public final class WriteLanes: Sendable {
     /// Waits until every earlier place has been released.
     public func turn() async { for key in keys { await lanes.turn(number, key) } }
 
-    /// Lets the next one go; a second time does nothing.
+    /// Releases the place, so that the next one can proceed. A second call does nothing.
     public func release() { for key in keys { lanes.release(number, key) } }
   }
 

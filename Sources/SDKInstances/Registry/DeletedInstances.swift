@@ -3,8 +3,9 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// The access of deleted instances, for as long as their events are kept. Bounded in bytes: each entry, the entries of
-/// one owner, and all entries. The oldest entries make room, and then only admins see the events of their instances.
+/// The access of deleted instances, for as long as their events are kept. The bytes of each entry, of each owner's
+/// entries and of all entries are bounded. The oldest entries are evicted first; then only admins see the events of
+/// their instances.
 struct DeletedInstances {
   struct Entry {
     let id: InstanceID
@@ -13,13 +14,13 @@ struct DeletedInstances {
     let bytes: Int
   }
 
-  /// The bytes of rules and labels that an entry keeps.
+  /// The maximum bytes of rules and labels in an entry.
   static let bytesPerEntry = 32 << 10
-  /// The share of an owner other than root.
+  /// The maximum bytes of the entries of an owner other than root.
   static let bytesPerOwner = 1 << 20
-  /// The bytes of all entries.
+  /// The maximum bytes of all entries.
   static let bytesInAll = 16 << 20
-  /// The least that an entry counts as.
+  /// The minimum bytes that an entry counts as.
   private static let leastBytes = 4 << 10
 
   private struct Share {
@@ -35,7 +36,7 @@ struct DeletedInstances {
 
   subscript(uuid: InstanceUUID) -> Entry? { entries[uuid] }
 
-  /// The kind of the latest instance of this name.
+  /// Returns the kind of the latest deleted instance of this name.
   func kind(of id: InstanceID) -> KindName? { latest[id].flatMap { entries[$0]?.kind } }
 
   /// The names in the rules of all entries, by owner.
@@ -68,7 +69,7 @@ struct DeletedInstances {
     if latest[entry.id] == uuid { latest[entry.id] = nil }
   }
 
-  /// Adds an instance by its last event.
+  /// Adds an instance from its last event, which holds its access.
   mutating func add(_ event: StoredEvent) {
     guard let audience = event.audience,
       let access = try? JSONValueDecoder.decode(InstanceAccess.self, from: audience)

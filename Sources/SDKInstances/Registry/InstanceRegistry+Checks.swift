@@ -5,10 +5,10 @@ public import SDKProtocol
 import StateStore
 
 extension InstanceRegistry {
-  /// Checks what an instance is asked to be, beyond the shape of its settings: who may set what.
+  /// Checks that a peer may set the members of a definition. The shape of its settings is checked elsewhere.
   ///
-  /// - Parameter former: the definition that is changed; `nil` for a new instance.
-  /// - Throws: `accessDenied` for what takes admin, `invalidParams` with the member.
+  /// - Parameter former: the definition that is replaced; `nil` for a new instance.
+  /// - Throws: `accessDenied` for members that only an admin may set, `invalidParams` with the member.
   public func check(_ definition: Definition, replacing former: Definition?, by peer: Peer) throws {
     try definition.checkLimits()
     guard let kind = kind(definition.kind) else { return }
@@ -29,7 +29,8 @@ extension InstanceRegistry {
     }
   }
 
-  /// A command is a child of the daemon: an admin who is not root gets no further by it than as an admin.
+  /// Checks `provider.command`, which runs as a child of the daemon: an admin other than root must not gain rights by
+  /// it.
   private func checkCommand(_ definition: Definition, replacing former: Definition?, by peer: Peer) throws(SDKError) {
     guard let command = definition.provider?["command"], definition.provider != former?.provider, command != .null
     else { return }
@@ -45,12 +46,12 @@ extension InstanceRegistry {
     }
   }
 
-  /// Whether `[network] allow`, or else the vendor's own domains, lists a host.
+  /// Whether `[network] allow`, or without it the list of the vendor's own domains, contains a host.
   private func lists(_ host: String, for kind: any SDKKind) -> Bool {
     (access.hosts ?? kind.vendorDomains).contains { host == $0 || host.hasSuffix(".\($0)") }
   }
 
-  /// Checks a URL that a caller brings in a call.
+  /// Checks a URL that a caller supplies in a call.
   ///
   /// - Throws: `invalidAuthParameters`, `accessDenied`.
   public func checkSupplied(
@@ -60,7 +61,7 @@ extension InstanceRegistry {
     try listed(kind, instance.currentDefinition).check(url, what: what)
   }
 
-  /// Where others than the definition may lead an instance.
+  /// Returns the rule for URLs that come from outside a definition.
   func supplied(_ kind: any SDKKind, _ definition: Definition) -> SuppliedURLRule {
     isMadeByAdmin(definition) ? .free(ownHosts: ownHosts(kind, definition)) : listed(kind, definition)
   }
@@ -73,15 +74,15 @@ extension InstanceRegistry {
     Set(kind.urlSettings.compactMap { definition.settings[$0]?.stringValue.flatMap(URLRule.parts)?.host })
   }
 
-  /// Whether whoever defined an instance may lead it anywhere.
+  /// Whether a file or an admin defined an instance, so that it may be directed to any host.
   func isMadeByAdmin(_ definition: Definition) -> Bool {
     definition.source == .file || access.isAdmin(Peer(pid: 0, uid: definition.owner, gid: UInt32.max))
   }
 
   /// Checks that a peer may create an instance of this id.
   ///
-  /// - Returns: the rule that makes the peer its owner; `nil` where the uid is the owner.
-  /// - Throws: `accessDenied` before existence is looked at; `tooManyInstances`.
+  /// - Returns: the create rule if it names a unit, which is then the owner; `nil` if the uid is the owner.
+  /// - Throws: `accessDenied`, before existence is checked; `tooManyInstances`.
   public func checkCreation(of id: InstanceID, by peer: Peer) throws(SDKError) -> AccessRule? {
     if access.isAdmin(peer) { return nil }
     guard let rule = access.createRule(for: peer, id: id) else { throw Self.noRule(id) }
@@ -106,12 +107,11 @@ extension InstanceRegistry {
 }
 
 extension InstanceRegistry {
-  /// Whether a write that arrives now takes its place in the order of each instance that it names.
+  /// Decides whether an arriving write takes its place in the order of each instance that it names.
   ///
-  /// An instance that is missing may be one that the caller is just creating. What is allowed here is checked again when
-  /// the write's turn has come.
+  /// A missing instance may be one that the caller is just creating. Permissions are checked again when the write runs.
   ///
-  /// - Returns: the instances whose order it stands in, or why it is refused at once.
+  /// - Returns: the instances in whose order it waits, or the error that refuses it at once.
   func admit(
     _ ids: [InstanceID], to method: MethodAccess, for peer: Peer
   ) -> (written: [InstanceID], refusal: SDKError?) {
@@ -135,12 +135,12 @@ extension InstanceRegistry {
     .accessDenied("No rule lets the caller create \(id); an admin can add one under [[access.create]].")
   }
 
-  /// Whether a peer may answer an instance's questions: it has control now.
+  /// Whether a peer may be a delegate of an instance: it has control now.
   func mayDelegate(_ peer: Peer, for instance: HostedInstance) -> Bool {
     role(of: peer, on: instance).map { $0 >= .control } ?? false
   }
 
-  /// Whether a peer gets the digest of a user's external id: observers do where the id is a secret.
+  /// Whether a peer gets only the digest of a user's external id. Observers do where the id is a secret.
   func conceals(_ instance: HostedInstance, from peer: Peer) -> Bool {
     guard kind(instance.kind)?.concealsExternalId == true else { return false }
     return (role(of: peer, on: instance) ?? .observe) < .use

@@ -16,7 +16,7 @@ extension InstanceRegistry: EventDirectory {
   public func watched(by peer: Peer, _ filter: EventFilter) -> Set<InstanceUUID>? {
     let policy = access
     if filter.instances == nil, filter.labels.isEmpty, policy.isAdmin(peer) { return nil }
-    // First, since each of them becomes an entry.
+    // Read these first, since each of them becomes an entry.
     let coming = arriving.withLock { $0 }
     let present = filter.instances.map { $0.compactMap { id in hosted(id) } } ?? unsortedInstances
     let gone = deleted.withLock { deleted in

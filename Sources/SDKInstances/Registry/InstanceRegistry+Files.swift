@@ -2,30 +2,30 @@ import JSONRPC
 public import SDKProtocol
 
 extension InstanceRegistry {
-  /// What became of the definition that a file holds.
+  /// The result of `reconcile`.
   public enum Reconciled: Sendable {
     case added, changed, unchanged
   }
 
-  /// What stands under a name that a file defines.
+  /// The use of a name that a file defines.
   public enum Standing: Sendable {
-    /// Nothing.
+    /// No instance has the name.
     case none
-    /// An instance of a file.
+    /// An instance of a file has the name.
     case file
-    /// An instance that a call made: the file can't have the name.
+    /// An instance that a call made has the name, so the file can't.
     case api
-    /// An instance whose rows don't open.
+    /// An instance whose rows don't open has the name.
     case quarantined
   }
 
-  /// What stands under a name.
+  /// Returns the use of a name.
   public func standing(of id: InstanceID) -> Standing {
     if let instance = hosted(id) { return instance.currentDefinition.source == .file ? .file : .api }
     return isKnown(id) ? .quarantined : .none
   }
 
-  /// Makes or changes an instance so that it is what its file says. One that is it already is not touched.
+  /// Creates or changes an instance so that it matches its file. An instance that matches already is not changed.
   ///
   /// - Throws: `instanceExists` when the id was made by a call; `instanceQuarantined`.
   public func reconcile(_ id: InstanceID, _ definition: Definition) async throws -> Reconciled {
@@ -60,9 +60,9 @@ extension InstanceRegistry {
     return .changed
   }
 
-  /// Deletes an instance whose file is gone, as the file wished.
+  /// Deletes an instance whose file was removed, after a logout if its definition requests one.
   ///
-  /// - Throws: why the vendor's session could not be ended, and then the instance stays; why it could not be deleted.
+  /// - Throws: the error of the logout, and then the instance stays; the error of the deletion.
   public func remove(_ instance: HostedInstance) async throws {
     if instance.currentDefinition.onRemove == .logout { try await instance.signOutEverywhere() }
     try await delete(instance)

@@ -16,13 +16,13 @@ extension InstanceRegistry {
     return names
   }
 
-  /// Has the names in an instance's rules resolved. To be called when its definition has taken effect.
+  /// Requests the resolution of the names in an instance's rules. To be called when its definition has taken effect.
   func requestNames(of instance: HostedInstance) {
     let instance = instance.currentAccess
     access.names.request(instance.names, for: instance.owner)
   }
 
-  /// Logs how many rules of a stored definition were left out because they are not valid any more.
+  /// Logs how many rules of a stored definition were dropped because they are no longer valid.
   func reportDroppedRules(of stored: StoredInstance, _ definition: Definition) {
     let before = stored.definition["access"]?.objectValue?.members.reduce(0) { $0 + ($1.value.arrayValue?.count ?? 0) }
     let after = definition.access.byRole.reduce(0) { $0 + $1.rules.count }

@@ -5,9 +5,9 @@ public import SDKProtocol
 public import StateStore
 import Synchronization
 
-/// Every instance by its name, and the kinds that they may be of.
+/// The registry of all instances by name, and of the kinds that they may have.
 public final class InstanceRegistry: Sendable {
-  /// What is known under a name.
+  /// The entry of a name.
   enum Entry: Sendable {
     case hosted(HostedInstance)
     case quarantined(QuarantinedInstance)
@@ -32,11 +32,11 @@ public final class InstanceRegistry: Sendable {
 
   private let entries = Mutex(Table())
   let deleted = Mutex(DeletedInstances())
-  /// Instances whose creation is being stored: their first event can be read before they are entries.
+  /// The instances whose creation is being committed: their first event can be read before they are entries.
   let arriving = Mutex<[InstanceUUID: (id: InstanceID, access: InstanceAccess)]>([:])
   private let kindsByName: [KindName: any SDKKind]
   private let rules: Mutex<(access: AccessPolicy, maximumPerUid: Int)>
-  /// What all instances share.
+  /// The environment that all instances share.
   public let environment: InstanceEnvironment
 
   /// A registry without instances.
@@ -52,16 +52,16 @@ public final class InstanceRegistry: Sendable {
   /// The kinds' names, sorted.
   public var kindNames: [String] { kindsByName.keys.map(\.name).sorted() }
 
-  /// The kind of this name.
+  /// Returns the kind of this name.
   public func kind(_ name: KindName) -> (any SDKKind)? { kindsByName[name] }
 
-  /// Who may do what.
+  /// The access rules in force.
   public var access: AccessPolicy { rules.withLock { $0.access } }
 
-  /// How many instances a uid other than an admin's may own, whatever its create rules say.
+  /// The maximum number of instances that a uid may own, whatever its create rules say. Admins have no maximum.
   public var maximumPerUid: Int { rules.withLock { $0.maximumPerUid } }
 
-  /// Puts other rules in force, for what is asked from now on.
+  /// Replaces the access rules, for requests from now on.
   public func use(access: AccessPolicy, maximumPerUid: Int) {
     rules.withLock { $0 = (access, maximumPerUid) }
     access.names.request(access.requiredNames, for: 0)
@@ -78,7 +78,7 @@ public final class InstanceRegistry: Sendable {
     }
   }
 
-  /// Those that could not be opened.
+  /// The instances that could not be opened.
   public var quarantined: [QuarantinedInstance] {
     entries.withLock { table in
       table.entries.values.compactMap { if case .quarantined(let instance) = $0 { instance } else { nil } }
@@ -89,23 +89,23 @@ public final class InstanceRegistry: Sendable {
     entries.withLock { if case .hosted(let instance)? = $0[id] { instance } else { nil } }
   }
 
-  /// The instance with this UUID.
+  /// Returns the instance with this UUID.
   public func instance(uuid: String) -> HostedInstance? { entries.withLock { $0[uuid: uuid] } }
 
-  /// The kind of an instance, also of one that has just gone: for records of what became of it.
+  /// Returns the kind of an instance, also of a recently deleted one, for records about its end.
   func kind(ofInstance id: InstanceID) -> KindName? {
     hosted(id)?.kind ?? deleted.withLock { $0.kind(of: id) }
   }
 
-  /// Whether there is something of this name, visible or not.
+  /// Whether an instance has this name, visible or not.
   func isKnown(_ id: InstanceID) -> Bool { entries.withLock { $0[id] != nil } }
 
-  /// The peer's role on an instance; `nil` when it is hidden.
+  /// Returns the peer's role on an instance; `nil` when it is hidden.
   public func role(of peer: Peer, on instance: HostedInstance) -> Role? {
     access.role(of: peer, on: instance.currentAccess)
   }
 
-  /// The instance, if the peer has this role on it.
+  /// Returns the instance, if the peer has at least this role on it.
   ///
   /// - Throws: `instanceNotFound` for hidden and missing ones alike, `accessDenied`, `instanceQuarantined`.
   public func find(_ id: InstanceID, for peer: Peer, atLeast needed: Role) throws(SDKError) -> HostedInstance {
@@ -130,7 +130,8 @@ public final class InstanceRegistry: Sendable {
 
   // MARK: Start
 
-  /// Takes what the store has. An instance that can't be made of its rows is set aside alone.
+  /// Restores the instances of the store. An instance that can't be made from its rows is quarantined, without effect
+  /// on the others.
   public func restore(_ state: StoredState) async {
     var restored: [HostedInstance] = []
     for stored in state.instances {
@@ -149,14 +150,14 @@ public final class InstanceRegistry: Sendable {
     for instance in restored { await instance.resume() }
   }
 
-  /// Every instance looks anew for when its renewal begins.
+  /// Makes every instance plan its renewal again.
   private func replan() {
     environment.operations.start { [weak self] in
       for instance in self?.instances ?? [] { await instance.replan() }
     }
   }
 
-  /// Looks again at the ends of credentials that had passed by the former clock.
+  /// Checks credentials again that had expired by the former clock.
   private func clockWasSet() {
     environment.vendorClocks.clockWasSet()
     environment.operations.start { [weak self] in
@@ -184,7 +185,7 @@ public final class InstanceRegistry: Sendable {
       environment: environment)
   }
 
-  /// The SDK of a definition.
+  /// Returns the SDK adapter of a definition.
   func adapter(for definition: Definition, uuid: InstanceUUID) throws -> any SDKAdapter {
     guard let kind = kind(definition.kind) else { throw unknownKind(definition.kind) }
     // Looked up each time, since `[network] allow` and the admins can change while the adapter lives.
@@ -207,7 +208,7 @@ public final class InstanceRegistry: Sendable {
 
   // MARK: Changing
 
-  /// Makes an instance; durable on return.
+  /// Creates an instance, which is durable on return.
   public func create(_ id: InstanceID, _ definition: Definition) async throws -> HostedInstance {
     let uuid = InstanceUUID(RandomUUID.make())
     let stored = StoredInstance(
@@ -242,9 +243,9 @@ public final class InstanceRegistry: Sendable {
     SDKError(.existing, .instanceExists, "There is an instance \(id) already; choose another id.", instance: id)
   }
 
-  /// Destroys an instance and all that it stores.
+  /// Deletes an instance and all that it stores.
   ///
-  /// - Throws: also when the instance is gone and something is left to be done on the disk.
+  /// - Throws: also when the instance is deleted, but cleaning up on the disk is unfinished.
   public func delete(_ instance: HostedInstance) async throws {
     let problem = try await instance.delete()
     deleted.withLock { $0.add(instance.uuid, instance.id, instance.kind, instance.currentAccess) }
@@ -255,7 +256,7 @@ public final class InstanceRegistry: Sendable {
     if let problem { throw problem }
   }
 
-  /// Removes an instance whose rows don't open; `false` when there is none of this name.
+  /// Deletes an instance whose rows don't open. Returns `false` when there is none of this name.
   public func deleteQuarantined(_ id: InstanceID) async throws -> Bool {
     guard case .quarantined(let broken)? = entries.withLock({ $0[id] }) else { return false }
     let done = try await environment.store.commit(
@@ -265,7 +266,7 @@ public final class InstanceRegistry: Sendable {
     return true
   }
 
-  /// The number of instances that a peer owns.
+  /// Returns the number of instances with a prefix that a peer owns.
   func count(ownedBy peer: Peer, prefix: String) -> Int {
     let access = access
     return unsortedInstances.count {

@@ -1,4 +1,4 @@
-/// Random UUIDs in lower case (RFC 9562, version 4).
+/// A generator of random UUIDs in lower case (RFC 9562, version 4).
 enum RandomUUID {
   static func make() -> String {
     var generator = SystemRandomNumberGenerator()
