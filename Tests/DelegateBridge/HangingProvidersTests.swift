@@ -3,7 +3,7 @@ import Testing
 
 @testable import DelegateBridge
 
-/// Three hundred providers that hang, and one that doesn't.
+/// Calls of 300 hanging providers, and of one that responds.
 @Suite struct HangingProvidersTests {
   private func bridge(_ provider: FakeProvider) -> ProviderBridge {
     ProviderBridge(
@@ -27,7 +27,7 @@ import Testing
           }?.reason
         }
       }
-      // They fill all room but one share; the rest is refused.
+      // Hanging runs fill the limit of 256 except for the share of one owner (8). The other calls are refused.
       for _ in 0..<300 - 248 { #expect(try await group.next() == .some(.providerBackoff)) }
       #expect(provider.current == 248)
       for number in 0..<50 {

@@ -6,7 +6,7 @@ import Testing
 @testable import DelegateBridge
 
 @Suite struct ProviderBridgeTests {
-  /// A bridge with a clock that stands still until it is moved.
+  /// A fixture for a bridge, with a clock that moves only when a test advances it.
   private final class World: Sendable {
     let provider = FakeProvider()
     let uptime = Mutex(Duration.seconds(1000))
@@ -99,7 +99,7 @@ import Testing
     _ = try await ask(bridge)
     world.provider.end("/p", with: .signalled(9))
     _ = await reason(bridge)
-    // The breaker is open: nothing runs, and nothing is heard.
+    // The breaker is open, so nothing runs and no run is reported.
     _ = await reason(bridge)
     let runs = world.runs.withLock { $0 }
     #expect(runs.map(\.exit) == ["0", "signal 9"])

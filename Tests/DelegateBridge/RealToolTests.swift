@@ -4,12 +4,12 @@ import Testing
 
 @testable import DelegateBridge
 
-/// Tools that make credentials, run as they are, and what they wrote when they were.
+/// Tools that issue credentials: the installed AWS CLI, and recorded outputs of others.
 @Suite struct RealToolTests {
   private static let aws = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/aws" }
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  /// The AWS CLI signs the token itself, without a network.
+  /// The AWS CLI signs the token locally, without a network.
   @Test(.enabled(if: aws != nil, "needs the AWS CLI")) func awsEKSGetToken() async throws {
     let program = try #require(Self.aws)
     let provider = ProviderConfiguration(
@@ -26,7 +26,7 @@ import Testing
     try OutputFormat.parse(Array(text.utf8), format: format, question: .sample(), now: .now)
   }
 
-  /// `aws eks get-token` of version 1.42 and 2: indented, with an empty spec.
+  /// The indented output of `aws eks get-token`, versions 1.42 and 2, with an empty spec.
   @Test(arguments: [ProviderFormat.auto, .execCredential]) func awsAsItWrites(format: ProviderFormat) throws {
     let text = """
       {
@@ -43,7 +43,7 @@ import Testing
     #expect(try token(text, format).expiresAt == Timestamp("2026-11-21T18:10:31Z"))
   }
 
-  /// `gke-gcloud-auth-plugin` and `kubelogin` write it on one line, with fractions of a second or an offset.
+  /// The output of `gke-gcloud-auth-plugin` and `kubelogin`: one line, with fractions of a second or an offset.
   @Test(arguments: [
     #"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false},"status":{"expirationTimestamp":"2026-11-21T18:10:31Z","token":"t"}}"#,
     #"{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2026-11-21T19:10:31+01:00","clientCertificateData":null}}"#,
@@ -54,7 +54,7 @@ import Testing
     #expect(answer.expiresAt == Timestamp("2026-11-21T18:10:31Z"))
   }
 
-  /// `git credential fill` of git 2.39 with the store helper, and git-credential-oauth with an expiry.
+  /// The output of `git credential fill` (git 2.39, store helper), and of git-credential-oauth with an expiry.
   @Test func credentialHelpersOfGit() throws {
     let store = "protocol=https\nhost=desk.example.com\nusername=oauth2\npassword=t\n"
     #expect(try token(store, .gitCredential) == BridgeAnswer(token: Secret("t")))
@@ -64,7 +64,8 @@ import Testing
     #expect(try token(capable, .gitCredential).token == Secret("t"))
   }
 
-  /// `vault read -field=token`, `gcloud auth print-identity-token`, `oidc-token`: a word, with or without a newline.
+  /// The output of `vault read -field=token`, `gcloud auth print-identity-token` and `oidc-token`: one word, with or
+  /// without a newline.
   @Test(arguments: ["hvs.CAESIJ8-x_Y", "hvs.CAESIJ8-x_Y\n", "ya29.a0AfH6SMB\r\n", "eyJhbGciOiJSUzI1NiJ9.e30.c2ln\n"])
   func toolsThatPrintAWord(text: String) throws {
     let word = text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -72,7 +73,7 @@ import Testing
     #expect(try token(text, .auto) == BridgeAnswer(token: Secret(word)))
   }
 
-  /// google-auth's documented responses.
+  /// The responses in google-auth's documentation.
   @Test func executablesOfGoogleAuth() throws {
     let success = #"""
       {"version": 1, "success": true, "token_type": "urn:ietf:params:oauth:token-type:id_token",

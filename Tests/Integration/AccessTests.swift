@@ -3,10 +3,10 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Roles, with real processes of other users. Needs root to become them.
+/// Access roles, tested with real processes of other users. Needs root to switch to those users.
 @Suite(.enabled(if: getuid() == 0, "needs root to start processes of other users"))
 struct AccessTests {
-  /// A call by a process with this uid.
+  /// Makes a call from a process with this uid and returns the response.
   private func call(_ desk: Desk, uid: Int, _ method: String, _ params: JSON) throws -> JSON {
     try Caller(uid: uid).call(desk, method, params)
   }
@@ -40,7 +40,7 @@ struct AccessTests {
     #expect(missing.contains("instanceNotFound"))
     let hidden = JSONWriter.text(of: try attaching(1004, "desk"))
     #expect(hidden.replacingOccurrences(of: "desk", with: "nobody") == missing)
-    // The provider is a program that the daemon runs: admins alone see it.
+    // The provider is a program that the daemon runs, so only admins see it.
     #expect(try call(desk, uid: 1001, "instance.get", ["instance": "desk"])["result"]?["provider"] == nil)
     #expect(try line.call("instance.get", ["instance": "desk"])["provider"] != nil)
   }
@@ -83,7 +83,7 @@ struct AccessTests {
       let answer = try caller.call(desk, "instance.list")
       return (answer["result"]?["instances"]?.arrayValue ?? []).compactMap { $0["instance"]?.stringValue }
     }
-    // Names are resolved after the answer.
+    // Names are resolved asynchronously, after `instance.create` has returned.
     try eventually("the names are resolved") { try seen(Caller(uid: 2, gid: 60)).count == 4 }
     #expect(try seen(Caller(uid: 1)) == ["everyone", "user"])
     #expect(try seen(Caller(uid: 2)) == ["everyone", "uid"])
@@ -116,7 +116,7 @@ struct AccessTests {
         name != "instance.create"
       else { continue }
       let params: JSON = .object((["instance": "desk"] as JSONObject).merged(with: more[name] ?? [:]))
-      // The owner's and admin's are refused to all three.
+      // Methods that need the owner or an admin are refused to all three users.
       let needed = roles[role] ?? 4
       for uid in 1...3 {
         let reason = try Caller(uid: uid).reason(desk, name, params)
@@ -152,12 +152,12 @@ struct AccessTests {
     #expect(try other.reason(desk, "instance.create", params("kiosk-3")) == nil, "the quota is each uid's own")
     #expect(try other.reason(desk, "instance.create", params("kiosk-1")) == "instanceExists")
     #expect(try admin.reason(desk, "instance.create", params("anything")) == nil)
-    // The owner is the uid that created it, in whatever group it is now; another creator has no role on it.
+    // The owner is the uid that created the instance, whatever its present groups. Another creator has no role on it.
     #expect(try stranger.reason(desk, "instance.update", ["instance": "kiosk-1", "access": ["use": ["uid:2"]]]) == nil)
     #expect(try other.reason(desk, "instance.update", ["instance": "kiosk-1", "access": [:]]) == "accessDenied")
     #expect(try other.reason(desk, "instance.delete", ["instance": "kiosk-2"]) == "instanceNotFound")
     #expect(try stranger.reason(desk, "instance.get", ["instance": "anything"]) == "instanceNotFound")
-    // What takes admin takes it of owners too.
+    // Owners may not make the changes that need an admin.
     for change in [
       ["provider": ["command": ["/bin/true"]]], ["settings": ["base_url": "https://evil.test/"]],
       ["settings": ["base_url": "http://127.0.0.1:1/"]], ["settings": ["ca_file": "/etc/shadow"]],

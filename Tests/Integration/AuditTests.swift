@@ -3,10 +3,11 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// The audit, written by the real daemon for processes of several users and read back by `sdkctl audit`.
+/// The audit log, written by the real daemon for processes of several users and read back by `sdkctl audit`.
 @Suite(.enabled(if: getuid() == 0, "needs root to start processes of other users"))
 struct AuditTests {
-  /// Kind, method or event, uid and outcome.
+  /// Returns a line for each record: its kind, its method, event or question, its uid and its outcome; `-` for a
+  /// missing one.
   private func words(_ records: [JSON]) -> [String] {
     records.map { record in
       let what = (record["method"] ?? record["event"] ?? record["question"])?.stringValue ?? "-"
@@ -28,7 +29,7 @@ struct AuditTests {
     try desk.calls(uid: 1003, "token.get", ["instance": "desk"], times: 5)
     try desk.calls(uid: 1001, "messaging.logoutUser", ["instance": "desk"])
     let fresh = try desk.calls(uid: 1002, "token.refresh", ["instance": "desk"]).first?["result"]?["token"]
-    // Nobody calls for this one: the provider says no for good.
+    // This logout comes without a call: the provider denies every token (exit status 77).
     try desk.create(
       "guest", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider("exit 77", name: "no"))
     let short = try Vendor.mint("bob", ttl: Vendor.shortLife)
@@ -59,7 +60,7 @@ struct AuditTests {
     #expect(first?["peer"]?["exe"]?.stringValue?.contains("python") == true)
     #expect(first?["tokenId"]?.stringValue?.count == 16)
     #expect(first?["kind"] == "zendesk.messaging")
-    // The rest was counted, and written at the end.
+    // The other reads were counted. Their counts were written, at the latest when the daemon stopped.
     let counts = all.records.filter { $0["count"] != nil }
     #expect(counts.first { $0["peer"]?["uid"] == 1001 && $0["record"] == "credential" }?["count"] == 2)
     #expect(counts.first { $0["peer"]?["uid"] == 1003 }?["count"] == 4)
@@ -114,7 +115,7 @@ struct AuditTests {
     try desk.start(environment: ["SDKD_JOURNAL_SOCKET": path], waits: false)
     try eventually("the daemon answers", within: 60) { (try? desk.connect()) != nil }
     let line = try desk.connect()
-    // Nobody reads the journal meanwhile.
+    // The test does not read the journal's socket until all calls have been made.
     let total = 30_000
     var sent = 0
     while sent < total {
@@ -148,7 +149,7 @@ struct AuditTests {
       "needs systemd-journald"))
   func aRealJournalIsReadAndForgeriesAreNot() throws {
     let desk = try Desk()
-    // A journald of the test's own, where nothing but it is mounted.
+    // A separate journald in a mount namespace of its own, with an empty `/run`.
     let script = """
       #!/bin/sh
       mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/journal /run/log/journal
@@ -168,7 +169,7 @@ struct AuditTests {
     try desk.create("desk", on: line)
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
     try desk.calls(uid: 1003, "token.get", ["instance": "desk"])
-    // Anybody may write any field but those of the journal's own.
+    // Any process may write any field except the journal's trusted fields, which begin with `_`.
     let forgery = try desk.write(
       "forge",
       "#!/bin/sh\npython3 -c \"import socket,sys; s=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM); s.connect(sys.argv[1]); "
@@ -188,11 +189,11 @@ struct AuditTests {
     #expect(told.contains("call messaging.loginUser 0 ok"))
     #expect(told.contains("identity userLoggedIn - ok"))
     #expect(try desk.audit(mine).records.allSatisfy { $0["instance"] != "forged" && $0["time"]?.stringValue != nil })
-    // Without the daemon's own mark the forgery is seen: it is there.
+    // The forged entry is in the journal: it shows without the match on the daemon's executable.
     let any = try desk.audit(place + ["--match", "_TRANSPORT=journal"]).records
     #expect(any.contains { $0["instance"] == "forged" })
     #expect(try desk.audit(["forged"] + mine).records.isEmpty)
-    // A user who may not read it is told what to do.
+    // The error for a user without access to the journal names the group `systemd-journal`.
     let denied = try deniedAudit(desk, inside: journald)
     #expect(denied.contains("systemd-journal"), "\(denied)")
     desk.stop()
@@ -210,7 +211,7 @@ struct AuditTests {
     #expect(try desk.audit(["--since", "yesterday"]).status == 2)
   }
 
-  /// What `sdkctl audit` says to a user who may not read the journal.
+  /// Runs `sdkctl audit` as a user without access to the journal, expects exit status 4, and returns the error output.
   private func deniedAudit(_ desk: Desk, inside journald: Program) throws -> String {
     let program = try Program(
       "/usr/bin/nsenter",

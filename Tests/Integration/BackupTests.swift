@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Copies and keys through the socket.
+/// Backups through the socket, and restores with `sdkctl restore`.
 @Suite struct BackupTests {
   private func copies(_ desk: Desk) -> [String] {
     let folder = desk.state.appendingPathComponent("backups").path
@@ -34,7 +34,7 @@ import Testing
     let epoch = try line.call("storage.list", ["instance": "desk"])["storageEpoch"]
     try line.call("storage.put", ["instance": "desk", "key": "later", "value": 1])
 
-    // Not while it runs.
+    // A restore is refused while the daemon runs (exit status 75).
     let early = try run(desk, "sdkctl", "restore", "--state", desk.state.path)
     #expect(early.status == 75 && early.errors.contains("stop"))
     #expect(desk.stop() == 0)
@@ -49,7 +49,7 @@ import Testing
     #expect(try next.call("token.get", ["instance": "desk"])["token"] == .string(jwt))
     let keys = try next.call("storage.list", ["instance": "desk"])
     #expect(keys["keys"]?.arrayValue?.map { $0["key"] } == ["draft"] && keys["storageEpoch"] != epoch)
-    // Whoever follows events is told of the gap.
+    // A subscription from a cursor that was issued before the restore gets `events.gap`.
     try next.call("events.subscribe", ["since": cursor])
     #expect(try next.notification("events.gap")["resume"] != nil)
     let health = try next.call("daemon.health")
@@ -62,7 +62,7 @@ import Testing
     try service.signIn()
     #expect(try service.state() == "authenticated")
     try service.line.call("daemon.backup", ["name": "copy"])
-    // The token of the copy is spent.
+    // The vendor has rotated the refresh token that is in the backup.
     _ = try service.refresh()
     let refreshes = try service.refreshes()
     service.desk.stop()
@@ -78,7 +78,7 @@ import Testing
     #expect(settings["settings"]?["hasRefreshToken"] == false)
     let told = try line.call("events.list", ["types": ["authenticationFailed"]])["events"]?.arrayValue?.last
     #expect(told?["data"]?["reason"] == "rotationInterrupted")
-    // The vendor has not taken the grant for stolen: a new login works.
+    // The vendor did not treat the grant as stolen: a new login works.
     let grant = try service.grant()
     try line.call(
       "serviceChat.setAuthenticationSettings", service.params("chat", ["settings": ServiceDesk.settings(grant)]))
@@ -91,7 +91,7 @@ import Testing
     try desk.start()
     try desk.create("desk", on: try desk.connect())
     desk.stop()
-    // Copies of long ago: another one is due.
+    // The backups are older than `every`, so another one is due.
     let folder = desk.state.appendingPathComponent("backups")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for number in 1...3 {
@@ -129,11 +129,11 @@ import Testing
     let aside = desk.state.appendingPathComponent(String(name))
     #expect(try Data(contentsOf: aside) == damaged)
     #expect(desk.logs.contains("set aside as \(name)"))
-    // Looked at and deleted: all is well.
+    // Once the file that was set aside is deleted, the health is `ok` again.
     try FileManager.default.removeItem(at: aside)
     #expect(try next.call("daemon.health")["status"] == "ok")
 
-    // Without a copy nothing is touched, and every call says why.
+    // Without a backup the damaged database stays as it is, and calls that need the store fail with the reason.
     desk.stop()
     try FileManager.default.removeItem(at: desk.state.appendingPathComponent("backups"))
     try damaged.write(to: database)

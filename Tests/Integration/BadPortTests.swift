@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// A port that no connection has, wherever a URL comes in: it is refused there and ends nothing.
+/// Port numbers that are out of range, wherever the daemon accepts a URL: the URL is refused, and nothing ends.
 @Suite struct BadPortTests {
   static let ports = ["0", "65536", "70000", "2147483648", "9223372036854775808"]
 
@@ -81,8 +81,8 @@ import Testing
     #expect(try desk.line.call("daemon.info")["pid"] != nil)
   }
 
-  /// The fixture was recorded by 0.1.0: a user of Service Chat whose `instance_url` is `http://127.0.0.1:70000` has
-  /// signed out, and the daemon ended at the revocation, then and at every start.
+  /// The fixture was recorded by 0.1.0. A user of Service Chat whose `instance_url` is `http://127.0.0.1:70000` has
+  /// signed out. That daemon ended at the revocation, then and at every start.
   @Test("The daemon starts with a queued revocation to such a port")
   func queued() throws {
     let (desk, environment) = try Desk.recorded("state-0.1.0-port", secondsLater: 600)

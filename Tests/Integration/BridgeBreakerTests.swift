@@ -6,7 +6,7 @@ import Testing
 
 /// The breaker of an instance's provider, as callers, events and people see it.
 @Suite struct BridgeBreakerTests {
-  /// A provider that counts its runs and fails until there is a file `works`.
+  /// Opens a desk whose provider counts its runs, and fails until there is a file `works`.
   private func desk(access: JSON? = nil) throws -> BridgeDesk {
     let desk = try BridgeDesk(access: access)
     let script = "echo run >> '\(desk.path("runs"))'; [ -e '\(desk.path("works"))' ] || exit 1; exec \(BridgeDesk.mint)"
@@ -16,12 +16,13 @@ import Testing
 
   private func runs(_ desk: BridgeDesk) -> Int { desk.read("runs").split(separator: "\n").count }
 
-  /// A call that needs a new token and must not have an attempt at any price.
+  /// Makes a call that wants a new token, but that the open breaker may serve from the cache.
   private func ask(_ desk: BridgeDesk) throws -> JSON {
     try desk.line.call("token.get", ["instance": "desk", "minTTL": "2h"])
   }
 
-  /// Lets the provider fail until the breaker holds it back for a while; the delay is random.
+  /// Lets the provider fail until the breaker is open for more than two seconds. Returns the seconds left, which are
+  /// random.
   private func holdBack(_ desk: BridgeDesk) throws -> Double {
     var left = 0.0
     try eventually("the breaker is open for a while", within: 120) {
@@ -31,7 +32,7 @@ import Testing
         return false
       }
       left = next - .now
-      // Time enough to look at it, but not the whole test.
+      // Time enough to observe the open breaker, but not the whole test.
       return left > 2
     }
     return left
@@ -44,7 +45,7 @@ import Testing
   @Test func itOpensLooksAgainAndCloses() throws {
     let desk = try desk()
     #expect(try desk.bridge() == ["state": "closed", "attached": 0])
-    // A first run is never stopped.
+    // The breaker never stops a first run.
     #expect(try ask(desk)["stale"] == true)
     #expect(runs(desk) == 1)
     #expect(try desk.bridge()["lastExit"] == "1")
@@ -90,7 +91,7 @@ import Testing
     let text = try show()
     #expect(text.contains("waiting after failures; asks again in"))
     #expect(text.contains("failed with exit status 1"))
-    // Scripts get what the daemon says.
+    // Scripts get the breaker's state in the output as JSON.
     let json = try JSONParser.parse(
       try Vendor.output("sdkctl", ["--socket", desk.desk.socket, "-o", "json", "show", "desk"]))
     #expect(json["bridge"]?["state"] == "open")

@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// Every output format, from the real daemon and, where there is one, the real tool.
+/// Every output format of providers, with the real daemon and, where it is installed, the real tool.
 @Suite struct BridgeFormatTests {
   private static func q(_ text: String) -> String { "\"" + text.replacingOccurrences(of: "\"", with: "\\\"") + "\"" }
 

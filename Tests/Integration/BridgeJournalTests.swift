@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// What providers write to standard error.
+/// The standard error of providers, in the journal or the log.
 @Suite struct BridgeJournalTests {
   @Test func goesToTheJournalLineByLineWithTheInstancesFieldsMasked() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sdkd-\(UUID().uuidString.prefix(8))")

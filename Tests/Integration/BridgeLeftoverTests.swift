@@ -3,9 +3,10 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// What providers leave behind, and what they find when they start.
+/// Processes that providers leave behind, and the environment, descriptors and directory that providers start with.
 @Suite struct BridgeLeftoverTests {
-  /// A daemon as Unix has them: forked twice, in a session of its own, its pid in a file when it runs.
+  /// Returns a script that starts a classic Unix daemon, forked twice and in a session of its own. The daemon appends
+  /// its pid to the file `pids` before the script continues.
   private static func daemon(_ pids: String) -> String {
     """
     python3 - <<'END'
@@ -58,7 +59,7 @@ import Testing
 
   @Test func aHealthyProviderWaitsForNoSweep() throws {
     let desk = try BridgeDesk("echo \"$T\"", ["environment": ["T": .string(try Vendor.mint("alice", ttl: 1800))]])
-    // The sweep looks at nothing when nothing was left: a run is a few milliseconds, however many there were.
+    // A sweep without leftovers costs nothing, so a run takes a few milliseconds, however many runs came before.
     let began = Date()
     for _ in 0..<20 { try desk.line.call("token.refresh", ["instance": "desk"]) }
     #expect(Date().timeIntervalSince(began) < 20)
@@ -86,7 +87,7 @@ import Testing
         "ORG", "PATH", "SDKD_ATTEMPT", "SDKD_EXTERNAL_ID", "SDKD_INSTANCE", "SDKD_KIND", "SDKD_QUESTION", "SDKD_RUN",
         "TZ",
       ])
-    // 3 is the directory that ls itself reads.
+    // Descriptor 3 is the directory that `ls` itself reads.
     #expect(Set(desk.read("fds").split(separator: "\n")).isSubset(of: ["0", "1", "2", "3"]))
     let input = try JSONParser.parse(desk.read("input"))
     #expect(input["version"] == 1)

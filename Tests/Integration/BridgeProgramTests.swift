@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Which programs are run as providers: with real files, links, owners and modes.
+/// The check of provider programs, with real files, links, owners and modes.
 @Suite struct BridgeProgramTests {
   private func refused(
     _ desk: BridgeDesk, _ path: String, reason: String = "providerNotAllowed",
@@ -47,7 +47,7 @@ import Testing
     rename(provider, desk.path("sub/provider"))
     chmod(desk.path("sub"), 0o775)
     #expect(try refused(desk, desk.path("sub/provider")).contains("/sub (mode 775)"))
-    // A sticky directory of root's, like /tmp itself, where nobody can replace what is another's.
+    // In a sticky directory of root, such as `/tmp`, users cannot replace the files of other users.
     chmod(desk.path("sub"), 0o1777)
     try answers(desk, desk.path("sub/provider"))
   }
@@ -63,7 +63,7 @@ import Testing
     rename(provider, desk.path("sub/provider"))
     chown(desk.path("sub"), 65_534, 65_534)
     #expect(try refused(desk, desk.path("sub/provider")).contains("/sub belongs to uid 65534"))
-    // A sticky directory is safe as root's only: its owner may replace what is in it.
+    // A sticky directory is safe only if root owns it: its owner may replace every file in it.
     chmod(desk.path("sub"), 0o1777)
     #expect(try refused(desk, desk.path("sub/provider")).contains("/sub belongs to uid 65534"))
     chown(desk.path("sub"), 0, 0)
@@ -117,7 +117,7 @@ import Testing
       try FileManager.default.createDirectory(
         at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
     }
-    // The list itself goes through a link.
+    // The path in `bridge.allow` is itself a symbolic link.
     symlink("real", folder.path + "/allowed")
     let desk = try BridgeDesk(configuration: "[bridge]\nallow = [\"\(folder.path)/allowed\"]\n")
     func write(_ name: String) throws {
@@ -133,12 +133,12 @@ import Testing
     try answers(desk, "\(folder.path)/allowed/provider")
     #expect(try refused(desk, "\(folder.path)/other/provider").contains("bridge.allow"))
     #expect(try refused(desk, "\(folder.path)/allowed/../other/provider").contains("bridge.allow"))
-    // A link in an allowed directory does not lead out of it, one from outside leads in.
+    // A link in an allowed directory to a program outside is refused. A link from outside to an allowed program works.
     symlink("../other/provider", folder.path + "/real/out")
     #expect(try refused(desk, "\(folder.path)/allowed/out").contains("bridge.allow"))
     symlink("../real/provider", folder.path + "/other/in")
     try answers(desk, "\(folder.path)/other/in")
-    // With shell the program is the shell.
+    // With `shell`, the program that is checked is the shell.
     try desk.use(["command": "echo token", "shell": true])
     #expect(try desk.line.failure("token.refresh", ["instance": "desk"]).reason == "providerNotAllowed")
   }

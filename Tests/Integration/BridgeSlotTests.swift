@@ -3,9 +3,9 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Providers that hang, many of them, and others that don't.
+/// The slots for providers: many providers that hang do not delay the others.
 @Suite struct BridgeSlotTests {
-  /// How many processes of this program run.
+  /// Returns the number of processes with `path` as a word of their command line.
   private func running(_ path: String) throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc").count { entry in
       guard Int(entry) != nil, let words = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(entry)/cmdline")) else {
@@ -39,7 +39,7 @@ import Testing
         provider: .object(hang.merged(with: ["timeout": "2m"])))
       try login("ours\(number)", "user\(number)", on: line)
     }
-    // Made by another user; only an admin may set the provider.
+    // Another user creates the instance; only an admin may set its provider.
     let good = try desk.provider("exec \(BridgeDesk.mint)", name: "good")
     let settings: JSONObject = ["base_url": "https://desk.zendesk.com", "app_id": .string(Desk.app)]
     let made = try desk.call(
@@ -53,12 +53,13 @@ import Testing
 
     let calls = (0..<40).map { line.begin("token.refresh", ["instance": .string("ours\($0)")]) }
     let other = try desk.connect()
-    // While they hang in the slots, and when they have given them back.
+    // The other owner's provider runs while the hung ones hold the slots, and after they have released them.
     try eventually("they fill all room but that of another owner", within: 60) { try running("4300") == 18 }
     for _ in 0..<3 {
       #expect(try other.call("token.refresh", ["instance": "theirs"], within: 60)["fromCache"] == false)
     }
-    // Whoever can't be run any more is told so when the time for a recovery is over; it is that of those that hang, too.
+    // A refresh that gets no slot fails with `providerBackoff` when the time for a recovery is over. The same time
+    // limits the refreshes whose providers hang.
     var refused = 0
     for call in calls[18...] {
       if try line.answer(call, within: 60)["error"]?["data"]?["reason"] == "providerBackoff" { refused += 1 }
@@ -73,7 +74,7 @@ import Testing
   func anOwnerUsesWhatNobodyElseNeeds() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
-    // Processes are counted on the whole machine.
+    // The argument is unique because `running` counts the processes of the whole machine.
     let mark = "4303.\(Int.random(in: 1..<1_000_000))"
     let hang = try desk.provider("exec sleep \(mark)", name: "hang").objectValue ?? [:]
     for number in 0..<12 {
@@ -114,7 +115,7 @@ import Testing
     let line = try desk.connect()
     for id in (0..<12).map({ "bad\($0)" }) + ["good"] { try login(id, "user-\(id)", on: line) }
     for number in 0..<12 { line.begin("token.refresh", ["instance": .string("bad\(number)")]) }
-    // More than one owner may have: each counts for itself.
+    // Twelve runs are more than one owner's share: each instance of a file has a share of its own.
     try eventually("they all hang", within: 60) { try running("4301") == 12 }
     let other = try desk.connect()
     for _ in 0..<3 {

@@ -5,7 +5,7 @@ import Testing
 
 /// The token provider, as a real program run by the real daemon.
 @Suite struct BridgeTests {
-  /// A desk with a user whose token has a while to live and a provider that is this script.
+  /// Opens a desk with a user whose token lives a while and a provider that is this script.
   private func desk(_ script: String, _ provider: JSONObject = [:]) throws -> (Desk, Line, first: String) {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -52,7 +52,7 @@ import Testing
     _ = try desk.provider("echo run >> '\(desk.folder.path)/runs'; exit 1")
     _ = try line.failure("token.refresh", ["instance": "desk"])
     #expect(try line.call("instance.get", ["instance": "desk"])["bridge"]?["state"] == "open")
-    // Root has control: the breaker does not hold it back.
+    // Root has the role control, so the breaker lets the call pass.
     _ = try line.failure("token.refresh", ["instance": "desk"])
     let runs = try String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8)
     #expect(runs == "run\nrun\n")
@@ -109,7 +109,7 @@ import Testing
     #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "noProvider")
   }
 
-  /// The processes that the daemon has started and that still run.
+  /// Returns the processes that the daemon has started and that still run.
   private func children(of desk: Desk) throws -> [String] {
     guard let pid = desk.daemon?.pid else { return [] }
     var left: [String] = []

@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Token providers as systemd units: the daemon, the shipped wrapper, and systemd's own stand-in for `Accept=yes`.
+/// Token providers as systemd units: the daemon, the shipped wrapper, and `systemd-socket-activate` as `Accept=yes`.
 @Suite struct BridgeUnitTests {
   private static let mint = "'\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\""
 
@@ -43,7 +43,7 @@ import Testing
       try read("env")
         == "SDKD_ATTEMPT=1\nSDKD_EXTERNAL_ID=alice\nSDKD_INSTANCE=desk\nSDKD_KIND=zendesk.messaging\nSDKD_QUESTION=getToken\n"
     )
-    // 3 is the directory that ls itself reads.
+    // Descriptor 3 is the directory that `ls` itself reads.
     #expect(Set(try read("fds").split(separator: "\n")).isSubset(of: ["0", "1", "2", "3"]))
     // Standard error goes to the unit's own journal, not to the daemon's.
     #expect(unit.logText.contains("trouble"))
@@ -72,7 +72,7 @@ import Testing
     ("kill -9 $$", "providerFailed", "signal 9"),
     ("true", "providerOutputInvalid", "0"), ("echo two words", "providerOutputInvalid", "0"),
     ("yes", "providerOutputInvalid", "output"), ("sleep 60", "providerTimeout", "timeout"),
-    // A trailer of the program's own is output like any other.
+    // A trailer that the program itself prints is ordinary output.
     ("printf 'token\\0sdkd-exit 0\\n'; exit 3", "providerFailed", "3"),
     ("printf 'token\\0sdkd-exit 0\\n'", "providerOutputInvalid", "0"),
     ("echo '{\"success\": false, \"code\": \"E1\", \"message\": \"no desk\"}'; exit 1", "providerFailed", "1"),
@@ -128,7 +128,7 @@ import Testing
       "front-desk", "sleep 300 & echo $! >> '\(pids.path)'; setsid sleep 300 & echo $! >> '\(pids.path)'; \(Self.mint)")
     #expect(try line.call("token.refresh", ["instance": "desk"])["token"] != .string(first))
     let numbers = try String(contentsOf: pids, encoding: .utf8).split(separator: "\n").map(String.init)
-    // The other one left the group: systemd ends it with the unit, here nobody does.
+    // The second process left the process group. systemd would end it with the unit; here the test has to.
     try eventually("the child is dead") { !isAlive(numbers[0]) }
     if let escaped = pid_t(numbers[1]) { kill(escaped, SIGKILL) }
     #expect(unit.exit(within: 0) == nil)
@@ -242,7 +242,7 @@ import Testing
   }
 }
 
-/// Whether a process is there and not merely waiting to be reaped.
+/// Whether a process exists and is not a zombie.
 func isAlive(_ pid: String) -> Bool {
   guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return false }
   return stat.split(separator: ")").last?.split(separator: " ").first != "Z"

@@ -50,7 +50,8 @@ import Testing
     #expect(second["token"] != first["token"])
     #expect(chat.asked().map { $0["question"] } == ["getToken", "invalidAuth"])
     #expect(chat.asked().last?["user"]?["externalId"] == "alice")
-    // What the vendor gave with the first is sent with the second, a restart in between or not.
+    // The second exchange sends the state that the vendor returned from the first, with or without a restart in
+    // between.
     let visitor = try chat.desk.vendor.request("GET", "/_state")["zc"]?["visitors"]?.arrayValue?.first
     #expect(visitor?["newestStates"] == 1)
     #expect(try chat.exchanges().map { $0["state"] != nil } == [false, true])
@@ -485,7 +486,8 @@ import Testing
     #expect(session["user"]?["authenticationType"] == "unauthenticated")
     #expect(session["endpoint"]?["machineId"]?.stringValue != nil)
     #expect(session["endpoint"]?["machineId"] != first["endpoint"]?["machineId"])
-    // Without an authenticator nobody is asked, and the vendor's state is not sent again.
+    // After the reset there is no authenticator, so the provider gets no question. The vendor's state is not sent
+    // again.
     #expect(chat.asked().isEmpty)
     #expect(try next.types("userLoggedOut", "identityWiped") == ["userLoggedOut", "identityWiped"])
     try next.setIdentity()

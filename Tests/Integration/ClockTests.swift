@@ -14,7 +14,7 @@ import Testing
     try desk.create("desk", on: line, settings: ["realtime": "off", "refresh": ["mode": "lazy"]])
     try desk.vendor.request("POST", "/_clock", ["offsetSeconds": 1800])
     try desk.logIn(ttl: 3600, on: line)
-    // The vendor's half an hour ahead: a token for an hour lives for half of one.
+    // The vendor's clock is half an hour ahead: a token for an hour lives for half an hour.
     #expect(try (1700...1802).contains(ttl(line)))
     try desk.vendor.request("POST", "/_clock", ["offsetSeconds": 0])
     try desk.logIn(ttl: 3600, on: line)
@@ -30,7 +30,7 @@ import Testing
       "desk", on: line, settings: ["realtime": "off", "refresh": ["mode": "lazy", "min_interval": 0]],
       provider: try desk.mintingProvider(ttl: 3600))
     try clock.move(to: 5400)
-    // By our clock this one ended half an hour ago, and so has all that the provider makes.
+    // By the daemon's clock this token ended half an hour ago, and so have all tokens that the provider mints.
     let jwt = try Vendor.mint("alice")
     _ = try line.failure("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
     // Once the vendor has answered, its time is known.
@@ -62,8 +62,8 @@ import Testing
     }
     try clock.move(to: 7200)
     try desk.vendor.request("POST", "/_clock", ["offsetSeconds": 7200])
-    // The kernel would say that the clock was set; the library in front of it leaves that to the next timer, which is
-    // set when the instance goes whose deadline is the first.
+    // The kernel would report that the clock was set. The library in front of it reports that only when the next timer
+    // is set. Deleting the instance with the first deadline sets one.
     try line.call("instance.delete", ["instance": "first"])
     try eventually("all are renewed", within: 60) {
       let events = try line.call("events.list", ["limit": 500])["events"]?.arrayValue ?? []

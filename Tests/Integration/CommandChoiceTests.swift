@@ -3,9 +3,9 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Which daemon, and which token, `sdkctl` takes.
+/// The choice of the daemon and of the token by `sdkctl`.
 @Suite struct CommandChoiceTests {
-  /// A command that sees empty folders in the place of those that `sdkctl` could change.
+  /// A command prefix that mounts empty folders over `/var/lib` and `/etc`, which `sdkctl` could change.
   private static let harmless = [
     "/usr/bin/unshare", "--mount", "/bin/sh", "-c",
     "mount -t tmpfs none /var/lib && mount -t tmpfs none /etc && exec \"$@\"", "sh",
@@ -84,7 +84,7 @@ import Testing
     .enabled(if: getuid() == 0, "needs root to begin a namespace of processes"))
   func socketOfAnotherService() throws {
     let desk = try Desk()
-    // As systemd does: the first process listens and gives the socket to a service that runs as somebody else.
+    // As with systemd, the first process listens and passes the socket to a service that runs as another user.
     let script = try desk.write(
       "activate.py",
       """

@@ -3,9 +3,9 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// The thirteen rules that all kinds share (`sdks.md`, "Common to all five"), each where it shows best.
+/// The thirteen rules that all kinds share (`sdks.md`, "Common to all five"), each tested where it shows best.
 @Suite struct CommonRuleTests {
-  /// Kinds whose vendor is asked when a user signs in.
+  /// The kinds that send a request to the vendor when a user signs in.
   static let exchanging = KindSample.all.filter { $0.exchange != nil }
 
   private func open(_ sample: KindSample, settings: JSONObject = [:]) throws -> (Desk, Line) {
@@ -133,7 +133,7 @@ import Testing
     let runs = desk.runs("a")
     try desk.crash()
     try desk.vendor.goDown()
-    // The first session after a start shows the credential to the vendor, who does not answer well.
+    // The first session after a start verifies the credential at the vendor, which returns only errors.
     let next = try desk.connect()
     let session = try next.call("session.open", ["instance": "a"])
     #expect(session["visible"] == true)
@@ -172,7 +172,7 @@ import Testing
     let (desk, line) = try open(sample)
     let (method, params) = sample.signOut("a")
     let isStrict = sample.sdk == "ed"
-    // Nobody is there yet; only this SDK's own document wants an error for it.
+    // Before any login, only Chat Center's documentation requires an error for a logout.
     let early = try line.answer(line.begin(method, .object(params)))
     #expect(isStrict ? early["error"]?["data"]?["reason"] == "userNotAuthorized" : early["error"] == nil, "\(early)")
     _ = try desk.signIn("a", sample, as: "alice", on: line)

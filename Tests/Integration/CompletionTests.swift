@@ -3,13 +3,13 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// What the shells complete: real shells on a terminal, with the scripts that the package installs, against the daemon.
+/// Shell completion: real shells on a terminal, with the scripts that the package installs, against the daemon.
 @Suite struct CompletionTests {
-  /// A shell, how it is started and made ready.
+  /// A shell, its options, and its set-up.
   struct Shell: Sendable, CustomTestStringConvertible {
     let path: String
     let options: [String]
-    /// What it is told first; `FOLDER` is where the scripts are.
+    /// The command that the shell runs first. `FOLDER` stands for the folder of the scripts.
     let setup: String
     var testDescription: String { path }
   }
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// Keys that are commands, should a shell expand them. The commands would make files in the working directory.
+  /// Keys that a shell could expand. The commands in them create files in the working directory.
   private static let commands = [
     "x$(touch made)", "x`touch made`", "x${y:=$(touch made)}", "x;touch made;", "x'\"*{a,b}",
   ]
@@ -74,7 +74,7 @@ import Testing
     #expect(try text(of: "words", desk).split(separator: "\n") == ["xgood.key"])
   }
 
-  /// The scripts must be safe without the program's filter: the words come from a program that has none.
+  /// Shows that the scripts are safe without the filter of `sdkctl`: the words come from a program without one.
   @Test("The completion scripts expand no word that sdkctl prints", arguments: shells)
   func theScriptsExpandNoWord(_ shell: Shell) throws {
     let desk = try Desk()
@@ -106,7 +106,7 @@ import Testing
     #expect(words.exit(within: 30) == 0)
     #expect(try text(of: "words", desk).allSatisfy(\.isWhitespace))
     #expect(words.logText.isEmpty)
-    // A person waits for it. Without a daemon it must not try again and again.
+    // A person waits for the completion. Without a daemon `sdkctl` must not retry.
     #expect(ContinuousClock.now - began < .seconds(5))
   }
 
@@ -119,14 +119,14 @@ import Testing
     #expect(words.exit(within: 30) == 0)
     #expect(try text(of: "words", desk).allSatisfy(\.isWhitespace))
     #expect(words.logText.isEmpty)
-    // A command waits much longer, and is answered after all.
+    // A command waits much longer, and gets its response when the daemon continues.
     #expect(command.exit(within: 0) == nil)
     desk.daemon?.signal(SIGCONT)
     #expect(command.exit(within: 30) == 0, "\(command.logText)")
     #expect(try text(of: "command", desk).contains("front-desk"))
   }
 
-  /// What a shell asks at `sdkctl show <Tab>`.
+  /// The arguments with which a shell runs `sdkctl` at `sdkctl show <Tab>`.
   private static let question = ["---completion", "show", "--", "positional@0", "2", "0", "sdkctl", "show", ""]
 
   private func start(_ arguments: [String], _ name: String, _ desk: Desk) throws -> Program {

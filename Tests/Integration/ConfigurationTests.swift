@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// The configuration as the real daemon takes it.
+/// The configuration files, as the real daemon reads them.
 @Suite struct ConfigurationTests {
   @Test func instancesComeFromFilesAndBelongToThem() throws {
     let desk = try Desk()
@@ -32,7 +32,7 @@ import Testing
       ("instance.update", ["instance": "front-desk", "labels": ["a": "b"]] as JSON),
       ("instance.delete", ["instance": "front-desk"]),
     ] { #expect(try line.failure(method, params).reason == "ownedByFile") }
-    // A changed label leaves the user alone; a missing file takes the instance away.
+    // A changed label keeps the user signed in; a missing file deletes the instance.
     try file("2")
     desk.stop()
     try desk.start()
@@ -61,7 +61,7 @@ import Testing
     ] {
       #expect(text.contains(expected), "\(expected) is not in:\n\(text)")
     }
-    // The daemon starts all the same, says so to every caller, and keeps its state as it was.
+    // The daemon starts with the mistakes, and reports them to every caller.
     try desk.start()
     let line = try desk.connect()
     #expect(try line.call("daemon.health")["status"] == "failing")

@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// The contract as the daemon tells it and as the package keeps it.
+/// The contract as the daemon publishes it and as the package contains it.
 @Suite struct ContractTests {
   private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Packaging/openrpc.json")
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func anotherImplementationFindsTheSchemasSound() throws {
-    // python3-jsonschema reads every schema, and an answer of the daemon satisfies its own.
+    // python3-jsonschema reads every schema, and a response of the daemon satisfies its schema.
     let desk = try Desk.open()
     try desk.create("desk", on: try desk.connect())
     let script = try desk.write(

@@ -17,7 +17,7 @@ import Testing
     let (runsOfA, runsOfB) = (desk.runs("a"), desk.runs("b"))
     try line.call("storage.put", ["instance": "a", "key": "draft", "value": "alice's"])
     #expect(try line.call("storage.get", ["instance": "b", "key": "draft"])["value"] == .null)
-    // A refusal of A's token is A's affair alone.
+    // A refusal of A's token does not affect B.
     try line.call("token.reject", ["instance": "a", "tokenId": alice["tokenId"] ?? .null, "status": 401])
     let fresh = try line.call("token.get", ["instance": "a"])
     if sample.provider("alice") != nil, sample.kind != "zendesk.support" { #expect(desk.runs("a") == runsOfA + 1) }
@@ -87,7 +87,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("a", sample, user: "bob", on: line)
-    // Alice's exchange hangs at the vendor; Bob signs in meanwhile; then the vendor lets Alice's go.
+    // Alice's exchange is delayed at the vendor. Bob signs in meanwhile; then Alice's exchange succeeds.
     try desk.vendor.script([
       "route": .string(sample.exchange ?? ""), "delayMs": 1500, "passThrough": true, "times": 1,
     ])
@@ -166,12 +166,12 @@ import Testing
       usleep(moment)
       try desk.crash()
       let next = try desk.connect()
-      // The one attempt with the old token is made at the start.
+      // The daemon makes its one attempt with the old refresh token at the start.
       try eventually("the attempt has ended") { try desk.state(of: "a", on: next) != "refreshing" }
       let answer = try next.answer(next.begin("token.get", ["instance": "a"]))
       let instance = try next.call("instance.get", ["instance": "a"])
       if let token = answer["result"]?["token"]?.stringValue {
-        // Whatever is handed out, another refresh works: the refresh token that belongs to it was durable.
+        // If a token is served, the refresh token that belongs to it was durable: another refresh works.
         #expect(!token.isEmpty)
         let again = try next.answer(next.begin("token.refresh", ["instance": "a"]))
         #expect(again["result"] != nil, "after \(moment) µs: \(again)")
@@ -194,12 +194,12 @@ import Testing
     try line.call(method, .object(params))
     let token = try line.call("token.get", ["instance": "a"])
 
-    // An hour and a half back: the token lives longer than ever, and nothing is to be done.
+    // An hour and a half back: the token is valid for longer than before, so no renewal is due.
     try clock.move(to: -5400)
     for _ in 0..<50 { #expect(try line.call("token.get", ["instance": "a"])["tokenId"] == token["tokenId"]) }
     #expect(desk.runs("a") == 0)
 
-    // An hour and a half ahead: the cached token and all that the provider makes have expired by this clock.
+    // An hour and a half ahead: the cached token and every token that the provider mints have expired by this clock.
     try clock.move(to: 5400)
     for _ in 0..<50 { #expect(try line.answer(line.begin("token.get", ["instance": "a"]))["result"] == nil) }
     #expect((1...4).contains(desk.runs("a")), "\(desk.runs("a")) runs")
@@ -207,7 +207,7 @@ import Testing
     #expect(try desk.state(of: "a", on: line) == "reauthNeeded")
     #expect(try desk.events("a", on: line, "userLoggedOut").isEmpty)
 
-    // Right again: one renewal, and the user is there.
+    // At the right time again, one renewal authenticates the user.
     try clock.move(to: 0)
     #expect(try line.call("token.refresh", ["instance": "a"])["token"]?.stringValue != nil)
     #expect(try desk.state(of: "a", on: line) == "authenticated")
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  /// Every text in a value that may be a secret: URLs and names of things are none.
+  /// Returns every string in a value that may be a secret, without the members that hold ids, types and names.
   private static func texts(of json: JSON?) -> [String] {
     switch json {
     case .string(let text)?: [text]

@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// What apps and token providers are told of a credential that has ended or was refused.
+/// The errors, events and questions after a credential has ended or was refused.
 @Suite struct DeadCredentialTests {
   private func open(_ provider: String?, settings: JSONObject = [:]) throws -> (Desk, Line) {
     let desk = try Desk.open()
@@ -17,7 +17,7 @@ import Testing
     (event?["data"]?["hints"]?.arrayValue ?? []).compactMap(\.stringValue).joined(separator: "\n")
   }
 
-  /// The question that a provider has written to a file.
+  /// Returns the question that a provider has written to a file.
   private func question(_ name: String, in desk: Desk) throws -> JSON {
     try JSONParser.parse(try String(contentsOf: desk.folder.appendingPathComponent(name), encoding: .utf8))
   }
@@ -55,7 +55,7 @@ import Testing
     try chat.setIdentity(try Chat.mint())
     _ = try chat.open()
     try chat.waitForTheEnd()
-    // The caller is told what the attempt to get another credential ended with.
+    // The caller gets the error of the attempt to get another credential.
     #expect(try chat.line.failure("token.get", ["instance": "desk"]).reason == "providerFailed")
     #expect(try chat.instance()["degraded"] == "anonymousFallback")
     let event = try chat.events("authenticationFailed").last
@@ -186,7 +186,7 @@ import Testing
     #expect(try desk.user(on: line)["authenticated"] == true)
     let told = try desk.events("desk", on: line, "authenticationFailed", "tokenRefreshed")
     #expect(told.map { $0["type"]?.stringValue } == ["authenticationFailed", "tokenRefreshed"])
-    // A boot with the clock ahead, and the next one with the clock right.
+    // A start with the clock ahead, then a start with the right time.
     desk.stop()
     try clock.move(to: 7200)
     try desk.start(environment: clock.environment)
@@ -239,20 +239,20 @@ import Testing
     #expect(
       try chat.types("authenticationFailed", "fellBackToAnonymous", "tokenRefreshed")
         == ["authenticationFailed", "fellBackToAnonymous", "tokenRefreshed"])
-    // An identity that is set in the meantime and that nobody answers for leaves the token.
+    // An identity that is set in the meantime and for which no JWT is supplied leaves the id token in place.
     try move(to: far)
     try checkFallback()
     try chat.setIdentity()
     try checkFallback()
     try move(to: 0)
     try checkIdentity()
-    // A boot with the clock ahead, and the next one with the clock right.
+    // A start with the clock ahead, then a start with the right time.
     try move(to: far, restarting: true)
     try checkFallback()
     try move(to: 0, restarting: true)
     #expect(try chat.instance()["state"] == "authenticated")
     try checkIdentity()
-    // Another credential takes its place, and a reset ends it.
+    // A reset ends the id token for good, also when the clock is right again.
     try move(to: far)
     try checkFallback()
     try chat.line.call("chat.resetIdentity", ["instance": "desk"])

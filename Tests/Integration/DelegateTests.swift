@@ -2,9 +2,9 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// Connections that answer for an instance, on the real socket.
+/// Delegates: connections that supply credentials for an instance, on the real socket.
 @Suite struct DelegateTests {
-  /// A desk whose user is signed in with a token of so many seconds.
+  /// Opens a desk whose user is signed in with a token that lives for `ttl` seconds.
   private func desk(
     _ provider: String? = nil, ttl: Int = 3600, configuration: String? = nil
   ) throws -> (Desk, Line, first: String) {
@@ -32,7 +32,7 @@ import Testing
     #expect(try line.call("delegate.attach", .object(params)) == [:])
   }
 
-  /// The daemon's next request on a connection that makes no calls of its own.
+  /// Returns the daemon's next request on a connection that makes no calls of its own.
   private func question(_ line: Line) throws -> JSON {
     let message = try #require(try line.json())
     #expect(message["method"]?.stringValue?.hasPrefix("delegate.") == true, "\(JSONWriter.text(of: message))")
@@ -132,7 +132,7 @@ import Testing
     let question = try question(delegate)
     #expect(try delegate.notification("$/cancelRequest")["id"] == question["id"])
     #expect(try line.answer(id)["result"]?["fromCache"] == false)
-    // Too late, and of no effect.
+    // A response after the time-out has no effect.
     let late = try Vendor.mint("alice", ttl: 7200)
     answer(delegate, question, ["token": .string(late)])
     #expect(try delegate.call("token.get", ["instance": "desk"])["token"] != .string(late))
@@ -188,7 +188,7 @@ import Testing
   @Test func afterARestartTheDelegateIsWaitedFor() throws {
     let (desk, _, _) = try desk()
     var delegate: Line? = try attach(desk)
-    // What tells of it over the restart is written beside the answer.
+    // The note that carries the attachment over a restart is written concurrently with the response.
     let note = desk.state.appendingPathComponent("delegates.json")
     try eventually("it is noted") { ((try? String(contentsOf: note, encoding: .utf8)) ?? "").count > 2 }
     try desk.crash()
@@ -222,7 +222,7 @@ import Testing
     let (desk, _, _) = try desk()
     let line = try desk.connect()
     try attach(line)
-    // The connection asks and is asked; its own ids look like the daemon's.
+    // The connection makes a call and receives a request; the id of its call looks like one of the daemon's.
     send(line, ["id": "d1", "method": "token.refresh", "params": ["instance": "desk"]])
     let question = try question(line)
     #expect(question["id"]?.stringValue != nil)

@@ -14,7 +14,7 @@ import Testing
     return (status, (try? String(contentsOf: output, encoding: .utf8)) ?? "", program.logText)
   }
 
-  /// Status and message of each finding, by what was looked at.
+  /// Returns the status and message of each finding, by the subject of the finding.
   private func findings(_ text: String) throws -> [String: [String]] {
     var found: [String: [String]] = [:]
     for finding in try JSONParser.parse(text).arrayValue ?? [] {

@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// What was acknowledged is there after `kill -9`, and what was wiped is nowhere.
+/// Acknowledged writes survive `kill -9`, and wiped data is in no file.
 @Suite struct DurabilityTests {
   @Test func everyAcknowledgedWriteSurvivesAKill() throws {
     let desk = try Desk.open()
@@ -14,7 +14,7 @@ import Testing
     for number in 1...last {
       let id = line.begin("storage.put", ["instance": "desk", "key": "n", "value": JSON(number)])
       if number == last {
-        // The last write is somewhere between the socket and the disk.
+        // Kills the daemon while the last write is somewhere between the socket and the disk.
         usleep(UInt32.random(in: 0...3_000))
         desk.daemon?.signal(SIGKILL)
       }
@@ -49,7 +49,7 @@ import Testing
     for secret in [first, second, session] {
       #expect(!events.contains(secret))
       #expect(!desk.logs.contains(secret))
-      // The signature alone would be enough for somebody who can guess the claims.
+      // The log must not contain the signature either: with guessed claims it completes the token.
       #expect(!desk.logs.contains(secret.split(separator: ".").last.map(String.init) ?? secret))
     }
     for secret in [first, second, session, "my-private-note-0815", "alice-with-a-long-name"] {
@@ -158,7 +158,7 @@ import Testing
     #expect(try line.call("storage.list", ["instance": "desk"])["keys"]?.arrayValue?.count == stored)
     desk.daemon?.signal(SIGKILL)
     _ = desk.daemon?.exit(within: 10)
-    // Room again: it heals and shows what had been acknowledged.
+    // With space on the disk again, the daemon recovers and shows every acknowledged write.
     #expect(mount("none", desk.state.path, "tmpfs", UInt(MS_REMOUNT), "size=8m,mode=0700") == 0)
     try desk.start()
     let next = try desk.connect()

@@ -4,7 +4,7 @@ import Testing
 
 /// The rows E4, E9 and E13 of the design's table for Chat Center: the end of a JWT, the history and the live socket.
 @Suite struct EdnaExpiryRowTests {
-  /// A JWT that ends so many seconds from now; the installation is told nothing of it.
+  /// Returns a JWT that ends in `seconds`. The vendor's installation has no record of it.
   private static func jwt(endingIn seconds: Double, _ name: String = "a") -> String {
     func part(_ json: JSON) -> String {
       Data(JSONWriter.bytes(of: json)).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
@@ -32,7 +32,7 @@ import Testing
     #expect(try desk.call("token.get")["expiresAt"] == longer["expiresAt"])
     try desk.waitUntilOnline("u-1")
     try eventually("the connection is open") { try desk.call("getChat")["live"] == true }
-    // The first JWT, which the app still holds, is no change.
+    // Authorizing again with the first JWT, which the app still holds, changes nothing.
     let count = try desk.vendor.log().count
     try desk.authorize("u-1", auth: ["token": .string(first)])
     #expect(try desk.vendor.log().count == count)
@@ -49,7 +49,7 @@ import Testing
     #expect(error.message.hasPrefix("The JWT has expired"))
     #expect(try desk.vendor.log().isEmpty)
     #expect(try desk.events("authenticationFailed").map { $0["data"]?["reason"] } == ["expiredJWT"])
-    // Neither is one that the provider prints.
+    // An expired JWT from the provider is not served either.
     try desk.authorize("u-1", auth: ["token": "opaque"])
     #expect(try desk.failure("token.refresh").reason == "providerOutputInvalid")
     #expect(try desk.call("token.get")["token"] == "opaque")

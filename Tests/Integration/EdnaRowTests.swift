@@ -42,7 +42,7 @@ import Testing
     try desk.waitFor(state: "authenticated")
   }
 
-  /// What the vendor may do to each step, and the outcome.
+  /// The failures of each step at the vendor: the route, its scripted response, and the expected event and reason.
   private static let failures: [(route: String, script: JSONObject, event: String, reason: String)] = [
     ("/api/chat/config", ["status": 401], "authenticationFailed", "invalidAuth"),
     ("/api/chat/config", ["status": 403], "authenticationFailed", "forbidden"),
@@ -112,7 +112,7 @@ import Testing
     #expect(try desk.outcome(of: first)["data"]?["reason"] == "superseded")
     #expect(try desk.outcome(of: second)["type"] == "userLoggedIn")
     #expect(try desk.externalId == "u-2")
-    // The login that came too late is undone at the vendor.
+    // The login that was superseded is undone at the vendor.
     try eventually("the late one is undone") { try desk.offline == ["u-1"] }
     try desk.crash()
     #expect(try desk.externalId == "u-2")
@@ -176,7 +176,7 @@ import Testing
     #expect(user["info"]?["clientIdIsEncrypted"] == true)
     let sent = try #require(user["encryptedClientId"]?.stringValue)
     #expect(try desk.call("getChat")["endpoint"]?["clientId"]?.stringValue == sent)
-    // Encrypted once: the same text everywhere, also after a restart.
+    // The identifier is encrypted once: the same text is sent everywhere, also after a restart.
     try desk.crash()
     try eventually("the session is up again") { try desk.frames("CLIENT_INFO").count == 2 }
     for frame in try desk.frames("registerDevice") { #expect(frame["clientId"]?.stringValue == sent) }
@@ -312,7 +312,7 @@ import Testing
     #expect(session["data"] == ["plan": "gold"])
     #expect(session["token"]?["token"] == "t-2")
     #expect(try desk.events("identityWiped").isEmpty)
-    // A bad one is refused, and the one at hand stays.
+    // Credentials that the vendor refuses do not replace the present ones.
     let refused = try desk.failure(
       "authorize", EdnaDesk.user("u-1").merged(with: ["auth": ["token": "bad"], "wait": true]))
     #expect(refused.reason == "invalidAuth")
@@ -357,7 +357,7 @@ import Testing
     #expect(try desk.call("storage.get", ["key": "draft"])["value"] == .null)
     let devices = try desk.vendorState["devices"]?.arrayValue ?? []
     #expect(devices.first { $0["clientId"] == "u-1" }?["pnsPushAddress"] == "push-address-1")
-    // An orphaned record ends with the next login of its user.
+    // An orphaned push registration is removed at the next login of its user.
     try desk.authorize("u-1")
     #expect(try desk.call("push.list")["pushes"] == [])
     #expect(try desk.events("pushUnregistered").count == 1)
@@ -383,7 +383,7 @@ import Testing
     let arrivals = try desk.arrivals()
     let logout = try #require(arrivals.firstIndex(of: "CLIENT_OFFLINE"))
     #expect(arrivals.lastIndex(of: "chat/config").map { $0 > logout } == true)
-    // A former user who can't be logged out stays, and nothing is retried behind the app's back.
+    // A former user who can't be logged out stays signed in, and the logout is not retried later.
     try desk.script("WS /ed/ws CLIENT_OFFLINE", ["close": true])
     let failed = try desk.outcome(of: try desk.begin("u-3"))
     #expect(failed["type"] == "networkError")

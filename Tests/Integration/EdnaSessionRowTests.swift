@@ -27,7 +27,8 @@ import Testing
     #expect(try desk.call("getChat")["prefill"] == nil)
   }
 
-  /// What may go wrong with a logout.
+  /// The failures of a logout: the route, its scripted response, whether the socket is connected, and the expected
+  /// reason.
   private static let failures: [(route: String, script: JSONObject, isConnected: Bool, reason: String)] = [
     ("WS /ed/ws CLIENT_OFFLINE", ["close": true], true, "network"),
     ("WS /ed/ws CLIENT_OFFLINE", ["drop": true], true, "timeout"),
@@ -94,7 +95,7 @@ import Testing
     try desk.waitFor(state: "loggedOut")
     #expect(try desk.offline == ["u-1"])
     #expect(try desk.events("userLoggedOut").count == 1)
-    // The vendor knows, so the subscription is gone there too.
+    // The vendor has accepted the logout, so it has removed the push registration too.
     #expect(try desk.events("pushOrphaned").isEmpty)
     #expect(try desk.call("push.list")["pushes"] == [])
     try eventually("nothing is pending") { try desk.call("instance.get")["pending"] == nil }
@@ -110,7 +111,7 @@ import Testing
     try desk.script("WS /ed/ws CLIENT_OFFLINE", ["close": true, "times": "forever"])
     #expect(try desk.failure("logout", ["wait": true]).reason == "network")
     #expect(try desk.call("instance.get")["pending"]?.arrayValue?.count == 1)
-    // The same auth costs no request and takes the logout back all the same.
+    // Authorizing with the same auth costs no request, and still cancels the pending logout.
     try desk.authorize("u-1", auth: auth)
     #expect(try desk.call("instance.get")["pending"] == nil)
     try desk.vendor.clearScripts()
@@ -179,7 +180,7 @@ import Testing
     try desk.crash()
     try desk.waitUntilOnline("u-1")
     #expect(try desk.vendorUser("u-1")?["info"]?["data"] == ["plan": "gold"])
-    // Without a socket the chat opens and nothing is lost.
+    // Without a socket the chat opens, and the updated data is kept.
     try desk.script("GET /ed/ws", ["status": 503, "times": "forever"])
     try desk.vendor.request("POST", "/_close", [:])
     try eventually("the socket is gone") { try desk.vendorUser("u-1")?["online"] == false }
@@ -189,7 +190,7 @@ import Testing
     try desk.call("getChat")
     #expect(try desk.vendorUser("u-1")?["info"]?["data"] == ["plan": "silver", "city": "Riga"])
     #expect(try desk.vendorUser("u-1")?["info"]?["name"] == "Alice")
-    // Once, and what the vendor has is what it is told again after a restart.
+    // The data is delivered once. After a restart the daemon sends the data that the vendor has.
     let count = try desk.frames("CLIENT_INFO").count
     try desk.call("getChat")
     #expect(try desk.frames("CLIENT_INFO").count == count)
@@ -257,7 +258,7 @@ import Testing
     _ = try desk.begin("u-1")
     try desk.call("prefill", ["message": "Hello"])
     #expect(try desk.call("getChat")["prefill"] == "Hello")
-    // Neither is it given again by a change of credentials that began before.
+    // A change of credentials that began before the delivery does not bring the prefill back.
     try desk.call("prefill", ["message": "Once"])
     _ = try desk.begin("u-1", auth: ["token": "t-2"])
     try desk.call("updateData", ["data": ["plan": "gold"]])
@@ -361,7 +362,7 @@ import Testing
     #expect(try desk.events("authenticationFailed").isEmpty)
     #expect(try desk.events("userLoggedIn").count == 1)
     #expect(try desk.vendorUser("u-1")?["auth"] == ["method": "headers", "token": "t-2", "scheme": "new"])
-    // What the last call brought is still the same auth.
+    // The auth of the app's last call still counts as the same auth, although the bridge has replaced it.
     let before = try desk.vendor.log().count
     try desk.authorize("u-1", auth: ["token": "t-1", "scheme": "old"])
     #expect(try desk.vendor.log().count == before)
@@ -408,7 +409,7 @@ import Testing
     let id = try desk.call("token.get")["tokenId"] ?? .null
     try desk.script("/api/client/history", ["status": 500])
     try desk.call("token.reject", ["tokenId": id, "status": 401])
-    // The first was that of the authorization.
+    // The first request for the history belonged to the authorization.
     try eventually("the vendor is asked") { try desk.requests("/history").count == 2 }
     #expect(try desk.state == "authenticated")
     #expect(try desk.requests("/history").last?["query"]?.stringValue?.contains("count=1") == true)

@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// The page for authors of apps, as it stands.
+/// The example on the documentation page for app authors, run as it is written.
 @Suite struct EventDocumentationTests {
   private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Packaging/documentation/events.md")
@@ -29,7 +29,7 @@ import Testing
     try desk.crash()
     try desk.create("two", on: try desk.connect())
     let last = try desk.connect().call("events.list")["events"]?.arrayValue?.last?["cursor"]?.stringValue
-    // Killed between the two, it would rightly print this one again.
+    // If the app were killed between printing and storing the cursor, it would rightly print this event again.
     try eventually("it has connected again and kept its place", within: 30) {
       printed().count == 2 && (try? String(contentsOf: place, encoding: .utf8)) == last
     }

@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// What retention takes, and who hears of it.
+/// The loss of events to retention, and the subscribers that get a gap.
 @Suite struct EventGapTests {
   private static let retention = "[events]\nretention = { age = \"7d\", count = 6 }\n"
 
@@ -34,7 +34,7 @@ import Testing
     let gap = try all.notification("events.gap")
     #expect(gap["from"] == start)
     try all.call("events.resume", ["subscription": "s1", "since": gap["resume"] ?? .null])
-    // Nothing that is still kept is lost, and the same loss is told once.
+    // Every retained event arrives, and the same loss is reported once.
     #expect(try events(8, on: all) == ["quiet", "quiet"] + Array(repeating: "busy", count: 6))
     #expect(all.notifications.isEmpty)
     let again = try desk.connect()
@@ -56,7 +56,7 @@ import Testing
     let cursor = try stranger.call("events.list")["cursor"] ?? .null
     churn(desk, "hidden", 30)
     churn(desk, "shown", 1)
-    // Cursors of the same place differ anyway, so that they don't tell whether something lies between.
+    // Two cursors of the same position differ, so that comparing cursors does not reveal hidden events.
     #expect(try stranger.call("events.list")["cursor"] != stranger.call("events.list")["cursor"])
     try stranger.call("events.subscribe", ["since": cursor])
     #expect(try stranger.next()["params"]?["event"]?["instance"] == "shown")
@@ -108,7 +108,7 @@ import Testing
     let cursor = try line.call("events.subscribe")["cursor"] ?? .null
     let running = try line.failure("events.resume", ["subscription": "s1", "since": cursor])
     #expect(running.code == -32602 && running.message.contains("not paused"))
-    // Another connection's subscriptions are none of its own.
+    // A connection can't use the subscriptions of another connection.
     let other = try desk.connect()
     for (method, params) in [
       ("events.unsubscribe", ["subscription": "s1"]), ("events.resume", ["subscription": "s1", "since": cursor]),

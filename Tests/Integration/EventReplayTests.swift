@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Following events through everything that can happen to a connection and to the daemon.
+/// The delivery of events through broken connections, slow readers and restarts of the daemon.
 @Suite struct EventReplayTests {
   @Test func everyFollowerGetsTheWholeLogOnceWhateverHappens() throws {
     let desk = try Desk.open()
@@ -36,7 +36,7 @@ import Testing
 
   @Test func whoStopsReadingCostsTheOthersNothing() throws {
     let (count, stoppedCount, rounds) = (3000, 50, 6)
-    // Who does not read is kept however long the others take.
+    // The long `write_timeout` keeps the connections that do not read, however long the others take.
     let desk = try Desk.open(
       configuration: """
         [events]
@@ -59,13 +59,13 @@ import Testing
     for round in 1...rounds {
       let writers = (0..<4).map { EventWriter(desk.socket, instance: "desk-\($0)", times: count / rounds / 4) }
       for writer in writers { writer.wait() }
-      // Who reads on a busy machine is behind, but never by as much as may wait for a connection.
+      // Waiting for the readers after each round keeps them from falling behind by more than a connection's backlog.
       try eventually("those who read have all", within: 400) { drain.fewest >= count / rounds * round }
     }
     let log = try desk.cursors(after: start, on: line)
     #expect(log.count == count)
     #expect(drain.cursors.allSatisfy { $0 == log })
-    // What waits for those who don't read is bounded, however much happens.
+    // The backlog of the connections that do not read is bounded, however many events there are.
     #expect(try desk.residentBytes() - before < 160 << 20)
     for line in stopped {
       var seen: [String] = []
@@ -98,7 +98,7 @@ import Testing
     EventWriter(desk.socket, instance: "desk", times: 4000).wait()
     let reader = try desk.connect()
     reader.begin("events.subscribe", ["since": .string(start)])
-    // The past is far more than may wait for a connection, and nobody reads for a while.
+    // The replay is far larger than a connection's backlog, and the subscriber does not read for a while.
     try line.call("daemon.info")
     var seen: [String] = []
     while seen.count < 4000 {
@@ -111,7 +111,7 @@ import Testing
 }
 
 extension Desk {
-  /// The cursors of all events after one, as `events.list` gives them.
+  /// Returns the cursors of all events after `start`, as `events.list` gives them.
   func cursors(after start: String, on line: Line) throws -> [String] {
     var (since, found): (String?, [String]) = (start, [])
     while let place = since {
@@ -122,7 +122,7 @@ extension Desk {
     return found
   }
 
-  /// How much memory the daemon has.
+  /// Returns the resident memory of the daemon in bytes.
   func residentBytes() throws -> Int {
     let text = try String(contentsOfFile: "/proc/\(daemon?.pid ?? 0)/statm", encoding: .utf8)
     return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(getpagesize())

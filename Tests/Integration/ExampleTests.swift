@@ -12,12 +12,12 @@ import Testing
     ["python3", "python/front_desk.py"], ["node", "node/front-desk.mjs"], ["sh", "shell/front-desk.sh"],
   ]
 
-  /// An example that runs: its interpreter is looked for in `PATH`.
+  /// Starts an example, whose interpreter is found in `PATH`. Returns the program and a function that reads its output.
   private func start(_ example: [String], _ desk: Desk, _ arguments: [String] = []) throws -> (Program, () -> [String])
   {
     let output = desk.folder.appendingPathComponent("example.out")
     let program = try Program(
-      // With all that it has started, for the shell's has children that would stay.
+      // `timeout` leads a process group, so that the children of the shell example can be ended with it.
       "/usr/bin/env",
       ["timeout", "300", example[0], Self.folder.appendingPathComponent(example[1]).path, "desk"] + arguments,
       environment: ["SDKD_SOCKET": desk.socket, "SDKCTL": Program.path("sdkctl"), "PYTHONDONTWRITEBYTECODE": "1"],
@@ -31,7 +31,7 @@ import Testing
     )
   }
 
-  /// Ends an example and its children: they are in a group of their own, which `timeout` leads.
+  /// Kills an example and its children, which are in a process group that `timeout` leads.
   private func end(_ program: Program) {
     guard program.exit(within: 0) == nil else { return }
     kill(-program.pid, SIGKILL)
@@ -56,7 +56,7 @@ import Testing
     let (program, lines) = try start(example, desk)
     defer { end(program) }
     try eventually("the user is shown", program) { lines().contains { $0.hasPrefix("user alice") } }
-    // It follows from some moment on: the first event that it shows is that.
+    // The example follows events from an unknown moment on; the first update that it shows proves that it does.
     var floor = 0
     func update(_ line: Line) throws {
       floor += 1
@@ -67,7 +67,7 @@ import Testing
       try update(line)
       return updates() > 0
     }
-    // What it has seen so far is not known exactly; from here on it is.
+    // The number of updates shown so far is unknown. Once it no longer grows, later updates can be counted.
     try IntegrationTests.eventually("all are there", within: 60) {
       let before = updates()
       usleep(200_000)

@@ -58,7 +58,7 @@ import Testing
     #expect(Set(logins) == ["messaging", "support", "service", "chat", "edna"])
     #expect(try line.call("daemon.health")["status"] == "ok")
 
-    // The state is as good after a write and another start.
+    // The state also works after a write and another start.
     try line.call("storage.put", ["instance": "edna", "key": "later", "value": 1])
     #expect(desk.stop() == 0)
     try desk.start(environment: environment)

@@ -3,10 +3,10 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// A caller without a role can't tell a hidden instance from a missing one: in every method of the contract.
+/// A caller without a role can't distinguish a hidden instance from a missing one, in any method of the contract.
 @Suite(.enabled(if: getuid() == 0, "needs root to start processes of other users"))
 struct HiddenInstanceTests {
-  /// Makes params from the contract's schemas.
+  /// A generator of params from the contract's schemas.
   private struct Sampler {
     let schemas: JSON
     let instance: String
@@ -87,7 +87,7 @@ struct HiddenInstanceTests {
       let reason = try JSONParser.parse(hidden)["error"]?["data"]?["reason"]?.stringValue ?? "none"
       reasons[method, default: []].insert(reason)
     }
-    // The walk went as far as the instance: params that are refused before would prove nothing.
+    // Each method got as far as the instance: params that are refused earlier would prove nothing.
     for (method, seen) in reasons {
       #expect(seen.contains(method == "instance.create" ? "accessDenied" : "instanceNotFound"), "\(method): \(seen)")
     }
@@ -103,7 +103,7 @@ struct HiddenInstanceTests {
     func told() throws -> [JSON] {
       try Caller(uid: 65534).lines(desk, methods).map { line in
         var answer = try JSONParser.parse(line)["result"]?.objectValue ?? [:]
-        // A cursor is sealed anew each time.
+        // Each response seals its cursor again, so that two cursors never match.
         answer["cursor"] = nil
         return .object(answer)
       }

@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Clients that mean harm, as other users: the others are answered all the time, and everything is given back.
+/// Malicious clients of other users: the other clients are always served, and all resources are released.
 @Suite(.enabled(if: getuid() == 0, "needs root to start processes of other users"))
 struct HostileClientTests {
   private static let limits = "[limits]\nframe_timeout = \"1s\"\nwrite_timeout = \"1s\"\n"

@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Logins and logouts that follow each other: their order, and what a switch of users leaves.
+/// Logins and logouts that follow each other: their order, and the data that is left after a switch to another user.
 @Suite struct IdentityChangeTests {
   // MARK: A logout is a barrier
 
@@ -99,13 +99,13 @@ import Testing
     #expect(try desk.events("a", on: line, "logoutFailed").isEmpty)
   }
 
-  /// Kinds whose vendor is told of a logout, and what delays its answer.
+  /// The kinds that report a logout to the vendor, and the scripts that delay the vendor's response.
   private static let slowLogouts: [(sample: KindSample, script: JSONObject)] = [
     (.edna, ["route": "WS /ed/ws CLIENT_OFFLINE", "delayMs": 700]),
     (.messaging, ["route": "POST /v2/apps/*/appusers/*/logout", "delayMs": 700, "passThrough": true]),
   ]
 
-  /// How an instance gets other settings.
+  /// A way to change an instance's settings.
   enum Move: CaseIterable {
     case updateToAnotherBackend, updateOfAnotherSetting, reloadToAnotherBackend
   }
@@ -139,13 +139,13 @@ import Testing
     for member in other.members where move != .updateOfAnotherSetting {
       #expect(settings?[member.key] == member.value)
     }
-    // The next user signs in with what is in force now.
+    // The next user signs in with the settings that are now in force.
     if move == .updateOfAnotherSetting {
       #expect(try desk.signIn("a", sample, as: "bob", on: line)["token"] != nil)
     }
   }
 
-  /// Begins a logout and waits until the vendor has been told of it, which answers as the script says.
+  /// Begins a logout and waits until it has reached the vendor, which responds as `script` says. Returns the call's id.
   private func beginLogout(_ sample: KindSample, _ script: JSONObject, _ desk: Desk, _ line: Line) throws -> Int {
     try desk.vendor.script(.object(script))
     let (method, params) = sample.signOut("a")
@@ -335,7 +335,7 @@ import Testing
     let block = [UInt8](repeating: 1, count: 4096)
     while write(descriptor, block, block.count) > 0 {}
     close(descriptor)
-    // What the log has room for is used up first.
+    // The store's log has space of its own, which must be used up first.
     var isFull = false
     for index in 0..<200 where !isFull {
       let value = JSON.string(String(repeating: "x", count: 20_000))

@@ -52,7 +52,8 @@ struct KeyInitTests {
     echo done
     """
 
-  /// The doctor's look at the key while a program that it needs hangs: `systemd-creds`, then `sdkd --inspect-key`.
+  /// A script that runs the doctor's check of the key while a program hangs: `systemd-creds`, then `sdkd
+  /// --inspect-key`.
   private static let hangingScript = """
     set -eu
     folder=$1 sdkctl=$2 sdkd=$3
@@ -87,7 +88,7 @@ struct KeyInitTests {
   @Test("A root key is made or replaced only where it opens the state")
   func aRootKeyIsMadeOnlyWhereItOpensTheState() throws { try run(Self.script) }
 
-  /// Runs a script with mounts of its own; its last line is `done`.
+  /// Runs a script with mounts of its own, whose last line of output is `done`.
   private func run(_ text: String) throws {
     let desk = try Desk()
     let script = try desk.write("script.sh", text)

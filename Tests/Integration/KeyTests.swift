@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Keys of a real daemon that is killed.
+/// The encryption keys of a real daemon that is killed.
 @Suite struct KeyTests {
   @Test func aRotationSurvivesAKillAtAnyMoment() throws {
     let desk = try Desk.open()

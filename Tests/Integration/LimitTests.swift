@@ -3,12 +3,13 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// What users other than admins may ask for: each refused call says its own reason. Needs root to become them.
+/// The limits for callers without the role admin: each refused call has a reason of its own. Needs root to switch
+/// users.
 @Suite(.enabled(if: getuid() == 0, "needs root to start processes of other users"))
 struct LimitTests {
   private func desk(_ limits: String) throws -> Desk { try Desk.open(configuration: "[limits]\n\(limits)\n") }
 
-  /// An instance that uid 1001 may use, whose provider answers in a minute at the earliest.
+  /// Creates an instance that uids 1001 and 1002 may use, whose provider takes a minute.
   private func slowInstance(_ desk: Desk) throws {
     let line = try desk.connect()
     try desk.create(
@@ -42,7 +43,7 @@ struct LimitTests {
            "afterWaiting": "result" in later})
       """)
     let refused = try #require(said["refused"]?.intValue)
-    // Ten at once, and five more each second that the others took.
+    // Ten calls pass at once, and five more for each second until the last response.
     #expect(refused <= 90 && refused >= 20)
     #expect(said["codes"] == [[-32050, "rateLimit"]])
     #expect(said["retryable"] == true)
@@ -148,7 +149,7 @@ struct LimitTests {
     let said = try desk.play(uid: 1001, script)
     #expect(said["reasons"] == ["tooManyInFlight"])
     #expect(said["words"]?.stringValue?.contains("This user has too many requests") == true)
-    // They ended with their connections, and another user never had to do with it.
+    // The requests ended with their connections, and another user was never affected.
     #expect(try desk.play(uid: 1001, script)["reasons"] == ["tooManyInFlight"])
     #expect(try desk.play(uid: 1002, #"say(Line().call("token.get", instance="desk"))"#)["result"] != nil)
   }

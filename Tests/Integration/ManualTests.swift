@@ -7,7 +7,7 @@ import Testing
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// What a program printed, and complained about, when it has ended well.
+  /// Runs a program to its end and expects success. Returns its standard output and its standard error.
   private func told(_ desk: Desk, _ path: String, _ arguments: [String]) throws -> (output: String, error: String) {
     let output = desk.folder.appendingPathComponent("out-\(UUID().uuidString)")
     let program = try Program(
@@ -32,7 +32,7 @@ import Testing
     var pages: [String: String] = [:]
     for name in names {
       let page = folder.appendingPathComponent(name).path
-      // As lintian looks at it.
+      // Checks the page as lintian does.
       let shown = try told(desk, "/usr/bin/man", ["--warnings", "-E", "UTF-8", "-l", page])
       #expect(shown.error.isEmpty, "\(name): \(shown.error)")
       pages[name] = shown.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")

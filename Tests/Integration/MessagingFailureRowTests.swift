@@ -9,7 +9,7 @@ import Testing
   private static let logout: JSONObject = ["route": "POST /v2/apps/*/appusers/*/logout"]
   private static let creation: JSONObject = ["route": "POST /v2/apps/*/appusers"]
 
-  /// Nothing that speaks for or against anybody.
+  /// Failures of the vendor that neither accept nor refuse the user.
   private static let outages: [(script: JSONObject, reason: String)] = [
     (["status": 429], "rateLimited"), (["status": 500], "serverError"), (["hang": true], "timeout"),
     (["status": 500, "body": "<html>out of order</html>", "contentType": "text/html"], "serverError"),
@@ -20,7 +20,7 @@ import Testing
     try desk.vendor.script(.object(route.merged(with: script).merged(with: ["times": times])))
   }
 
-  /// A desk without realtime, so that the requests are those of the test.
+  /// Opens a desk without realtime, so that the vendor gets only the requests of the test.
   private func open(provider: Bool = true, timeout: JSON = "1s") throws -> (Desk, Line) {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -195,7 +195,7 @@ import Testing
     try desk.crash()
     let next = try desk.connect()
     #expect(try next.call("session.open", ["instance": "desk"])["token"]?["token"] == .string(token))
-    // The vendor has made no user yet: there is none whose session it could end.
+    // The vendor has not created a user yet, so there is no session to end.
     #expect(try next.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == false)
     #expect(try desk.vendor.count("POST", "/logout") == 0)
     #expect(try desk.state(on: next) == "loggedOut")

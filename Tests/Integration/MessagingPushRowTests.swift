@@ -30,7 +30,7 @@ import Testing
     #expect(client["userId"] == (try desk.user(on: line)["id"]))
     #expect(client["integrationId"] == "5f0000000000000000000002")
     #expect(client["pushNotificationToken"] == "address-one")
-    // Another address takes the place of the former one with one request.
+    // Another address replaces the former one with one request.
     let before = try desk.vendor.log().count
     let next = try register("address-two", on: line)["id"] ?? .null
     #expect(next != id)

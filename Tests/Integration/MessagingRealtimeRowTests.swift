@@ -69,7 +69,8 @@ import Testing
     try desk.vendor.merge("alice", into: "bob")
     try eventually("the instance speaks for the survivor") { try desk.user(on: line)["externalId"] == "bob" }
     #expect(try desk.user(on: line)["id"] == bob)
-    // The former user's token is refused on the survivor's channel: the owner is asked for one of the survivor's.
+    // The former user's token is refused on the survivor's channel, so the provider is asked for a token of the
+    // survivor.
     try eventually("both listen as the survivor") { try desk.vendor.listeners().count == 2 }
     #expect(Set(try desk.vendor.listeners()).count == 1)
     #expect(desk.runs("desk") == 1)
@@ -136,7 +137,7 @@ import Testing
     let former = try desk.user(on: line)["id"]
     try desk.vendor.merge("alice", into: "bob")
     try line.call("token.refresh", ["instance": "desk"])
-    // An external id that was discarded begins anew.
+    // A login with an external id that the merge has discarded creates a new user.
     let user = try desk.user(on: line)
     #expect(user["externalId"] == "alice")
     #expect(user["id"] != former)
@@ -276,7 +277,7 @@ import Testing
     try desk.create("desk", on: line, provider: try desk.countingProvider())
     try desk.logIn(on: line)
     try desk.waitForRealtime(on: line)
-    // The first `/meta/connect` is answered: the connection is one that the vendor remembers.
+    // The vendor has responded to the first `/meta/connect`, so it remembers the connection.
     try eventually("the next connect is held") {
       try desk.vendor.realtimeLog().count { $0["body"]?.stringValue?.contains("/meta/connect") ?? false } >= 2
     }
@@ -350,7 +351,7 @@ import Testing
     try desk.logIn(on: line)
     let endpoint = try line.call("session.open", ["instance": "desk"])["endpoint"]
     #expect(endpoint?["realtimeUrl"] == .string(try desk.vendor.base("zm", socket: true) + "/faye"))
-    // Nothing listens there.
+    // No server listens at the new URL.
     try line.call(
       "instance.update", ["instance": "desk", "settings": ["realtime_url": "ws://127.0.0.1:1/elsewhere"]])
     try eventually("the socket of the vendor is closed") { try desk.vendor.openSockets() == 0 }
@@ -384,7 +385,7 @@ import Testing
   }
 
   @Test func M10_aStopIsQuickWithOpenSocketsAndNothingSecretIsTold() throws {
-    // Nothing of this waits for the grace.
+    // A stop with open sockets must not wait for the grace of ten minutes.
     let desk = try Desk.open(configuration: "[shutdown]\ngrace = \"10m\"\n")
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.countingProvider())

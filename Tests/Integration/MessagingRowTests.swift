@@ -18,7 +18,7 @@ import Testing
     let again = try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
     #expect(again["id"] == user["id"])
     #expect(try desk.vendor.log().count == before)
-    // A new token of the same user: a login, the same user.
+    // A new token of the same user is a new login of that user, without a logout.
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
     #expect(try desk.vendor.count("POST", "/login") == 2)
     #expect(try desk.vendor.count("POST", "/logout") == 0)
@@ -167,7 +167,7 @@ import Testing
   @Test func M8_anAnonymousUserIsMergedIntoTheOneWhoLogsIn() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
-    // Alice is known to the vendor already.
+    // The vendor already knows Alice.
     try desk.create("other", on: line)
     try line.call("messaging.loginUser", ["instance": "other", "jwt": .string(try Vendor.mint("alice"))])
     try desk.create("desk", on: line)
@@ -205,7 +205,7 @@ import Testing
     try desk.logIn(on: line)
     #expect(try desk.user(on: line)["id"] == anonymous)
     #expect(try desk.events("desk", on: line, "userMerged").isEmpty)
-    // Its session token is worth nothing from then on.
+    // The vendor ends the session of the anonymous user's token.
     #expect(try desk.vendor.messagingState()["endedSessions"]?.arrayValue == [token ?? .null])
   }
 

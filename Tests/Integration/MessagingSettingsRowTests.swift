@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// Messaging without a base URL: where the vendor is comes from its own settings.
+/// Messaging without a base URL: the vendor's address comes from the vendor's own settings.
 @Suite struct MessagingSettingsRowTests {
   private func create(_ desk: Desk, _ line: Line, _ settings: JSONObject) throws {
     try desk.create("desk", kind: "zendesk.messaging", on: line, settings: settings)
@@ -39,7 +39,7 @@ import Testing
     // Clients belong to the integration that the settings name.
     #expect(try desk.vendor.client()["integrationId"] == "5f0000000000000000000002")
     try desk.waitForRealtime(on: line)
-    // What was read is kept: through a login, a restart, a logout.
+    // The settings are read once, and kept through a login, a restart and a logout.
     try desk.logIn(on: line)
     try desk.crash()
     let next = try desk.connect()
@@ -85,7 +85,7 @@ import Testing
     #expect(error.reason == reason)
     #expect(try desk.vendor.log().count == 1)
     #expect(try desk.state(on: line) == "noUser")
-    // The next call asks again.
+    // The next call reads the settings again.
     try desk.vendor.clearScripts()
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": jwt])
   }

@@ -125,7 +125,7 @@ import Testing
     let next = try line.call("token.get", ["instance": "desk"])
     #expect(next["token"] != .string(first))
     #expect(try desk.state(on: line) == "authenticated")
-    // A token that is not current is ignored.
+    // The rejection of a token that is not current is ignored.
     try line.call("token.reject", ["instance": "desk", "tokenId": id])
     #expect(try line.call("token.get", ["instance": "desk"])["token"] == next["token"])
     try desk.crash()
@@ -145,7 +145,7 @@ import Testing
     try desk.crash()
     let after = try desk.connect()
     #expect(try after.call("session.open", ["instance": "desk"])["reason"] == "reauthNeeded")
-    // By hand: a login with a new token.
+    // A login with a new token opens the session again.
     try desk.logIn(on: after)
     #expect(try after.call("session.open", ["instance": "desk"])["visible"] == true)
   }
@@ -189,7 +189,7 @@ import Testing
     let longer = try line.call("token.get", ["instance": "desk", "minTTL": "5m"])
     #expect(longer["token"] != .string(first))
     #expect((longer["ttl"]?.doubleValue ?? 0) > 300)
-    // A fresh one that is too short as well is said to be, and starts no further run.
+    // A fresh token that is still too short is marked as `short`, and starts no further run.
     let short = try line.call("token.get", ["instance": "desk", "minTTL": "2h"])
     #expect(short["token"] == longer["token"])
     #expect(short["short"] == true)

@@ -6,7 +6,7 @@ import Testing
 
 /// The metrics over HTTP, from the real daemon.
 @Suite struct MetricsHTTPTests {
-  /// A desk that serves its metrics on a port. Somebody may take the port in between: then another one is tried.
+  /// Opens a desk that serves its metrics on a port. Tries another port if a different process has taken the first.
   private func desk() throws -> (desk: Desk, port: UInt16) {
     for _ in 0..<5 {
       let (port, holder) = try RawHTTP.freePort()
@@ -89,7 +89,7 @@ import Testing
     defer { for one in idle { one.end() } }
     for one in idle { one.send("GET /met") }
     for _ in 0..<20 { #expect(try RawHTTP(port: port).ask().status == 200) }
-    // Junk is answered or cut off, and nobody else notices.
+    // Junk gets a response or a closed connection, and other clients are not affected.
     let junk = try RawHTTP(port: port)
     junk.send(String(repeating: "x", count: 300_000))
     #expect(try !junk.rest().contains("200 OK"))

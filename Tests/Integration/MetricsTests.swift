@@ -4,7 +4,7 @@ import JSONRPC
 import OpenMetrics
 import Testing
 
-/// What the real daemon counts.
+/// The metrics of the real daemon.
 @Suite struct MetricsTests {
   private func metrics(_ line: Line) throws -> MetricsReading {
     try MetricsReading(try line.call("daemon.metrics")["text"]?.stringValue ?? "")
@@ -37,7 +37,7 @@ import Testing
     #expect(transactions.map { !$0.hasSuffix(" 0") } == true)
     #expect(seen.contains { $0.hasPrefix("sdkd_call_duration_seconds histogram seconds ") })
     #expect(seen.contains("sdkd_provider_run_duration_seconds histogram seconds 1"))
-    // Neither ids nor tokens nor users.
+    // The text contains no ids, tokens, users or paths.
     for word in ["alice", "desk\"", "eyJ", desk.folder.path] {
       #expect(result["text"]?.stringValue?.contains(word) == false, "\(word)")
     }
@@ -61,7 +61,7 @@ import Testing
     #expect(calls("token.get", "invalidParams") == 2)
     #expect(calls("instance.create", "ok") == 1)
     #expect(calls("", "methodNotFound") == 4)
-    // Who was refused before the call was accepted says nothing about how long it takes.
+    // Calls that were refused before they were accepted are missing from the histogram of durations.
     #expect(metrics.sum("sdkd_call_duration_seconds_count", ["method": "token.get"]) == 28)
     let fastest = HistogramReading("sdkd_call_duration_seconds", ["method": "token.get"], in: metrics)
     #expect((fastest.quantile(0.5) ?? 1) < 0.1)

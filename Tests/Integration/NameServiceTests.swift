@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Rules with names of users and groups, with a name service that does not answer. Needs root to become other users.
+/// Access rules that name users and groups, with a name service that does not respond. Needs root to switch users.
 @Suite(.enabled(if: getuid() == 0, "needs root to start processes of other users"))
 struct NameServiceTests {
   private static let many: JSON = .array((0..<64).map { .string($0 % 2 == 0 ? "user:slow-\($0)" : "group:slow-\($0)") })
@@ -32,7 +32,7 @@ struct NameServiceTests {
       #expect(made["result"]?["instance"] == .string("kiosk-\(number)"))
     }
     try eventually("a look-up waits") { names.isAsked }
-    // Every one of these evaluates rules with names. Each has an answer while no look-up has one.
+    // Each of these calls evaluates rules with names. Each gets its response while every look-up waits.
     let calls: [(method: String, params: JSON)] = [
       ("instance.list", [:]), ("events.list", [:]), ("daemon.health", [:]), ("token.get", ["instance": "desk"]),
       ("instance.get", ["instance": "kiosk-1"]), ("storage.put", ["instance": "kiosk-1", "key": "k", "value": 1]),

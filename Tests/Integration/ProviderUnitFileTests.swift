@@ -6,7 +6,7 @@ import Testing
   private static let tree = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// The shipped drop-ins and the example's units in a folder, with the wrapper where it was built.
+  /// Puts the shipped drop-ins and the example's units into a folder. The units name the wrapper that was built.
   private func staged() throws -> (Desk, folder: String) {
     let desk = try Desk()
     let folder = desk.folder.appendingPathComponent("units")
@@ -45,7 +45,7 @@ import Testing
     let (desk, folder) = try staged()
     let (_, text) = try analyze(
       desk, ["security", "--offline=yes", "--no-pager", "\(folder)/sdkd-provider-front-desk@1.service"], folder)
-    // Without the drop-in for all providers this is near 9.6.
+    // Without the drop-in for all providers the score is near 9.6.
     let score = text.split(separator: "\n").last?.split(separator: " ").compactMap { Double($0) }.first
     #expect(try #require(score, "\(text)") < 2.5)
   }

@@ -4,7 +4,7 @@ import JSONRPC
 import OpenMetrics
 import Testing
 
-/// Each table of the configuration is put in force while the daemon runs, also for connections that are there.
+/// The reload of each table of the configuration while the daemon runs, also for open connections.
 @Suite struct ReloadSettingsTests {
   @Test(.enabled(if: getuid() == 0, "needs root to start processes of other users"))
   func accessAndLimitsHoldForConnectionsThatAreThere() throws {
@@ -54,7 +54,8 @@ import Testing
     #expect(try line.call("daemon.info")["limits"]?["callsPerSecond"] == 500)
     try desk.write("go", "")
     try eventually("it has tried again") { try stranger.said.count == 6 }
-    // The rate; the longest frame: one of 90 kB is read and answered by its id; the rule and the hosts; the number.
+    // In order: the calls over the rate, the id of the response to a frame of 90 kB, the rule with its hosts, and the
+    // limit on instances.
     let said = try stranger.said.map { JSONWriter.text(of: $0) }
     #expect(said[2...] == ["0", "1", "null", "\"tooManyInstances\""])
     try desk.write("sdkd.toml", "[access]\nadmins = [\"uid:1001\"]\n")
@@ -104,7 +105,7 @@ import Testing
     try line.call("daemon.reload")
     #expect(try line.call("token.refresh", ["instance": "desk"])["token"] != nil)
     #expect(desk.logs.dropFirst(written).contains("put in force"))
-    // One that waits for its provider is given up after the new grace.
+    // A call that waits for its provider is abandoned when the new grace ends.
     try desk.write("provider", "#!/bin/sh\nexec sleep 600\n", mode: 0o755)
     let waiting = line.begin("token.refresh", ["instance": "desk"])
     try eventually("the provider runs") { desk.runningProviders > 0 }
@@ -117,7 +118,7 @@ import Testing
 }
 
 extension Desk {
-  /// Sleeping children of the daemon: providers that hang.
+  /// The number of the daemon's child processes, which are the running providers.
   fileprivate var runningProviders: Int {
     guard let pid = daemon?.pid else { return 0 }
     let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []

@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// `daemon.reload`, SIGHUP and `sdkctl reload`: what changed is put in force, and nothing else is touched.
+/// `daemon.reload`, SIGHUP and `sdkctl reload`: changes take effect, and everything else stays as it is.
 @Suite struct ReloadTests {
   @Test func filesAreFollowedAndOtherInstancesAreNotTouched() throws {
     let desk = try Desk()
@@ -33,7 +33,7 @@ import Testing
     #expect(result["counts"] == ["added": 1, "changed": 1, "removed": 1, "unchanged": 1])
     #expect(result["problems"] == [])
 
-    // The label leaves the user alone, the delegate and the subscription are where they were.
+    // The new label keeps the user signed in; the delegate and the subscription stay in place.
     let changed = try line.call("instance.get", ["instance": "changes"])
     #expect(changed["labels"] == ["floor": "2"] && changed["state"] == "authenticated")
     #expect(try line.failure("instance.get", ["instance": "goes"]).reason == "instanceNotFound")
@@ -48,7 +48,7 @@ import Testing
     }
     #expect(told.isSuperset(of: ["changes instanceUpdated", "comes instanceCreated"]))
     #expect(!told.contains { $0.hasPrefix("stays ") })
-    // What an API call made is no file's business.
+    // A reload does not touch instances that an API call has created.
     try desk.create("api", on: line)
     #expect(try line.call("daemon.reload")["unchanged"] == ["changes", "comes", "stays"])
     #expect(try line.call("instance.get", ["instance": "api"])["source"] == "api")
@@ -82,7 +82,7 @@ import Testing
     #expect(shown.error.contains("\(main):2: limits.max_in_fligth: ") && shown.error.contains("max_in_flight?"))
     #expect(shown.error.contains("taken.toml:1: id: "))
 
-    // SIGHUP does the same, and says it in the log.
+    // SIGHUP has the same effect, and the log shows the mistakes.
     desk.daemon?.signal(SIGHUP)
     try eventually("the mistakes are in the log") {
       desk.logs.components(separatedBy: "\(main):2: limits.max_in_fligth").count > 3
@@ -131,7 +131,7 @@ import Testing
     #expect(check?["status"] == "degraded" && check?["detail"]?.stringValue?.hasPrefix("two: ") == true)
     #expect(try desk.sdkctl("reload").status == 1)
 
-    // After a restart nobody waits for the vendor, and once it answers the instance goes by itself.
+    // A start does not wait for the vendor. Once the vendor accepts the logout, the instance is deleted.
     try desk.vendor.clearScripts()
     desk.stop()
     try desk.start()

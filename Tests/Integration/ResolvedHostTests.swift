@@ -3,7 +3,8 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Where names lead counts, not only how they are spelt. The daemon gets a hosts file of its own.
+/// The rules for hosts apply to the addresses of a name, not only to its spelling. The daemon gets a hosts file of its
+/// own.
 @Suite(.enabled(if: getuid() == 0, "needs root to give the daemon a hosts file of its own"))
 struct ResolvedHostTests {
   private let hosts = """
@@ -52,7 +53,7 @@ struct ResolvedHostTests {
       #expect(error.message.contains(words), "\(error.message)")
     }
     #expect(listener.connections == 0)
-    // Hosts that an admin names may be here, but never on the link.
+    // Hosts that an admin configures may be on this machine, but never link-local.
     for (host, isReached) in [("desk", true), ("link", false)] {
       let settings: JSONObject = [
         "base_url": .string("https://\(host).vendor.test:\(listener.port)/sc"), "realtime": "off",
@@ -66,13 +67,13 @@ struct ResolvedHostTests {
   }
 }
 
-/// Takes connections on loopback, counts them, and closes them, so that a TLS handshake fails at once.
+/// A listener on loopback that counts connections and closes them, so that a TLS handshake fails at once.
 private final class SilentListener: Sendable {
   let port: UInt16
   private let descriptor: Int32
   private let shared: Shared
 
-  /// What the thread needs; it does not keep the listener.
+  /// The state that the thread shares with the listener. The thread does not keep the listener alive.
   private final class Shared: @unchecked Sendable {
     private let lock = NSLock()
     private var seen = 0

@@ -8,7 +8,7 @@ import Testing
 struct RestorationTests {
   private static let owner: UInt32 = 61_234
 
-  /// A stopped desk whose state has an instance and a backup, and belongs to another user.
+  /// Returns a stopped desk whose state has an instance and a backup, and belongs to another user.
   private func desk() throws -> Desk {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -23,8 +23,8 @@ struct RestorationTests {
     try desk.sdkctl("restore", copy, "--state", desk.state.path)
   }
 
-  /// Keeps placing a hot journal beside each database that a restore may be about to look at. SQLite deletes the
-  /// super-journal that such a journal names.
+  /// A script that keeps placing a hot journal beside each database that a restore may be about to read. SQLite deletes
+  /// the super-journal that such a journal names.
   private static let planter = """
     import os, struct, sys, time
     state, target = sys.argv[1], sys.argv[2].encode()
@@ -75,7 +75,7 @@ struct RestorationTests {
     #expect(try desk.stateFiles(notOwnedBy: Self.owner) == [])
     let missing = try restore(desk, "none")
     #expect(missing.status == 1 && missing.error.contains("\(desk.state.path)/backups"), "\(missing.error)")
-    // A file that only root can read is root's to give.
+    // Root may restore a file that only root can read, and the result belongs to the state's owner.
     let elsewhere = desk.folder.appendingPathComponent("elsewhere.db")
     try FileManager.default.copyItem(
       atPath: desk.state.appendingPathComponent("backups/monday.db").path, toPath: elsewhere.path)

@@ -93,7 +93,7 @@ import Testing
     let desk = try ServiceDesk(provider: Self.proceed)
     let given = try desk.signIn("alice", "chat", refreshable: false)
     let id = try desk.token()["tokenId"] ?? .null
-    // 403 with another code refuses what was asked for, not the token.
+    // A 403 with another code refuses the requested action, not the token.
     try desk.vendor.script(
       [
         "route": "GET /services/oauth2/userinfo", "status": 403,
@@ -179,7 +179,7 @@ import Testing
     _ = try? desk.token()
     try desk.crash()
     #expect(try desk.state() == "reauthNeeded")
-    // The refused refresh token is not sent again, and the failure is not told again.
+    // The refused refresh token is not sent again, and the failure emits no second event.
     #expect(["providerFailed", "providerBackoff", "reauthNeeded"].contains(try desk.reason("token.refresh")))
     #expect(try desk.refreshes() == 1)
     #expect(try desk.events("authenticationFailed").count == 1)
@@ -320,7 +320,7 @@ import Testing
     let (desk, given) = try rotating()
     try desk.scriptTokens(["passThrough": true, "closeMidBody": true])
     #expect(try desk.reason("token.refresh") == "network")
-    // The access token lives and is served until then.
+    // Until then the access token is valid and served.
     #expect(try desk.token()["token"] == given["access_token"])
     try desk.crash()
     try eventually("the loss is seen") { try desk.state() == "reauthNeeded" }
@@ -404,7 +404,7 @@ import Testing
   @Test func F6_theDeviceIsRemovedBeforeTheTokensAreRevoked() throws {
     let (desk, _) = try rotating()
     _ = try register(desk, "device-one-00000000")
-    // The access token is dead by then: the refresh token still lets the device be removed.
+    // The access token is refused by then. The refresh token still makes it possible to remove the device.
     try desk.revoke("alice", "access")
     try desk.vendor.script(["route": "DELETE /services/data/**", "status": 503, "times": 1])
     try desk.set(.null)
@@ -473,7 +473,7 @@ import Testing
     #expect(try desk.open("cases")["visible"] == true)
     #expect(try desk.line.call("session.open", ["instance": "desk"])["service"] == "cases")
     #expect(try desk.refusal(ServiceDesk.settings(given)).reason == "invalidParams")
-    // A service that is taken away takes its user along, and the vendor hears of it.
+    // A service that is removed from the settings is signed out, and its grant is revoked at the vendor.
     try desk.line.call("instance.update", ["instance": "desk", "settings": ["services": ["chat"]]])
     try eventually("the grant has ended") { try desk.grants().first?["ended"]?.stringValue != nil }
     try desk.crash()

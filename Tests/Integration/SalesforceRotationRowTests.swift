@@ -26,7 +26,7 @@ import Testing
     let shown = try desk.shownSettings()
     try answer(desk, with: members)
     #expect(try desk.reason("token.refresh") == reason)
-    // Nothing of the answer is published.
+    // No part of the response is published.
     #expect(try desk.token()["token"] == given["access_token"])
     #expect(try desk.user()["id"]?.stringValue == ServiceDesk.userId(given))
     #expect(try desk.shownSettings() == shown)
@@ -82,7 +82,7 @@ import Testing
     #expect(try desk.token()["token"] == given["access_token"])
     try desk.vendor.clearScripts()
     try desk.crash()
-    // A refresh that the vendor accepts begins the count anew.
+    // A refresh that the vendor accepts resets the count of empty refusals.
     let fresh = try desk.refresh()
     try desk.scriptTokens(empty)
     #expect(try desk.reason("token.refresh") == "badResponse")

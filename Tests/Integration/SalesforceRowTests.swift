@@ -113,7 +113,7 @@ import Testing
     let desk = try ServiceDesk(client: ServiceDesk.confidential, ["client_secret_file": .string(file.path)])
     try desk.signIn("alice", "chat", ["client_id": .string(ServiceDesk.confidential)])
     #expect(try desk.refresh()["fromCache"] == false)
-    // The file is read when it is used: a broken one is said, and costs neither request nor user.
+    // The file is read at each use. If it can't be read, the refresh fails without a request, and the user stays.
     try FileManager.default.removeItem(at: file)
     let count = try desk.vendor.log().count
     #expect(try desk.reason("token.refresh") == "invalidAuthParameters")
@@ -257,7 +257,7 @@ import Testing
     #expect(session["token"]?["token"]?.stringValue != nil)
     #expect(session["token"]?["token"] != given["access_token"])
     #expect(desk.questions == ["shouldAuthenticate"])
-    // What the refresh brought anew is durable.
+    // The tokens from the refresh are durable.
     try desk.crash()
     #expect(try desk.refresh()["fromCache"] == false)
     #expect(try desk.grants().allSatisfy { $0["spentUses"] == 0 })

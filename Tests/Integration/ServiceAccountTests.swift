@@ -3,11 +3,11 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// A child of the daemon has its user: where that is one of its own, as in the package, it could read every tenant's
-/// state; where it is root, everything.
+/// The user of the daemon's child processes. A child that ran as the daemon's own user, as in the package, could read
+/// every tenant's state; as root it could read everything.
 @Suite(.enabled(if: getuid() == 0, "needs root to start a daemon of another user"))
 struct ServiceAccountTests {
-  /// A daemon like the package's: a service with a user of its own.
+  /// Creates a daemon like the package's: a service with a user of its own.
   private func service(_ configuration: String) throws -> Desk {
     let desk = try Desk()
     guard chown(desk.folder.path, 65534, 65534) == 0 else { throw Program.Failure(description: "chown") }

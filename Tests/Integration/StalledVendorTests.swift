@@ -21,11 +21,11 @@ import Testing
     try desk.create("desk", sample, user: "alice", on: line, settings: settings)
   }
 
-  /// Begins a call that asks the vendor, and gives its id.
+  /// Begins a call that sends a request to the vendor, and returns the call's id.
   private func begin(_ sample: KindSample, on line: Line, in desk: Desk) throws -> Int {
     let (method, params) = try sample.signIn(desk.vendor, "desk", "alice")
     guard sample.exchange == nil else { return line.begin(method, .object(params)) }
-    // Its settings are taken without the vendor; a refresh asks.
+    // Service Chat accepts settings without a request; a refresh sends one.
     try line.call(method, .object(params))
     return line.begin("token.refresh", ["instance": "desk", "service": "cases"])
   }

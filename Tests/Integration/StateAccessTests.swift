@@ -38,7 +38,7 @@ struct StateAccessTests {
     #expect(desk.stop() == 0)
   }
 
-  /// Passes a socket as systemd does, to a daemon of a user of its own.
+  /// A script that passes a socket, as systemd does, to a daemon with a user of its own.
   private static let activation = """
     import os, socket, sys
     path, state, config, binary = sys.argv[1:5]

@@ -4,7 +4,7 @@ import Testing
 
 /// A state whose database is missing, empty, or not as the daemon left it.
 @Suite struct StateLossTests {
-  /// A stopped desk with an instance that has a value, and with a backup.
+  /// Returns a stopped desk with an instance that has a value, and with a backup.
   private func desk() throws -> Desk {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -151,7 +151,7 @@ import Testing
       }
       let epoch = try line.call("storage.list", ["instance": "desk"])["storageEpoch"]
       try line.call("messaging.logoutUser", ["instance": "desk"])
-      // A crash loses nothing of this: the logout is on disk.
+      // The logout is on disk, so a crash does not lose it.
       if isCopiedWhileRunning { try desk.crash() }
       desk.stop()
       desk.removeDatabase()
@@ -165,7 +165,7 @@ import Testing
       #expect(check?["status"] == "degraded")
       #expect(check?["detail"]?.stringValue?.contains("older") == true, "\(check ?? [:])")
       #expect(desk.logs.contains("older"))
-      // It is treated as a restored backup.
+      // The database is treated as a restored backup.
       #expect(try next.call("storage.list", ["instance": "desk"])["storageEpoch"] != epoch)
     }
   }

@@ -6,7 +6,7 @@ import Testing
 /// A thousand instances whose tokens end within the same minute.
 @Suite struct StormTests {
   private static let count = 1000
-  /// Providers at a time.
+  /// The number of providers that run at a time.
   private static let slots = 4
 
   @Test func aThousandTokensThatEndInTheSameMinuteAreRenewedBeforeAndReadersNeverWait() throws {
@@ -18,13 +18,13 @@ import Testing
     try inTurn(ids, on: line) { id in
       try self.creation(id, desk, provider)
     }
-    // How long logins take here and now decides when the tokens end: all must be signed in long before.
+    // The measured pace of logins decides when the tokens end: every user must be signed in long before.
     let trial = Date()
     try inTurn(Array(ids.prefix(50)), on: line) { self.login($0, ending: Date().addingTimeInterval(3600)) }
     let pace = Date().timeIntervalSince(trial) / 50
     let end = Date().addingTimeInterval(30 + 2 * pace * Double(Self.count))
     try inTurn(ids, on: line) { id in
-      // Ends that lie up to 20 seconds apart.
+      // The tokens end up to 20 seconds apart.
       self.login(id, ending: end.addingTimeInterval(Double(ids.firstIndex(of: id) ?? 0) * 20 / Double(Self.count)))
     }
     let first = try Dictionary(uniqueKeysWithValues: tokens(ids, on: line).map { ($0, $1["tokenId"]) })
@@ -48,7 +48,7 @@ import Testing
     try expectProviders(desk, runs: ids.count)
   }
 
-  /// Each was renewed once, in time, and nothing failed.
+  /// Expects that each token was renewed once and in time, and that nothing failed.
   private func expectRenewals(_ line: Line, before end: Date) throws {
     let formatter = ISO8601DateFormatter()
     formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
@@ -65,7 +65,7 @@ import Testing
     #expect(renewals.values.allSatisfy { $0 == 1 })
   }
 
-  /// The providers wrote down when each began and ended: never more at a time than there are slots.
+  /// Expects, from the marks that the providers wrote at their start and end, never more runs at a time than slots.
   private func expectProviders(_ desk: Desk, runs: Int) throws {
     let marks = try String(contentsOf: desk.folder.appendingPathComponent("marks"), encoding: .utf8)
     var (current, most, total) = (0, 0, 0)
@@ -94,7 +94,7 @@ import Testing
       try ["desk", "other"].allSatisfy { try desk.state(of: $0, on: line) == "refreshing" }
     }
     let reads = (0..<200).map { line.begin("token.get", ["instance": $0 % 2 == 0 ? "desk" : "other"]) }
-    // Answers come in the order in which they are ready: all reads before either refresh.
+    // Responses come in the order in which they are ready: all reads before either refresh.
     var answered: [Int] = []
     while answered.count < reads.count {
       let message = try #require(try line.json())
@@ -137,7 +137,7 @@ import Testing
 
   // MARK: Steps
 
-  /// A provider that gives the token that lies ready for its user, without starting another program.
+  /// Creates a provider that prints the prepared token of its user without starting another program.
   private func storingProvider(_ desk: Desk) throws -> JSON {
     for number in 0..<Self.count {
       var token = DemoToken(externalID: "u-i\(number)")
@@ -168,7 +168,7 @@ import Testing
     return ("messaging.loginUser", ["instance": .string(id), "jwt": .string(token.text)])
   }
 
-  /// Calls for all, a few at a time.
+  /// Makes a call for each id, 16 at a time. Throws when a call fails.
   private func inTurn(_ ids: [String], on line: Line, _ call: (String) throws -> (String, JSON)) throws {
     for start in stride(from: 0, to: ids.count, by: 16) {
       let calls = try ids[start..<min(start + 16, ids.count)].map { id in

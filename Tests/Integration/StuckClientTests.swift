@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Clients that stop in the middle of something, and a process that runs out of descriptors.
+/// Clients that stop in the middle of an exchange, and a daemon that runs out of descriptors.
 @Suite struct StuckClientTests {
   @Test func aStoppedPeerIsClosedAndTheOthersGoOn() throws {
     let desk = try Desk.open(configuration: "[limits]\nwrite_timeout = \"1s\"\n")
@@ -62,7 +62,7 @@ import Testing
     let id = waiting.begin("token.get", ["instance": "mine", "minTTL": 600])
     for _ in 0..<50 { #expect(try line.call("token.get", ["instance": "other"])["fromCache"] == true) }
     #expect(try line.call("token.get", ["instance": "mine"])["fromCache"] == true)
-    // The question passes on to the provider.
+    // After the delegate's time-out the question goes to the provider.
     #expect(try waiting.answer(id, within: 60)["result"]?["fromCache"] == false)
   }
 
@@ -89,14 +89,15 @@ import Testing
       "desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider(ttl: 3600))
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice", ttl: 300))])
     let before = try desk.vitals
-    // Room for a few more, from now on.
+    // From now on the daemon can open only a few more descriptors.
     let pid = try #require(desk.daemon?.pid)
     let most = before.descriptors + 24
     _ = try desk.play("resource.prlimit(\(pid), resource.RLIMIT_NOFILE, (\(most), \(most)))")
     var lines = try (0..<80).map { _ in try desk.connect() }
     let ids = lines.map { $0.begin("daemon.info") }
     try eventually("there is none left") { try desk.vitals.descriptors >= before.descriptors + 22 }
-    // Whoever is connected is served from memory; a provider or a vendor can't be reached, and that is said.
+    // Connected clients are served from memory. A refresh fails with a retryable error, since no descriptor is left for
+    // a provider or a vendor.
     for _ in 0..<50 { #expect(try line.call("token.get", ["instance": "desk"])["fromCache"] == true) }
     let refresh = try line.failure("token.refresh", ["instance": "desk"], within: 60)
     #expect(refresh.isRetryable, "\(refresh.message)")
@@ -105,7 +106,7 @@ import Testing
     let ticks = try Self.ticks(pid)
     usleep(1_000_000)
     #expect(try Self.ticks(pid) - ticks < 50)
-    // Those who come first go first; when they leave, the others are served.
+    // Clients are served in the order of their connections; when one leaves, the next one is served.
     var served = 0
     for (number, id) in ids.enumerated() {
       if (try? lines[0].answer(id, within: 20)) != nil { served += 1 }
@@ -121,7 +122,7 @@ import Testing
     #expect(try desk.connect().call("daemon.health")["status"] == "ok")
   }
 
-  /// Processor time so far, in hundredths of a second.
+  /// Returns the processor time used so far, in hundredths of a second.
   private static func ticks(_ pid: pid_t) throws -> Int {
     let fields = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8).split(separator: " ")
     return (Int(fields[13]) ?? 0) + (Int(fields[14]) ?? 0)

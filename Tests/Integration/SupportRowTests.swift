@@ -10,13 +10,13 @@ import Testing
   private static let anonymousApp: JSONObject = [
     "app_id": "e5dd7520b178e21212f5cc2751a28f4b5a7dc76698dc79be", "client_id": "mobile_sdk_client_sandbox_anonymous",
   ]
-  /// Alice, by a unique id that nobody guesses: what comes before the colon is the user to the sandbox.
+  /// Alice's unique id, which can't be guessed. The sandbox takes the part before the colon as the user.
   private static let alice = "alice:5d1c7a0e-unique-id-one"
   private static let anna: JSON = ["type": "anonymous", "name": "Anna", "email": "anna@example.test"]
 
   private func jwt(_ id: String) -> JSON { ["type": "jwt", "token": .string(id)] }
 
-  /// A desk with an instance, and a connection to it.
+  /// Opens a desk with an instance, and a connection to it.
   private func open(
     _ app: JSONObject, settings: JSONObject = [:], provider: ((Desk) throws -> JSON)? = nil
   ) throws -> (Desk, Line) {
@@ -65,12 +65,12 @@ import Testing
 
   private func types(_ line: Line) throws -> [String] { try events(line).compactMap { $0["type"]?.stringValue } }
 
-  /// The paths that have been asked at the vendor, oldest first.
+  /// Returns the paths of the requests to the vendor, oldest first.
   private func paths(_ desk: Desk) throws -> [String] {
     try desk.vendor.log().compactMap { $0["path"]?.stringValue.map { path in path.replacing(/^.*\/zs/, with: "") } }
   }
 
-  /// The bodies of the exchanges so far.
+  /// Returns the bodies of the exchanges so far.
   private func exchanges(_ desk: Desk) throws -> [JSON] {
     try desk.vendor.log().filter { $0["path"]?.stringValue?.contains("/access/sdk/") == true }.map {
       let body = $0["body"] ?? .null
@@ -83,12 +83,12 @@ import Testing
     return state["zs"]?["devices"]?.arrayValue ?? []
   }
 
-  /// The vendor refuses the access tokens that a user has so far.
+  /// Makes the vendor refuse the access tokens that a user has so far.
   private func revoke(_ user: String, _ desk: Desk) throws {
     try desk.vendor.request("POST", "/_revoke", ["sdk": "zs", "externalId": .string(user)])
   }
 
-  /// A provider that supplies the unique id in a file, and notes each run.
+  /// Creates a provider that supplies the unique id in a file, and notes each run.
   private func supplier(_ desk: Desk, _ id: String) throws -> JSON {
     try desk.write("id", "{\"uniqueId\": \"\(id)\"}")
     return try desk.provider("echo run >> '\(desk.folder.path)/runs'; cat '\(desk.folder.path)/id'")
@@ -264,13 +264,13 @@ import Testing
     #expect(try state(line) == "noUser")
     try set(jwt(Self.alice), line)
     #expect(try paths(desk).count == 2)
-    // Kept with the identity, and through its end.
+    // The account settings are kept with the identity, and after its end.
     try line.call("support.clearIdentity", ["instance": "desk"])
     try desk.crash()
     let next = try desk.connect()
     try set(jwt(Self.alice), next)
     #expect(try desk.vendor.log().count { $0["method"] == "GET" } == 1)
-    // Only before another type is refused they are read again, at most once a minute.
+    // They are read again only before another type is refused, at most once a minute.
     for _ in 0..<2 { #expect(try refusal(Self.anna, next).reason == "identityMismatch") }
     #expect(try desk.vendor.log().count { $0["method"] == "GET" } == 2)
   }
@@ -334,7 +334,7 @@ import Testing
     #expect(try paths(desk).count == 1)
     #expect(try identity(line) == .null)
     #expect(try types(line).contains("networkError"))
-    // They are read at the next attempt.
+    // The next attempt reads the settings again.
     try set(jwt(Self.alice), line)
   }
 
@@ -407,7 +407,7 @@ import Testing
     let before = try desk.vendor.log().count
     #expect(try set(["type": "anonymous", "name": "Anna", "email": .null], line)["changed"] == false)
     #expect(try desk.vendor.log().count == before)
-    // But nothing is trimmed.
+    // Space counts: values are not trimmed.
     #expect(try set(["type": "anonymous", "name": "Anna "], line)["changed"] == true)
   }
 
@@ -454,7 +454,7 @@ import Testing
     #expect(try token(line)["token"] != former)
     // The device is removed at the vendor with the former user's token.
     try eventually("the device is removed") { try devices(desk).isEmpty }
-    // Setting the former identity again brings nothing back.
+    // Setting the former identity again restores nothing.
     try set(jwt(Self.alice), line)
     try desk.crash()
     let next = try desk.connect()
@@ -496,7 +496,7 @@ import Testing
     #expect(try token(next)["tokenId"] == former["tokenId"])
     #expect(try state(next) == "authenticated")
     #expect(try next.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "alice's")
-    // Still the same identity.
+    // The identity is still the same.
     #expect(try set(jwt(Self.alice), next) == ["changed": false])
   }
 
@@ -571,7 +571,7 @@ import Testing
 
   // MARK: S9
 
-  /// The vendor refuses the access token, and the identity as well.
+  /// Makes the vendor refuse the access token and the next exchange, and waits until the identity is locked.
   private func lock(_ desk: Desk, _ line: Line, user: String = "alice") throws {
     try desk.vendor.script(["route": "POST /access/sdk/*", "status": 401, "times": 1])
     try revoke(user, desk)
@@ -625,7 +625,7 @@ import Testing
     #expect(try desk.vendor.log().count == before)
     #expect(try identity(next) == ["type": "jwt"])
     #expect(try next.call("instance.currentUser", ["instance": "desk"])["authenticated"] == false)
-    // Somebody with control unlocks it.
+    // A caller with the role control unlocks the identity.
     try next.call("token.refresh", ["instance": "desk"])
     #expect(try state(next) == "authenticated")
     #expect(try next.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "alice's")
@@ -762,7 +762,7 @@ import Testing
     #expect(try state(next) == "reauthNeeded")
     let session = try next.call("session.open", ["instance": "desk"])
     #expect(session["reason"] == "reauthNeeded")
-    // It ends by itself when the provider is up again.
+    // A refresh ends the state once the provider supplies a unique id again.
     try desk.write("id", "{\"uniqueId\": \"alice:88aa41f2-unique-id-two\"}")
     try next.call("token.refresh", ["instance": "desk"])
     #expect(try state(next) == "authenticated")
@@ -823,7 +823,7 @@ import Testing
     #expect(try line.failure("token.get", ["instance": "desk"]).reason == "noIdentity")
     try eventually("the devices are removed") { try devices(desk).isEmpty }
     #expect(try types(line).count { $0 == "identityWiped" } == 1)
-    // Again: nothing.
+    // Clearing again changes nothing.
     #expect(try line.call("support.clearIdentity", ["instance": "desk"]) == [:])
     #expect(try types(line).count { $0 == "identityWiped" } == 1)
     try desk.crash()

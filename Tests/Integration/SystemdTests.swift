@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// What systemd sees, with a notify socket and a passed socket made here.
+/// The interface to systemd, with a notify socket and a passed socket that the test makes.
 @Suite struct SystemdTests {
   @Test func readinessStatusAndStoppingAreNotified() throws {
     let desk = try Desk()
@@ -21,7 +21,7 @@ import Testing
   ///
   /// - Parameter descriptors: Python that makes sockets and appends pairs of descriptor and name to `passed`.
   private func activate(_ desk: Desk, _ descriptors: String) throws -> (daemon: Program, line: Line) {
-    // systemd's part, played by a small program: LISTEN_PID is the daemon's.
+    // A small program plays systemd. It becomes the daemon, so that LISTEN_PID is right.
     let script = """
       import fcntl, os, socket, sys
       path, state, config, binary, folder = sys.argv[1:6]
@@ -48,7 +48,7 @@ import Testing
       "/usr/bin/python3", arguments, output: desk.folder.appendingPathComponent("out"),
       log: desk.folder.appendingPathComponent("activated.log"))
     try eventually("the socket is there") { FileManager.default.fileExists(atPath: desk.socket) }
-    // The first connection may come before the daemon is ready: it waits in the backlog and gets its answer.
+    // The first connection may come before the daemon is ready: it waits in the backlog and is served later.
     var line: Line?
     try eventually("the socket answers") {
       line = try? desk.connect()
@@ -83,7 +83,7 @@ import Testing
     for closed in ["Descriptor 3 (metrics.socket)", "Descriptor 4 (sdkd.socket)", "Descriptor 6 (stored)"] {
       try eventually("\(closed) is logged") { daemon.logText.contains("\(closed) from the service manager was closed") }
     }
-    // Nobody has it open any more, so that clients are refused instead of waiting for ever.
+    // No process has the socket open any more, so that clients are refused instead of waiting for ever.
     #expect(throws: (any Error).self) { try Line(desk.folder.appendingPathComponent("metrics").path, owner: desk) }
     daemon.signal(SIGTERM)
     #expect(daemon.exit(within: 30) == 0)

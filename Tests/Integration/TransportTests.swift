@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// The transport's rules, with the real binary: what bad input gets, and that nobody else notices.
+/// The rules of the transport, with the real binary: the response to bad input, and its effect on other clients.
 @Suite struct TransportTests {
   @Test func parseErrorsAreSurvived() throws {
     let desk = try Desk.open()

@@ -3,14 +3,15 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Rules about systemd units, with real processes in control groups as systemd makes them and libsystemd that reads them.
+/// Rules about systemd units, with real processes in control groups as systemd makes them, and libsystemd as the
+/// reader.
 @Suite(.enabled(if: ControlGroup.root != nil, "needs root and a cgroup2 hierarchy to put processes into units"))
 struct UnitAccessTests {
   private let kiosk = "kiosk-\(UUID().uuidString.prefix(8).lowercased()).service"
   private let system = "system.slice"
   private func manager(_ uid: Int) -> String { "user.slice/user-\(uid).slice/user@\(uid).service/app.slice" }
 
-  /// What a process in a control group is told when it asks for an instance.
+  /// Returns whether a process in a control group may see the instance.
   private func sees(_ desk: Desk, _ group: ControlGroup?, uid: Int = 65534, isOrphaned: Bool = false) throws -> Bool {
     let caller = Caller(uid: uid, controlGroup: group?.path, isOrphaned: isOrphaned)
     return try caller.reason(desk, "instance.get", ["instance": "desk"]) == nil
@@ -26,7 +27,7 @@ struct UnitAccessTests {
     #expect(try sees(desk, within), "a group that the unit made below itself is the unit's")
     #expect(try !sees(desk, nil))
     #expect(try !sees(desk, try ControlGroup("\(system)/other-\(kiosk)")))
-    // A user can call a unit of theirs whatever they like.
+    // Users may name their own units as they like.
     #expect(try !sees(desk, try ControlGroup("\(manager(1000))/\(kiosk)"), uid: 1000))
     #expect(try !sees(desk, try ControlGroup("user.slice/user-1000.slice/user@1000.service/\(kiosk)"), uid: 1000))
     #expect(try !sees(desk, try ControlGroup("user.slice/user-1000.slice/session-3.scope/\(kiosk)"), uid: 1000))

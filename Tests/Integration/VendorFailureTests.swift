@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// A vendor that misbehaves: the reason is said, the user is kept, nobody is asked.
+/// A vendor that misbehaves: the error has a reason, the user stays signed in, and no provider runs.
 @Suite struct VendorFailureTests {
   private static let scripts: [(script: JSON, reason: String)] = [
     (["status": 500], "serverError"),

@@ -19,7 +19,7 @@ struct AcceptPauseTests {
       AcceptPauseHandler { [mayGoOn] in mayGoOn.isOn.load(ordering: .relaxed) })
   }
 
-  /// What was said last; `nil` for nothing.
+  /// The value of `autoRead` that was set last; `nil` if it was not set.
   private var isReading: Bool? { channel.options.last?.value as? Bool }
 
   private func fail(_ error: any Error) { channel.pipeline.fireErrorCaught(error) }

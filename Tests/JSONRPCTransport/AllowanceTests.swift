@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONRPCTransport
 
-/// What the connections of one user share.
+/// The allowance that the connections of one user share.
 struct AllowanceTests {
   private let program = TestProgram()
 
@@ -17,10 +17,10 @@ struct AllowanceTests {
 
   private func reason(_ answer: JSON?) -> String? { answer?["error"]?["data"]?["reason"]?.stringValue }
 
-  /// Two calls at once, then none for a while.
+  /// An allowance of one call per second, which admits two at once.
   private let twoCalls = Allowance(limits: AllowanceLimits(callsPerSecond: 1))
 
-  /// Many calls on one line, so that all are looked at in the same moment.
+  /// Returns a batch of calls on one line, so that all are checked at the same time.
   private func batch(_ count: Int) -> String {
     let members = (1...count).map { #"{"jsonrpc":"2.0","method":"echo","id":\#($0)}"# }
     return "[\(members.joined(separator: ","))]"
@@ -41,7 +41,7 @@ struct AllowanceTests {
       #expect(wait > 0 && wait <= 1)
     }
     #expect(program.seen.accepted.count == 2)
-    // Nor does another connection of the same user get more.
+    // Another connection of the same user does not get more.
     other.send(batch(60))
     #expect(try #require(await otherLines.next()?.arrayValue).contains { reason($0) == "rateLimit" })
     withExtendedLifetime((pair, other)) {}
@@ -59,7 +59,7 @@ struct AllowanceTests {
 
   @Test func notificationsAndWhatIsNoMessageCount() async throws {
     var (pair, lines) = pair(twoCalls)
-    // The second notification is dropped, since it can't be answered.
+    // The second notification is over the limit. It is dropped, since a notification has no response.
     let members = [
       #"{"jsonrpc":"2.0","method":"hello"}"#, #"{"jsonrpc":"2.0","methode":"hello","id":1}"#,
       #"{"jsonrpc":"2.0","method":"bye"}"#, #"{"jsonrpc":"2.0","method":"echo","id":2}"#,
@@ -100,7 +100,7 @@ struct AllowanceTests {
     let refusal = await otherLines.next()
     #expect(refusal?["id"] == 4)
     #expect(reason(refusal) == "tooManyInFlight")
-    // One that waits is taken back: room for another.
+    // A queued request that is cancelled no longer counts.
     pair.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}}"#)
     #expect(await lines.next()?["id"] == 2)
     #expect(allowance.usage.requests == 2)

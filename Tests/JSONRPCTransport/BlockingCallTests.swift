@@ -6,7 +6,7 @@ import Testing
 struct BlockingCallTests {
   private struct Untrusted: Error {}
 
-  /// In a thread of its own: it blocks, and the threads of the tests' tasks are few.
+  /// Makes a blocking call on a thread of its own, since Swift's task pool has few threads.
   private func call(
     _ path: String, _ method: String, _ params: JSON? = nil, timeout: Duration = .seconds(20),
     checkServer: @escaping @Sendable (UInt32, Int32) throws -> Void = { _, _ in }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import JSONRPCTransport
 
-/// The time limits, on a clock that the tests move.
+/// The time limits of a connection, on a clock that the tests advance.
 struct ChannelTimerTests {
-  /// Keeps what is written, as a peer that doesn't read.
+  /// A handler that holds all writes, as if the peer did not read.
   private final class Holding: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     var held: [(ByteBuffer, EventLoopPromise<Void>?)] = []
@@ -78,7 +78,7 @@ struct ChannelTimerTests {
     let reads = holding.reads
     channel.pipeline.read()
     #expect(holding.reads == reads)
-    // What has come already waits too.
+    // Input that has arrived already is not handled yet either.
     try send(text)
     #expect(program.seen.accepted.count == 1)
     holding.release()

@@ -211,7 +211,7 @@ struct ClientConnectionTests {
     await #expect(throws: ClientConnectionError.self) { for try await _ in client.notifications {} }
   }
 
-  /// A server that does nothing by itself.
+  /// Makes a listening socket that neither accepts nor responds by itself.
   private func listen(in directory: TestDirectory, backlog: CInt) throws -> (descriptor: CInt, path: String) {
     let path = directory("s")
     let address = try #require(UnixAddress(path: path))

@@ -110,7 +110,7 @@ struct ConnectionStateTests {
     #expect(state.isIdle)
   }
 
-  /// However entries, ends and cancellations mix: the limits hold, nothing is lost, and nobody departs twice.
+  /// In any order of entries, ends and cancellations, the limits hold, no call is lost and none leaves twice.
   @Test func keepsItsBooksInAnyOrder() {
     var random = SeededRandom(seed: 3)
     var state = state(inFlight: 3, queued: 50)

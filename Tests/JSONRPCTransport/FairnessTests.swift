@@ -5,13 +5,13 @@ import Testing
 
 @testable import JSONRPCTransport
 
-/// How a connection shares its event loop, on a clock that the tests move.
+/// The share of one connection in its event loop, on a clock that the tests advance.
 struct FairnessTests {
   private final class Wire: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     var reads = 0
     var holds = false
-    /// As when the peer is gone already.
+    /// Whether writes fail and close the channel, as after the peer has closed the connection.
     var fails = false
     var held: [EventLoopPromise<Void>?] = []
     func read(context: ChannelHandlerContext) { reads += 1 }
@@ -108,7 +108,7 @@ struct FairnessTests {
   }
 
   @Test func aFloodIsReadAtItsPace() throws {
-    // 40 messages at once, then 40 a second.
+    // The limit: 40 messages at once, then 40 per second.
     try open(Allowance(limits: AllowanceLimits(callsPerSecond: 10)))
     try send(String(repeating: "x\n", count: 1000))
     pass(.milliseconds(10))
@@ -125,7 +125,7 @@ struct FairnessTests {
 
   @Test func longMessagesCostMore() {
     let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 10))
-    // 40 pieces of 2 KiB at once, then 40 a second.
+    // The limit: 40 pieces of 2 KiB at once, then 40 per second.
     #expect(allowance.paceAfter(messages: 1, bytes: 39 << 11, at: 0) == 0)
     #expect(allowance.paceAfter(messages: 1, bytes: 39 << 11, at: 0) == 1_000_000_000)
     #expect(allowance.paceAfter(messages: 0, bytes: 100, at: 1_000_000_000) == 0)
@@ -147,7 +147,7 @@ struct FairnessTests {
     var reads = wire.reads
     channel.pipeline.read()
     #expect(wire.reads == reads + 1)
-    // Another connection of the user keeps a lot.
+    // Another connection of the user exhausts the user's buffer quota.
     allowance.count(buffered: 1 << 20)
     reads = wire.reads
     channel.pipeline.read()
@@ -157,7 +157,7 @@ struct FairnessTests {
     wire.release()
     #expect(wire.reads == reads + 1)
     #expect(accepted == 2)
-    // A long unfinished message then ends its connection, a short one does not.
+    // A short unfinished message is then tolerated; a long one ends its connection.
     try send("{" + String(repeating: " ", count: 1000))
     #expect(program.seen.closed == 0)
     try send(String(repeating: " ", count: 70_000))
@@ -172,7 +172,7 @@ struct FairnessTests {
     try open(allowance)
     wire.holds = true
     let members = (0..<64).map { "{\"jsonrpc\":\"2.0\",\"id\":\($0),\"method\":\"text\",\"params\":{\"bytes\":60000}}" }
-    // Read in one turn: more would be parsed on another thread.
+    // Batches of this size are parsed on the event loop; longer lines would be parsed on another thread.
     for _ in 0..<2 {
       try send("[" + members[..<32].joined(separator: ",") + "]\n")
       pass(.milliseconds(1))

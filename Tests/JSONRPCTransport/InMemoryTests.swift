@@ -125,7 +125,7 @@ struct InMemoryTests {
     let question = await lines.next()
     #expect(question?["method"] == "question")
     #expect(question?["id"] == "d1")
-    // The ids of the two directions are separate.
+    // Requests of the two directions may have the same id.
     pair.send(#"{"jsonrpc":"2.0","method":"echo","id":"d1"}"#)
     #expect(await lines.next()?["id"] == "d1")
     pair.send(#"{"jsonrpc":"2.0","id":"d1","result":{"yes":1}}"#)

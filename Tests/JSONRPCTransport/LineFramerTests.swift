@@ -3,7 +3,7 @@ import Testing
 @testable import JSONRPCTransport
 
 struct LineFramerTests {
-  /// All that comes out when `text` goes in by pieces of these sizes.
+  /// Returns all frames of `text` when it is appended in pieces of these sizes.
   private func frames(_ text: String, pieces: [Int], limit: Int = 64, finish: Bool = true) -> [String] {
     var framer = LineFramer(limit: limit)
     var found: [String] = []
@@ -79,7 +79,7 @@ struct LineFramerTests {
     }
   }
 
-  /// A scan from the start for every byte would take 2^39 steps.
+  /// Each byte is scanned once. A scan from the start for every byte would take 2^39 steps.
   @Test(.timeLimit(.minutes(1))) func looksAtEveryByteOnce() {
     var framer = LineFramer(limit: 1 << 20)
     for _ in 0..<(1 << 20) {
@@ -95,7 +95,7 @@ struct LineFramerTests {
   }
 }
 
-/// Random numbers that are the same each time.
+/// A random number generator with the same numbers for the same seed.
 struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }

@@ -19,7 +19,7 @@ struct ListenerTests {
     return lstat(path, &status) == 0 ? UInt(status.st_ino) : nil
   }
 
-  /// A listening descriptor that nobody serves, as a dead or an activating process leaves it.
+  /// Makes a listening descriptor that no listener serves, as a dead or a starting process leaves it.
   private func rawListener(backlog: CInt = 16) throws -> CInt {
     let address = try #require(UnixAddress(path: path))
     let descriptor = UnixAddress.makeSocket()
@@ -50,7 +50,7 @@ struct ListenerTests {
     defer { close(living) }
     let before = inode(path)
     #expect(throws: ListenerError.inUse(path: path)) { try Listener.bind(path: path, mode: 0o600) }
-    // Its queue is full now; it lives all the same.
+    // Its queue is full now, but it is still in use.
     #expect(throws: ListenerError.inUse(path: path)) { try Listener.bind(path: path, mode: 0o600) }
     #expect(throws: ListenerError.inUse(path: path)) { try Listener.bind(path: path, mode: 0o600) }
     #expect(inode(path) == before)
@@ -109,7 +109,7 @@ struct ListenerTests {
     let activated = try rawListener()
     defer { close(activated) }
     let program = TestProgram()
-    // Connected before anybody serves, like the client that made systemd start us.
+    // The client connects before the daemon serves, like the one whose connection made systemd start the daemon.
     let early = try await RawPeer(path)
     try await early.send(#"{"jsonrpc":"2.0","id":1,"method":"echo"}"# + "\n")
     let listener = try Listener(descriptor: dup(activated))
@@ -151,7 +151,7 @@ struct ListenerTests {
       #expect(try await idle.next() == .end)
       try await busy.send(#"{"jsonrpc":"2.0","id":2,"method":"echo"}"# + "\n")
       #expect(try await busy.json()["error"]?["data"]?["reason"] == "shuttingDown")
-      // The socket's loop may be later than those of the connections.
+      // The listener's event loop may be later than those of the connections.
       try await waitUntil("the socket is gone") { access(server.path, F_OK) != 0 }
       await #expect(throws: ClientConnectionError.notRunning(path: server.path)) { try await server.client() }
       server.program.gate.open()
@@ -171,7 +171,7 @@ struct ListenerTests {
     }
   }
 
-  /// What a client got rid of before the connection ended has an answer, however the drain falls.
+  /// Every request that a client sent before the connection ended gets a response, whenever the drain begins.
   @Test func everyFrameThatWasSentIsAnswered() async throws {
     for _ in 0..<20 {
       try await withServer { server in

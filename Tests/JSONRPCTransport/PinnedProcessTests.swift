@@ -5,7 +5,7 @@ import Testing
 
 @testable import JSONRPCTransport
 
-/// By a descriptor of the process, as from Linux 6.5 on, and by its start time, as before.
+/// Processes pinned by a descriptor, as from Linux 6.5 on, and by their start time, as on older kernels.
 @Suite struct PinnedProcessTests {
   enum Means: CaseIterable {
     case descriptor
@@ -57,7 +57,7 @@ import Testing
     let first = try Sleeper()
     let pinned = try #require(means.pin(first.pid))
     let stamp = try #require(ProcessStamp(of: first.pid))
-    // The kernel counts starts in hundredths of a second.
+    // The kernel counts start times in hundredths of a second, so let two of them pass.
     usleep(20_000)
     first.reap()
     let second = try #require(try Sleeper.reusing(first.pid), "no process with this number could be made")
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  /// Whether a descriptor is one of this process: its number alone may be another test's by now.
+  /// Whether a descriptor refers to the process of `sleeper`. Its number alone may belong to another test by now.
   private func isOpen(_ descriptor: Int32, of sleeper: Sleeper) -> Bool {
     let text = try? String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8)
     return text?.contains("Pid:\t\(sleeper.pid)\n") ?? false

@@ -3,7 +3,7 @@ import JSONRPC
 import JSONRPCTransport
 import Testing
 
-/// The rows of the protocol's table "Transport", at a real socket.
+/// The rows of the protocol's table "Transport", tested over a real socket.
 struct SocketTests {
   private func request(_ method: String, id: Int, _ params: String = "{}") -> String {
     #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(params)}"# + "\n"
@@ -44,7 +44,7 @@ struct SocketTests {
       try await peer.send(request("echo", id: 2, text(5000)) + request("echo", id: 3, text(70_000)))
       #expect(try await peer.json()["id"] == 2)
       #expect(try await peer.json()["id"] == 3)
-      // Only echo takes large frames.
+      // Only `echo` accepts large frames.
       try await peer.send(request("subtract", id: 4, text(70_000)))
       #expect(try await peer.json()["error"]?["data"]?["reason"] == "frameTooLarge")
       let seen = server.program.seen
@@ -198,11 +198,11 @@ struct SocketTests {
     try await withServer(limits: limits) { server in
       let peer = try await server.peer()
       let line = Array(request("text", id: 1, #"{"bytes":50000}"#).utf8)
-      // As many as the server reads: it stops, and then it closes.
+      // Send until the server stops reading and then closes the connection.
       var isOpen = true
       while isOpen { isOpen = try await peer.send(bytes: line) }
       try await waitUntil("closed") { server.program.seen.closed == 1 }
-      // A few kernel buffers and the limit, not all that was asked for.
+      // The server accepted what fits into its limit and the kernel's buffers, far less than was sent.
       #expect(server.program.seen.accepted.count < 2000)
     }
   }

@@ -2,9 +2,9 @@ import JSONRPC
 import JSONRPCTransport
 import Testing
 
-/// The examples of the JSON-RPC 2.0 specification, section 7, and what the protocol adds to them.
+/// The examples of the JSON-RPC 2.0 specification, section 7, and the protocol's additions to them.
 struct SpecificationTests {
-  /// Every line that the server says to `lines`, when nothing is in progress any more.
+  /// Returns every line that the server sends in response to `lines`, once all calls have ended.
   private func answers(_ lines: [String], program: TestProgram = TestProgram()) async throws -> [JSON] {
     let pair = InMemoryConnection(makeHandler: program.makeHandler)
     for line in lines { pair.send(line) }
@@ -66,7 +66,7 @@ struct SpecificationTests {
     #expect(found.count == 2)
     #expect(code(found.first) == expected)
     #expect(found.first?["id"]?.isNull == true)
-    // The connection lives on.
+    // The connection stays open.
     #expect(found.last?["result"] == 0)
   }
 

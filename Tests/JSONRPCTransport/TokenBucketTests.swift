@@ -27,7 +27,7 @@ struct TokenBucketTests {
   @Test func overAMinuteItGivesTheRate() {
     var bucket = TokenBucket(perSecond: 500, burst: 1000)
     var taken = 0
-    // Asked ten times as often as it gives.
+    // Take ten times as often as the rate permits.
     for step in 0..<(60 * 5000) where bucket.take(at: UInt64(step) * 200_000) == nil { taken += 1 }
     #expect(abs(taken - (60 * 500 + 1000)) <= 1)
   }

@@ -2,7 +2,7 @@ import JSONRPCTransport
 import SDKClient
 import Testing
 
-/// Calls in the calling thread: one of the tests' own, since the pool's are few.
+/// Calls that block the calling thread. The tests use a thread of their own, since the pool has few.
 struct BlockingCallTests {
   private let directory: TestDirectory
   private let thread = ThreadExecutor()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDKClient
 
-/// What becomes of a call that failed, as a pure function.
+/// The retry decision about a failed call, as a pure function.
 struct CallAttemptsTests {
   private func verdict(
     _ failure: SDKClientError, isRead: Bool, wasSent: Bool = true, wasConnected: Bool = true,

@@ -40,7 +40,7 @@ struct CallTests {
 
   @Test func aMissingDaemonIsSaidAtOnce() async throws {
     let directory = try TestDirectory()
-    // Not even a read waits: nothing says that there ever was one.
+    // Even a read does not wait. Only after an earlier connection can a missing daemon be one that restarts.
     let options = ClientOptions(sleep: { _ in Issue.record("waits for a daemon that was never there") })
     let client = SDKClient(socket: .path(directory.socket), options: options)
     await #expect(throws: SDKClientError.noDaemon(path: directory.socket)) { try await client.call(DaemonHealth.self) }

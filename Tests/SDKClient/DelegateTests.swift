@@ -181,7 +181,7 @@ import Testing
       }
       let options = ClientOptions(
         trust: ServerTrust { _ in
-          // Time for the question to arrive first.
+          // Lets the question arrive before the server is judged.
           usleep(50_000)
           return false
         })
@@ -202,7 +202,7 @@ import Testing
     return nil
   }
 
-  /// Asks whoever connects at once, and notes whether it got an answer.
+  /// A server that sends a question to each client at once, and records whether a response came.
   private struct Curious: ConnectionHandler {
     init(connection: Connection, note: AsyncStream<Bool>.Continuation) {
       Task {

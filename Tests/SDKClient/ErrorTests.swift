@@ -2,7 +2,7 @@ import SDKClient
 import SDKProtocol
 import Testing
 
-/// What an app can do about an error.
+/// The information about an error that lets an app react to it.
 struct ErrorTests {
   private static func refusal(_ origin: SDKError.Origin, _ reason: Reason, retryAfter: Double? = nil) -> SDKClientError
   {

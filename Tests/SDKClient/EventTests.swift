@@ -12,7 +12,7 @@ struct EventTests {
     SDKClient(socket: .path(directory.socket), options: ClientOptions(sleep: pause))
   }
 
-  /// The next item must be the event of this cursor.
+  /// Expects that the next item is the event with this cursor.
   private func expect(
     _ cursor: String, _ events: inout EventSequence.Iterator, at location: SourceLocation = #_sourceLocation
   ) async throws {
@@ -23,7 +23,7 @@ struct EventTests {
     #expect(event.cursor == cursor, sourceLocation: location)
   }
 
-  /// A daemon that answers a subscription and then delivers.
+  /// Returns a daemon that accepts subscriptions and delivers events with `deliver`.
   private func daemon(
     begins cursor: String = "c0", _ deliver: @escaping @Sendable (Connection) -> Void
   ) -> TestDaemon {
@@ -109,7 +109,7 @@ struct EventTests {
       var events = client().events(since: "c1").makeAsyncIterator()
       let item = try await events.next()
       #expect(item == .gap(from: "c1", resume: "c9"))
-      // Not before the next item is wanted: until then the reader reads the state again.
+      // The subscription resumes only when the next item is requested, so that the reader can read the state first.
       #expect(daemon.methods == ["events.subscribe"])
       try await expect("c10", &events)
       #expect(daemon.requests.last?.params == ["subscription": "s1", "since": "c9"])

@@ -4,28 +4,28 @@ import SDKProtocol
 import Synchronization
 import Testing
 
-/// Ends what goes on until then.
+/// A flag that ends a test's loops when it is raised.
 private final class Flag: Sendable {
   private let value = Atomic(false)
   var isUp: Bool { value.load(ordering: .acquiring) }
   func raise() { value.store(true, ordering: .releasing) }
 }
 
-/// Counts.
+/// A thread-safe counter.
 private final class Counter: Sendable {
   private let value = Atomic(0)
   var count: Int { value.load(ordering: .acquiring) }
   func add() { value.wrappingAdd(1, ordering: .releasing) }
 }
 
-/// What became of each write.
+/// The outcome of each write, by the name of its instance.
 private final class Outcomes: Sendable {
   private let outcomes = Mutex<[String: String]>([:])
   var all: [String: String] { outcomes.withLock { $0 } }
   func note(_ id: InstanceID, _ outcome: String) { outcomes.withLock { $0[id.name] = outcome } }
 }
 
-/// The client and the real daemon, which is killed and stopped in between.
+/// The client with the real daemon, which is killed and stopped during the tests.
 @Suite(.serialized) struct LiveTests {
   private func id(_ name: String) throws -> InstanceID { try #require(InstanceID(name)) }
 
@@ -35,7 +35,7 @@ private final class Outcomes: Sendable {
   }
 
   private func client(_ live: LiveDaemon) -> SDKClient {
-    // A loaded machine may take longer than users would wait.
+    // A restart on a loaded machine may take longer than users would wait.
     SDKClient(
       socket: .path(live.socket), options: ClientOptions(readRetry: RetrySchedule(limit: .seconds(60))))
   }
@@ -58,7 +58,7 @@ private final class Outcomes: Sendable {
         _ = try await client.call(InstanceCreate.self, live.definition(try id(name)))
         expected.append(name)
       }
-      // Sometimes while it has read them all, sometimes before.
+      // In every second round, the client has seen all events before the restart.
       if round.isMultiple(of: 2) { try await waitUntil("they are seen") { seen.withLock { $0 } == expected } }
       try await restart(live, killing: round < 2)
     }
@@ -108,10 +108,10 @@ private final class Outcomes: Sendable {
       params.after = next
     }
     let all = outcomes.all
-    // Nothing was sent twice by itself: instanceExists would say so.
+    // The client repeated no write: a second `instance.create` would have failed with `instanceExists`.
     #expect(Set(all.values).subtracting(["made", "outcomeUnknown"]).isEmpty)
     #expect(all.filter { $0.value == "made" }.keys.allSatisfy(existing.contains))
-    // Every call that a drain has read is answered.
+    // A daemon that is stopped responds to each call that it has read.
     #expect(all.filter { $0.key.hasPrefix("wt") }.values.allSatisfy { $0 == "made" })
   }
 
@@ -160,7 +160,7 @@ private final class Outcomes: Sendable {
     }
     for killing in [true, false] {
       try await restart(live, killing: killing)
-      // Whether it is back already or still on its way: the instance waits for it.
+      // The delegate may not have attached again yet. The instance waits for it.
       let token = try await client.call(
         TokenRefresh.self, .init(instance: desk, timeout: Seconds(30)), timeout: .seconds(60))
       #expect(token.fromCache == false)

@@ -3,10 +3,10 @@ import JSONRPCTransport
 import SDKClient
 import Testing
 
-/// What becomes of calls when the daemon goes away and comes back.
+/// The outcome of calls when the daemon stops and starts again.
 struct RestartTests {
   private let directory: TestDirectory
-  /// Holds the client before it tries again, until the next daemon listens.
+  /// A gate that delays the client's retry until the next daemon listens.
   private let pause = Gate()
 
   init() throws { directory = try TestDirectory() }

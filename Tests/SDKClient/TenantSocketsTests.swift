@@ -31,7 +31,7 @@ import Testing
     #expect(chmod(folder, mode) == 0 && chown(folder, owner, 0) == 0)
     let sockets = TenantSockets(directory: folder)
     #expect(sockets.contain(sockets.path(of: "acme")) == isTrusted)
-    // What is a link is not the directory, whoever it leads to.
+    // A symbolic link is not accepted as the directory, even if its target is.
     #expect(symlink(folder, folder + "-link") == 0)
     let linked = TenantSockets(directory: folder + "-link")
     #expect(!linked.contain(linked.path(of: "acme")))

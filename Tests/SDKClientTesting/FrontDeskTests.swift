@@ -1,7 +1,7 @@
 import SDKClientTesting
 import Testing
 
-/// An app's own class, as small as can be: what a user of `SDKClient` would write, and test as below.
+/// A minimal class of an app, as a user of `SDKClient` would write it, and test it as below.
 private actor FrontDesk {
   private let client: SDKClient
   private let instance: InstanceID
@@ -37,7 +37,7 @@ private actor FrontDesk {
   }
 }
 
-/// The app's tests: no socket, no daemon, and nothing of the client is replaced.
+/// The app's tests, with the real client but without a socket or a daemon.
 struct FrontDeskTests {
   private let daemon = ScriptedDaemon()
   private let desk: FrontDesk

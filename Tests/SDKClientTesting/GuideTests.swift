@@ -3,13 +3,13 @@ import SDKClientTesting
 import Synchronization
 import Testing
 
-/// The Swift snippets of `app-guide.md`, run as they stand there.
+/// The Swift snippets of `app-guide.md`, run unchanged.
 struct GuideTests {
   private let daemon = ScriptedDaemon()
   private let desk: InstanceID
   private let shown = Shown()
 
-  /// What the snippets show.
+  /// The lines that the snippets show.
   private final class Shown: Sendable {
     let lines = Mutex<[String]>([])
   }
@@ -160,8 +160,8 @@ struct GuideTests {
     #expect(try daemon.calls(of: TokenGet.self).map(\.instance) == [desk])
   }
 
-  /// Every Swift snippet of the guide stands in this file, line by line; indentation and what the file needs between
-  /// its first line and the rest apart.
+  /// Checks that each line of the guide's Swift snippets is also a line of this file, apart from indentation. The line
+  /// `let client = SDKClient()` is exempt.
   @Test func theGuideIsWhatIsRun() throws {
     let file = URL(fileURLWithPath: #filePath)
     let root = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

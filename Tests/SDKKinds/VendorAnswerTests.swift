@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Every answer of a vendor is exactly one of what it can mean.
+/// The classification of vendors' responses: each response has exactly one meaning.
 @Suite struct VendorAnswerTests {
   private func answer(_ status: Int, _ body: String = "", _ headers: [String: String] = [:]) -> VendorAnswer {
     VendorAnswer(HTTPResponseParts(status: status, headers: headers, body: Array(body.utf8)), vendor: "The vendor")

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The machine's time as the test sets it.
+/// The machine's clock, which moves only when a test advances it.
 final class TestClock: Sendable {
   private let seconds = Mutex(1_800_000_000.0)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The sandbox without a socket, with a clock that only the test moves.
+/// A sandbox without a network, on a clock that moves only when a test advances it.
 struct TestSandbox {
   static let app = "/zm/v2/apps/\(DemoAccounts.appID)"
 
@@ -15,7 +15,7 @@ struct TestSandbox {
     registry = NamespaceRegistry(machine: { [clock] in clock.now })
   }
 
-  /// The same sandbox seen through `/ns/{name}`.
+  /// Returns the same sandbox, with requests sent under `/ns/{name}`.
   func named(_ name: String) -> TestSandbox {
     var copy = self
     copy.namespace = "/ns/\(name)"
@@ -39,7 +39,7 @@ struct TestSandbox {
     return await registry.reply(to: request)
   }
 
-  /// The response to a request that is expected to get one.
+  /// Returns the response to a request. Records an issue if there is none.
   func send(
     _ method: String, _ path: String, _ body: JSONTree? = nil, form: [String: String]? = nil,
     authorization: String? = nil, headers: [String: String] = [:],
@@ -63,7 +63,7 @@ struct TestSandbox {
     try await send("POST", "\(Self.app)/login", body, authorization: "Bearer \(jwt)")
   }
 
-  /// A new anonymous user: its id and its session token.
+  /// Creates an anonymous user. Returns its id and its session token.
   func anonymous(_ body: JSONTree = [:]) async throws -> (id: String, session: String) {
     let tree = try #require(try await send("POST", "\(Self.app)/appusers", body).tree)
     return (try #require(tree["appUser"]?["_id"]?.text), try #require(tree["sessionToken"]?.text))
@@ -73,7 +73,7 @@ struct TestSandbox {
     "Basic \(Data("\(user.id):\(user.session)".utf8).base64EncodedString())"
   }
 
-  /// Posts a control request that must be obeyed, and gives its answer.
+  /// Posts a control request, which must succeed, and returns the response.
   @discardableResult
   func control(
     _ name: String, _ body: JSONTree, sourceLocation: SourceLocation = #_sourceLocation
@@ -83,12 +83,12 @@ struct TestSandbox {
     return response.tree ?? .null
   }
 
-  /// One backend's part of the state.
+  /// Returns the part of the state that belongs to one backend.
   func state(_ prefix: String) async throws -> JSONTree {
     try #require(try await send("GET", "/_state").tree?[prefix])
   }
 
-  /// The notes of the log, which tell what the wire does not.
+  /// Returns the notes of the log. They have details that responses do not have.
   func notes() async throws -> [String?] {
     let log = try await send("GET", "/_log").tree?["requests"]
     guard case .array(let entries)? = log else { return [] }
@@ -99,10 +99,10 @@ struct TestSandbox {
 extension SandboxResponse {
   var tree: JSONTree? { JSONTree(parsing: body) }
 
-  /// The `_id` of the user that a response carries.
+  /// The `_id` of the user in the response.
   var userID: String? { tree?["appUser"]?["_id"]?.text }
 
-  /// Whether this is the one face that every authentication failure has.
+  /// Whether this is the response that is the same for every authentication failure.
   var isInvalidAuth: Bool {
     status == 401 && tree == ["error": ["code": "invalid_auth", "description": "Invalid JWT"]]
   }

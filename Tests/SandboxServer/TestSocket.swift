@@ -3,19 +3,19 @@ import Testing
 
 @testable import SandboxServer
 
-/// An open WebSocket of a sandbox without network.
+/// An open WebSocket of a sandbox without a network.
 struct TestSocket {
   let socket: OpenSocket
 
   func send(_ tree: JSONTree) async { await socket.receive(String(decoding: tree.encoded, as: UTF8.self)) }
 
-  /// The next thing that the sandbox does to it; `nil` when it has cut it.
+  /// Returns the next command of the sandbox for the connection; `nil` after the last.
   func next() async -> SocketCommand? {
     for await command in socket.commands { return command }
     return nil
   }
 
-  /// The next text as JSON.
+  /// Returns the next text as JSON. Records an issue if the next command sends no text.
   func nextTree(sourceLocation: SourceLocation = #_sourceLocation) async -> JSONTree {
     guard case .send(let text, _)? = await next() else {
       Issue.record("no frame", sourceLocation: sourceLocation)
@@ -24,13 +24,13 @@ struct TestSocket {
     return JSONTree(parsing: Data(text.utf8)) ?? .string(text)
   }
 
-  /// Sends a frame and gives the first that comes back.
+  /// Sends a frame and returns the first frame that comes back.
   func ask(_ tree: JSONTree, sourceLocation: SourceLocation = #_sourceLocation) async -> JSONTree {
     await send(tree)
     return await nextTree(sourceLocation: sourceLocation)
   }
 
-  /// Leaves, and gives what was still to come.
+  /// Ends the connection and returns the remaining commands.
   func rest() async -> [SocketCommand] {
     await socket.ended()
     return await socket.commands.reduce(into: []) { $0.append($1) }
@@ -51,7 +51,7 @@ extension TestSandbox {
         headers: Self.handshake.merging(headers) { _, last in last }))
   }
 
-  /// A socket that is expected to open.
+  /// Opens a socket. Records an issue and throws `NotOpened` if the upgrade is refused.
   func open(
     _ path: String, headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> TestSocket {
@@ -64,7 +64,7 @@ extension TestSandbox {
 
   struct NotOpened: Error {}
 
-  /// The frames in the log: their sockets, texts and notes.
+  /// Returns the frames in the log: socket number, body and note of each.
   func frames() async throws -> [(socket: Double?, body: JSONTree?, note: String?)] {
     guard case .array(let entries)? = try await send("GET", "/_log").tree?["requests"] else { return [] }
     return entries.filter { $0["method"] == "WS" }.map { entry in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StateStore
 
-/// Copies of a state in use.
+/// Backups of a store in use.
 @Suite struct BackupTests {
   @Test func holdsTheStateOfItsMomentAndNoDestroyedKey() async throws {
     let directory = try TemporaryDirectory()
@@ -27,7 +27,7 @@ import Testing
     let destroyed = keys.filter { !present.contains($0) }
     #expect(destroyed.count == 4)
     for key in destroyed { #expect(try directory.filesContaining(key) == []) }
-    // The copy is still of its moment.
+    // The backup still has the state of the time when it was made.
     #expect(store.backups.map(\.createdAt) == [copy.createdAt])
     let epoch = try await store.loaded(kept)?.clientStorageEpoch
     await store.close()
@@ -82,7 +82,7 @@ import Testing
     }
     let restored = try await open(directory, withhold: withhold)
     #expect(restored.meta.copiedAt == TestClock().now)
-    // Places in its events are given anew: who has a cursor of the former state is told of the gap.
+    // A restored backup gets a new state ID, which makes cursors issued before the backup foreign.
     #expect(restored.meta.stateID != stateID && restored.cursors.read(cursor) == .foreign)
     for sample in [sample, other] {
       let loaded = try await restored.loaded(sample)
@@ -94,7 +94,7 @@ import Testing
       try await restored.events(after: 4, limit: 10).map(\.type) == [.authenticationFailed, .authenticationFailed])
     let before = try await restored.load().instances
     await restored.close()
-    // Only once.
+    // Identities are withheld only at the first opening after the restore.
     let again = try await open(directory, withhold: { _, _ in WithheldIdentity(identity: "again") })
     #expect(again.meta.copiedAt == nil)
     #expect(try await again.load().instances == before)
@@ -133,7 +133,7 @@ import Testing
     #expect(try directory.copies() == [] && store.health == .ok)
     _ = try await store.backUp(name: "copy", keep: 3)
     await store.close()
-    // A kill leaves something half made; the next copy sweeps it up.
+    // A kill leaves a partial backup, which the next backup removes.
     let second = try await open(directory, tuning: snapshots.tuning(of: directory))
     snapshots.start()
     _ = try await second.backUp(name: "other", keep: 3)

@@ -7,7 +7,7 @@ import Testing
 
 /// The sealed count of instances, and the comparison of the schema.
 @Suite struct CensusTests {
-  /// A state with three instances and a backup, changed while it is closed and opened again.
+  /// Makes a state with three instances, runs `sql` on the closed database and opens the state again.
   private func changed(_ sql: String) async throws -> (store: SQLiteStateStore, directory: TemporaryDirectory) {
     let directory = try TemporaryDirectory()
     let store = try await open(directory)
@@ -58,7 +58,7 @@ import Testing
     let again = try await open(directory)
     #expect(again.meta.notice == nil)
     await again.close()
-    // The backup lost the deleted instance too, and counts what it has.
+    // The backup lost the deleted instance too, and has a count of its own.
     _ = try StateRestoration.run(directory: directory.state, from: .copy("copy"))
     let restored = try await open(directory)
     #expect(restored.meta.notice == nil)

@@ -20,7 +20,7 @@ import Testing
     let coder = CursorCoder(key: key, stateID: "one")
     let cursors = (0..<200).map { coder.encode($0) }
     #expect(Set(cursors).count == 200)
-    // Neighbours share no more than chance allows, anywhere in the text.
+    // Cursors of adjacent positions have no more characters in common than random texts have, anywhere in the text.
     let shared = zip(cursors, cursors.dropFirst()).map { zip($0, $1).count { $0 == $1 } }
     #expect((shared.max() ?? 0) < 8)
   }
@@ -31,7 +31,7 @@ import Testing
     let cursors = (0..<50).map { _ in coder.encode(place) }
     #expect(Set(cursors).count == 50)
     #expect(cursors.allSatisfy { coder.read($0) == .place(place) })
-    // Two of the same place look as different as two of different places.
+    // Two cursors of one position differ as much as cursors of two positions do.
     let shared = zip(cursors, cursors.dropFirst()).map { zip($0, $1).count { $0 == $1 } }
     #expect((shared.max() ?? 0) < 12)
     #expect(coder.read(coder.encode(7)) == .place(EventPlace(7)))

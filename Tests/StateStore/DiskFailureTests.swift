@@ -38,7 +38,7 @@ import Testing
       #expect(try await store.events(after: 0, limit: 10).isEmpty)
 
       faults.stop()
-      // By itself, without a change to try it with.
+      // The store recovers by itself, without a change from a caller.
       try await eventually { store.health == .ok }
       _ = try await store.commit(sample.change(.identify("now")))
       await store.close()
@@ -95,7 +95,7 @@ import Testing
       _ = try await store.commit(sample.change(.create(sample.instance), .identify(Sample.identity)))
       faults.fail { $0 == .emptyingLog }
       #expect(await reason { _ = try await store.commit(sample.change(.wipe)) } == .storeUnavailable)
-      // It was seen before the wipe was begun: nothing has happened.
+      // The failure occurred before the wipe began, so nothing was changed.
       #expect(try await store.loaded(sample)?.identity == Sample.identity)
       faults.stop()
       try await eventually { (try? await store.commit(sample.change(.wipe))) != nil }
@@ -113,7 +113,7 @@ import Testing
       try raw.close()
       let emptied = Seen(0)
       faults.fail(failures) { moment in
-        // Not the time before the wipe.
+        // Skip the first time, which is before the wipe.
         moment == .emptyingLog
           && emptied.update { count in
             count += 1
@@ -155,7 +155,8 @@ import Testing
     await store.close()
   }
 
-  /// A COMMIT whose fsync failed has left its frames in the log; the index says that they do not count.
+  /// A COMMIT whose fsync failed leaves frames in the log beyond the length that the index calls committed. The cut
+  /// removes them.
   @Test func cutsOffWhatWasNotCommitted() async throws {
     let directory = try TemporaryDirectory()
     let (one, two) = (try Sample("one"), try Sample("two"))

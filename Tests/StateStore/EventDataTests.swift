@@ -3,7 +3,7 @@ import SDKProtocol
 import StateStore
 import Testing
 
-/// The bound of events' data.
+/// The limit on the data of an event.
 @Suite struct EventDataTests {
   private func written(_ data: JSONObject, to store: any StateStore) async throws -> JSONObject {
     let sample = try Sample("i\(data.count)")

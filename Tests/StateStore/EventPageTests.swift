@@ -4,7 +4,7 @@ import Testing
 
 @testable import StateStore
 
-/// What every store gives of the log of events, by instance, with what retention has taken.
+/// Pages of the event log in every store: selection by instance, and losses to retention.
 @Suite struct EventPageTests {
   private func write(_ count: Int, of sample: Sample, to store: any StateStore) async throws {
     for _ in 0..<count { _ = try await store.commit(sample.change(events: [.init(.settingsUpdated)])) }
@@ -14,7 +14,7 @@ import Testing
     try await kind.with { store in
       let samples = try (0..<100).map { try Sample("desk-\($0)") }
       for _ in 0..<3 { for sample in samples { try await write(1, of: sample, to: store) } }
-      // Few are looked up one by one, many by a walk.
+      // Few instances are looked up in the index one by one; for many, the log is walked.
       for wanted in [samples.prefix(2), samples.prefix(90)] {
         let uuids = Set(wanted.map(\.uuid))
         var (place, found): (UInt64, [StoredEvent]) = (0, [])
@@ -72,7 +72,7 @@ extension EventPageTests {
     let (quiet, busy) = (try Sample("quiet"), try Sample("busy"))
     try await write(5, of: quiet, to: store)
     try await write(400, of: busy, to: store)
-    // The answer precedes the tidying.
+    // The store acknowledges a commit before it prunes events. A further commit waits until pruning has ended.
     try await write(1, of: quiet, to: store)
     let events = try await store.events(after: 0, limit: 1000)
     #expect(events.count { $0.uuid == quiet.uuid } == 6)
@@ -117,7 +117,7 @@ extension EventPageTests {
     let events = try await store.events(after: 0, limit: limit * 2)
     #expect(events.count == limit)
     #expect(events.first?.position == 21)
-    // That something was lost is known to those who see everything, and to nobody as the loss of one instance.
+    // The loss is reported to observers of all instances, under an empty UUID, and not as a loss of one instance.
     #expect(try await store.eventPage(after: 0, limit: 1, of: nil).lost == [InstanceUUID(""): 20])
     await store.close()
   }

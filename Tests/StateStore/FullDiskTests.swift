@@ -6,9 +6,9 @@ import Testing
 
 @testable import StateStore
 
-/// A disk that really is full: a small tmpfs.
+/// Stores on a full disk, for which a small tmpfs is filled.
 @Suite struct FullDiskTests {
-  /// A mounted tmpfs, unmounted with its owner.
+  /// A mounted tmpfs, which is unmounted in `deinit`.
   private final class SmallDisk: Sendable {
     let directory: TemporaryDirectory
 
@@ -74,7 +74,7 @@ import Testing
     let store = try await open(disk.directory)
     for number in 0..<64 { _ = try await store.commit(try Sample("desk-\(number)").create) }
     try disk.fill()
-    // What the log has room for is used up first.
+    // The log file still has allocated space, so rotate keys until that is used up.
     for _ in 0..<64 where store.health == .ok { _ = try? await store.rotateKey() }
     #expect(store.health != .ok)
     disk.free()

@@ -7,7 +7,7 @@ import Testing
 @testable import StateStore
 
 @Suite struct GroupCommitTests {
-  /// A store whose first transaction waits until the gate is opened.
+  /// Runs `body` with a store whose first transaction waits at a gate, and with the sizes of the batches begun.
   private func gated(
     _ tuning: StoreTuning = StoreTuning(),
     _ body: (SQLiteStateStore, DispatchSemaphore, Seen<[Int]>) async throws -> Void
@@ -29,7 +29,8 @@ import Testing
     await store.close()
   }
 
-  /// Commits from tasks of their own while the writer is held in its first transaction, then lets it go.
+  /// Commits each change in its own task while the first transaction holds the writer, then opens the gate. Returns the
+  /// results in the order of `changes`.
   private func commit(
     _ changes: [InstanceChange], _ store: SQLiteStateStore, _ gate: DispatchSemaphore, _ sizes: Seen<[Int]>
   ) async throws -> [Result<CommitResult, SDKError>] {
@@ -42,7 +43,7 @@ import Testing
         let waiting = store.waitingCount
         let refusedBefore = refused.value
         group.addTask {
-          // Apart from the tuple: in release builds Swift 6.3 loses the index in `(index, .success(try await …))`.
+          // Kept apart from the tuple: in release builds Swift 6.3 loses the index in `(index, .success(try await …))`.
           let result: Result<CommitResult, SDKError>
           do throws(SDKError) {
             result = .success(try await store.commit(change))
@@ -52,7 +53,7 @@ import Testing
           }
           return (index, result)
         }
-        // In order: the next is offered when this one waits or was refused.
+        // Keep the order: submit the next change only when this one is queued or refused.
         while store.waitingCount == waiting, refused.value == refusedBefore { await Task.yield() }
       }
       gate.signal()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StateStore
 
-/// Another master key while the store is in use.
+/// Rotation of the master key while the store is in use.
 @Suite struct KeyRotationTests {
   @Test func wrapsEveryKeyAnewAndLeavesNoOldOne() async throws {
     let directory = try TemporaryDirectory()
@@ -17,7 +17,7 @@ import Testing
     let (old, master) = (try directory.wrappedKeys(), try directory.wrappedMaster())
     let cursor = store.cursors.encode(2)
     #expect(try await store.rotateKey() == 6)
-    // In no file: not in the database, not in its log, not in the copy.
+    // No file has an old key: neither the database nor its log nor the backup.
     for key in old + [master] { #expect(try directory.filesContaining(key) == []) }
     for sample in samples { try await sample.expectFilled(store) }
     _ = try await store.commit(samples[0].change(.identify("next"), events: [.init(.tokenRefreshed)]))
@@ -31,7 +31,7 @@ import Testing
     #expect(try await again.events(after: 0, limit: 100).count == 8)
     #expect(again.cursors.decode(cursor) == 2)
     await again.close()
-    // The copy opens with the keys of now.
+    // The backup opens with the new keys.
     try directory.restore("before")
     let restored = try await open(directory)
     for sample in samples { try await sample.expectFilled(restored) }
@@ -57,7 +57,7 @@ import Testing
       for sample in samples { try await sample.expectFilled(again) }
       _ = try await again.commit(samples[0].put("more", 1))
       await again.close()
-      // Once the new keys are in force, no old one is left, in the copy neither.
+      // As soon as the new keys are in force, no file has an old one, not even the backup.
       let isOld = moment == .rotating || moment == .committing
       for key in old { #expect(try left.filesContaining(key).isEmpty == !isOld, "\(moment)") }
       try left.restore("copy")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StateStore
 
-/// States of released versions.
+/// Migration of states written by released versions.
 @Suite struct MigrationTests {
   private func version(_ directory: TemporaryDirectory) throws -> DatabaseValue? {
     let raw = try RawDatabase(directory)
@@ -58,7 +58,7 @@ import Testing
         .identify("new"),
       ], events: [.init(.pushRegistered)])
     #expect(try await store.commit(change).events.map(\.position) == [4])
-    // The slot of the instance that was deleted is used again, by a key of the state.
+    // The slot of the deleted instance (2) is reused for a key of the state.
     let before = try await store.load().instances
     await store.close()
     let raw = try RawDatabase(directory)
@@ -73,7 +73,7 @@ import Testing
     await again.close()
   }
 
-  /// The first script must go on making what it made when it was released.
+  /// The first script must still create the tables that it created when it was released.
   @Test func makesTheSameTablesAnew() async throws {
     let (old, new) = (try TemporaryDirectory(), try TemporaryDirectory())
     try VersionOneState.write(to: old)

@@ -7,7 +7,7 @@ import Testing
 @testable import StateStore
 
 @Suite struct OpeningTests {
-  /// The error with which a state does not open.
+  /// Returns the error of opening a state; `nil` if it opens.
   private func failure(_ directory: TemporaryDirectory, rootKey: RootKeySource = .file) async -> StoreOpenError? {
     do {
       await (try open(directory, rootKey: rootKey)).close()

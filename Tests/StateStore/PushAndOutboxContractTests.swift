@@ -3,7 +3,7 @@ import SDKProtocol
 import StateStore
 import Testing
 
-/// What every store does, whatever it keeps its state in: push registrations and the outbox.
+/// The contract of every store, in memory or on disk, for push registrations and the outbox.
 @Suite struct PushAndOutboxContractTests {
   private static let deadline = Timestamp(secondsSince1970: 1_800_086_400.25)
 
@@ -60,7 +60,7 @@ import Testing
       let loaded = try #require(try await store.loaded(sample))
       #expect(loaded.pushes == [StoredPush(id: "b", value: "again")])
       #expect(loaded.outbox.map(\.value) == ["old", "new"])
-      // What was put after the wipe is found again under the new key.
+      // A push registration made after the wipe is found under the new key and replaced.
       _ = try await store.commit(sample.change(.putPush(id: "b", "replaced"), .deleteOutbox(id: "before")))
       #expect(try await store.loaded(sample)?.pushes == [StoredPush(id: "b", value: "replaced")])
       #expect(try await store.loaded(sample)?.outbox.map(\.id) == ["with"])
@@ -143,7 +143,7 @@ import Testing
       (former, [.wipe, .identify(identity(["b": b, "c": bare]))], 1),
       (former, [.wipe, .identify(former)], 0),
       (former, [.wipe, .identify(identity(["b": b])), .identify(nil)], 2),
-      // The user of one service is replaced: his token is gone as well.
+      // The user of service `a` is replaced, so the token of the former user is wiped too.
       (former, [.wipe, .identify(identity(["a": ["credential": ["token": "next"]], "b": b]))], 1),
       (former, [.identify(identity(["b": b])), .wipe], 1),
       (identity(["c": bare]), [.wipe, .identify(former)], 0),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StateStore
 
-/// Push registrations and the outbox on a disk that fails.
+/// Push registrations and the outbox on a failing disk.
 @Suite struct PushAndOutboxFailureTests {
   private func with(
     _ body: (SQLiteStateStore, Faults, TemporaryDirectory) async throws -> Void
@@ -56,7 +56,7 @@ import Testing
       try raw.close()
       let emptied = Seen(0)
       faults.fail(failures) { moment in
-        // Not the time before the removal.
+        // Skip the first time, which is before the removal.
         moment == .emptyingLog
           && emptied.update { count in
             count += 1

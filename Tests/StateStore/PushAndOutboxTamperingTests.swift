@@ -7,14 +7,14 @@ import Testing
 
 @testable import StateStore
 
-/// What happens to rows of push registrations and outbox entries that somebody moves, changes or puts back.
+/// Detection of rows of push registrations and outbox entries that were moved, changed or put back.
 @Suite struct PushAndOutboxTamperingTests {
   private static func entry(_ id: String, _ value: JSON) -> InstanceChange.Part {
     .putOutbox(id: id, value, deadline: Timestamp(secondsSince1970: 1_800_000_100.5))
   }
 
-  /// Makes two instances with two push registrations and two outbox entries each, changes the database while it is
-  /// closed, and opens it again.
+  /// Makes two instances with two push registrations and two outbox entries each. Changes the database while it is
+  /// closed, then opens it again.
   private func tampered(
     _ change: (RawDatabase, [Sample]) throws -> Void, then body: (SQLiteStateStore, [Sample]) async throws -> Void
   ) async throws {
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// `?1` is the first instance, `?2` the second.
+  /// `?1` is the UUID of the first instance, `?2` that of the second.
   @Test(arguments: [
     "DELETE FROM push WHERE instance = ?1 AND ?2 <> ''",
     "DELETE FROM push WHERE instance = ?1 AND ?2 <> '' AND tag = (SELECT MIN(tag) FROM push WHERE instance = ?1)",
@@ -102,7 +102,8 @@ import Testing
     }
   }
 
-  /// `?1` is the first instance, `?2` the second; slots 4 and 7 are theirs, 5 and 6 those of the first one's entries.
+  /// `?1` is the UUID of the first instance, `?2` that of the second. Their keys are in slots 4 and 7; slots 5 and 6
+  /// have the keys of the first instance's entries.
   @Test(arguments: [
     "UPDATE outbox SET deadline = deadline + 1 WHERE instance = ?1 AND ?2 <> ''",
     "UPDATE outbox SET value = name WHERE instance = ?1 AND ?2 <> ''",
@@ -137,7 +138,7 @@ import Testing
       #expect(try await store.loaded(samples[0])?.outbox == [])
       #expect(try await store.loaded(samples[0])?.pushes.count == 2)
       #expect(try await store.loaded(samples[1])?.outbox.count == 2)
-      // They are in nobody's way, and no key of another is taken for theirs.
+      // Dropped entries do not block new ones, and their removal destroys no key of another entry.
       let again = samples[0].change(Self.entry("a", "again"), .deleteOutbox(id: "b"))
       _ = try await store.commit(again)
       #expect(try await store.loaded(samples[0])?.outbox.map(\.value) == ["again"])
@@ -178,7 +179,7 @@ import Testing
       let other = try Sample("three")
       _ = try await store.commit(other.change(.create(other.instance), Self.entry("a", "new")))
       #expect(try await store.loaded(other)?.outbox.map(\.value) == ["new"])
-      // Whoever removes the damaged ones removes nothing of another.
+      // A deletion of the instance with the damaged entries removes nothing of another instance.
       _ = try await store.commit(samples[0].change(.delete))
       #expect(try await store.loaded(other)?.outbox.map(\.value) == ["new"])
       #expect(try await store.load().quarantined.isEmpty)
@@ -225,7 +226,7 @@ import Testing
   }
 }
 
-/// Keeps what is logged.
+/// A log handler that keeps its lines.
 private struct LineHandler: LogHandler {
   let lines: Seen<[String]>
   var metadata: Logger.Metadata = [:]

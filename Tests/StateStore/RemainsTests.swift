@@ -28,7 +28,7 @@ import Testing
       let directory = try TemporaryDirectory()
       try FileManager.default.createDirectory(
         atPath: directory.state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      // The key was made, or half of it, and the database was not written yet.
+      // The first start ended after half of the root key was written, before anything was written to the database.
       try Data([1, 2, 3]).write(to: URL(fileURLWithPath: directory.state + "/root.key.new"))
       if let content { try content.write(to: URL(fileURLWithPath: directory.database)) }
       #expect(await failure(directory) == nil)
@@ -84,7 +84,8 @@ import Testing
     _ = try await store.backUp(name: "copy", keep: 3)
     await store.close()
     remove(directory, "state.db", "state.db-wal", "state.db-shm")
-    // Neither another key nor none begins an empty state.
+    // The store does not create an empty state in place of the lost database, neither under another key nor without
+    // one.
     let other = try #require(RootKey(bytes: Array(repeating: 4, count: 32)))
     #expect(await failure(directory, rootKey: .credential(other)) != nil)
     guard case .keyMissing = await failure(directory) else {
@@ -144,7 +145,7 @@ import Testing
   @Test("The directory is locked, so that a file renamed in it lets nobody in")
   func theDirectoryIsLocked() async throws {
     let directory = try TemporaryDirectory()
-    // Earlier releases lock this file.
+    // Earlier releases lock this file, so the store respects a lock on it too.
     try FileManager.default.createDirectory(
       atPath: directory.state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let former = directory.state + "/lock"
@@ -180,7 +181,7 @@ import Testing
       let wrong = try StateKeyCheck(directory: directory.state, key: other)
       #expect(wrong.isSealed && !wrong.keyOpens)
     }
-    // Without a database the backups say it.
+    // Without a database, the check uses the backups.
     remove(directory, "state.db", "state.db-wal", "state.db-shm")
     #expect(try StateKeyCheck(directory: directory.state, key: root).keyOpens)
     #expect(try StateKeyCheck(directory: directory.state, key: other).isSealed)

@@ -86,7 +86,7 @@ import Testing
     while !begun.value { await Task.yield() }
     caller.cancel()
     gate.signal()
-    // The caller hears how it ended; for the store nothing has changed.
+    // A cancelled caller still gets the result, and the change is committed.
     #expect((try? await caller.value) != nil)
     let cancelled = Task {
       withUnsafeCurrentTask { $0?.cancel() }

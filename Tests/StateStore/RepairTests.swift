@@ -4,9 +4,9 @@ import Testing
 
 @testable import StateStore
 
-/// A damaged database at start, and what an operator restores.
+/// Repair of a damaged database at start, and restores by an operator.
 @Suite struct RepairTests {
-  /// A state with two copies, the newer of which has `second`.
+  /// Makes a state with two backups, of which only the newer has the instance `second`.
   private func prepare(_ directory: TemporaryDirectory, _ first: Sample, _ second: Sample) async throws {
     let clock = TestClock()
     let store = try await open(directory, clock: clock)
@@ -32,7 +32,7 @@ import Testing
     await store.close()
     #expect(try directory.files()[repair.setAside] == damaged)
 
-    // Again, with the newer copy damaged too.
+    // The same with a damaged newer backup.
     try Data("garbage".utf8).write(to: URL(fileURLWithPath: directory.state + "/backups/newer.db"))
     try directory.damage()
     let clock = TestClock()
@@ -52,7 +52,7 @@ import Testing
     let before = try directory.files()
     await #expect(throws: StoreOpenError.self) { _ = try await open(directory) }
     #expect(try directory.files() == before)
-    // Neither under another key: the copies would not open.
+    // The same with another root key, which does not open the backups.
     let other = try TemporaryDirectory()
     try await prepare(other, try Sample("first"), try Sample("second"))
     try other.damage()
@@ -78,7 +78,7 @@ import Testing
         try manager.moveItem(atPath: directory.database + "-wal", toPath: directory.database + ".before-restore-1-wal")
       }
       let store = try await open(directory)
-      // Not begun: taken back. Begun: finished.
+      // A restore that had not moved any file is undone; one that had is completed.
       #expect(try await store.load().instances.count == (step == 0 ? 2 : 1))
       #expect(!manager.fileExists(atPath: staged))
       await store.close()

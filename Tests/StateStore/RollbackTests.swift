@@ -4,11 +4,11 @@ import Testing
 
 @testable import StateStore
 
-/// A database that is older than the one that was in use last.
+/// Detection of a database that is older than the one last in use.
 @Suite struct RollbackTests {
   private static let files = ["state.db", "state.db-wal", "state.db-shm"]
 
-  /// Copies the database's files, and nothing beside them.
+  /// Returns the contents of the database's files, without the other files of the state.
   private func keep(_ directory: TemporaryDirectory) throws -> [String: Data] {
     try directory.files().filter { Self.files.contains($0.key) }
   }
@@ -43,7 +43,7 @@ import Testing
       #expect(again.meta.stateID != id && again.meta.copiedAt == nil)
       try await sample.expectFilled(again)
       await again.close()
-      // Said once; from here on this state is the present one.
+      // The notice is given once. From then on this database is the current one.
       let third = try await open(directory)
       #expect(third.meta.notice == nil && third.notices.count == 1)
       await third.close()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StateStore
 
-/// The key outside of the state: a file, a credential, and from one to the next.
+/// The root key in a file or a credential, and moves from one to the next.
 @Suite struct RootKeyTests {
   private func key(_ byte: UInt8) throws -> RootKey { try #require(RootKey(bytes: Array(repeating: byte, count: 32))) }
 
@@ -38,7 +38,7 @@ import Testing
     await moved.close()
     #expect(!FileManager.default.fileExists(atPath: file))
     #expect(try directory.filesContaining(wrapped) == [] && directory.filesContaining(first) == [])
-    // Without the credential no key is made over the state.
+    // Without the credential, no new key is created for an existing state.
     #expect(try await !opens(directory, .file, sample))
     #expect(!FileManager.default.fileExists(atPath: file))
 
@@ -47,12 +47,12 @@ import Testing
     #expect(next.meta.rootKey == .nextCredential)
     await next.close()
     #expect(try directory.filesContaining(under1) == [])
-    // Again and again, then the next one is the present one.
+    // The next key opens the state beside the current one, without it, and then as the current one.
     #expect(try await opens(directory, .credential(key(1), next: key(2)), sample))
     #expect(try await opens(directory, .credential(nil, next: key(2)), sample))
     #expect(try await opens(directory, .credential(key(2)), sample))
     #expect(try await !opens(directory, .credential(key(1)), sample))
-    // The copy has come along.
+    // The backup was wrapped under the next key too.
     try directory.restore("copy")
     #expect(try await opens(directory, .credential(key(2)), sample))
   }

@@ -3,7 +3,7 @@ import SDKProtocol
 import StateStore
 import Testing
 
-/// What every store does, whatever it keeps its state in: storage and events.
+/// The contract of every store, in memory or on disk, for storage and events.
 @Suite struct StorageContractTests {
   @Test(arguments: StoreUnderTest.allCases) func keepsValuesAsTheyWereWritten(kind: StoreUnderTest) async throws {
     try await kind.with { store in
@@ -23,7 +23,7 @@ import Testing
     try await kind.with { store in
       let sample = try Sample()
       _ = try await store.commit(sample.create)
-      // Keys of one byte, values of eight with their quotes: nine each.
+      // Each entry counts nine bytes: a key of one byte and a value of eight, quotes included.
       _ = try await store.commit(sample.put("a", "123456", limit: 20))
       _ = try await store.commit(sample.put("b", "123456", limit: 20))
       #expect(await reason { _ = try await store.commit(sample.put("c", 10, limit: 20)) } == .storageFull)

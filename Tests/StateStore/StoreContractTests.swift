@@ -3,7 +3,7 @@ import SDKProtocol
 import StateStore
 import Testing
 
-/// What every store does, whatever it keeps its state in: instances.
+/// The contract of every store, in memory or on disk, for instances.
 @Suite struct StoreContractTests {
   @Test(arguments: StoreUnderTest.allCases) func keepsWhatWasCommitted(kind: StoreUnderTest) async throws {
     try await kind.with { store in

@@ -5,9 +5,9 @@ import Testing
 
 @testable import StateStore
 
-/// What happens to rows that somebody moves, changes or puts back.
+/// Detection of rows that were moved, changed or put back.
 @Suite struct TamperingTests {
-  /// Opens a state with three instances, changes the database while it is closed, and opens it again.
+  /// Makes a state with three instances, changes the database while it is closed, and opens it again.
   private func tampered(
     _ change: (RawDatabase, [Sample]) throws -> Void, then body: (SQLiteStateStore, [Sample]) async throws -> Void
   ) async throws {
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// Puts rows back as they were before a later change.
+  /// Makes the change `later`, puts the last row of `table` back as it was before, and opens the state again.
   private func putBack(
     _ table: String, key: String, during later: (Sample) -> InstanceChange,
     then body: (SQLiteStateStore, Sample) async throws -> Void

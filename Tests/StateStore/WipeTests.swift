@@ -6,7 +6,7 @@ import Testing
 
 @testable import StateStore
 
-/// What is, and is no longer, in the files.
+/// The contents of the state's files: no plaintext, and no key after its destruction.
 @Suite struct WipeTests {
   private static let secrets = [
     "plaintext", "Plaintext", "Plaintext Name", "plaintext@example.com", "plaintext-token-value", "plaintext-settings",
@@ -47,7 +47,7 @@ import Testing
     #expect(try directory.filesContaining(root) == ["root.key"])
   }
 
-  /// Which of the keys, that of the instance and that of its outbox entry, a part destroys.
+  /// The parts of a change, and whether each destroys the key of the instance and the key of its outbox entry.
   private static let destructions: [(part: InstanceChange.Part, instance: Bool, entry: Bool)] = [
     (.wipe, true, false), (.deleteOutbox(id: "secret-outbox-id"), false, true), (.delete, true, true),
     (.putOutbox(id: "secret-outbox-id", "x", deadline: Timestamp(secondsSince1970: 6)), false, false),
@@ -92,8 +92,8 @@ import Testing
     await store.close()
   }
 
-  /// Rows come, grow, go and come again in an order that makes SQLite split and join pages; no key may be left where
-  /// one once was.
+  /// Inserts, grows and deletes rows in an order that makes SQLite split and join pages. No destroyed key may stay in
+  /// any file.
   @Test func leavesNoCopiesOfKeysBehind() async throws {
     let directory = try TemporaryDirectory()
     let store = try await open(directory)
@@ -152,7 +152,7 @@ import Testing
     let sample = try Sample()
     _ = try await store.commit(sample.create)
     #expect(try directory.files()["state.db-wal"]?.isEmpty == false)
-    // A copy of the files is what a crash would have left.
+    // A copy of the files has the state that a crash would leave.
     let copy = try TemporaryDirectory()
     try FileManager.default.copyItem(atPath: directory.state, toPath: copy.state)
     await store.close()
@@ -163,7 +163,7 @@ import Testing
   }
 }
 
-/// The same random numbers in every run.
+/// A random number generator with the same numbers in every run.
 private struct Seeded: RandomNumberGenerator {
   var state: UInt64
 

@@ -1,6 +1,6 @@
 import Testing
 
-/// The socket is systemd's, and the daemon comes when somebody connects.
+/// Socket activation: systemd owns the socket and starts the daemon at the first connection.
 @Suite struct ActivationTests {
   @Test func theFirstCallStartsTheDaemonAndIsAnswered() async throws {
     try await Machine.with { machine in
@@ -87,7 +87,7 @@ import Testing
       #expect(said.contains("Another daemon answers on /home/alice/s"))
       #expect(try await machine.sh("systemctl show second -P ExecMainStatus").output == "75\n")
       #expect(try await machine.sh(ask).output == "[]\n")
-      // Killed, it leaves its socket behind.
+      // A daemon that was killed leaves its socket behind.
       try await machine.sh("systemctl kill --signal=KILL first; systemctl reset-failed first; test -S /home/alice/s")
       try await machine.sh("\(run) --unit=third \(daemon)/one")
       #expect(try await machine.sh(ask).output == "[]\n")

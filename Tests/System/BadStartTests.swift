@@ -1,6 +1,7 @@
 import Testing
 
-/// A unit that finds its surroundings in disorder: what is wrong and what to do is in the journal and in the status.
+/// Starts of the unit with missing, foreign or unusable files. The journal and the status text state the error and the
+/// remedy.
 @Suite struct BadStartTests {
   @Test func missingDirectoriesAreMadeAgain() async throws {
     try await Machine.with { machine in
@@ -38,7 +39,7 @@ import Testing
       #expect(status.contains("/etc/sdkd/instances.d: The directory is missing"), "\(status)")
       #expect(try await machine.run(["systemctl", "reload", "sdkd.service"]).status != 0)
       #expect(try await machine.sh("sdkctl show desk \(template)").output == "authenticated alice\n")
-      // An empty one says that they are to go.
+      // With an empty directory, unlike with a missing one, a reload removes the instances that files defined.
       try await machine.sh("mkdir -p /etc/sdkd/instances.d; systemctl reload sdkd.service")
       #expect(try await machine.sh("sdkctl list -o json").output == "[]\n")
     }
@@ -50,7 +51,8 @@ import Testing
       #expect(try await machine.run(["systemctl", "start", "sdkd.service"]).status != 0)
       let status = try await machine.run(["systemctl", "status", "--no-pager", "--full", "sdkd.service"]).output
       #expect(status.contains("status=238/STATE_DIRECTORY"), "\(status)")
-      // systemd's child says it; when it is gone before the journal looks, it is not known of which unit it was.
+      // A child of systemd logs this. If it exits before journald reads its unit, the entry has no unit; so search the
+      // whole journal.
       let named = "sdkd.service: Failed to set up special execution directory in /var/lib: "
       let journal = try await machine.journal("-o cat") { $0.contains(named) }
       #expect(journal.contains(named), "\(journal)")
@@ -68,7 +70,7 @@ import Testing
         "systemctl show sdkd.service sdkd@acme.service -P RestartUSec -P StartLimitIntervalUSec -P StartLimitBurst"
       let values = try await machine.sh(shipped).output.split(separator: "\n").sorted()
       #expect(values == ["1s", "1s", "5min", "5min", "60", "60"])
-      // The same quickly.
+      // A failing start with shorter limits, so that the start limit is reached within seconds.
       try await machine.sh(
         """
         mkdir -p /etc/systemd/system/sdkd.service.d
@@ -83,7 +85,7 @@ import Testing
         said.contains("sdkd.service failed and is not started again: ") && said.contains("Result=exit-code"), "\(said)")
       let repair = "systemctl reset-failed sdkd.socket sdkd.service; systemctl start sdkd.socket sdkd.service"
       #expect(said.contains("Then: \(repair)"), "\(said)")
-      // Clients are not left waiting at a socket that nobody serves, and that is no secret either.
+      // Clients do not wait at a socket without a service: the socket fails too, and the journal reports it.
       _ = try await machine.run(["sdkctl", "list"], within: 60)
       let socket = try await machine.sh("systemctl show sdkd.socket -P ActiveState").output
       #expect(socket == "failed\n")
@@ -111,9 +113,9 @@ import Testing
     }
   }
 
-  /// What becomes of a daemon that runs as `sdkd` under systemd and has to make its own socket.
+  /// Runs a daemon as `sdkd` under systemd that has to make its own socket, and returns how it ended.
   ///
-  /// - Parameter message: what is waited for in the journal, as the journal takes a program's lines after systemd's.
+  /// - Parameter message: the text to wait for in the journal, which may store the program's lines after systemd's.
   private func ending(
     _ machine: Machine, socket: String, state: String = "/var/tmp/other", saying message: String
   ) async throws -> (status: String, text: String, journal: String) {
@@ -127,14 +129,14 @@ import Testing
     ])
     func show(_ name: String) async throws -> String { try await machine.sh("systemctl show bad -P \(name)").output }
     let values = (try await show("ExecMainStatus"), try await show("StatusText"))
-    // By the programs' names: of a process that ends soon the journal may not know which unit it was.
+    // Filter by program name: for a process that ends early, journald may not know the unit.
     let journal = try await machine.journal("-t systemd -t sdkd -o cat") { $0.contains(message) }
     return (values.0, values.1, journal)
   }
 
   @Test func aForeignSocketIsLeftAloneAndNamed() async throws {
     try await Machine.with { machine in
-      // In a directory where the daemon could remove it.
+      // The directory is writable for everyone, so only the check of the owner protects the socket.
       try await machine.sh(
         """
         useradd alice; install -d -m 777 /srv/desk

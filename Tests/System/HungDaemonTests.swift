@@ -1,6 +1,6 @@
 import Testing
 
-/// `sdkctl` on a machine whose daemon does not answer.
+/// `sdkctl` on a machine whose daemon crashes or whose socket is served by another user.
 @Suite struct HungDaemonTests {
   @Test("The doctor reports the unit's state and restarts while the daemon crashes, and a token ends in time")
   func crashLoop() async throws {

@@ -1,7 +1,7 @@
 import JSONRPC
 import Testing
 
-/// What the journal of a booted system has of the daemon.
+/// The entries of the daemon in the journal of a booted system.
 @Suite struct JournalTests {
   @Test func oneTenantsStoryIsToldWithFieldsAndExplanations() async throws {
     try await Machine.with { machine in
@@ -14,7 +14,7 @@ import Testing
       try await machine.sh("sdkctl refresh desk > /dev/null")
       try await machine.sh("runuser -u kiosk -- sdkctl token desk > /dev/null")
       try await machine.sh("printf '#!/bin/sh\\nexit 1\\n' > /usr/local/libexec/shell-token")
-      // The kiosk's tries count; those of whoever has control begin anew.
+      // The breaker counts the failures of the kiosk. A refresh by a caller with the control role resets it.
       try await machine.eventually(
         "the breaker opens",
         "{ runuser -u kiosk -- sdkctl refresh desk 2>&1 || true; } | grep -q providerBackoff")
@@ -50,7 +50,7 @@ import Testing
       #expect(handed?["SDKD_METHOD"] == "token.get" && handed?["SDKD_AUDIT"] == "1" && handed?["PRIORITY"] == "5")
       #expect(handed?["SDKD_TOKEN_ID"] != nil)
 
-      // Each message is explained, with the instance's name in its text.
+      // Each message ID has a text in the catalog, with the name of the instance filled in.
       let catalog = try await machine.sh("journalctl --list-catalog").output
       for id in Set(story.compactMap { $0["MESSAGE_ID"]?.stringValue }) {
         #expect(catalog.contains("\(id) sdkd: "), "\(id) has no text")
@@ -77,7 +77,7 @@ import Testing
         chmod 755 /usr/local/libexec/answer
         """)
       try await machine.enableProvider("answer", program: "/usr/local/libexec/answer")
-      // With the most talkative log.
+      // The most verbose log level.
       try await machine.sh("printf '[log]\\nlevel = \"trace\"\\n' > /etc/sdkd/sdkd.toml; systemctl reload sdkd.service")
       let ended = try await machine.run(["python3", "-c", Self.job], within: 300)
       #expect(ended.status == 0, "\(ended.output)\(ended.error)")
@@ -87,7 +87,7 @@ import Testing
         "systemctl stop sdkd.service sandbox; journalctl --sync; journalctl -o export --all > /root/journal")
       let found = try await machine.run(["grep", "-a", "-n", "-F", "-f", "/root/secrets", "/root/journal"])
       #expect(found.status == 1, "\(found.output.prefix(4000))")
-      // The daemon did speak of it all, and what the search looks for it does find.
+      // The journal has entries of all five kinds, and the same search finds a secret that was logged on purpose.
       let kinds = try await machine.sh("grep -a -o '^SDKD_KIND=.*' /root/journal | sort -u | wc -l").output
       #expect(kinds == "5\n")
       let check = "head -n 1 /root/secrets | systemd-cat; journalctl --sync; journalctl -o export --all"
@@ -95,8 +95,8 @@ import Testing
     }
   }
 
-  /// Signs users in on all five kinds, renews, is refused, has providers that fail, and signs out; writes each secret
-  /// that was used to `/root/secrets`.
+  /// Uses every secret of all five kinds: sign-ins, renewals, refused logins, failing providers and sign-outs. Writes
+  /// each secret of at least 12 characters to `/root/secrets`.
   private static let job = #"""
     import json, os, socket, subprocess, urllib.request
     secrets = open("/root/secrets", "w")

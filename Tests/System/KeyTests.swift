@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// Root keys that systemd keeps, made by `sdkctl` with the real `systemd-creds`.
+/// Root keys in systemd credentials, created by `sdkctl` with the real `systemd-creds`.
 @Suite struct KeyTests {
   @Test func theRootKeyBecomesACredentialAndIsReplaced() async throws {
     try await Machine.with { machine in
@@ -17,7 +17,7 @@ import Testing
       #expect(again.status == 1 && again.error.contains("already"))
       #expect(try await machine.sh("sdkctl key rotate --template '{rewrapped}'").output == "1\n")
 
-      // Another root key: prepared, taken over by the restart, then the only one.
+      // A new root key is prepared, put into force by a restart, and then becomes the only one.
       let next = try await machine.sh("sdkctl key rotate --outer --template '{recoveryKey}'").output
       #expect(next != recovery)
       let early = try await machine.run(["sdkctl", "key", "rotate", "--finish"])
@@ -29,7 +29,8 @@ import Testing
       #expect(try await machine.draft(of: "desk") == "of desk")
       #expect(try await machine.sh("ls /etc/credstore.encrypted").output == "sdkd.key\n")
 
-      // The credential is lost with its machine: its recovery key alone makes it anew.
+      // The credential is lost. Only its own recovery key restores it; a new key and the former recovery key are
+      // refused.
       try await machine.sh("systemctl stop sdkd.socket sdkd.service; rm /etc/credstore.encrypted/sdkd.key")
       try await machine.sh("! sdkctl key init && ! sdkctl key init --recovery", input: recovery)
       try await machine.sh("test ! -e /etc/credstore.encrypted/sdkd.key; sdkctl key init --recovery", input: next)
@@ -44,7 +45,7 @@ import Testing
     }
   }
 
-  /// Makes the root key; gives its recovery key.
+  /// Creates the root key, restarts the daemon and returns the recovery key.
   private static func initialise(_ machine: Machine) async throws -> String {
     let made = try await machine.sh("sdkctl key init --template '{recoveryKey}'")
     try await machine.sh("systemctl restart sdkd.service")
@@ -72,7 +73,7 @@ import Testing
         try await machine.sh("systemctl stop sdkd.socket sdkd.service")
         #expect(try await machine.stateDigests() == before)
       }
-      // Right again when the key is back.
+      // The state opens again when the key is back.
       try await machine.sh("mv /root/kept \(folder)/sdkd.key; systemctl start sdkd.socket sdkd.service")
       #expect(try await machine.draft(of: "desk") == "of desk")
       #expect(try await machine.health()["status"] == "ok")
@@ -85,7 +86,7 @@ import Testing
       for number in 0..<5 { try await machine.createInstance("desk-\(number)") }
       try await machine.sh("sdkctl backup copy")
       for round in 0..<6 {
-        // The master key is replaced again and again while the daemon is killed.
+        // The master key is rotated in a loop while the daemon is killed.
         try await machine.sh(
           """
           (while :; do sdkctl key rotate || true; done) >/dev/null 2>&1 &
@@ -95,7 +96,7 @@ import Testing
           wait || true
           """)
         try await machine.eventually("the daemon is back", "sdkctl status")
-        // The root key is replaced by a start that is killed.
+        // Prepare a new root key. The daemon adopts it when it starts after the next kill.
         if round == 2 { try await machine.sh("sdkctl key rotate --outer") }
         for number in 0..<5 {
           let draft = try await machine.draft(of: "desk-\(number)")

@@ -3,9 +3,9 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The packages as they are installed on a booted Debian.
+/// The Debian packages, installed on a booted system.
 @Suite struct PackageTests {
-  /// Packages like these but with a lower version, as a former release would be.
+  /// A script that builds the same package with a lower version, in place of a former release.
   private static let former = """
     mkdir /tmp/former
     dpkg-deb --raw-extract /opt/packages/sdkd_*.deb /tmp/former/sdkd
@@ -39,7 +39,7 @@ import Testing
           root:root 666 /run/sdkd/sdkd.sock
 
           """)
-      // The daemon takes the package's own configuration without a word.
+      // The package's own configuration passes the check without a message.
       let checked = try await machine.run(["sdkd", "--check"])
       #expect(checked.status == 0 && checked.error == "")
       try await machine.sh(
@@ -63,14 +63,14 @@ import Testing
         "linux-vdso", "ld-linux-x86-64", "ld-linux-aarch64", "libc", "libm", "libgcc_s", "libstdc++", "libsystemd",
         "libsqlite3", "libz",
       ]
-      // What libsystemd brings along itself.
+      // The libraries that libsystemd itself depends on.
       let ofSystemd: Set = ["libcap", "libgcrypt", "libgpg-error", "liblz4", "liblzma", "libzstd"]
       let names = Set(linked.output.split(separator: "\n").map(String.init))
       #expect(names.subtracting(expected).subtracting(ofSystemd) == [])
     }
   }
 
-  /// From a former release, with somebody who asks all the while: state and sign-ins are kept, nobody is turned away.
+  /// An upgrade from a former release while a client calls all the time: state and sign-ins are kept, no call fails.
   @Test func anUpgradeKeepsStateAndTurnsNobodyAway() async throws {
     try await Machine.with { machine in
       try await machine.sh(
@@ -183,7 +183,7 @@ import Testing
     let copyright = try text("Packaging/debian/copyright")
     let pins = try text("Package.resolved").matches(of: /"identity" : "([^"]+)"/).map { String($0.1) }
     #expect(pins.count > 10)
-    // Plug-ins for documentation are not linked.
+    // Documentation plug-ins are not linked into the programs.
     for name in pins where !name.contains("docc") {
       #expect(copyright.contains("\n \(name)"), "\(name)")
     }

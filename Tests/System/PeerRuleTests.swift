@@ -1,6 +1,6 @@
 import Testing
 
-/// Rules about users, groups and units, inside the shipped sandbox, with the real units of a booted system.
+/// Access rules for users, groups and units, enforced in the shipped sandbox on a booted system.
 @Suite struct PeerRuleTests {
   @Test func rulesHoldForWhomTheyName() async throws {
     try await Machine.with { machine in
@@ -9,7 +9,7 @@ import Testing
       try await machine.startSandbox()
       try await machine.signIn("someone", at: "desk")
 
-      /// Whether a command gets the token, when a rule is the only one.
+      /// Whether a command gets the token while `rule` is the only rule.
       func gets(_ rule: String, _ command: String) async throws -> Bool {
         try await machine.sh("sdkctl update desk --access-use '\(rule)' > /dev/null")
         let ended = try await machine.run(["bash", "-c", "\(command) sdkctl --system token desk"])
@@ -32,7 +32,7 @@ import Testing
       #expect(try await !gets("unit:kiosk.service", unit("other", "bob")))
       #expect(try await !gets("unit:kiosk.service", being("bob")))
       #expect(try await !gets("unit:kiosk.service", aliceUnit), "a user's unit of that name")
-      // A user makes control groups as they like below their manager, and is no unit for it.
+      // A user can create a control group of any name below their manager. It does not count as a system unit.
       let forged =
         "\(alice) bash -c 'd=/sys/fs/cgroup/unified; [ -e $d ] || d=/sys/fs/cgroup; "
         + "d=$d/user.slice/user-$UID.slice/user@$UID.service/kiosk.service; mkdir -p $d; echo $$ > $d/cgroup.procs; exec \"$@\"' sh"

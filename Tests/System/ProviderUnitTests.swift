@@ -1,6 +1,6 @@
 import Testing
 
-/// Token providers that are units of the booted system, asked by the daemon in its shipped sandbox.
+/// Token providers as units of a booted system, called by the daemon in its shipped sandbox.
 @Suite struct ProviderUnitTests {
   @Test(arguments: Machine.languages) func aProviderIsAUnit(language: String) async throws {
     try await Machine.with { machine in
@@ -12,7 +12,7 @@ import Testing
       let first = try await machine.sh("sdkctl token desk").output
       try await machine.sh("sdkctl refresh desk")
       #expect(try await machine.sh("sdkctl token desk").output != first)
-      // It ran as somebody who is nobody else, and has ended.
+      // The provider unit deactivates after the run.
       let journal = try await machine.journal("-o cat -u 'sdkd-provider-\(language)@*'") {
         $0.contains("Deactivated successfully")
       }

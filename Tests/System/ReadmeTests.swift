@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The README's section for operators, followed word by word on a booted system from which the packages were taken.
+/// The README's section for operators, followed word by word on a booted system whose packages were purged first.
 @Suite struct ReadmeTests {
   private static let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("README.md")

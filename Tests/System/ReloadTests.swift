@@ -1,9 +1,9 @@
 import JSONRPC
 import Testing
 
-/// `systemctl reload`, and a configuration with mistakes, on the booted system.
+/// `systemctl reload`, and configurations with mistakes, on a booted system.
 @Suite struct ReloadTests {
-  /// Writes an instance's file as an administrator would, for the sandbox that need not run.
+  /// Returns a script that writes the file of an instance as an administrator would. The sandbox need not run.
   private static func file(_ id: String, _ more: String = "") -> String {
     """
     cat > /etc/sdkd/instances.d/\(id).toml <<'END'
@@ -23,7 +23,7 @@ import Testing
     try await Machine.with { machine in
       try await machine.startSandbox()
       try await machine.sh(Self.file("front") + "systemctl reload sdkd.service")
-      // Synchronous: what the files say holds when the command has returned.
+      // A reload is synchronous: the new files are in force when the command has returned.
       try await machine.sh("sdk-sandbox mint --external-id alice | sdkctl login front > /dev/null")
       let token = try await machine.sh("sdkctl token front").output
       let pid = try await machine.sh("systemctl show -P MainPID sdkd.service").output

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Restarts under load, which nobody notices but by the clock.
+/// Restarts under load: no call fails and no event is lost; clients only wait longer.
 @Suite struct RestartTests {
   private static let clients = 20
   private static let restarts = 20
@@ -48,7 +48,7 @@ import Testing
         systemd-run --quiet --unit=changes -p StandardOutput=file:/srv/load/changed -p StandardError=file:/srv/load/changed \\
           /srv/load/changes
         """)
-      // A subscriber that listens itself hears that the daemon closes, before it does.
+      // A raw subscriber gets `daemon.closing` before the daemon closes the connection.
       let closing =
         #"{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{}}"#
       try await machine.sh(
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  /// The gap, as those see it who call.
+  /// Prints the durations of calls and restarts: the gap that clients see.
   private func report(_ calls: [Int], _ restarts: [Int], _ events: Int) {
     func milliseconds(_ values: [Int], _ share: Double) -> Int {
       let sorted = values.sorted()

@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// What becomes of a state that is damaged, or on a disk that is full.
+/// Damaged states, restored backups and full disks.
 @Suite struct StateTests {
   @Test func aDamagedDatabaseIsSetAsideAndTheLastCopyRestored() async throws {
     try await Machine.with { machine in
@@ -18,7 +18,7 @@ import Testing
         """)
       #expect(try await machine.draft(of: "desk") == "of desk")
       #expect(try await machine.failure("instance.get", #"{"instance":"later"}"#)["reason"] == "instanceNotFound")
-      // The damaged one is as it was, and it is said loudly.
+      // The damaged database is set aside unchanged, and the failure is logged as critical.
       try await machine.sh("sha256sum < /var/lib/sdkd/state.db.corrupt-* | cmp - /root/damaged")
       let critical = try await machine.journal("-u sdkd.service -p crit -o cat") { $0.contains("was damaged") }
       #expect(critical.contains("was damaged") && critical.contains("state.db.corrupt-"))
@@ -63,7 +63,7 @@ import Testing
       try await machine.createInstance("desk")
       try await machine.sh("sdkctl backup monday; sdkctl delete desk")
       #expect(try await machine.failure("instance.get", #"{"instance":"desk"}"#)["reason"] == "instanceNotFound")
-      // A deletion destroys keys in the copies too: what is to be kept elsewhere is copied elsewhere.
+      // A deletion destroys keys in the backups too. A copy outside of the state directory keeps them.
       try await machine.createInstance("other")
       try await machine.sh("sdkctl backup tuesday; cp /var/lib/sdkd/backups/tuesday.db /root/tuesday.db")
       try await machine.sh("sdkctl delete other; systemctl stop sdkd.socket sdkd.service")
@@ -107,14 +107,14 @@ import Testing
         systemctl start sdkd.socket sdkd.service
         """)
       try await machine.createInstance("desk")
-      // Not a byte is left.
+      // Fill the disk completely.
       try await machine.sh("cat /dev/zero > /var/lib/sdkd/ballast || true", within: 60)
       let value = String(repeating: "x", count: 30_000)
       try await machine.sh("cat > /root/params", input: #"{"instance":"desk","key":"big","value":"\#(value)"}"#)
       try await machine.eventually("a write is refused", "! sdkctl call storage.put - < /root/params")
       let put = try await machine.run(["sh", "-c", "sdkctl call storage.put - -o jsonl < /root/params"])
       #expect(put.status == 75 && put.error.contains("storeUnavailable") && put.error.contains("free some space"))
-      // Reads go on, and no half copy stays.
+      // Reads still work, and no partial backup is left.
       #expect(try await machine.draft(of: "desk") == "of desk")
       #expect(["degraded", "failing"].contains(try await machine.health()["status"]?.stringValue))
       let copy = try await machine.run(["sdkctl", "backup", "copy"])

@@ -1,8 +1,8 @@
 import Testing
 
-/// Tenants that have a daemon each: systemd keeps them apart.
+/// Tenants with a daemon each, isolated from each other by systemd.
 @Suite struct TenantTests {
-  /// Two tenants, acme with an administrator of its own.
+  /// Starts the sockets of two tenants, acme and beta. The user agent is an administrator of acme.
   private func start(_ machine: Machine) async throws {
     try await machine.sh(
       """
@@ -33,7 +33,7 @@ import Testing
         try await machine.sh("stat -c '%a %u' \(state)/acme \(state)/beta").output
           == "700 \(acme.uid)\n700 \(beta.uid)\n")
 
-      // As the daemon's user, with the groups that it has, and from inside of what it sees: nothing of the other.
+      // A tenant's daemon reaches no file of the other tenant, neither as its user nor inside its mount namespace.
       let group = try await machine.sh("getent group sdkd-tenants | cut -d: -f3").output.dropLast()
       for (tenant, name, other) in [(acme, "beta", beta), (beta, "acme", acme)] {
         let asUser = "setpriv --reuid=\(tenant.uid) --regid=\(group) --clear-groups --no-new-privs"
@@ -66,11 +66,11 @@ import Testing
       )
       #expect(try await machine.run(["bash", "-c", "\(agent) --tenant beta create x \(Machine.settings)"]).status == 4)
 
-      // The state outlives the daemon, whoever the daemon is then.
+      // The state survives a restart of the daemon, which may then have another dynamic user ID.
       try await machine.sh("systemctl restart sdkd@acme.service")
       #expect(try await machine.sh("\(agent) --tenant acme token desk").output.hasPrefix("ey"))
 
-      // A socket that was not put there by root is answered by nobody we trust.
+      // A client refuses a socket that root did not create.
       try await machine.sh(
         """
         useradd mallory; chmod 777 /run/sdkd-tenants
@@ -148,7 +148,8 @@ import Testing
     }
   }
 
-  /// A user's name has its limits. Without the socket's check systemd would try such a daemon again for ever.
+  /// User names have a maximal length. Without the check in the socket unit, systemd would restart such a daemon
+  /// forever.
   @Test func aNameThatNoUserCanHaveIsRefusedOnceAndExplained() async throws {
     try await Machine.with { machine in
       let rule = "can not be the name of a tenant: that is at most 26 letters, digits, - and _"
@@ -169,7 +170,7 @@ import Testing
     }
   }
 
-  /// What `recovery.md` says of the system's daemon, done for a tenant's.
+  /// The procedures of `recovery.md`, followed for a tenant's daemon instead of the system's.
   @Test func itsKeyAndItsCopiesAreItsOwn() async throws {
     try await Machine.with { machine in
       try await start(machine)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The units as systemd itself judges them.
+/// The units, checked by systemd's own tools.
 @Suite struct UnitTests {
   @Test func systemdFindsNothingToComplainAbout() async throws {
     try await Machine.with { machine in
@@ -30,7 +30,7 @@ import Testing
         let exposure = try #require(verdict.flatMap { Double($0) }, "no verdict in \(text)")
         #expect(exposure <= limit, "\(unit): \(text)")
       }
-      // What a container doesn't enforce is at least asked for.
+      // A container does not enforce these settings, so check that the unit requests them.
       let asked = try await machine.sh(
         "systemctl show sdkd -p MemorySwapMax -p LimitCORE -p WatchdogUSec -p NotifyAccess -p OOMPolicy"
       ).output
@@ -43,7 +43,7 @@ import Testing
 
   @Test func theTenantsSandboxIsTheSystemDaemons() async throws {
     try await Machine.with { machine in
-      // Everything from the sandbox's first line to its last.
+      // Print all settings of the sandbox, from the first to the last.
       let print = "sed -n '/^NoNewPrivileges=/,/^UMask=/p' /lib/systemd/system/"
       let system = try await machine.sh(print + "sdkd.service").output
       #expect(system.contains("SystemCallFilter="))

@@ -1,6 +1,6 @@
 import Testing
 
-/// The daemon of a user: activated by the user's manager, with providers that are its children.
+/// The daemon of a user: activated by the user's manager, with providers as child processes.
 @Suite struct UserDaemonTests {
   @Test func itServesItsUserWithProvidersAsChildren() async throws {
     try await Machine.with { machine in
@@ -22,7 +22,7 @@ import Testing
         try await machine.sh("\(sdkctl) refresh \(language)")
         #expect(try await machine.sh("\(sdkctl) token \(language)").output != first, "\(language)")
       }
-      // Its own files, which nobody else reads, and a restart that loses nothing.
+      // Only the user can read the socket and the state, and a restart keeps every sign-in.
       let modes = try await machine.sh(
         "stat -c '%a %U' /run/user/$(id -u alice)/sdkd/sdkd.sock /home/alice/.local/state/sdkd"
       ).output
@@ -30,7 +30,7 @@ import Testing
       try await machine.sh("\(alice) systemctl --user restart sdkd.service")
       let list = try await machine.sh("\(alice) sdkctl list --template '{instance} {state}'").output
       #expect(list == "node authenticated\npython authenticated\nshell authenticated\n")
-      // The system's daemon knows nothing of it.
+      // The system's daemon does not have these instances.
       #expect(try await machine.sh("\(alice) sdkctl --system list -o json").output == "[]\n")
     }
   }

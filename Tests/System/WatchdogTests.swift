@@ -1,10 +1,10 @@
 import Testing
 
-/// The watchdog under systemd: whatever is wedged, the daemon is killed, comes back and serves.
+/// The watchdog under systemd: whichever part stalls, the daemon is killed, restarted and serves again.
 ///
-/// The programs that the tests were built with have a hook that wedges a part at SIGUSR1.
+/// Debug builds, such as those built with the tests, have a hook that stalls a part at SIGUSR1.
 @Suite struct WatchdogTests {
-  /// Runs a script with the daemon in whose process that part can be wedged, and with one instance.
+  /// Runs `body` on a machine with one instance, whose daemon stalls `part` at SIGUSR1.
   private func with(_ part: String, _ body: @escaping @Sendable (Machine) async throws -> Void) async throws {
     try await Machine.with { machine in
       try await machine.sh(
@@ -39,7 +39,7 @@ import Testing
         """)
       #expect(try await machine.sh("systemctl show -P MainPID sdkd.service").output != former)
       #expect(try await machine.sh("sdkctl --system list -o jsonl").output.contains("desk"))
-      // The journal says who was silent before the manager said that it ends the daemon.
+      // The daemon logs the part that does not respond before systemd logs the watchdog timeout.
       let journal = try await machine.journal("-u sdkd.service -o cat") {
         $0.contains("No answer from") && $0.contains("Watchdog timeout")
       }
@@ -56,7 +56,7 @@ import Testing
       try await machine.sh("kill -USR1 $(systemctl show -P MainPID sdkd.service)")
       try await machine.eventually(
         "health says that the disk is slow", "sdkctl --system status | grep -E 'disk +degraded'")
-      // It lasts for six times WatchdogSec; a change that is made meanwhile waits and is made.
+      // The stall lasts six times WatchdogSec. A change made meanwhile waits and is then committed.
       try await machine.sh("sdkctl --system update desk --label floor=2")
       try await machine.eventually(
         "all is well again",
@@ -72,7 +72,7 @@ import Testing
     try await Machine.with { machine in
       let same = try await machine.run(["cmp", "-s", "/usr/bin/sdkd", "/opt/sdkd-debug/sdkd"])
       let found = try await machine.run(["grep", "-c", "SDKD_DEBUG_WEDGE", "/usr/bin/sdkd"])
-      // A root for development has the programs of the tests themselves.
+      // A root for development contains the debug programs, which do have the hook.
       #expect(found.status == (same.status == 0 ? 0 : 1))
     }
   }

@@ -13,7 +13,7 @@ import Testing
     return socket
   }
 
-  /// Which file a number stands for; `nil` for none.
+  /// Returns the inode of the open file behind a descriptor; `nil` if the descriptor is closed.
   private static func inode(_ fileDescriptor: Int32) -> UInt64? {
     var status = stat()
     return fstat(fileDescriptor, &status) == 0 ? UInt64(status.st_ino) : nil
@@ -34,13 +34,13 @@ import Testing
 
   private static func isKnown(_ name: String) -> Bool { name == "sdkd.socket" }
 
-  // In a process of their own: which descriptors are open and what they are is a matter of the whole process.
+  // Each test below runs in a process of its own: open descriptors and the environment belong to the whole process.
 
   @Test func takesFromTheEnvironmentOnce() async {
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory()
       let socket = try Self.listener(directory)
-      // Whatever the test library has open there comes back before it is used again.
+      // The test library may have this descriptor open, so restore it before the library uses it again.
       let saved = fcntl(ActivatedSockets.firstDescriptor, F_DUPFD_CLOEXEC, 100)
       dup2(socket, ActivatedSockets.firstDescriptor)
       setenv("LISTEN_PID", String(getpid()), 1)
@@ -98,7 +98,7 @@ import Testing
           RefusedDescriptor(fileDescriptor: datagram, name: "sdkd.socket", reason: .notListening),
           RefusedDescriptor(fileDescriptor: file, name: "sdkd.socket", reason: .notListening),
         ])
-      // Another thread may have been given the number by now, but never the file.
+      // Another thread may have reused the number by now, so compare the inode.
       #expect(before.allSatisfy { $0 != nil })
       #expect(zip(refused, before).allSatisfy { Self.inode($0) != $1 })
       #expect(ActivatedSockets.isListeningUnixStream(good))

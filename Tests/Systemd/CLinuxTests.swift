@@ -5,7 +5,7 @@ import Testing
 @testable import Systemd
 
 @Suite struct CLinuxTests {
-  /// The two ends of a connection to ourselves.
+  /// Returns the two ends of a connection within this process.
   private func connection() throws -> (client: Int32, server: Int32) {
     let directory = try TemporaryDirectory()
     let address = try #require(UnixAddress(path: directory.file("s")))

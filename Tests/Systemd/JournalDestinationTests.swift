@@ -42,7 +42,8 @@ import Testing
   }
 
   @Test func libsystemdTakesAnyEntry() throws {
-    // Without journald libsystemd succeeds in silence; with one this is an entry of the test.
+    // Without journald, libsystemd succeeds and writes nothing. With journald, this test leaves an entry in the
+    // journal.
     try LibsystemdJournal().send([
       JournalField("MESSAGE", "a test of sdkd\nof two lines"), JournalField("PRIORITY", "7"),
     ])

@@ -4,7 +4,7 @@ import Systemd
 import Testing
 
 @Suite struct LogSystemTests {
-  // In a process of its own: a process has one logging system.
+  // In a process of its own, since a process has only one logging system.
   @Test func bootstrapsOnce() async {
     await #expect(processExitsWith: .success) {
       let journal = try DatagramReceiver()

@@ -5,7 +5,7 @@ import Testing
 @testable import Systemd
 
 @Suite struct NotifierTests {
-  /// What a notifier would send.
+  /// A recorder of the messages of its notifiers.
   private final class Sent: Sendable {
     private let messages = Mutex<[String]>([])
     var all: [String] { messages.withLock { $0 } }
@@ -58,7 +58,7 @@ import Testing
     #expect(!Sent().notifier(answer: answer).ready())
   }
 
-  // The environment belongs to all tests of a process, so these have a process each.
+  // Each test below runs in a process of its own, since all tests of a process share the environment.
 
   @Test func deliversToTheManagersSocketAndKeepsTheVariable() async {
     await #expect(processExitsWith: .success) {
@@ -70,7 +70,7 @@ import Testing
       #expect(manager.receiveText() == "READY=1\nSTATUS=1 instance")
       #expect(notifier.watchdog())
       #expect(manager.receiveText() == "WATCHDOG=1")
-      // Nobody closes the descriptor that comes with it, so it is over when the time is.
+      // The receiver does not close the descriptor that comes with the message, so the barrier times out.
       #expect(!notifier.barrier(timeout: .milliseconds(1)))
       #expect(manager.receiveText() == "BARRIER=1")
     }

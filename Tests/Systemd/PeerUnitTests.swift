@@ -4,7 +4,7 @@ import Testing
 @testable import Systemd
 
 @Suite struct PeerUnitTests {
-  /// A process as libsystemd would describe it.
+  /// A process with the units and owner that libsystemd would report.
   private struct Process: ProcessUnits {
     var system: String?
     var user: String?

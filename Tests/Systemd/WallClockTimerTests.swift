@@ -11,7 +11,8 @@ import Testing
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Sets the clock to what it is, which the kernel reports like any other change.
+  /// Sets the clock to its current time, which the kernel reports like any other change. Returns whether that
+  /// succeeded.
   private static func setClock() -> Bool {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
@@ -27,7 +28,7 @@ import Testing
     await stream.first { _ in true }
   }
 
-  /// The clock may be set by another test while this one waits.
+  /// Returns the next deadline. Other wakes are skipped, since another test may set the clock meanwhile.
   private func nextDeadline(_ stream: AsyncStream<WallClockTimer.Wake>) async -> WallClockTimer.Wake? {
     await stream.first { $0 == .deadline }
   }
@@ -80,10 +81,10 @@ import Testing
 
   @Test(.enabled(if: setClock(), "needs the right to set the clock")) func reportsASetClock() async throws {
     let (timer, wakes) = try timer()
-    // With nothing armed,
+    // The change is reported without an armed deadline.
     #expect(Self.setClock())
     #expect(await next(wakes) == .clockWasSet)
-    // with something armed, which stays armed.
+    // An armed deadline stays armed after the change.
     timer.arm(secondsSince1970: Self.now() + 0.2)
     #expect(Self.setClock())
     #expect(await nextDeadline(wakes) == .deadline)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Systemd
 
-/// The watchdog's books.
+/// The watchdog's record of requests and responses, and the monitor that uses it.
 @Suite struct WatchdogBoardTests {
   @Test func `Whoever has answered is asked anew, and a silent one is not asked twice`() {
     var board = WatchdogBoard(count: 2)
@@ -40,7 +40,7 @@ import Testing
   }
 }
 
-/// The rounds of a monitor.
+/// A recorder of the rounds of a monitor: the names of the silent parts in each.
 private final class RecordedRounds: Sendable {
   private let names = Mutex<[[String]]>([])
   private let arrived = DispatchSemaphore(value: 0)

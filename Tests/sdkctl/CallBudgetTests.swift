@@ -4,7 +4,7 @@ import Testing
 
 @testable import sdkctl
 
-/// The bounds of calls and of other programs.
+/// The time limits of calls and of other programs.
 @Suite struct CallBudgetTests {
   @Test("Calls share the time of a command")
   func sharing() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import sdkctl
 
-/// What `sdkctl doctor` makes of what it finds.
+/// The findings of `sdkctl doctor`.
 @Suite struct DoctorTests {
   private static let document: JSON = [
     "x-kinds": [
@@ -136,7 +136,7 @@ import Testing
     #expect(finding("rights")[1]?.hasSuffix("has use on desk.") == true)
     #expect(finding("instance")[2] == "sdkctl login desk")
     #expect(finding("provider")[1]?.hasPrefix("desk: its provider failed with exit status 1; waiting") == true)
-    // Nobody but who started it knows where the files of such a daemon are.
+    // The files of a daemon at another socket can't be located, so checks of them are skipped.
     for check in ["configuration", "disk", "key", "journal"] { #expect(finding(check)[0] == "skipped", "\(check)") }
     let failure = try JSONParser.parse(run.errors)
     #expect(failure["reason"] == "failing" && failure["exitStatus"] == 1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import sdkctl
 
-/// Exit statuses and what standard error says.
+/// The exit statuses and the text on standard error.
 struct FailureTests {
   private let run = Run()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import sdkctl
 
-/// The verbs for copies and keys, as far as they need no machine.
+/// The verbs for backups and keys, as far as they can run without a system of their own.
 @Suite struct KeepingTests {
   @Test func backupAndRotateAskTheDaemon() async {
     let run = Run()

@@ -24,7 +24,7 @@ struct OutputTests {
 
         """)
     #expect(table.text(hasColour: false) == "name  one two three four five six seven\nn     short\n")
-    // Where words would stand one below the other, the terminal may break the line itself.
+    // With less than 20 columns for the last cell, the text is not wrapped. The terminal breaks the line instead.
     #expect(table.text(hasColour: false, width: 20).split(separator: "\n").count == 2)
   }
 

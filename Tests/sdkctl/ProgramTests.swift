@@ -4,7 +4,7 @@ import Testing
 
 @testable import sdkctl
 
-/// Whole command lines against a daemon that the test plays.
+/// Whole command lines against a scripted daemon.
 struct ProgramTests {
   private let run = Run()
 

@@ -2,12 +2,12 @@ import Testing
 
 @testable import sdkctl
 
-/// Which keys may become the credential of a state.
+/// The keys that may become the credential of a state.
 @Suite struct StateKeyTests {
   @Test(
     "A credential is made of a key only where it opens the state, or where root.key does",
     arguments: [
-      // sealed, root.key opens, the key opens, of a recovery key: refused
+      // isSealed, fileOpens, keyOpens, isRecovery, isRefused
       (false, false, false, false, false), (false, false, false, true, false), (true, true, false, false, false),
       (true, true, false, true, false), (true, false, true, true, false), (true, false, false, true, true),
       (true, false, false, false, true),

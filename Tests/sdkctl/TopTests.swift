@@ -6,7 +6,7 @@ import Testing
 
 @testable import sdkctl
 
-/// `sdkctl top`: from two texts of metrics to what people see.
+/// `sdkctl top`: the figures and the screen that two metrics texts give.
 struct TopTests {
   static func text(calls: Int, failed: Int = 0, fast: Int, started: Int = 1_000_000_000) -> String {
     """

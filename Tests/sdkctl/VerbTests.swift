@@ -4,7 +4,7 @@ import Testing
 
 @testable import sdkctl
 
-/// The verbs whose arguments or output need more than a call.
+/// The verbs that do more than turn their arguments into one call.
 struct VerbTests {
   private let run = Run()
 

@@ -14,11 +14,11 @@ import Testing
   @Test func isDueAfterItsTime() {
     #expect(wait(after: -600) == 3000)
     #expect(wait(after: -7200) == 0)
-    // After a failure a minute passes.
+    // After a failure, the next attempt comes a minute later.
     #expect(wait(after: -7200, earliest: 60) == 60)
-    // The first one of a new state.
+    // The first backup of a new state comes a minute after the start.
     #expect(wait(after: nil) == 60 && wait(after: nil, start: -90) <= 0)
-    // The clock was set back.
+    // The last backup lies in the future, since the clock was set back.
     #expect(wait(after: 90_000, start: -90) <= 0)
   }
 }

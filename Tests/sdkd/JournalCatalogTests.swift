@@ -4,7 +4,7 @@ import Testing
 
 /// The catalog that explains the journal to `journalctl -x`.
 @Suite struct JournalCatalogTests {
-  /// The entries of `Packaging/catalog/sdkd.catalog`: headers and text by identifier.
+  /// Returns the entries of `Packaging/catalog/sdkd.catalog`: headers and text by identifier.
   private static func catalog() throws -> [String: (headers: [String: String], text: String)] {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import sdkd
 
-/// What the silence of the store's writer means.
+/// The test whether the silence of the store's writer is a stall.
 @Suite struct StoreStallTests {
   private func stall(in directory: String) -> StoreStall {
     StoreStall(interval: .seconds(2), disk: DiskCheck(state: directory), logger: Logger(label: "test"))
@@ -25,7 +25,7 @@ import Testing
     }
     #expect(!stall.excuses(.seconds(3), longWork: nil))
     #expect(!stall.excuses(.seconds(700), longWork: .seconds(700)), "no copy takes that long")
-    // Before the interval is over nothing is certain.
+    // Silence that is shorter than the interval is always excused.
     #expect(stall.excuses(.milliseconds(1500), longWork: nil))
     #expect(stall.checks.map(\.status) == [.degraded])
     stall.end()

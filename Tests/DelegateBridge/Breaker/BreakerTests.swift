@@ -21,7 +21,7 @@ import Testing
     #expect(breaker.admit(at: .seconds(10)) == .refused(retryAfter: .seconds(0.5)))
     #expect(breaker.admit(at: .seconds(10.5)) == .allowed)
     #expect(breaker.state == .halfOpen)
-    // One tries, the others wait for it.
+    // While one attempt is in progress, further calls are refused.
     #expect(breaker.admit(at: .seconds(10.6)) == .refused(retryAfter: .seconds(1)))
     #expect(breaker.failed(at: .seconds(11), chance: 1) == nil, "it was open all the time")
     #expect(breaker.nextAttempt == .seconds(13))

@@ -35,7 +35,7 @@ import Testing
     #expect(try parse(#"{"proceed": true}"#, .json, .authenticationFailed).proceed == true)
   }
 
-  /// As `aws eks get-token` and `kubelogin get-token` write it.
+  /// The output of `aws eks get-token` and `kubelogin get-token`.
   @Test(arguments: [ProviderFormat.auto, .execCredential]) func execCredential(format: ProviderFormat) throws {
     let answer = try parse(
       #"""
@@ -46,7 +46,7 @@ import Testing
     #expect(answer.expiresAt == Timestamp(secondsSince1970: 1_790_000_000))
   }
 
-  /// As google-auth's documentation of executable-sourced credentials shows it.
+  /// The output shown in google-auth's documentation of executable-sourced credentials.
   @Test(arguments: [ProviderFormat.auto, .googleExecutable]) func googleExecutable(format: ProviderFormat) throws {
     let answer = try parse(
       #"""
@@ -99,7 +99,7 @@ import Testing
     #expect(error?.vendorDescription == "Caller not authorized, token=‹masked› .")
   }
 
-  /// As git-credential-oauth answers `get`.
+  /// The output of `git-credential-oauth get`.
   @Test func gitCredential() throws {
     let answer = try parse(
       "protocol=https\nusername=oauth2\r\npassword=a=b c\npassword_expiry_utc=1790000000\noauth_refresh_token=r\n\nx",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DelegateBridge
 
-/// What providers read on standard input.
+/// The JSON that providers read on standard input.
 @Suite struct ProviderInputTests {
   private func question(_ user: String?, host: String? = "acme.zendesk.com", isSecret: Bool = false) throws
     -> BridgeQuestion

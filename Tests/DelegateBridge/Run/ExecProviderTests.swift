@@ -6,7 +6,7 @@ import Testing
 
 @testable import DelegateBridge
 
-/// Real programs, run to their end.
+/// Runs of real programs.
 @Suite struct ExecProviderTests {
   private let directory: ScriptDirectory
   private let log = LogCapture()
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func processIsClean() async throws {
-    // Descriptors that a careless library left open for exec.
+    // Descriptors without close-on-exec, as a careless library would leave them.
     let leaked = try (0..<5).map { _ in try #require(Optional(open("/dev/null", O_RDONLY))) }
     defer { for file in leaked { close(file) } }
     let run = try await run([

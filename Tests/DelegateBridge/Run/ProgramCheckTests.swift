@@ -52,7 +52,7 @@ import Testing
     #expect(refusal(script) == nil)
     chmod("\(directory.path)/sub", mode)
     #expect(sentence(script).contains("\(directory.path)/sub (mode \(String(mode, radix: 8)))"))
-    // A link elsewhere does not hide the directory, and none in it is followed.
+    // A link from a safe directory does not hide the unsafe one: the directories of link and target are both checked.
     symlink(script, "\(directory.path)/link")
     #expect(sentence("\(directory.path)/link").contains("/sub (mode"))
   }
@@ -70,7 +70,7 @@ import Testing
     let directory = try ScriptDirectory()
     let script = try directory.shell("true")
     guard geteuid() == 0 else { return }
-    // Asked by another daemon's user, a file of root is fine, one of this user is not.
+    // A file of root is accepted for every daemon. A file of another user is accepted only for that user's daemon.
     #expect(refusal("/bin/sh", ProgramCheck(user: 65_534)) == nil)
     chown(script, 65_533, 65_533)
     #expect(sentence(script).contains("belongs to uid 65533"))
@@ -110,7 +110,7 @@ import Testing
     #expect(refusal(script, ProgramCheck(allowed: ["/"])) == nil)
     #expect(sentence(script, ProgramCheck(allowed: ["/usr/libexec/none"])).contains("bridge.allow"))
     #expect(sentence(script, ProgramCheck(allowed: [String(directory.path.dropLast())])).contains("bridge.allow"))
-    // A link in an allowed directory does not lead out of it.
+    // A link in an allowed directory to a program elsewhere is refused.
     symlink("/bin/sh", "\(directory.path)/link")
     #expect(sentence("\(directory.path)/link", ProgramCheck(allowed: [directory.path])).contains("bridge.allow"))
   }

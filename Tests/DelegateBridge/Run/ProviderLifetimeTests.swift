@@ -5,7 +5,7 @@ import Testing
 
 @testable import DelegateBridge
 
-/// Providers that don't end as they should, and what they leave behind.
+/// Providers that do not end in time or are cancelled, and the processes that they leave behind.
 @Suite struct ProviderLifetimeTests {
   private let directory: ScriptDirectory
 
@@ -91,7 +91,7 @@ import Testing
     #expect(String(decoding: run.output, as: UTF8.self) == "token\n")
     let pid = try #require(directory.words(of: "pid").first)
     #expect(isAlive(pid), "it is the sweep's")
-    // The oldest run in progress of this process decides when; other tests run some.
+    // The sweep spares the process while runs of other tests that began earlier are in progress, so retry.
     #expect(
       await eventually(within: .seconds(60)) {
         await SubreaperSweep().sweep()

@@ -9,7 +9,7 @@ import Testing
 
   private let limits = SlotLimits(concurrent: 3, running: 6, runningPerOwner: 3)
 
-  /// A table in which these instances have answered before.
+  /// Returns a table in which a run of each of these instances has succeeded.
   private func table(_ limits: SlotLimits, healthy: Range<Int> = 0..<0) -> SlotTable {
     var table = SlotTable(limits: limits)
     for instance in healthy {
@@ -165,7 +165,7 @@ import Testing
     #expect(table.waitingCount == 0)
   }
 
-  /// Whatever happens, the limits hold and nobody who may run waits.
+  /// In any order of events, the limits hold and no run waits that could start.
   @Test(arguments: 0..<20) func limitsHoldAtRandom(seed: UInt64) {
     var random = SplitMix(state: seed)
     var table = SlotTable(limits: limits)
@@ -213,7 +213,7 @@ import Testing
   }
 }
 
-/// Random numbers that a seed repeats.
+/// A random number generator with the same numbers for the same seed.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

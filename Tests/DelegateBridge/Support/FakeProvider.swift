@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import DelegateBridge
 
-/// Ends runs as it is told, or hangs until they are cancelled.
+/// A provider whose runs end as a test configures, or hang until they are cancelled.
 final class FakeProvider: ProviderRunning {
   private struct State: Sendable {
     var endings: [String: ProviderEnding] = [:]
@@ -15,18 +15,18 @@ final class FakeProvider: ProviderRunning {
 
   private let state = Mutex(State())
 
-  /// The instances whose provider was run, in order.
+  /// The programs that were run, in order.
   var runs: [String] { state.withLock { $0.runs } }
-  /// How many run now.
+  /// The number of runs in progress.
   var current: Int { state.withLock { $0.current } }
 
-  /// How runs with this program end from now on; an answer without this.
+  /// Sets how further runs of this program end; `nil` restores the default, exit status 0.
   func end(_ program: String, with ending: ProviderEnding?) { state.withLock { $0.endings[program] = ending } }
 
-  /// What runs with this program write.
+  /// Sets the output of further runs of this program. The default is `token-of-` and the program.
   func write(_ program: String, _ output: String) { state.withLock { $0.outputs[program] = output } }
 
-  /// Lets runs with this program hang.
+  /// Makes further runs of this program hang for 600 s or until they are cancelled.
   func hang(_ program: String) { state.withLock { _ = $0.hanging.insert(program) } }
 
   func run(_ invocation: ProviderInvocation) async -> ProviderRun {

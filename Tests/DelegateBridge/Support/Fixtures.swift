@@ -15,7 +15,7 @@ extension BridgeQuestion {
 }
 
 extension ProviderConfiguration {
-  /// The provider that a JSON text configures.
+  /// Creates the provider that a JSON text configures. Throws the violation of the schema if there is one.
   init(json text: String) throws {
     let json = try JSONParser.parse(text)
     if let violation = Self.jsonSchema.violation(in: json) { throw violation }
@@ -27,7 +27,7 @@ extension BridgeKey {
   static func numbered(_ number: Int) -> BridgeKey { BridgeKey(instance: "instance-\(number)") }
 }
 
-/// The error that an operation ends with.
+/// Returns the error that `body` throws; `nil` if it throws none.
 func failure<T>(_ body: () async throws(SDKError) -> T) async -> SDKError? {
   do {
     _ = try await body()

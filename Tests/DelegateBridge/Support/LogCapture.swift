@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Keeps what is logged.
+/// A recorder of log lines.
 final class LogCapture: Sendable {
   struct Line: Sendable {
     let text: String

@@ -4,14 +4,14 @@ import Testing
 
 @testable import DelegateBridge
 
-/// A directory of its own for a test's programs, removed with its last user.
+/// A directory for the programs of one test, removed in `deinit`.
 final class ScriptDirectory: Sendable {
   let path: String
 
   init() throws {
     var template = Array("/tmp/sdkd-provider-XXXXXX".utf8CString)
     path = try #require(mkdtemp(&template).map { String(cString: $0) })
-    // Orphans of these programs are to come to this process, as they come to the daemon.
+    // Make this process, like the daemon, the new parent of the programs' orphans.
     SubreaperSweep.adoptOrphans()
   }
 
@@ -21,7 +21,7 @@ final class ScriptDirectory: Sendable {
     rmdir(path)
   }
 
-  /// Writes an executable file.
+  /// Writes an executable file and returns its path.
   @discardableResult
   func write(_ text: String, as name: String = "provider", mode: mode_t = 0o755) throws -> String {
     let full = "\(path)/\(name)"
@@ -35,15 +35,15 @@ final class ScriptDirectory: Sendable {
     return full
   }
 
-  /// A shell script.
+  /// Writes a shell script and returns its path.
   func shell(_ text: String, as name: String = "provider", mode: mode_t = 0o755) throws -> String {
     try write("#!/bin/sh\n\(text)\n", as: name, mode: mode)
   }
 
-  /// A Python script.
+  /// Writes a Python script and returns its path.
   func python(_ text: String) throws -> String { try write("#!/usr/bin/env python3\n\(text)\n") }
 
-  /// The words of a file; none while it doesn't exist.
+  /// Returns the words of a file; none while it does not exist.
   func words(of name: String) -> [String] {
     guard let file = fopen("\(path)/\(name)", "re") else { return [] }
     defer { fclose(file) }
@@ -53,7 +53,7 @@ final class ScriptDirectory: Sendable {
   }
 }
 
-/// Waits for a condition; false when it doesn't come true in time.
+/// Waits until a condition is true. Returns false if it is not true in time.
 func eventually(within limit: Duration = .seconds(20), _ condition: () async -> Bool) async -> Bool {
   let end = ContinuousClock.now + limit
   while ContinuousClock.now < end {
@@ -63,7 +63,7 @@ func eventually(within limit: Duration = .seconds(20), _ condition: () async -> 
   return await condition()
 }
 
-/// Whether a process is there and not merely waiting to be reaped.
+/// Whether a process exists and is not merely waiting to be reaped.
 func isAlive(_ pid: String) -> Bool {
   guard let pid = pid_t(pid), let entry = ProcessTable.entry(of: pid) else { return false }
   return entry.state != "Z"

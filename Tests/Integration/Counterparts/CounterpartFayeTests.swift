@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// Messaging's realtime connection with Faye, a Bayeux server of others.
+/// Messaging's realtime connection with Faye, a third-party Bayeux server.
 @Suite struct CounterpartFayeTests {
   @Test("Faye's events arrive, and logout takes leave")
   func events() throws {

@@ -3,10 +3,11 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// Refresh tokens that glewlwyd, an OAuth 2 server of others, rotates.
+/// Refresh tokens that glewlwyd, a third-party OAuth 2 server, rotates.
 @Suite(.serialized) struct CounterpartGlewlwydTests {
-  /// No refresh token was presented after its successor was, and none more than three times: by the request that a crash
-  /// cut off, by the one attempt after it, and once more because glewlwyd's refusals are empty, as a proxy's may be.
+  /// Expects that no refresh token was presented after its successor was, and none more than three times. The three are
+  /// the request that a crash cut off, the one attempt after it, and one more because glewlwyd's refusals are empty, as
+  /// a proxy's may be.
   private func expectOrder(_ presentations: [GlewlwydDesk.Presentation]) {
     var latest: [String: Int] = [:]
     for (index, presentation) in presentations.enumerated() {

@@ -5,7 +5,7 @@ import Testing
 
 /// The daemon's metrics, read by Prometheus and checked by its promtool.
 @Suite struct CounterpartPrometheusTests {
-  /// A daemon with some calls behind it, which serves its metrics.
+  /// Opens a desk whose daemon serves its metrics, and makes some calls.
   private func desk() throws -> (desk: Desk, port: UInt16) {
     let port = try Nginx.freePorts(1)[0]
     let desk = try Desk.open(configuration: "[metrics]\nlisten = \"127.0.0.1:\(port)\"\n")

@@ -2,9 +2,9 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// Programs of others as token providers, configured as their users would.
+/// Third-party programs as token providers, configured as their users would.
 @Suite struct CounterpartProviderTests {
-  /// An instance of edna, which takes tokens of any form, with a user and a provider.
+  /// Creates an instance of edna, which takes tokens of any form, with a user and a provider.
   private func edna(_ desk: Desk, provider: JSONObject) throws -> Line {
     let line = try desk.connect()
     try desk.create(

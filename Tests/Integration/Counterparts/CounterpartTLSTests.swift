@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// TLS to a vendor's server that is nginx before the sandbox.
+/// TLS to a vendor's server, which is nginx in front of the sandbox.
 @Suite struct CounterpartTLSTests {
   /// A desk, nginx, and certificates of an authority that `ca_file` names.
   private struct Front {
@@ -38,7 +38,7 @@ import Testing
         """
     }
 
-    /// Starts nginx with another certificate.
+    /// Restarts nginx with another certificate.
     ///
     /// - Parameter more: server blocks besides.
     func present(_ certificate: String, _ options: String = "", listen: String = "ssl", more: String = "") throws {
@@ -46,19 +46,19 @@ import Testing
       try nginx.start(more + Self.server(desk, port, certificate: certificate, options, listen: listen))
     }
 
-    /// The path of the sandbox's Messaging backend, with a scheme and this server.
+    /// Returns the URL of the sandbox's Messaging backend behind nginx; with the scheme `wss`, of its realtime socket.
     func url(_ scheme: String, host: String = "localhost") throws -> String {
       "\(scheme)://\(host):\(port)/ns/\(desk.namespace)/zm\(scheme == "wss" ? "/faye" : "")"
     }
 
-    /// An instance that asks over TLS.
+    /// Creates an instance that sends its requests over TLS.
     func create(caFile: Bool = true, _ more: JSONObject = [:]) throws {
       var settings: JSONObject = ["base_url": .string(try url("https")), "realtime": "off"]
       if caFile { settings["ca_file"] = .string(desk.folder.appendingPathComponent("ca.pem").path) }
       try desk.create("desk", on: line, settings: settings.merged(with: more))
     }
 
-    /// An instance that asks in the clear, and opens its realtime socket over TLS.
+    /// Creates an instance that sends its requests in clear text and opens its realtime socket over TLS.
     func createRealtime(caFile: Bool = true) throws {
       var settings: JSONObject = ["realtime_url": .string(try url("wss"))]
       if caFile { settings["ca_file"] = .string(desk.folder.appendingPathComponent("ca.pem").path) }
@@ -69,7 +69,7 @@ import Testing
       try line.failure("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
     }
 
-    /// Why the realtime socket can't be opened.
+    /// Waits for a network error, and returns the message that says why the realtime socket can't be opened.
     func realtimeError() throws -> String {
       var message: String?
       try eventually("a network error is told", within: 60) {
@@ -79,7 +79,8 @@ import Testing
       return message ?? ""
     }
 
-    /// What curl gets when it is told to accept any version of TLS, any cipher and any certificate.
+    /// Returns the HTTP status that curl gets if it accepts any version of TLS, any cipher and any certificate; `000`
+    /// if it can't connect.
     func curlStatus() throws -> String {
       let run = try Counterpart.run(
         "/usr/bin/curl",
@@ -91,7 +92,7 @@ import Testing
     }
   }
 
-  /// Debian's OpenSSL offers the old versions only at the lowest level of security.
+  /// Returns directives that allow one version of TLS. Debian's OpenSSL offers 1.0 and 1.1 only at security level 0.
   private static func only(_ version: String) -> String {
     "ssl_protocols \(version); ssl_ciphers DEFAULT:@SECLEVEL=0;"
   }
@@ -144,7 +145,7 @@ import Testing
     try front.present("good", "keepalive_timeout 100ms;", listen: "ssl http2")
     for user in ["alice", "bob", "alice"] {
       try front.desk.logIn(as: user, on: front.line)
-      // Time in which nginx closes the connection.
+      // Gives nginx time to close the idle connection.
       Thread.sleep(forTimeInterval: 0.3)
     }
     #expect(try front.desk.events("desk", on: front.line, "networkError").isEmpty)
@@ -171,7 +172,7 @@ import Testing
     try front.desk.logIn(on: front.line)
     let message = try front.realtimeError()
     #expect(message.contains(words), "\(message)")
-    // Only curl has sent anything.
+    // Only curl has sent a request.
     #expect(front.nginx.requests.count == 1)
   }
 
@@ -196,7 +197,7 @@ import Testing
     try eventually("the vendor has answered") {
       try front.desk.vendor.log().contains { $0["path"]?.stringValue?.hasSuffix("/login") == true }
     }
-    // Time for the head and the first bytes of the body.
+    // Gives nginx time to send the head and the first bytes of the body.
     Thread.sleep(forTimeInterval: 1)
     front.nginx.kill()
     let error = try front.line.answer(call)["error"].flatMap { RPCError(json: $0) }

@@ -5,7 +5,7 @@ import JSONRPC
 /// Results and notifications of the daemon, appended as lines to the file that `SDKD_TEST_ANSWERS` names, for
 /// `Counterparts/Programs/answers` to check against the contract.
 enum AnswerRecord {
-  /// How many of one method are kept.
+  /// The maximum number of recorded values of one method.
   private static let maximum = 200
 
   private static let file: Int32? = ProcessInfo.processInfo.environment["SDKD_TEST_ANSWERS"].map {

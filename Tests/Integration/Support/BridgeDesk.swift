@@ -7,10 +7,10 @@ struct BridgeDesk {
   let line: Line
   let first: String
 
-  /// Writes tokens for whoever it is asked for.
+  /// A shell command that mints a token for the user in `SDKD_EXTERNAL_ID`.
   static let mint = "'\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\""
 
-  /// Nothing is renewed but on demand.
+  /// Settings with which tokens are renewed only on demand.
   static let lazy: JSONObject = ["refresh": ["mode": "lazy", "min_interval": 0]]
 
   init(
@@ -30,22 +30,22 @@ struct BridgeDesk {
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(first)])
   }
 
-  /// The `bridge` of the instance.
+  /// Returns the member `bridge` of the instance.
   func bridge() throws -> JSON { try line.call("instance.get", ["instance": "desk"])["bridge"] ?? .null }
 
   /// Changes the provider of the instance.
   func use(_ provider: JSON) throws { try line.call("instance.update", ["instance": "desk", "provider": provider]) }
 
-  /// Lets the provider run a command instead.
+  /// Makes the program at `path` the provider.
   func run(_ path: String) throws {
     try use(["command": [.string(path)]])
   }
 
-  /// What a file in the scratch folder holds; nothing without it.
+  /// Returns the content of a file in the scratch folder; empty if there is no such file.
   func read(_ name: String) -> String {
     (try? String(contentsOf: desk.folder.appendingPathComponent(name), encoding: .utf8)) ?? ""
   }
 
-  /// The path of a file in the scratch folder.
+  /// Returns the path of a file in the scratch folder.
   func path(_ name: String) -> String { desk.folder.appendingPathComponent(name).path }
 }

@@ -2,17 +2,17 @@ import Foundation
 import Glibc
 import JSONRPC
 
-/// A process of some user and groups, and if wanted in a control group, that makes calls on a connection of its own.
+/// A process with a given user, groups and control group that makes calls on a connection of its own.
 struct Caller {
   /// Its user.
   var uid: Int
-  /// Its group; the user's number unless given.
+  /// Its group; by default the number of its user.
   var gid: Int?
   /// Its supplementary groups.
   var groups: [Int] = []
   /// A folder of the control groups' file system that it is moved into before it connects.
   var controlGroup: String?
-  /// Whether the process that connects is another, which has ended when the calls are made.
+  /// Whether a different process connects, which has ended by the time of the calls.
   var isOrphaned = false
 
   private static let script = """
@@ -36,7 +36,7 @@ struct Caller {
         sys.stdout.write(answer)
     """
 
-  /// The answers' lines, as they came.
+  /// Makes calls and returns the lines of the responses, unchanged.
   func lines(_ desk: Desk, _ calls: [(method: String, params: JSON)]) throws -> [String] {
     let id = UUID().uuidString
     let script = try desk.write("caller.py", Self.script)
@@ -60,14 +60,14 @@ struct Caller {
     return try String(contentsOf: out, encoding: .utf8).split(separator: "\n").map(String.init)
   }
 
-  /// The answer to one call.
+  /// Makes one call and returns the response.
   func call(_ desk: Desk, _ method: String, _ params: JSON = [:]) throws -> JSON {
     let lines = try lines(desk, [(method, params)])
     guard let line = lines.first else { throw Program.Failure(description: "no answer to \(method)") }
     return try JSONParser.parse(line)
   }
 
-  /// Why a call fails; `nil` when it does not.
+  /// Makes one call and returns the reason of its error; `nil` when it succeeds.
   func reason(_ desk: Desk, _ method: String, _ params: JSON = [:]) throws -> String? {
     try call(desk, method, params)["error"]?["data"]?["reason"]?.stringValue
   }

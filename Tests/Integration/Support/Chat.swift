@@ -18,31 +18,31 @@ struct Chat {
       "desk", kind: "zendesk.chat", on: line, settings: base.merged(with: settings), provider: try provider?(desk))
   }
 
-  /// The instance of a desk that the test has started itself.
+  /// Wraps the instance of a desk that the test has started itself.
   init(_ desk: Desk, _ line: Line) {
     self.desk = desk
     self.line = line
   }
 
-  /// The same instance after a kill and a restart of the daemon.
+  /// Kills the daemon and starts it again. Returns the same instance on a new connection.
   func crashed() throws -> Chat {
     try desk.crash()
     return Chat(desk, try desk.connect())
   }
 
-  /// A visitor's JWT.
+  /// Returns a visitor's JWT.
   static func mint(_ user: String = "alice", ttl: Int? = 300, _ more: [String] = []) throws -> String {
     try Vendor.mint(user, ttl: ttl, ["--sdk", "chat"] + more)
   }
 
-  /// A shell command that mints a visitor's JWT and notes that it ran.
+  /// Creates a provider that mints a visitor's JWT and notes each question.
   static func minting(_ desk: Desk, _ user: String = "alice", _ more: String = "") throws -> JSON {
     try desk.provider(
       "cat >> \(desk.folder.path)/asked; echo >> \(desk.folder.path)/asked; exec '\(Program.path("sdk-sandbox"))' mint --sdk chat --external-id \(user) \(more)"
     )
   }
 
-  /// The questions that the provider was asked.
+  /// Returns the questions to the provider, oldest first.
   func asked() -> [JSON] {
     let text = (try? String(contentsOf: desk.folder.appendingPathComponent("asked"), encoding: .utf8)) ?? ""
     return text.split(separator: "\n").compactMap { try? JSONParser.parse(Array($0.utf8)) }
@@ -58,7 +58,7 @@ struct Chat {
   func token() throws -> JSON { try line.call("token.get", ["instance": "desk"]) }
   func instance() throws -> JSON { try line.call("instance.get", ["instance": "desk"]) }
 
-  /// The events of these types, or all, oldest first.
+  /// Returns the events of these types, or all, oldest first.
   func events(_ types: String...) throws -> [JSON] {
     let all = try line.call("events.list", ["limit": 500])["events"]?.arrayValue ?? []
     return types.isEmpty ? all : all.filter { types.contains($0["type"]?.stringValue ?? "") }
@@ -68,7 +68,7 @@ struct Chat {
     try events().compactMap { $0["type"]?.stringValue }.filter { types.isEmpty || types.contains($0) }
   }
 
-  /// The forms of the exchanges so far, oldest first.
+  /// Returns the forms of the exchanges so far, oldest first.
   func exchanges() throws -> [[String: String]] {
     try desk.vendor.log().filter { $0["method"] == "POST" }.map { entry in
       var form: [String: String] = [:]
@@ -80,7 +80,7 @@ struct Chat {
     }
   }
 
-  /// The register frames so far, oldest first.
+  /// Returns the register frames so far, oldest first.
   func frames() throws -> [JSON] {
     try desk.vendor.log().filter { $0["method"] == "WS" }.map {
       try JSONParser.parse(Array(($0["body"]?.stringValue ?? "").utf8))
@@ -96,7 +96,7 @@ struct Chat {
     try desk.vendor.request("POST", "/_options", .object((["sdk": "zc"] as JSONObject).merged(with: options)))
   }
 
-  /// Waits until the id token has ended by the clock.
+  /// Waits until the id token has expired by the clock.
   func waitForTheEnd() throws {
     let formatter = ISO8601DateFormatter()
     formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]

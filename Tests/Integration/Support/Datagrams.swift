@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A datagram socket that keeps what comes: the place of a journal or of systemd's notifications.
+/// A datagram socket that keeps what it receives, in place of the journal or of systemd's notify socket.
 final class Datagrams: @unchecked Sendable {
   private let descriptor: Int32
   private var all: [String] = []

@@ -29,7 +29,7 @@ extension Desk {
     return try String(contentsOf: out, encoding: .utf8).split(separator: "\n").map { try JSONParser.parse(String($0)) }
   }
 
-  /// What `sdkctl audit` with these arguments shows, and how it ended.
+  /// Runs `sdkctl audit` with these arguments. Returns its exit status, the records and its standard error.
   func audit(
     _ arguments: [String], environment: [String: String] = [:]
   ) throws -> (status: Int32, records: [JSON], error: String) {

@@ -36,7 +36,7 @@ extension Desk {
   /// Runs `sdkctl` on this desk's socket.
   func sdkctl(_ arguments: String...) throws -> CommandRun { try sdkctl(arguments) }
 
-  /// A check of `daemon.health`.
+  /// Returns a check of `daemon.health`.
   func check(_ name: String, on line: Line) throws -> JSON? {
     try line.call("daemon.health")["checks"]?.arrayValue?.first { $0["name"]?.stringValue == name }
   }

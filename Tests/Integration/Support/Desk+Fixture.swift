@@ -2,13 +2,14 @@ import Foundation
 import Testing
 
 extension Desk {
-  /// The folder of a recorded state.
+  /// Returns the folder of a recorded state.
   static func fixture(_ name: String) -> URL {
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("Fixtures/\(name)")
   }
 
-  /// A stopped desk with a recorded state, and the environment for a daemon whose clock shows a time after the recording.
+  /// Returns a stopped desk with a recorded state, and the environment for a daemon whose clock shows a time after the
+  /// recording.
   ///
   /// Recorded tokens live for an hour, and recorded deliveries are dropped after a day.
   static func recorded(

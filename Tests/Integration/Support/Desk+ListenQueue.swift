@@ -1,8 +1,8 @@
 import JSONRPC
 
 extension Desk {
-  /// The most connections that may wait at the control socket, by the kernel's own figure (`ss -xl`, column Send-Q), and
-  /// the most that the kernel allows.
+  /// The maximum number of connections that may wait at the control socket, by the kernel's own figure (`ss -xl`,
+  /// column Send-Q), and the maximum that the kernel allows.
   var listenQueue: (length: Int?, limit: Int?) {
     get throws {
       let said = try play(

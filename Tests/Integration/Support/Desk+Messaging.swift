@@ -1,9 +1,9 @@
 import Foundation
 import JSONRPC
 
-/// Messaging's instance `desk` of a test, and its backend.
+/// The Messaging instance `desk` of a test, and its backend.
 extension Desk {
-  /// Logs a user in and gives the JWT.
+  /// Logs a user in and returns the JWT.
   @discardableResult
   func logIn(as user: String = "alice", ttl: Int = 3600, on line: Line) throws -> String {
     let jwt = try Vendor.mint(user, ttl: ttl)
@@ -11,7 +11,7 @@ extension Desk {
     return jwt
   }
 
-  /// Waits until the token at hand has ended by the clock.
+  /// Waits until the current token has expired by the clock.
   func waitForTheEnd(on line: Line) throws {
     let formatter = ISO8601DateFormatter()
     formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
@@ -24,12 +24,12 @@ extension Desk {
 
   func user(on line: Line) throws -> JSON { try line.call("instance.currentUser", ["instance": "desk"]) }
 
-  /// The types of the instance's events, oldest first.
+  /// Returns the types of the instance's events, oldest first.
   func eventTypes(on line: Line) throws -> [String] {
     try events("desk", on: line).compactMap { $0["type"]?.stringValue }
   }
 
-  /// Waits until the vendor has accepted the realtime subscription of whoever is signed in, and gives their id.
+  /// Waits until the vendor has accepted the realtime subscription of the current user. Returns the user's id.
   @discardableResult
   func waitForRealtime(_ id: String = "desk", on line: Line) throws -> String {
     var user = ""
@@ -40,7 +40,7 @@ extension Desk {
     return user
   }
 
-  /// A provider that mints for whoever it is asked for and counts its runs.
+  /// Creates a provider that mints a token for the requested user and counts its runs in the file `runs-desk`.
   func countingProvider() throws -> JSON {
     try provider(
       "echo run >> '\(folder.path)/runs-desk'; exec '\(KindSample.sandbox)' mint --external-id \"$SDKD_EXTERNAL_ID\"")
@@ -48,30 +48,30 @@ extension Desk {
 }
 
 extension Vendor {
-  /// Messaging's part of the sandbox's state.
+  /// Returns Messaging's part of the sandbox's state.
   func messagingState() throws -> JSON { try request("GET", "/_state")["zm"] ?? .null }
 
-  /// The users whom a realtime socket listens to.
+  /// Returns the users that a realtime socket is subscribed to.
   func listeners() throws -> [String] {
     try messagingState()["subscriptions"]?.arrayValue?.compactMap { $0["appUserId"]?.stringValue } ?? []
   }
 
-  /// How many sockets are open.
+  /// Returns the number of open sockets.
   func openSockets() throws -> Int { try request("GET", "/_sockets")["sockets"]?.arrayValue?.count ?? 0 }
 
-  /// Merges two users, by `_id` or external id, and tells who listens as the first.
+  /// Merges two users, by `_id` or external id, and notifies the subscribers of the first.
   func merge(_ from: String, into to: String) throws {
     try request("POST", "/_merge", ["from": .string(from), "to": .string(to)])
   }
 
-  /// The registration of the only client that the vendor knows of.
+  /// Returns the registration of the only client that the vendor knows. Throws unless there is exactly one.
   func client() throws -> JSON {
     let clients = try messagingState()["clients"]?.arrayValue ?? []
     guard clients.count == 1 else { throw Program.Failure(description: "\(clients.count) clients") }
     return clients[0]
   }
 
-  /// `METHOD last-part status` of the requests that have arrived.
+  /// Returns `METHOD last-part status` for each request that has arrived.
   func calls() throws -> [String] {
     try log().map { entry in
       let last = entry["path"]?.stringValue?.split(separator: "/").last ?? ""

@@ -6,7 +6,7 @@ import JSONRPC
 extension Desk {
   var database: URL { state.appendingPathComponent("state.db") }
 
-  /// The names of the files in the state that begin so.
+  /// Returns the names of the files in the state that begin with `prefix`.
   func stateFiles(_ prefix: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: state.path)) ?? []
     return names.filter { $0.hasPrefix(prefix) }.sorted()
@@ -40,7 +40,7 @@ extension Desk {
     }
   }
 
-  /// The files of the state that do not belong to a user.
+  /// Returns the files of the state that do not belong to a user.
   func stateFiles(notOwnedBy uid: UInt32) throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: state.path).filter { name in
       var information = stat()

@@ -8,7 +8,7 @@ extension Desk {
   /// Lines of the configuration that let the daemon find this desk's units.
   var unitConfiguration: String { "[bridge]\nunit_sockets = \"\(unitSockets.path)\"\n" }
 
-  /// A desk whose daemon looks for units in a folder of its own.
+  /// Opens a desk whose daemon looks for units in a folder of its own.
   static func openWithUnits() throws -> Desk {
     let desk = try Desk()
     try FileManager.default.createDirectory(at: desk.unitSockets, withIntermediateDirectories: true)
@@ -17,8 +17,8 @@ extension Desk {
     return desk
   }
 
-  /// A listener that starts this shell script for each connection, as systemd does for a socket with `Accept=yes`:
-  /// systemd's own program for that. It goes away with the result.
+  /// Starts a listener that runs this shell script for each connection, as systemd does for a socket with `Accept=yes`.
+  /// The listener is `systemd-socket-activate`, which ends with the result.
   ///
   /// - Parameters:
   ///   - wrapper: what runs the script; the shipped one.

@@ -25,7 +25,7 @@ final class Desk: @unchecked Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// A desk whose daemon is ready.
+  /// Opens a desk whose daemon is ready.
   static func open(configuration: String? = nil) throws -> Desk {
     let desk = try Desk()
     if let configuration { try desk.write("sdkd.toml", configuration) }
@@ -76,14 +76,14 @@ final class Desk: @unchecked Sendable {
     }
   }
 
-  /// Ends the daemon without warning and starts it again.
+  /// Kills the daemon and starts it again.
   func crash() throws {
     daemon?.signal(SIGKILL)
     _ = daemon?.exit(within: 10)
     try start()
   }
 
-  /// Asks the daemon to stop.
+  /// Stops the daemon with SIGTERM. Returns its exit status, or `nil` if it still runs after 30 seconds.
   @discardableResult
   func stop() -> Int32? {
     daemon?.signal(SIGTERM)
@@ -92,7 +92,7 @@ final class Desk: @unchecked Sendable {
 
   func connect() throws -> Line { try Line(socket, owner: self) }
 
-  /// Everything that the daemon has written to its logs.
+  /// The text of all logs of the daemon.
   var logs: String {
     (1...max(1, starts)).map {
       (try? String(contentsOf: folder.appendingPathComponent("log\($0)"), encoding: .utf8)) ?? ""
@@ -104,7 +104,7 @@ final class Desk: @unchecked Sendable {
 
   var vendor: Vendor { Vendor(namespace: namespace) }
 
-  /// An instance of the Messaging kind at the sandbox.
+  /// Creates an instance of the Messaging kind at the sandbox.
   @discardableResult
   func create(
     _ id: String, on line: Line, settings: JSONObject = [:], provider: JSON? = nil, access: JSON? = nil
@@ -118,7 +118,7 @@ final class Desk: @unchecked Sendable {
     return try line.call("instance.create", .object(params))
   }
 
-  /// An instance of any kind.
+  /// Creates an instance of any kind.
   @discardableResult
   func create(
     _ id: String, kind: String, on line: Line, settings: JSONObject, provider: JSON? = nil, access: JSON? = nil
@@ -129,13 +129,13 @@ final class Desk: @unchecked Sendable {
     return try line.call("instance.create", .object(params))
   }
 
-  /// A token provider that is this shell script.
+  /// Creates a token provider from this shell script.
   func provider(_ script: String, name: String = "provider") throws -> JSON {
     let file = try write(name, "#!/bin/sh\n\(script)\n", mode: 0o755)
     return ["command": [.string(file.path)]]
   }
 
-  /// A provider that mints tokens for whoever it is asked for.
+  /// Creates a provider that mints tokens for the requested user.
   func mintingProvider(ttl: Int = 3600) throws -> JSON {
     try provider("exec '\(Program.path("sdk-sandbox"))' mint --external-id \"$SDKD_EXTERNAL_ID\" --ttl \(ttl)")
   }

@@ -20,7 +20,7 @@ final class EdnaDesk {
 
   var vendor: Vendor { desk.vendor }
 
-  /// Ends the daemon without warning and starts it again.
+  /// Kills the daemon, starts it again and connects to it.
   func crash() throws {
     try desk.crash()
     line = try desk.connect()
@@ -47,7 +47,7 @@ final class EdnaDesk {
     ["user": .object((["identifier": .string(identifier)] as JSONObject).merged(with: more))]
   }
 
-  /// Authorises and waits for the outcome.
+  /// Authorizes a user and waits for the outcome.
   @discardableResult
   func authorize(_ identifier: String, auth: JSON? = nil, user: JSONObject = [:]) throws -> JSON {
     var params = Self.user(identifier, user)
@@ -56,7 +56,7 @@ final class EdnaDesk {
     return try call("authorize", params)
   }
 
-  /// Authorises and does not wait; gives the operation.
+  /// Authorizes a user without waiting. Returns the id of the operation.
   func begin(_ identifier: String, auth: JSON? = nil, user: JSONObject = [:]) throws -> String {
     var params = Self.user(identifier, user)
     params["auth"] = auth
@@ -81,7 +81,7 @@ final class EdnaDesk {
 
   func events(_ type: String) throws -> [JSON] { try events().filter { $0["type"]?.stringValue == type } }
 
-  /// The event that ends an operation.
+  /// Waits for the event that ends an operation, and returns it.
   func outcome(of operation: String) throws -> JSON {
     var found: JSON?
     try eventually("the operation has ended") {
@@ -93,7 +93,7 @@ final class EdnaDesk {
 
   // MARK: At the vendor
 
-  /// What arrived: paths of requests, names of frames.
+  /// Returns the arrivals in order: the end of the path for a request, the name for a frame.
   func arrivals() throws -> [String] {
     try vendor.log().map { entry in
       guard entry["method"] == "WS" else {
@@ -104,7 +104,7 @@ final class EdnaDesk {
     }
   }
 
-  /// The frames of a name, oldest first.
+  /// Returns the data of the frames with a name, oldest first.
   func frames(_ name: String) throws -> [JSON] {
     try vendor.log().compactMap { entry in
       guard entry["method"] == "WS", let body = entry["body"]?.stringValue else { return nil }
@@ -114,7 +114,7 @@ final class EdnaDesk {
     }
   }
 
-  /// The requests whose path ends so.
+  /// Returns the GET requests whose path ends with `suffix`.
   func requests(_ suffix: String) throws -> [JSON] {
     try vendor.log().filter { $0["method"] == "GET" && ($0["path"]?.stringValue ?? "").hasSuffix(suffix) }
   }
@@ -125,7 +125,7 @@ final class EdnaDesk {
     try vendorState["users"]?.arrayValue?.first { $0["clientId"]?.stringValue == identifier }
   }
 
-  /// Every `CLIENT_OFFLINE` that counted.
+  /// The identifiers of the users whose `CLIENT_OFFLINE` the vendor has accepted.
   var offline: [String] {
     get throws { try vendorState["offline"]?.arrayValue?.compactMap { $0["clientId"]?.stringValue } ?? [] }
   }

@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import JSONRPC
 
-/// Reads the events of many connections on one thread, cheaply: of each line only its cursor is looked at.
+/// A reader of the events of many connections, on one thread. It is cheap, because it looks only at the cursor of each
+/// line.
 final class EventDrain: @unchecked Sendable {
   private let lines: [Line]
   private var buffers: [[UInt8]]
@@ -10,12 +11,12 @@ final class EventDrain: @unchecked Sendable {
   private var seen: [[String]]
   private var isDone = false
   private let ended = DispatchSemaphore(value: 0)
-  /// How an event of a connection's first subscription begins.
+  /// The start of a line with an event of a connection's first subscription.
   private static let head = Array(
     #"{"jsonrpc":"2.0","method":"events.event","params":{"subscription":"s1","event":{"cursor":""#.utf8)
   private static let cursorBytes = 32
 
-  /// Takes over connections that are subscribed.
+  /// Takes over connections that have subscribed.
   init(_ lines: [Line]) {
     self.lines = lines
     buffers = lines.map { _ in [] }

@@ -1,8 +1,8 @@
 import Foundation
 import JSONRPC
 
-/// A client on a thread of its own that follows events as an app should: subscribes after the last cursor it has,
-/// connects again whenever the connection ends, and now and then ends it itself.
+/// A client on a thread of its own that follows events as an app should. It subscribes after its last cursor, connects
+/// again whenever the connection ends, and sometimes closes the connection itself.
 final class EventFollower: @unchecked Sendable {
   private let socket: String
   private let lock = NSLock()
@@ -46,11 +46,11 @@ final class EventFollower: @unchecked Sendable {
     }
   }
 
-  /// The cursors of all that it was told, in the order of arrival.
+  /// The cursors of all received events, in the order of arrival.
   var cursors: [String] { lock.withLock { seen } }
-  /// How often it has connected.
+  /// The number of connections so far.
   var connectionCount: Int { lock.withLock { connections } }
-  /// What should not have come.
+  /// A gap that the follower has received, which is a failure; `nil` without one.
   var complaint: String? { lock.withLock { failure } }
 
   func stop() {

@@ -1,7 +1,7 @@
 import Foundation
 import JSONRPC
 
-/// A client on a thread of its own that changes an instance again and again, whatever becomes of the daemon.
+/// A client on a thread of its own that changes an instance repeatedly, and reconnects whenever a call fails.
 final class EventWriter: @unchecked Sendable {
   private let lock = NSLock()
   private var written = 0

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// A name service of one daemon's own that answers for some names only when the test says so, as one whose directory
-/// server is away: a library in front of libc's `getpwnam_r` and `getgrnam_r`.
+/// A name service for one daemon whose look-ups wait until the test releases them, as if a directory server were down.
+/// It is a library in front of libc's `getpwnam_r` and `getgrnam_r`.
 ///
-/// Names that begin with `slow` wait, and get the number 4242. All others are the machine's.
+/// Names that begin with `slow` wait, and get the number 4242. The machine resolves all other names.
 struct HangingNames {
   private let answers: URL
   private let library: URL
@@ -19,13 +19,13 @@ struct HangingNames {
     guard program.exit(within: 60) == 0 else { throw Program.Failure(description: "clang: \(program.logText)") }
   }
 
-  /// What the daemon is started with.
+  /// The environment variables for the daemon.
   var environment: [String: String] { ["LD_PRELOAD": library.path, "TEST_NAMES": answers.path] }
 
-  /// Whether a look-up waits now.
+  /// Whether a look-up of a name that begins with `slow` has arrived so far.
   var isAsked: Bool { FileManager.default.fileExists(atPath: answers.path + ".asked") }
 
-  /// Lets all look-ups have their answers from now on.
+  /// Releases all look-ups from now on.
   func answer() throws {
     try Program.noFileIsBeingWritten.withLock { try Data().write(to: answers) }
   }

@@ -2,27 +2,27 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// One kind of instance at the sandbox, as the tests across kinds need it.
+/// A kind of instance at the sandbox, with the settings and calls that tests across kinds need.
 struct KindSample: Sendable, CustomTestStringConvertible {
   let kind: String
-  /// The sandbox's name of its backend.
+  /// The sandbox's name for the kind's backend.
   let sdk: String
-  /// Settings at the sandbox.
+  /// The settings at the sandbox.
   let settings: @Sendable (Vendor) throws -> JSONObject
-  /// A shell script that answers for this user; `nil` where the SDK needs none.
+  /// The shell script of the provider for a user; `nil` where the SDK needs none.
   let provider: @Sendable (_ user: String) -> String?
   /// The call that begins to sign a user in.
   let signIn: @Sendable (Vendor, _ instance: String, _ user: String) throws -> (method: String, params: JSONObject)
   /// The call that signs the user out.
   let signOut: @Sendable (_ instance: String) -> (method: String, params: JSONObject)
-  /// The route at the vendor that accepts a user; `nil` where the vendor is not asked.
+  /// The vendor's route that accepts a user; `nil` for a sign-in without a request.
   let exchange: String?
 
   var testDescription: String { kind }
 
   static let sandbox = Program.path("sdk-sandbox")
 
-  /// All five.
+  /// All five kinds.
   static let all: [KindSample] = [messaging, support, salesforce, chat, edna]
 
   static let messaging = KindSample(
@@ -103,7 +103,7 @@ struct KindSample: Sendable, CustomTestStringConvertible {
 }
 
 extension Desk {
-  /// An instance of a sample's kind; its provider, where it has one, appends a line to the file `runs-ID` each time.
+  /// Creates an instance of a sample's kind. Its provider, if any, appends a line to the file `runs-ID` at each run.
   @discardableResult
   func create(_ id: String, _ sample: KindSample, user: String, on line: Line, settings: JSONObject = [:]) throws
     -> JSON
@@ -114,7 +114,7 @@ extension Desk {
       provider: try script.map { try provider($0, name: "provider-\(id)") })
   }
 
-  /// Signs a user in and gives the token's answer.
+  /// Signs a user in and returns the result of `token.get`.
   @discardableResult
   func signIn(_ id: String, _ sample: KindSample, as user: String, on line: Line) throws -> JSON {
     let (method, params) = try sample.signIn(vendor, id, user)
@@ -122,25 +122,25 @@ extension Desk {
     return try line.call("token.get", ["instance": .string(id)])
   }
 
-  /// How often an instance's provider ran.
+  /// Returns the number of runs of an instance's provider.
   func runs(_ id: String) -> Int {
     let text = try? String(contentsOf: folder.appendingPathComponent("runs-\(id)"), encoding: .utf8)
     return text?.split(separator: "\n").count ?? 0
   }
 
-  /// The events of an instance by type.
+  /// Returns the events of an instance: those of the given types, or all without types.
   func events(_ id: String, on line: Line, _ types: String...) throws -> [JSON] {
     let all = try line.call("events.list", ["instances": [.string(id)], "limit": 500])["events"]?.arrayValue ?? []
     return types.isEmpty ? all : all.filter { types.contains($0["type"]?.stringValue ?? "") }
   }
 
-  /// The state of an instance.
+  /// Returns the state of an instance.
   func state(of id: String, on line: Line) throws -> String? {
     try line.call("instance.get", ["instance": .string(id)])["state"]?.stringValue
   }
 }
 
 extension Vendor {
-  /// Answers nothing but errors from now on, on every route and for every upgrade.
+  /// Makes the vendor respond with 503 from now on, on every route and to every upgrade.
   func goDown() throws { try script(["route": "/**", "status": 503, "times": "forever"]) }
 }

@@ -5,14 +5,14 @@ import JSONRPC
 /// A raw connection to a control socket: bytes out, lines in, each with a deadline.
 final class Line: @unchecked Sendable {
   let descriptor: Int32
-  /// A connection keeps its desk, and so the daemon, alive.
+  /// The desk, which the connection keeps alive, and so the daemon.
   private let owner: AnyObject?
   private var buffer: [UInt8] = []
   private var nextId = 0
   private var answers: [Int: JSON] = [:]
   /// The methods of the requests that wait for an answer.
   private var methods: [Int: String] = [:]
-  /// What came that nobody has asked for yet: notifications.
+  /// The notifications and requests that have arrived and that no test has read yet.
   private(set) var notifications: [JSON] = []
 
   init(_ path: String, owner: AnyObject? = nil) throws {
@@ -25,7 +25,8 @@ final class Line: @unchecked Sendable {
     let status = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
     }
-    // All is set by now, so that `deinit` closes the descriptor. Closing it here, too, would close another test's.
+    // All properties are set by now, so `deinit` closes the descriptor. Closing it here, too, could close another
+    // test's.
     guard status == 0 else {
       throw Program.Failure(description: "can't connect to \(path): \(String(cString: strerror(errno)))")
     }
@@ -48,7 +49,7 @@ final class Line: @unchecked Sendable {
 
   func halfClose() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// The next line; `nil` at the end of the stream. Throws when none comes in time.
+  /// Returns the next line, or `nil` at the end of the stream. Throws when no line comes in time.
   func line(within seconds: Double = 20) throws -> String? {
     let end = Date().addingTimeInterval(seconds)
     while true {
@@ -83,7 +84,7 @@ final class Line: @unchecked Sendable {
     return nextId
   }
 
-  /// The answer to a request; notifications on the way are kept.
+  /// Returns the response to a request. Keeps the notifications that arrive before it.
   func answer(_ id: Int, within seconds: Double = 20) throws -> JSON {
     if let known = answers.removeValue(forKey: id) { return known }
     while let message = try json(within: seconds) {
@@ -97,7 +98,7 @@ final class Line: @unchecked Sendable {
     throw Program.Failure(description: "the connection ended without an answer")
   }
 
-  /// Keeps what is to be checked against the contract.
+  /// Records a message for the check against the contract.
   private func record(_ message: JSON) {
     if let name = message["method"]?.stringValue, let params = message["params"] {
       AnswerRecord.add(name, params)
@@ -108,7 +109,7 @@ final class Line: @unchecked Sendable {
     }
   }
 
-  /// Calls and gives the result, or throws the error.
+  /// Makes a call and returns its result, or throws its error.
   @discardableResult
   func call(_ method: String, _ params: JSON = [:], within seconds: Double = 20) throws -> JSON {
     let message = try answer(begin(method, params), within: seconds)
@@ -116,7 +117,7 @@ final class Line: @unchecked Sendable {
     return message["result"] ?? .null
   }
 
-  /// The error that a call gives.
+  /// Makes a call and returns its error. Throws when the call succeeds.
   func failure(_ method: String, _ params: JSON = [:], within seconds: Double = 20) throws -> RPCError {
     let message = try answer(begin(method, params), within: seconds)
     guard let error = message["error"].flatMap({ RPCError(json: $0) }) else {
@@ -125,7 +126,7 @@ final class Line: @unchecked Sendable {
     return error
   }
 
-  /// The next notification of a method.
+  /// Returns the params of the next notification of a method.
   func notification(_ method: String, within seconds: Double = 20) throws -> JSON {
     if let index = notifications.firstIndex(where: { $0["method"]?.stringValue == method }) {
       return notifications.remove(at: index)["params"] ?? .null

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A wall clock of one daemon's own, moved by the test: a library in front of libc's `clock_gettime` and of timers with
+/// A wall clock for one daemon that the test can move: a library in front of libc's `clock_gettime` and of timers with
 /// an absolute time.
 struct MovableClock {
   private let offset: URL
@@ -16,17 +16,17 @@ struct MovableClock {
     guard program.exit(within: 60) == 0 else { throw Program.Failure(description: "clang: \(program.logText)") }
   }
 
-  /// What the daemon is started with.
+  /// The environment variables for the daemon.
   var environment: [String: String] { ["LD_PRELOAD": library.path, "TEST_CLOCK": offset.path] }
 
-  /// Moves the daemon's clock to so many seconds from the machine's.
+  /// Sets the daemon's clock ahead of the machine's by `seconds`; a negative number sets it back.
   func move(to seconds: Int) throws {
     let next = offset.appendingPathExtension("next")
     try Program.noFileIsBeingWritten.withLock { try Data("\(seconds)".utf8).write(to: next) }
     guard rename(next.path, offset.path) == 0 else { throw Program.Failure(description: "the clock can't be moved") }
   }
 
-  /// The library's source, which the model under load uses, too.
+  /// The source of the library, which the model under load uses, too.
   private static let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../Model/clock.c").standardizedFileURL
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
 
-/// A program of this package, running: with its standard error in a file, killed at the latest when it goes away.
+/// A running program, of this package unless given by its path. Its standard error goes to a file, and `deinit` kills
+/// it.
 final class Program: @unchecked Sendable {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -12,14 +13,14 @@ final class Program: @unchecked Sendable {
   private let lock = NSLock()
   private var status: Int32?
 
-  /// A child that is between fork and exec has a copy of every open file: a script that was just being written would
-  /// be busy for whoever runs it next.
+  /// A lock that is held while a file is written and while a process starts. Between fork and exec a child has every
+  /// open file, so a script that is being written would be busy for its next caller.
   static let noFileIsBeingWritten = NSLock()
 
-  /// `SOCK_STREAM | SOCK_CLOEXEC`: Glibc's own names vanish where libsystemd's module is in sight.
+  /// `SOCK_STREAM | SOCK_CLOEXEC`: the names in the module Glibc are not visible where libsystemd's module is.
   static let streamSocket: Int32 = 1 | 0o2_000_000
 
-  /// Where the built programs lie: beside the test runner.
+  /// The folder of the built programs: `SDKD_TEST_BIN`, or the folder of the test runner, or `.build/debug`.
   static let directory: URL = {
     if let given = ProcessInfo.processInfo.environment["SDKD_TEST_BIN"] { return URL(fileURLWithPath: given) }
     let runner = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
@@ -51,7 +52,7 @@ final class Program: @unchecked Sendable {
     var variables = ProcessInfo.processInfo.environment
     for name in ["SDKD_SOCKET", "NOTIFY_SOCKET", "JOURNAL_STREAM", "LISTEN_FDS"] { variables[name] = nil }
     variables.merge(environment) { _, new in new }
-    // A test's thread holds signals back, and what it starts would too.
+    // The threads of tests block signals, and a child would inherit that.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -83,7 +84,7 @@ final class Program: @unchecked Sendable {
     lock.withLock { if status == nil { _ = kill(pid, number) } }
   }
 
-  /// The exit status, or 128 + the signal; `nil` when it runs longer.
+  /// Waits for the end. Returns the exit status, or 128 + the signal; `nil` when the program runs longer.
   func exit(within seconds: Double) -> Int32? {
     let end = Date().addingTimeInterval(seconds)
     repeat {
@@ -103,7 +104,7 @@ final class Program: @unchecked Sendable {
   var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 }
 
-/// Looks again and again until a condition holds.
+/// Checks a condition repeatedly until it holds. Throws when it does not hold in time.
 func eventually(_ what: String, within seconds: Double = 15, _ condition: () throws -> Bool) throws {
   let end = Date().addingTimeInterval(seconds)
   while try !condition() {

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// HTTP as bytes, over TCP on loopback or a Unix socket: what a client may send that no library would.
+/// An HTTP connection over TCP on loopback that sends raw bytes, also those that no library would send.
 struct RawHTTP {
   let descriptor: Int32
 
@@ -27,7 +27,7 @@ struct RawHTTP {
     }
   }
 
-  /// A port that nobody had a moment ago.
+  /// Returns a port that was free, and the socket that holds it.
   static func freePort() throws -> (port: UInt16, holder: Int32) {
     let holder = socket(AF_INET, Program.streamSocket, 0)
     var address = sockaddr_in()
@@ -50,7 +50,7 @@ struct RawHTTP {
     _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
   }
 
-  /// Sends a request and reads to the end of the connection.
+  /// Sends a request, and reads the response to the end of the connection.
   func ask(_ method: String = "GET", _ path: String = "/metrics") throws -> Answer {
     defer { end() }
     send("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -67,7 +67,7 @@ struct RawHTTP {
       body: parts.dropFirst().joined(separator: "\r\n\r\n"))
   }
 
-  /// What comes until the peer closes.
+  /// Returns the text that arrives until the peer closes. Throws when the peer does not close in time.
   func rest(within seconds: Double = 20) throws -> String {
     let end = Date().addingTimeInterval(seconds)
     var bytes: [UInt8] = []

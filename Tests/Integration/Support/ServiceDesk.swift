@@ -10,7 +10,7 @@ final class ServiceDesk {
   let desk: Desk
   private(set) var line: Line
 
-  /// A desk with these settings and a token provider that is this shell script.
+  /// Opens a desk with these settings and a token provider that is this shell script.
   ///
   /// - Parameter client: the instance's connected app.
   init(client: String = demo, _ settings: JSONObject = [:], provider: String? = nil) throws {
@@ -22,15 +22,15 @@ final class ServiceDesk {
       "desk", kind: "salesforce.chat", on: line, settings: base.merged(with: settings), provider: script)
   }
 
-  /// Notes each run by its question, then does what a test wants.
+  /// Returns a provider's script that notes each run with its question, and then runs `body`.
   private static func script(_ body: String, in desk: Desk) -> String {
     "cd '\(desk.folder.path)' || exit 1\necho \"$SDKD_QUESTION $SDKD_SERVICE\" >> runs\n\(body)"
   }
 
-  /// Puts another script in the provider's place.
+  /// Replaces the script of the provider.
   func replaceProvider(_ body: String) throws { _ = try desk.provider(Self.script(body, in: desk)) }
 
-  /// The questions that the provider was asked, in order.
+  /// The questions to the provider, in order.
   var questions: [String] {
     let text = (try? String(contentsOf: desk.folder.appendingPathComponent("runs"), encoding: .utf8)) ?? ""
     return text.split(separator: "\n").map { String($0.prefix { $0 != " " }) }
@@ -45,26 +45,26 @@ final class ServiceDesk {
 
   var vendor: Vendor { desk.vendor }
 
-  /// What a login in the browser would have given.
+  /// Returns the grant that a login in the browser would give.
   func grant(_ user: String = "alice", _ more: JSONObject = [:]) throws -> JSON {
     let base: JSONObject = ["user": .string(user)]
     return try vendor.request("POST", "/_grant", .object(base.merged(with: more)))
   }
 
-  /// Refuses what a user has so far: `access` or `refresh` tokens, or both.
+  /// Makes the vendor refuse the tokens that a user has so far: `access` or `refresh` tokens, or both.
   func revoke(_ user: String = "alice", _ kind: String? = nil) throws {
     var body: JSONObject = ["externalId": .string(user), "sdk": "sf"]
     body["kind"] = kind.map(JSON.string)
     try vendor.request("POST", "/_revoke", .object(body))
   }
 
-  /// Scripts the token service.
+  /// Scripts the responses of the token service.
   func scriptTokens(_ more: JSONObject) throws {
     let base: JSONObject = ["route": "POST /services/oauth2/token"]
     try vendor.script(.object(base.merged(with: more)))
   }
 
-  /// Grants, tokens, revocations and devices of the backend.
+  /// Returns the grants, tokens, revocations and devices of the backend.
   func backend() throws -> JSON { try vendor.request("GET", "/_state")["sf"] ?? .null }
 
   func grants() throws -> [JSON] { try backend()["grants"]?.arrayValue ?? [] }
@@ -73,12 +73,12 @@ final class ServiceDesk {
   }
   func revocations() throws -> [JSON] { try backend()["revocations"]?.arrayValue ?? [] }
 
-  /// How many refreshes have reached the vendor.
+  /// Returns the number of refreshes that have reached the vendor.
   func refreshes() throws -> Int { try vendor.count("POST", "/services/oauth2/token") }
 
   // MARK: The daemon
 
-  /// A grant as authentication settings.
+  /// Returns a grant as authentication settings.
   static func settings(_ grant: JSON, refreshable: Bool = true) -> JSON {
     var settings = JSONObject()
     let names = [
@@ -90,7 +90,7 @@ final class ServiceDesk {
     return .object(settings)
   }
 
-  /// What a provider answers to `shouldAuthenticate`.
+  /// Writes the provider's answer to `shouldAuthenticate` to a file.
   func writeAnswer(_ grant: JSON, refreshable: Bool = true, name: String = "answer") throws {
     let answer: JSON = ["authenticate": true, "settings": Self.settings(grant, refreshable: refreshable)]
     try desk.write(name, JSONWriter.text(of: answer))
@@ -105,7 +105,7 @@ final class ServiceDesk {
     try line.failure("serviceChat.setAuthenticationSettings", params(service, ["settings": settings]))
   }
 
-  /// Signs a user in.
+  /// Signs a user in and returns the grant.
   @discardableResult
   func signIn(
     _ user: String = "alice", _ service: String = "chat", refreshable: Bool = true, _ more: JSONObject = [:]
@@ -143,7 +143,7 @@ final class ServiceDesk {
       .filter { types.contains($0["type"]?.stringValue ?? "") }
   }
 
-  /// The user that a grant's identity URL names.
+  /// Returns the id of the user that a grant's identity URL names.
   static func userId(_ grant: JSON) -> String? {
     grant["id"]?.stringValue?.split(separator: "/").last.map(String.init)
   }

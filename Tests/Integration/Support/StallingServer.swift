@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// An HTTP server on loopback that answers every request with the head and half of a body, and then says nothing more.
+/// An HTTP server on loopback that answers every request with the head and part of a body, and then sends nothing more.
 final class StallingServer: Sendable {
   let port: UInt16
 
-  /// What the threads need; it does not keep the server.
+  /// The state that the thread shares with the server. The thread does not keep the server alive.
   private final class Shared: @unchecked Sendable {
     private let lock = NSLock()
     private var requests = 0
@@ -43,10 +43,10 @@ final class StallingServer: Sendable {
 
   deinit { shared.end() }
 
-  /// The requests that have arrived.
+  /// The number of requests that have arrived.
   var requests: Int { shared.count }
 
-  /// Whether the connection is still there.
+  /// Responds to a request on a connection. Returns whether the connection is still open.
   private static func serve(_ connection: Int32, _ shared: Shared) -> Bool {
     var bytes = [UInt8](repeating: 0, count: 65_536)
     let count = recv(connection, &bytes, bytes.count, 0)

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import JSONRPC
 
-/// A connection of a process of another user, which hands lines on both ways.
+/// A connection of another user's process, which passes lines in both directions.
 final class StrangeLine {
   private let program: Program
   private let input: Int32
@@ -40,7 +40,7 @@ final class StrangeLine {
 
   deinit { close(input) }
 
-  /// The next message.
+  /// Returns the next message.
   func next(within seconds: Double = 20) throws -> JSON {
     var line: Data?
     try eventually("a line comes: \(program.logText)", within: seconds) {
@@ -53,7 +53,7 @@ final class StrangeLine {
     return try JSONParser.parse(line ?? Data())
   }
 
-  /// Calls and gives the result; what comes before the answer is left out.
+  /// Makes a call and returns its result. Messages that arrive before the response are dropped.
   @discardableResult
   func call(_ method: String, _ params: JSON = [:]) throws -> JSON {
     lastID += 1

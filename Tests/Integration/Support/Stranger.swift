@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import JSONRPC
 
-/// A client in Python, of another user or of root, that does what no decent client would.
+/// A misbehaving client in Python that runs as another user or as root.
 final class Stranger {
   private let program: Program
   private let output: URL
 
-  /// What a script has to begin with: `path`, and `Line` with `send`, `read`, `call`.
+  /// The start of every script: `path`, `Line` with `send`, `begin`, `read` and `call`, and the functions `reason` and
+  /// `say`.
   private static let prelude = """
     import json, os, resource, select, socket, sys, time
     path, uid = sys.argv[1], int(sys.argv[2])
@@ -47,7 +48,7 @@ final class Stranger {
 
   func signal(_ number: Int32) { program.signal(number) }
 
-  /// The lines that it has said.
+  /// The values that the script has passed to `say`, in order.
   var said: [JSON] {
     get throws {
       let text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
@@ -55,7 +56,7 @@ final class Stranger {
     }
   }
 
-  /// The first thing that it said, waited for.
+  /// Waits for the script's first value, and returns it.
   func word(within seconds: Double = 60) throws -> JSON {
     try eventually("a client says something: \(program.logText)", within: seconds) {
       try !said.isEmpty || program.exit(within: 0) != nil
@@ -64,7 +65,7 @@ final class Stranger {
     return first
   }
 
-  /// Waits for its end, and gives what it said last.
+  /// Waits for the script's end, and returns its last value.
   @discardableResult
   func end(within seconds: Double = 120) throws -> JSON {
     guard program.exit(within: seconds) == 0 else { throw Program.Failure(description: program.logText) }
@@ -73,7 +74,7 @@ final class Stranger {
 
   var isRunning: Bool { program.exit(within: 0) == nil }
 
-  /// Ends it without warning.
+  /// Kills the script.
   func kill() {
     program.signal(SIGKILL)
     _ = program.exit(within: 10)
@@ -81,6 +82,6 @@ final class Stranger {
 }
 
 extension Desk {
-  /// A client of another user (or of root, uid 0): its last word.
+  /// Runs a script as another user, or as root with uid 0. Returns its last value.
   func play(uid: Int = 0, _ script: String) throws -> JSON { try Stranger(self, uid: uid, script).end() }
 }

@@ -2,32 +2,32 @@ import Foundation
 import Glibc
 import JSONRPC
 
-/// The sandbox that all tests share; each has a namespace of its own in it.
+/// A test's own namespace in the sandbox that all tests share.
 struct Vendor {
   private static let shared = Result { try SharedSandbox() }
 
   let namespace: String
 
-  /// The Messaging backend's base URL.
+  /// The base URL of the Messaging backend.
   var messaging: String { get throws { try base("zm") } }
 
-  /// The base URL of the backend with this prefix, such as `zs`; with `socket` for WebSockets.
+  /// Returns the base URL of the backend with this prefix, such as `zs`; with `socket` for WebSockets.
   func base(_ prefix: String, socket: Bool = false) throws -> String {
     let url = try Self.shared.get().url
     return "\(socket ? "ws" + url.dropFirst(4) : url)/ns/\(namespace)/\(prefix)"
   }
 
-  /// Seconds that a token lives whose end a test waits for: its end is a whole second, and what has to happen before it
-  /// must not be late on a machine that is busy with something else.
+  /// The lifetime in seconds of a token whose end a test waits for. The end is a whole second, and the steps before it
+  /// must be in time on a busy machine too.
   static let shortLife = 5
 
-  /// A JWT made by the sandbox's own mint.
+  /// Returns a JWT made by the sandbox's own mint.
   static func mint(_ externalId: String, ttl: Int? = 3600, _ more: [String] = []) throws -> String {
     let life = ttl.map { ["--ttl=\($0)"] } ?? ["--no-exp"]
     return try output("sdk-sandbox", ["mint", "--external-id", externalId] + life + more)
   }
 
-  /// Runs a program of the package to its end and gives its standard output, trimmed.
+  /// Runs a program of the package to its end and returns its standard output, trimmed.
   static func output(_ name: String, _ arguments: [String]) throws -> String {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     let log = file.appendingPathExtension("err")
@@ -40,19 +40,20 @@ struct Vendor {
     return try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// Scripts the answers of a route.
+  /// Scripts the responses of a route.
   func script(_ script: JSON) throws { _ = try request("POST", "/_control", script) }
 
-  /// Lets hung requests go and forgets what was scripted.
+  /// Releases hung requests and removes all scripts.
   func clearScripts() throws { _ = try request("DELETE", "/_control") }
 
-  /// Refuses the tokens that a user has had so far.
+  /// Makes the vendor refuse the tokens that a user has had so far.
   func revoke(_ externalId: String) throws { _ = try request("POST", "/_revoke", ["externalId": .string(externalId)]) }
 
-  /// The requests that have arrived, oldest first, without those of Messaging's realtime socket, which comes and goes.
+  /// Returns the requests that have arrived, oldest first. Messaging's realtime sockets, which come and go, are left
+  /// out.
   func log() throws -> [JSON] { try wholeLog().filter { !Self.isRealtime($0) } }
 
-  /// What has arrived on Messaging's realtime sockets: the request for each and its frames, oldest first.
+  /// Returns the arrivals on Messaging's realtime sockets, oldest first: the request for each and its frames.
   func realtimeLog() throws -> [JSON] { try wholeLog().filter(Self.isRealtime) }
 
   private func wholeLog() throws -> [JSON] { try request("GET", "/_log")["requests"]?.arrayValue ?? [] }
@@ -61,7 +62,7 @@ struct Vendor {
     entry["path"]?.stringValue?.hasSuffix("/zm/faye") ?? false
   }
 
-  /// Waits until so many requests have arrived.
+  /// Waits until at least `count` requests have arrived, and returns all of them.
   func log(atLeast count: Int) throws -> [JSON] {
     var entries: [JSON] = []
     try eventually("\(count) requests have reached the vendor") {
@@ -71,19 +72,19 @@ struct Vendor {
     return entries
   }
 
-  /// How many requests of this sort have arrived.
+  /// Returns the number of requests that have arrived with this method and a path that ends with `suffix`.
   func count(_ method: String, _ suffix: String) throws -> Int {
     try log().count { $0["method"]?.stringValue == method && ($0["path"]?.stringValue ?? "").hasSuffix(suffix) }
   }
 
-  /// A control request to this test's namespace, such as `POST /_options`.
+  /// Sends a control request to this test's namespace, such as `POST /_options`.
   @discardableResult
   func request(_ method: String, _ path: String, _ body: JSON? = nil) throws -> JSON {
     try Self.shared.get().request(method, "/ns/\(namespace)\(path)", body)
   }
 }
 
-/// One sandbox process for the whole test run.
+/// The sandbox process of the whole test run.
 private final class SharedSandbox: @unchecked Sendable {
   private let program: Program
   let port: UInt16

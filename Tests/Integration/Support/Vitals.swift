@@ -3,11 +3,11 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// What a daemon holds of the system.
+/// The resources that a daemon uses.
 struct Vitals {
   let descriptors: Int
   let threads: Int
-  /// Bytes in memory.
+  /// The resident memory in bytes.
   let resident: Int
 
   init(_ pid: pid_t) throws {
@@ -30,8 +30,8 @@ extension Desk {
     }
   }
 
-  /// Runs an attack while somebody else works, and sees to it that the other is answered all the time, that memory is
-  /// bounded, and that afterwards everything is given back.
+  /// Runs an attack while another client works. Expects that the other client gets every response, that memory is
+  /// bounded, and that the resources are released afterwards.
   ///
   /// - Parameter memory: the bytes that the attack may cost while it lasts.
   func withstand(memory: Int = 192 << 20, _ attack: () throws -> [Stranger]) throws {

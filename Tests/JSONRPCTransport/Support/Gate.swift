@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A door that calls wait at, so that a test decides when they end.
+/// A gate at which calls wait, so that a test decides when they end.
 final class Gate: Sendable {
   private struct State {
     var isOpen = false
@@ -9,10 +9,10 @@ final class Gate: Sendable {
   }
   private let state = Mutex(State())
 
-  /// How many wait.
+  /// The number of waiting calls.
   var count: Int { state.withLock { $0.waiting.count } }
 
-  /// Waits for the gate, or for the cancellation of the task.
+  /// Waits until the gate is open or the task is cancelled.
   func wait() async {
     let number = state.withLock { state in
       state.last += 1
@@ -32,7 +32,7 @@ final class Gate: Sendable {
     }
   }
 
-  /// Lets everybody through from now on.
+  /// Opens the gate permanently and resumes all waiting calls.
   func open() {
     let waiting = state.withLock { state in
       state.isOpen = true

@@ -3,7 +3,7 @@ import JSONRPC
 
 @testable import JSONRPCTransport
 
-/// A client that we did not write: bytes on a socket, nothing more. It never blocks a thread.
+/// A client that sends and receives raw bytes on a socket, without our client code. It never blocks a thread.
 final class RawPeer {
   enum Event: Equatable {
     case line(String)
@@ -27,7 +27,7 @@ final class RawPeer {
 
   func endOutput() { shutdown(descriptor, CInt(SHUT_WR)) }
 
-  /// Sends all of it. False when the server doesn't want it.
+  /// Sends the whole text. Returns false if the socket fails, as after the server has closed the connection.
   @discardableResult
   func send(_ text: String) async throws -> Bool { try await send(bytes: Array(text.utf8)) }
 
@@ -47,17 +47,17 @@ final class RawPeer {
     return true
   }
 
-  /// How much the socket takes now; negative with `errno`.
+  /// Returns the number of bytes that the socket takes now, or a negative number with `errno` set.
   func trySend(_ bytes: ArraySlice<UInt8>) -> Int {
     bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
   }
 
-  /// The next line, or the end.
+  /// Returns the next line, or the end of the connection.
   func next() async throws -> Event {
     try await eventually("a line from the server") { try receive() }
   }
 
-  /// The next line as JSON.
+  /// Returns the next line as JSON. Throws `NotInTime` at the end of the connection.
   func json() async throws -> JSON {
     guard case .line(let text) = try await next() else { throw NotInTime(description: "the connection has ended") }
     return try JSONParser.parse(text)

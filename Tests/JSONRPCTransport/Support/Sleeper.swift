@@ -1,6 +1,6 @@
 import Glibc
 
-/// A process that does nothing until it is ended.
+/// A process that sleeps for 600 s or until it is killed.
 final class Sleeper {
   let pid: pid_t
   private var isReaped = false
@@ -18,14 +18,14 @@ final class Sleeper {
 
   struct Failure: Error { let errorNumber: Int32 }
 
-  /// Ends it and leaves it to be reaped.
+  /// Kills the process and leaves it unreaped.
   func end() {
     kill(pid, SIGKILL)
     var information = siginfo_t()
     _ = waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT)
   }
 
-  /// Ends it for good: its number is free.
+  /// Kills and reaps the process, which frees its process ID.
   func reap() {
     guard !isReaped else { return }
     isReaped = true
@@ -33,7 +33,7 @@ final class Sleeper {
     _ = waitpid(pid, nil, 0)
   }
 
-  /// Another process with the number of one that has ended; `nil` where the kernel does not let us choose.
+  /// Starts a process with the ID of one that has ended. Returns `nil` where the kernel does not allow the choice.
   static func reusing(_ pid: pid_t) throws -> Sleeper? {
     for _ in 0..<200 {
       let file = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A directory that goes away with the test.
+/// A directory that is removed in `deinit`.
 final class TestDirectory: Sendable {
   let path: String
 

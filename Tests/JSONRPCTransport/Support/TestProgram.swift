@@ -3,12 +3,12 @@ import JSONRPCTransport
 import NIOPosix
 import Synchronization
 
-/// What the program's side has seen, and the gate at which its slow calls wait.
+/// A program behind the connections. It records calls in `seen`, and its slow calls wait at `gate`.
 final class TestProgram: Sendable {
   struct Seen {
     var accepted: [String] = []
     var acceptedPrepared = 0
-    /// Methods of requests that were prepared, on an event loop or not.
+    /// The methods of prepared requests, and whether each was prepared on an event loop.
     var prepared: [(method: String, isOnEventLoop: Bool)] = []
     var notifications: [(method: String, params: JSON?)] = []
     var ran = 0
@@ -33,7 +33,7 @@ final class TestProgram: Sendable {
   }
 }
 
-/// Answers the methods that the tests use.
+/// A handler of the methods that the tests call.
 struct TestHandler: ConnectionHandler {
   let program: TestProgram
   let connection: Connection
@@ -87,7 +87,7 @@ struct TestHandler: ConnectionHandler {
   func closed() { program.note { $0.closed += 1 } }
 }
 
-/// Waits at the gate.
+/// A call that waits at the gate.
 struct TestCall: AcceptedCall {
   let program: TestProgram
   func run() async -> Result<[UInt8], RPCError> {
@@ -102,7 +102,7 @@ struct TestCall: AcceptedCall {
   func abandon() { program.note { $0.abandoned += 1 } }
 }
 
-/// Sends a notification as soon as its answer is on the way.
+/// A call that sends a notification as soon as its response is written.
 struct LateCall: AcceptedCall {
   let connection: Connection
   func run() async -> Result<[UInt8], RPCError> { .success(Array("{}".utf8)) }
@@ -110,7 +110,7 @@ struct LateCall: AcceptedCall {
   func answered() { connection.notify(method: "event", params: ["n": 2]) }
 }
 
-/// Asks the client, and answers what it said.
+/// A call that sends a request to the client and returns the client's response.
 struct AskCall: AcceptedCall {
   let connection: Connection
   let timeout: Int?

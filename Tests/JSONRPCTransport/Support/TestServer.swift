@@ -17,7 +17,7 @@ struct TestServer {
   }
 }
 
-/// Serves while `body` runs, then drains without grace and waits for the end.
+/// Runs `body` with a server. Then drains the listener without grace and waits for its end.
 func withServer(
   limits: TransportLimits = TransportLimits(), admit: @escaping Listener.Admission = { _ in .admitted(nil) },
   _ body: (TestServer) async throws -> Void

@@ -1,11 +1,12 @@
 import Testing
 
-/// A condition did not come true in time.
+/// The error for a condition that did not come true in time.
 struct NotInTime: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Waits until `condition` gives a value, and fails after a deadline that no healthy machine needs.
+/// Waits until `condition` returns a value, and returns it. Throws `NotInTime` after `limit`, which no healthy machine
+/// needs.
 func eventually<R>(
   _ what: String, within limit: Duration = .seconds(20), _ condition: () async throws -> R?
 ) async throws -> R {
@@ -17,7 +18,7 @@ func eventually<R>(
   throw NotInTime(description: "not in time: \(what)")
 }
 
-/// Waits until `condition` holds.
+/// Waits until `condition` is true. Throws `NotInTime` after 20 s.
 func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
   try await eventually(what) { try await condition() ? () : nil }
 }

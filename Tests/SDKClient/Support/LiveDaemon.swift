@@ -5,7 +5,7 @@ import SDKClient
 import SDKProtocol
 import Synchronization
 
-/// The real daemon at the real sandbox, both of one test.
+/// The real daemon with the real sandbox, both started for one test.
 final class LiveDaemon: Sendable {
   let socket: String
   private let folder: TestFolder
@@ -13,7 +13,7 @@ final class LiveDaemon: Sendable {
   private let daemon = Mutex<LiveProgram?>(nil)
   private let starts = Mutex(0)
 
-  /// A daemon that is ready.
+  /// Starts the sandbox and the daemon, and waits until both are ready.
   static func start() async throws -> LiveDaemon {
     let live = try LiveDaemon()
     try await waitUntil("the sandbox listens") { live.sandbox.text.contains("\n") }
@@ -39,28 +39,28 @@ final class LiveDaemon: Sendable {
     try await waitUntil("the daemon is ready") { daemon.text.contains("sdkd: ready") }
   }
 
-  /// `kill -9`.
+  /// Kills the daemon with SIGKILL.
   func killNow() { daemon.withLock { $0 = nil } }
 
-  /// SIGTERM, and its end.
+  /// Sends SIGTERM, and waits until the daemon has ended.
   func terminate() async throws {
     guard let daemon = daemon.withLock({ $0 }) else { return }
     kill(daemon.pid, SIGTERM)
     try await waitUntil("the daemon has ended") {
-      // Left for the program's own wait to reap.
+      // `WNOWAIT` leaves the process for `LiveProgram` to reap.
       var info = siginfo_t()
       return waitid(P_PID, id_t(daemon.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == SIGCHLD
     }
     killNow()
   }
 
-  /// The Messaging backend of the sandbox.
+  /// The URL of the sandbox's Messaging backend.
   var vendor: String {
     let port = sandbox.text.split(separator: "\n").first?.split(separator: ":").last ?? "0"
     return "http://127.0.0.1:\(port)/zm"
   }
 
-  /// A JWT of a user.
+  /// Returns a new JWT for a user, made by the sandbox.
   func mint(_ user: String) async throws -> String {
     let log = "\(folder.path)/mint-\(UInt64.random(in: 0 ... .max))"
     let program = try LiveProgram("sdk-sandbox", ["mint", "--external-id", user], log: log)
@@ -68,7 +68,7 @@ final class LiveDaemon: Sendable {
     return String(program.text.dropLast())
   }
 
-  /// What makes an instance of Messaging.
+  /// Returns the params that create a Messaging instance.
   func definition(_ id: InstanceID) -> InstanceCreate.Params {
     InstanceCreate.Params(
       instance: id, kind: KindName("zendesk.messaging"),
@@ -79,7 +79,7 @@ final class LiveDaemon: Sendable {
   }
 }
 
-/// A folder that goes away with all that is in it.
+/// A temporary folder, which is deleted with its content when this object is deinitialized.
 final class TestFolder: Sendable {
   let path: String
 

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A built program of this package, running until this object goes away.
+/// A running program of this package, which is killed when this object is deinitialized.
 final class LiveProgram: Sendable {
   let pid: pid_t
   let log: String
 
-  /// Starts it; standard output and standard error go to the file `log`.
+  /// Starts a program. Its standard output and standard error go to the file `log`.
   init(_ name: String, _ arguments: [String], log: String) throws {
     let path = "\(Self.directory)/\(name)"
     var actions = posix_spawn_file_actions_t()
@@ -29,7 +29,7 @@ final class LiveProgram: Sendable {
     waitpid(pid, &status, 0)
   }
 
-  /// What it has printed.
+  /// The program's output, at most the first 64 KiB.
   var text: String {
     let descriptor = open(log, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
@@ -39,7 +39,7 @@ final class LiveProgram: Sendable {
     return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
   }
 
-  /// Beside the test runner, where the package's programs lie.
+  /// The directory of the package's programs: `SDKD_TEST_BIN` if set, or else the directory of the test runner.
   private static let directory: String = {
     if let given = getenv("SDKD_TEST_BIN") { return String(cString: given) }
     var buffer = [CChar](repeating: 0, count: 4096)
@@ -47,7 +47,7 @@ final class LiveProgram: Sendable {
     let runner = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
     let beside = runner.split(separator: "/").dropLast().joined(separator: "/")
     if access("/\(beside)/sdkd", X_OK) == 0 { return "/\(beside)" }
-    // The runner of `swift test` is the toolchain's: then the folder of the build.
+    // Under `swift test` the runner belongs to the toolchain. The programs are then in the build directory.
     return #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" } + "/.build/debug"
   }()
 }

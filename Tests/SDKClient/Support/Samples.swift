@@ -1,11 +1,11 @@
 import JSONRPC
 import SDKProtocol
 
-/// Answers and notifications as the daemon gives them.
+/// Sample responses and notifications of the daemon.
 enum Samples {
   static let health: JSON = ["status": "ok", "checks": []]
 
-  /// An event with a cursor.
+  /// Returns an event with this cursor.
   static func event(_ cursor: String, type: String = "tokenRefreshed") -> JSON {
     [
       "cursor": .string(cursor), "time": "2026-01-02T03:04:05.678Z", "instance": "kiosk", "kind": "test.kind",
@@ -13,7 +13,7 @@ enum Samples {
     ]
   }
 
-  /// Its delivery.
+  /// Returns the params of the notification that delivers such an event.
   static func delivery(_ cursor: String, type: String = "tokenRefreshed", subscription: String = "s1") -> JSON {
     ["subscription": .string(subscription), "event": event(cursor, type: type)]
   }

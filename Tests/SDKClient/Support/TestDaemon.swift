@@ -5,7 +5,7 @@ import NIOPosix
 import SDKProtocol
 import Synchronization
 
-/// A small daemon on a real socket that answers as the test says, and remembers what it was asked.
+/// A small daemon on a real socket that responds as the test specifies, and records its requests.
 final class TestDaemon: Sendable {
   typealias Behaviour = @Sendable (RPCRequest, Connection) -> Acceptance
 
@@ -19,12 +19,12 @@ final class TestDaemon: Sendable {
 
   init(_ behaviour: @escaping Behaviour) { self.behaviour = behaviour }
 
-  /// What was asked, in order.
+  /// The received requests, in order.
   var requests: [RPCRequest] { seen.withLock { $0.requests } }
   var methods: [String] { requests.map(\.method) }
   var connections: [Connection] { seen.withLock { $0.connections } }
 
-  /// Listens at `path` while `body` runs, then stops without grace.
+  /// Listens at `path` while `body` runs, then stops without a grace period.
   func serve(at path: String, _ body: (TestDaemon) async throws -> Void) async throws {
     let listener = try Listener.bind(path: path, mode: 0o600)
     try await withThrowingTaskGroup { group in
@@ -57,17 +57,17 @@ final class TestDaemon: Sendable {
 }
 
 extension Acceptance {
-  /// An answer.
+  /// Returns a call's immediate success.
   static func answer(_ json: JSON) -> Acceptance { .reply(.success(JSONWriter.bytes(of: json))) }
 
-  /// A refusal.
+  /// Returns a call's immediate failure.
   static func refuse(_ error: RPCError) -> Acceptance { .reply(.failure(error)) }
 
-  /// No answer as long as the connection lasts.
+  /// A call that gets no response as long as its connection lasts.
   static var silence: Acceptance { .run(Silence()) }
 }
 
-/// Runs until it is cancelled.
+/// A call that runs until it is cancelled.
 private struct Silence: AcceptedCall {
   func run() async -> Result<[UInt8], RPCError> {
     let (stream, continuation) = AsyncStream.makeStream(of: Never.self)

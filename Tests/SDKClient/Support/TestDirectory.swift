@@ -1,6 +1,6 @@
 import Glibc
 
-/// A directory that goes away with the test.
+/// A temporary directory, which is deleted when this object is deinitialized.
 final class TestDirectory: Sendable {
   let path: String
 
@@ -15,6 +15,6 @@ final class TestDirectory: Sendable {
     rmdir(path)
   }
 
-  /// Where a daemon can listen.
+  /// The path of a socket for a daemon.
   var socket: String { "\(path)/s" }
 }

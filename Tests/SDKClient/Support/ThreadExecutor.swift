@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Runs tasks on a thread that is nobody else's, so that they may block it.
+/// An executor that runs tasks outside the shared thread pool, so that they may block.
 final class ThreadExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "sdkd.test")
 

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A condition did not come true in time.
+/// The error of a condition that did not hold in time.
 struct NotInTime: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Waits until `condition` holds, and fails after a deadline that no healthy machine needs.
+/// Waits until `condition` holds. Throws `NotInTime` after 20 s, which a healthy machine never needs.
 func waitUntil(_ what: String, _ condition: () -> Bool) async throws {
   let deadline = ContinuousClock.now + .seconds(20)
   while !condition() {
@@ -14,7 +14,7 @@ func waitUntil(_ what: String, _ condition: () -> Bool) async throws {
   }
 }
 
-/// Holds those who come until it is opened.
+/// A gate that suspends callers until it is opened, and counts them.
 final class Gate: Sendable {
   private struct State {
     var isOpen = false
@@ -24,7 +24,7 @@ final class Gate: Sendable {
 
   private let state = Mutex(State())
 
-  /// How many have come.
+  /// The number of calls of `wait()`.
   var arrivals: Int { state.withLock { $0.arrivals } }
 
   func wait() async {

@@ -34,7 +34,7 @@ struct PeerTests {
     let known = Records<PeerProcess?>()
     peer.add(
       Peer(pid: 1, uid: 2, gid: 3, groups: []) { [kiosk] in
-        // Under the mutex of the result, this would wait for itself.
+        // If `Peer` held the mutex of its result here, this read would deadlock.
         known.add(peer.all[0].knownProcess)
         return kiosk
       })

@@ -5,7 +5,7 @@ import Testing
 @testable import SDKInstances
 
 struct ResolvedNamesTests {
-  /// A name service whose look-ups wait until the test lets them go.
+  /// A name service whose look-ups block until the test releases them.
   private final class SlowService: Sendable {
     private let numbers: Mutex<[String: NameService.Answer]>
     private let gate = DispatchSemaphore(value: 0)
@@ -15,7 +15,7 @@ struct ResolvedNamesTests {
 
     func set(_ name: String, _ answer: NameService.Answer) { numbers.withLock { $0[name] = answer } }
 
-    /// Lets so many look-ups go.
+    /// Releases `count` look-ups.
     func answer(_ count: Int = 1) { for _ in 0..<count { gate.signal() } }
 
     func lookUp(_ name: SystemName) -> NameService.Answer {

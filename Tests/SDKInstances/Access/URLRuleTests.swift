@@ -30,14 +30,14 @@ struct URLRuleTests {
     "http://127.1/",
     "http://127.0.0.1:80:evil/", "http://127.0.0.1:x/", "https://acme.com:/\t", "http://localhost%2eevil.com/",
     "ws://localhost/", "https://exämple.com/", "https://acme.com/\u{7F}",
-    // Hosts that an HTTP client or a resolver may read as another one.
+    // Hosts that an HTTP client or a resolver may interpret as a different host.
     "https://127.0.0.1%2f.zendesk.com/", "https://[x.zendesk.com]/", "https://.zendesk.com/", "https://a..b/",
     "https://acme.zendesk.com:/", "https://acme.zendesk.com:", "https://acme.zendesk.com./", "https://-a.com/",
     "https://a-.com/", "https://a!b.com/", "https://127.1/", "https://2130706433/", "https://0x7f.0.0.1/",
     "https://127.0.0.0x1/", "https://0177.0.0.1/", "https://1.2.3.4.5/", "https://[fe80::1%25eth0]/",
     "https://[::1%lo]/", "https://[127.0.0.1]/", "https://[]/", "https://a_/", "https://[::1]]/",
     "https://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.com/",
-    // Ports that no connection has.
+    // Port numbers outside 1 to 65535, or with a sign.
     "https://a.com:0/", "https://a.com:65536/", "https://a.com:70000/", "https://a.com:2147483648/",
     "https://a.com:9223372036854775808/", "https://a.com:99999999999999999999/", "https://a.com:+1/",
     "https://a.com:-1/", "https://[::1]:65536/", "http://127.0.0.1:65536/", "http://localhost:70000/",

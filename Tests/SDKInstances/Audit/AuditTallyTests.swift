@@ -45,7 +45,7 @@ struct AuditTallyTests {
       #expect(tally.count <= 8)
     }
     written += tally.flush(at: .seconds(100)).count
-    // A first time and a count for each, wherever it was written.
+    // Each key yields a first record and a count, emitted at its eviction or at the flush.
     #expect(written == 200)
   }
 

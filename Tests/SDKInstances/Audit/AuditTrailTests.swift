@@ -49,7 +49,7 @@ struct AuditTrailTests {
       trail.serve(world.registry)
       let hear = trail.hearer(of: InstanceUpdate.self)
       func batch() -> Duration { ContinuousClock().measure { for _ in 0..<100 { hear?(call(InstanceUpdate.self)) } } }
-      // The shortest of some batches: others may use the machine, too.
+      // The minimum of 20 batches, since other load on the machine slows some of them.
       func shortest() -> Duration { (0..<20).map { _ in batch() }.min() ?? .zero }
       let first = shortest()
       for _ in 0..<200 { _ = batch() }
@@ -84,7 +84,7 @@ struct AuditTrailTests {
     let peer = Peer(
       pid: 1, uid: 7, gid: 1, groups: [],
       look: {
-        // Another call is heard meanwhile: under a lock of the audit's, this would wait for itself.
+        // Another call is observed meanwhile. If the audit held a lock here, this would deadlock.
         trail.hearer(of: TokenGet.self)?(inner)
         looks.add(1)
         return PeerProcess(unit: "kiosk.service")

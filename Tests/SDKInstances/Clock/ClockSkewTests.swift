@@ -48,7 +48,7 @@ struct ClockSkewTests {
     clocks.clockWasSet()
     #expect(abs(vendor.now - time) <= ClockSkew.tolerance)
     #expect(unheard.now == clock.now)
-    // Once: nothing has been set since.
+    // A second call changes nothing, since the clock was not set again.
     clocks.clockWasSet()
     #expect(abs(vendor.now - time) <= ClockSkew.tolerance)
   }

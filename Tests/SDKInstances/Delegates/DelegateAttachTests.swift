@@ -8,7 +8,8 @@ import Testing
 
 @testable import SDKInstances
 
-/// Attaching and detaching: rights, bounds, events, and who is expected back.
+/// Attaching and detaching: rights, limits, events, and delegates that are expected back after their connection is
+/// lost.
 struct DelegateAttachTests {
   @Test func `Attaching takes control on each, and attaches all or none`() async throws {
     try await World.run { world in
@@ -116,7 +117,7 @@ struct DelegateAttachTests {
           _ = await World.finish(attach)
           ended.add("attach")
         }
-        // The places before are held by a call that has not run.
+        // The update that came first has not run, so both wait for it.
         for _ in 0..<100 { await Task.yield() }
         #expect(ended.all == [])
         group.addTask { _ = await World.finish(other) }
@@ -162,7 +163,7 @@ struct DelegateAttachTests {
     }
   }
 
-  // MARK: Who is expected back
+  // MARK: Lost delegates
 
   @Test func `A lost delegate is waited for, and answers when it is back`() async throws {
     try await World.run(grace: .seconds(600)) { world in
@@ -296,7 +297,7 @@ struct DelegateAttachTests {
     }
   }
 
-  /// A memory whose disk hangs until it is told to go on.
+  /// A memory whose disk blocks until `release()`.
   private final class SlowMemory: DelegateMemory {
     private let isReleased = Atomic(false)
     private let calls = Mutex<[Set<String>]>([])

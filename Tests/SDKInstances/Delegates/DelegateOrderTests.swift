@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// Who is asked, in which order, and what becomes of the answers.
+/// The order in which delegates get requests, and the handling of their responses.
 struct DelegateOrderTests {
   @Test func `The latest attached is asked first, attaching again moves to the front`() async throws {
     try await World.run { world in

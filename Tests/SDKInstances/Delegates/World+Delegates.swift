@@ -5,7 +5,8 @@ import SDKProtocol
 @testable import SDKInstances
 
 extension World {
-  /// A connection that is attached to an instance and answers with its name, or as it is told.
+  /// Attaches a new connection to an instance. It responds with a token that is its name, or with `answer`. Each
+  /// request adds the name to `asked`.
   func delegate(
     _ name: String, _ asked: Records<String>, to instance: String = "desk", uid: UInt32 = 0,
     answer: Result<JSON, LinkRequestError>? = nil

@@ -15,7 +15,7 @@ struct EventOrderTests {
     }
   }
 
-  /// The positions that come out until something is missing (`-`) or nothing is left.
+  /// Takes events until one is missing (`-`) or none is left, and returns their positions.
   private func take(_ order: inout EventOrder) -> [String] {
     var taken: [String] = []
     while true {

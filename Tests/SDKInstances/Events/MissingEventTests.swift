@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// Events that were committed and never reported, or more at once than are held.
+/// Committed events that were never reported to the hub, or that exceed the capacity of its inbox.
 struct MissingEventTests {
   private struct Everyone: EventDirectory {
     func audience(of uuid: InstanceUUID, id: InstanceID) -> EventAudience {

@@ -10,7 +10,7 @@ struct SubscriptionTests {
     try await world.call("events.subscribe", params, on: session).get()
   }
 
-  /// A cursor of a state that is not this one.
+  /// A cursor that the store of another state issued.
   private var foreignCursor: String { InMemoryStateStore().cursors.encode(1) }
 
   private func link(_ session: ClientSession) throws -> FakeLink { try #require(session.link as? FakeLink) }

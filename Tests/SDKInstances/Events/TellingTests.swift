@@ -7,7 +7,7 @@ import Testing
 @testable import SDKInstances
 
 struct TellingTests {
-  /// A connection that looks at what it could be given the moment it hears of an event.
+  /// A connection that reads the instance's cached token at the moment it is sent an event.
   private final class CuriousLink: ClientLink {
     let peer = Peer(pid: 1, uid: 0, gid: 0)
     let unsentBytes = 0
@@ -52,7 +52,7 @@ struct TellingTests {
     try await World.run { world in
       let desk = try await world.instance()
       let isVisible = Mutex(false)
-      // Durable, but the instance has not taken it over yet.
+      // The change is durable, but the instance has not applied it yet.
       let change = InstanceChange(
         uuid: desk.uuid, id: desk.id, kind: desk.kind, events: [.init(.userLoggedOut)])
       let committed = try await world.store.commit(change).events

@@ -43,7 +43,7 @@ struct CreationTests {
       let kiosk = world.session(uid: 62_784, unit: "kiosk.service")
       #expect(await world.call("instance.create", params("k-1"), on: kiosk).value != nil)
     }
-    // The rule is the owner's after a restart, too.
+    // After a restart the instance still belongs to the unit, and not to the uid.
     try await World.run(store: store, access: policy) { world in
       let colliding = world.session(uid: 62_784, unit: "printer.service")
       #expect(await world.call("instance.get", ["instance": "k-1"], on: colliding).reason == "instanceNotFound")

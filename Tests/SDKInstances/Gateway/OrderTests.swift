@@ -43,7 +43,7 @@ struct OrderTests {
     try await World.run { world in
       let desk = try await world.instance()
       let calls = (0..<20).map { index in
-        // Each on a connection of its own: the order is the instance's.
+        // Each call has its own connection: writes are ordered per instance, not per connection.
         world.accept("storage.put", ["instance": "desk", "key": "k", "value": JSON(index)], on: world.session())
       }
       await withTaskGroup(of: Void.self) { group in

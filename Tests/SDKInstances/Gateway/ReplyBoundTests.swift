@@ -64,7 +64,7 @@ struct ReplyBoundTests {
   @Test func `A reply over the bound is replyTooLarge, and a list continues behind the instance`() async throws {
     try await World.run { world in
       for name in ["a", "c"] { _ = try await world.instance(name) }
-      // As a former version took it.
+      // Only former versions accepted labels of this size.
       let labels = Dictionary(uniqueKeysWithValues: (0..<64).map { ("\($0)", String(repeating: "x", count: 1000)) })
       let large = try await world.instance("b", labels: labels)
       let session = world.session()
@@ -74,7 +74,7 @@ struct ReplyBoundTests {
       let listed = try await pages(world, "instance.list", [:], "instances")
       #expect(listed.joined().compactMap { $0["instance"]?.stringValue } == ["a", "b", "c"])
       #expect(listed.joined().first { $0["instance"] == "b" }?["labels"] == [:])
-      // It can be made smaller.
+      // The instance can still be updated, which makes it smaller.
       let patch = JSON.object(JSONObject(labels.keys.map { ($0, .null) }))
       #expect(await world.call("instance.update", ["instance": "b", "labels": patch], on: session).value != nil)
       #expect(large.currentDefinition.labels.isEmpty)

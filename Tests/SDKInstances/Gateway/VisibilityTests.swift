@@ -53,7 +53,7 @@ struct VisibilityTests {
       let access = AccessRules(use: try rules("uid:8"), control: try rules("uid:9"))
       let desk = try await world.instance("hidden", access: access)
       let owner = world.session(uid: 9)
-      // It has its place and is not run: whoever comes behind it waits.
+      // The call has its ticket in the write order and does not run, so later writes wait.
       guard case .run(let first) = world.accept("fake.logout", ["instance": "hidden"], on: owner) else { return }
       let attach = ["instances": ["hidden"]] as JSON
       for (uid, method, params, expected) in [
@@ -66,7 +66,7 @@ struct VisibilityTests {
         let session = world.session(uid: uid)
         #expect(await world.call(method, params, on: session).reason == expected, "\(uid) \(method)")
       }
-      // A stranger's call that is never run holds nobody up.
+      // A write without access is never run and blocks no other write.
       let strange = world.accept(
         "storage.put", ["instance": "hidden", "key": "k", "value": 1], on: world.session(uid: 7))
       first.abandon()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// Clocks that are wrong for a moment.
+/// Wall clocks that are wrong for some time.
 struct ClockTests {
   @Test func `A clock that is set back signs the user in again without a call`() async throws {
     try await World.run { world in
@@ -20,10 +20,10 @@ struct ClockTests {
       #expect(desk.user.authenticated)
       #expect(desk.cachedAnswer(minTTL: 0, http: false)?.tokenId == TokenID("alice#1@60"))
       #expect(try await world.last(.tokenRefreshed)?.data["tokenId"] == .string("\(TokenID("alice#1@60"))"))
-      // The vendor is asked about it once.
+      // The next session probes the revived token at the vendor.
       #expect(try await desk.openSession(minTTL: 0, timeout: nil).visible)
       #expect(world.vendor.calls.last == "probe alice#1@60")
-      // And it ends when its time has come.
+      // The token still expires at its own time.
       world.clock.advance(31)
       world.deadlines.wake()
       try await eventually("it has ended") { desk.state == .reauthNeeded }

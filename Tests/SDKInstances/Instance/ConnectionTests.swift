@@ -6,16 +6,16 @@ import Testing
 
 @testable import SDKInstances
 
-/// The connection that an instance keeps with its vendor.
+/// The realtime connection of an instance to its vendor.
 struct ConnectionTests {
-  /// A desk with a user and an open connection.
+  /// Returns an instance with a signed-in user, and its open connection.
   private func connected(_ world: World, provider: Bool = true) async throws -> (HostedInstance, FakeConnection) {
     let desk = try await world.instance(provider: provider, settings: ["realtime": true])
     try await desk.signIn("alice#1")
     return (desk, try await open(desk, world, 1))
   }
 
-  /// The `count`-th connection, once the instance has taken it.
+  /// Waits until the instance uses its `count`-th connection, and returns it.
   private func open(_ desk: HostedInstance, _ world: World, _ count: Int) async throws -> FakeConnection {
     try await eventually("connection \(count) is open") {
       let isOpen = await desk.isConnected
@@ -74,7 +74,7 @@ struct ConnectionTests {
         await desk.deadlineReached()
         connection = try await open(desk, world, round)
       }
-      // The random number is a half.
+      // The pauses are exact, since `ManualClock.wall` gives 0.5 as every random number.
       #expect(pauses.map { ($0 * 100).rounded() / 100 } == [1, 2, 4, 8, 16, 32])
       #expect(try await world.count(.networkError) == 1)
       connection.tell(.connected)
@@ -149,7 +149,7 @@ struct ConnectionTests {
       #expect(world.vendor.count(.connect) == 2)
       #expect(world.bridge.questions.count == 1)
       #expect(desk.state == .authenticated)
-      // Another credential is another chance, and an accepted one begins anew.
+      // A new credential gets a new attempt. Once the vendor has accepted it, its refusal leads to a renewal again.
       _ = try await desk.refresh(timeout: nil, resetting: true)
       let third = try await open(desk, world, 3)
       third.tell(.connected)
@@ -186,7 +186,7 @@ struct ConnectionTests {
       }
       try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
       #expect(try #require(await desk.pauseBeforeConnecting) > 20)
-      // One attempt was just made: the next one is a second away.
+      // An attempt was made just now, so the next one can come in a second at the earliest.
       #expect(try await desk.openSession(minTTL: 0, timeout: nil).live == false)
       #expect(try #require(await desk.pauseBeforeConnecting) <= ConnectionKeeping.shortestInterval)
       world.clock.advance(2)
@@ -289,7 +289,7 @@ struct ConnectionTests {
       connection.lose()
       try await eventually("the loss is known") { await !desk.isConnected }
       world.clock.advance(3600)
-      // Nothing is due, or the deadline would come again and again.
+      // No attempt is planned during the logout: an overdue one would trigger the deadline repeatedly.
       #expect(await desk.nextAttempt == nil)
       gate.open()
       #expect(await logout == "network")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// What the vendor must still be told when its user is gone.
+/// Deliveries: requests that the vendor must still get after its user was wiped.
 struct DeliveryTests {
   private func pending(_ desk: HostedInstance) -> [Instance.Pending] {
     desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending ?? []
@@ -126,7 +126,7 @@ struct DeliveryTests {
       world.clock.advance(Delivery.longest + 1)
       world.deadlines.wake()
       try await eventually("nothing is pending") { pending(desk).isEmpty }
-      // Once for each user, and once more in vain: not after its time.
+      // Each delivery was attempted once. The second one expired before its retry.
       #expect(world.vendor.count(.deliver) == 2)
     }
   }

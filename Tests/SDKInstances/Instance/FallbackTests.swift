@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// SDKs that go on as an anonymous visitor when nobody can be authenticated.
+/// SDKs that continue as an anonymous visitor when the user can't be authenticated.
 struct FallbackTests {
   private func told(_ world: World) async throws -> [EventType] {
     try await world.events().filter { $0 == .authenticationFailed || $0 == .fellBackToAnonymous }
@@ -60,7 +60,7 @@ struct FallbackTests {
       world.vendor.fail(.verify, SampleErrors.refused)
       #expect(try await desk.openSession(minTTL: 0, timeout: nil).token == nil)
       #expect(try await world.last(.fellBackToAnonymous)?.data["reason"] == "invalidAuth")
-      // Nothing is left to try, and nothing more to tell.
+      // No credential is left to try, so another session emits no further event.
       _ = try await desk.openSession(minTTL: 0, timeout: nil)
       #expect(try await told(world).count == 2)
     }

@@ -178,7 +178,7 @@ struct LogoutTests {
   }
 }
 
-/// The message of the error that some work ends with.
+/// Returns the message of the error that `work` throws; `nil` for no error.
 private func message(_ work: () async throws -> Void) async -> String? {
   do {
     try await work()

@@ -152,7 +152,7 @@ struct OperationTests {
       try await eventually("the user is gone") { desk.state == .loggedOut }
       try await eventually("nothing is pending") { pending(desk).isEmpty }
       #expect(world.vendor.calls == ["deliver alice#1"])
-      // The vendor knows: nothing of the user's is left there.
+      // The vendor was informed of the logout and has removed the user's pushes, so none is orphaned.
       #expect(try await desk.pushRecords().isEmpty)
       #expect(try await world.count(.pushOrphaned) == 0)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// Push registrations belong to (instance, user).
+/// Push registrations, each of which belongs to an instance and a user.
 struct PushTests {
   private func register(_ desk: HostedInstance, _ address: String) async throws -> String {
     try await desk.registerPush(service: nil, PushEndpoint(address: Secret(address), type: .fcm))

@@ -61,7 +61,7 @@ struct RenewalTests {
       #expect(desk.state == .authenticated)
       #expect(try await world.count(.refreshFailed) == 1)
       #expect(try await world.count(.authenticationFailed) == 0)
-      // Within the interval nobody is asked again.
+      // Within the minimum interval, no second request goes to the bridge.
       #expect(try await desk.token(minTTL: 600).stale)
       #expect(world.bridge.questions.count == 1)
       #expect(try await !desk.token().stale)
@@ -91,7 +91,8 @@ struct RenewalTests {
       world.bridge.fail(SampleErrors.failed)
       #expect(await reason { _ = try await desk.refresh(timeout: nil, resetting: false) } == "providerFailed")
       #expect(try await desk.token().token == "alice#1@60")
-      // The last result is shared within the interval, but not with someone who has control.
+      // Within the minimum interval, refreshes share the last result. A caller with control (`resetting`) gets a new
+      // one.
       #expect(await reason { _ = try await desk.refresh(timeout: nil, resetting: false) } == "providerFailed")
       #expect(world.bridge.questions.count == 1)
       world.bridge.answer("alice#2@600")
@@ -317,6 +318,6 @@ struct RenewalTests {
 }
 
 extension HostedInstance {
-  /// Whether nothing is in progress.
+  /// Whether no operation is in progress.
   var isQuiet: Bool { lanes.allSatisfy { $0.machine.activity == .idle && $0.progress == nil } }
 }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import SDKInstances
 
-/// The rows F3 and F5 of `sdks.md`: on demand, refresh first, the owner's word on a failure, and the way to a guest.
+/// The rows F3 and F5 of `sdks.md`: authentication on demand, the refresh token first, the owner's decision after a
+/// failure, and the fallback to a guest.
 struct GuestEdgeTests {
   typealias Machine = AuthenticationMachine
 
@@ -35,7 +36,7 @@ struct GuestEdgeTests {
       ])
     _ = machine.apply(.confirmed(epoch: 4, .proceed))
     _ = machine.apply(.answered(epoch: 4, .credential))
-    // The budget is spent; the guest stays one.
+    // The budget of attempts is spent, and the instance stays a guest.
     #expect(machine.apply(.credentialRefused(epoch: 4, refused)) == [.record, .finish(.failed(refused))])
     #expect(machine.state == .anonymous)
   }
@@ -71,7 +72,7 @@ struct GuestEdgeTests {
     #expect(actions.contains(.announce(.networkError(SampleErrors.serverError))))
     #expect(!actions.contains(.announce(.authenticationFailed(SampleErrors.serverError))))
     #expect(machine.state == .reauthNeeded)
-    // The refresh token was not refused: it is tried again before anybody is asked.
+    // The refresh token was not refused, so it is tried again before a request goes to the owner.
     #expect(machine.apply(.renew(both)) == [.noteSpending, .renewItself])
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// The rows M1 to M7 of `sdks.md`, as a kind of Zendesk Messaging's ways has them.
+/// The rows M1 to M7 of `sdks.md`, with a policy like that of Zendesk Messaging.
 struct MachineEdgeTests {
   typealias Machine = AuthenticationMachine
 
@@ -238,7 +238,7 @@ struct MachineEdgeTests {
     #expect(
       machine.apply(.answered(epoch: 4, .failed(SampleErrors.failed))).contains(.announce(.authenticationFailed(cause)))
     )
-    // The next question is about it too.
+    // The next request to the bridge carries the vendor's error too.
     #expect(machine.apply(.renew(.bridge)) == [.ask(attempt: 1, isRefusal: true, error)])
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// What holds for every step of the machine, whatever the state and the input (`architecture.md`, "The instance";
+/// The rules for every step of the machine, in any state and for any input (`architecture.md`, "The instance";
 /// `sdks.md`, "Common to all five").
 struct MachineRules {
   typealias Machine = AuthenticationMachine
@@ -21,7 +21,7 @@ struct MachineRules {
     after = machine
   }
 
-  /// The rules that this step breaks.
+  /// Returns the names of the rules that this step breaks.
   func broken() -> [String] {
     var broken: [String] = []
     func rule(_ name: String, _ holds: Bool) { if !holds { broken.append(name) } }
@@ -85,7 +85,8 @@ struct MachineRules {
     return broken
   }
 
-  /// Whoever wants a new credential says whether the owner may be asked for one.
+  /// Whether this step may send a request to the bridge. With `renew` the caller decides that. Other inputs need an
+  /// identity before and after the step, or a recovery in progress.
   private var mayAsk: Bool {
     if case .renew = input { return true }
     return before.hasIdentity && after.hasIdentity || before.isRecovering
@@ -102,7 +103,8 @@ struct MachineRules {
 
   private func openWaiters(_ machine: Machine) -> Int { machine.activity == .idle ? 0 : 1 }
 
-  /// A caller's login or logout always begins something; anything else when the machine was at rest and is no more.
+  /// The number of activities that this step begins. A caller's login or logout always begins one. Another input begins
+  /// one when the machine was idle and is now busy, or has finished at once.
   private var begun: Int {
     switch input {
     case .signIn, .signOut: 1
@@ -125,7 +127,7 @@ struct MachineRules {
 }
 
 extension AuthenticationMachine.Input {
-  /// Every input, with results of these epochs.
+  /// Returns every input. Results come once with each of these epochs.
   static func all(epochs: [UInt64]) -> [Self] {
     let vendor = SampleErrors.refused
     var inputs: [Self] = [
@@ -167,7 +169,7 @@ extension AuthenticationMachine.Input {
     return inputs
   }
 
-  /// The epoch that a result carries.
+  /// The epoch that a result carries; `nil` for an input that is not a result.
   var epoch: UInt64? {
     switch self {
     case .formerEnded(let epoch, _), .formerEndFailed(let epoch, _), .signInAccepted(let epoch, _),
@@ -200,7 +202,7 @@ extension AuthenticationMachine.Input {
 }
 
 extension AuthenticationPolicy {
-  /// Ways that differ in every respect.
+  /// Policies in which every property takes at least two values.
   static let samples: [AuthenticationPolicy] = [
     .init(onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutAfter, maxAttempts: 3),
     .init(onDenied: .lock, onBudgetSpent: .lock, onAnotherUser: .wipeOnSuccess, maxAttempts: 2),
@@ -209,7 +211,7 @@ extension AuthenticationPolicy {
     .opaque,
   ]
 
-  /// Goes on as a guest, and asks whether to go on first.
+  /// A policy that continues as a guest. The owner decides whether to continue before a credential is requested.
   static let guest = {
     var policy = AuthenticationPolicy(
       onDenied: .becomeGuest, onBudgetSpent: .becomeGuest, onAnotherUser: .wipeOnSuccess, maxAttempts: 2)
@@ -219,7 +221,8 @@ extension AuthenticationPolicy {
     return policy
   }()
 
-  /// Exchanges an identity again and locks it when that is refused, but not while its token lives.
+  /// A policy that exchanges the identity again, and locks it when the vendor refuses that. A token that was never
+  /// refused stays in use.
   static let opaque = {
     var policy = AuthenticationPolicy(
       onDenied: .lock, onBudgetSpent: .lock, onAnotherUser: .wipeOnSuccess, maxAttempts: 2)
@@ -230,7 +233,7 @@ extension AuthenticationPolicy {
     return policy
   }()
 
-  /// Falls back to an anonymous visitor.
+  /// A policy that falls back to an anonymous visitor.
   static let visitor = {
     var policy = AuthenticationPolicy(
       onDenied: .fallBack, onBudgetSpent: .fallBack, onAnotherUser: .wipeOnSuccess, maxAttempts: 2)

@@ -6,7 +6,7 @@ import Testing
 struct MachineWalkTests {
   typealias Machine = AuthenticationMachine
 
-  /// Where an instance may be when the daemon starts.
+  /// The phases and credential states that an instance can have when the daemon starts.
   private static let starts: [(Machine.Phase, Machine.Standing)] = [
     (.noUser, .none), (.loggedOut, .none), (.anonymous, .usable), (.authenticated, .usable), (.reauthNeeded, .expired),
     (.reauthNeeded, .refused), (.locked, .none), (.locked, .refused),
@@ -19,13 +19,13 @@ struct MachineWalkTests {
     var broken: [String: (Machine, Machine.Input)] = [:]
     while let machine = waiting.popLast() {
       guard reached.insert(machine).inserted else { continue }
-      // The other tests wait for the same threads.
+      // Other tests need the same threads.
       await Task.yield()
       for input in Machine.Input.all(epochs: [9, 10, 11]) {
         let step = MachineRules(machine, input)
         for rule in step.broken() where broken[rule] == nil { broken[rule] = (machine, input) }
         var next = step.after
-        // Only what is current or not counts of an epoch.
+        // Only whether a result's epoch is current matters, so all states get the same epoch.
         next.epoch = 10
         waiting.append(next)
       }
@@ -56,7 +56,7 @@ struct MachineWalkTests {
   }
 }
 
-/// A machine with the world around it: what it begins comes back later, in any order, perhaps too late.
+/// A machine in a simulated environment. The results of its actions arrive later, in any order, perhaps too late.
 struct MachineWalk {
   typealias Machine = AuthenticationMachine
 

@@ -20,7 +20,7 @@ struct RenewalBookTests {
     return book
   }
 
-  /// The seconds after now at which the last of them has ended, if each runs for so long in one of so many slots.
+  /// Returns the seconds after `now` at which the last run ends, if each takes `seconds` and `slots` run at a time.
   private func end(of starts: [Double], slots: Int, seconds: Double) -> Double {
     var free = [Double](repeating: 0, count: slots)
     for start in starts.sorted() {
@@ -35,7 +35,7 @@ struct RenewalBookTests {
     let place = book.place(request(latest: 100.5), former: nil, now: now)
     #expect(place.start == now + 100.5)
     #expect(!place.isCatchingUp)
-    // And keeps its place, however often it asks.
+    // Repeated requests keep the reservation.
     for seconds in [50.0, 105] {
       let again = book.place(request(latest: 100.7), former: place, now: now + seconds)
       #expect(again == place)
@@ -51,9 +51,9 @@ struct RenewalBookTests {
       book.place(request(latest: 3000, end: 3300), former: nil, now: now).start - now
     }
     #expect(starts.allSatisfy { $0 <= 3000 && $0 >= 0 })
-    // All have ended a run after the last was wanted, or little later: long before the credentials do.
+    // The last run ends at most two run times and a bucket after 3000 s, long before the credentials expire at 3300 s.
     #expect(end(of: starts, slots: slots, seconds: seconds) <= 3000 + 2 * seconds + RenewalBook.width)
-    // And none begins much earlier than that needs.
+    // None begins much earlier than the slots require.
     let room = max(1, Double(slots) * RenewalBook.share)
     let needed = Double(count) * seconds / (seconds > RenewalBook.width ? room.rounded(.down) : room)
     #expect((starts.min() ?? 0) >= 3000 - 1.5 * needed - 4 * max(RenewalBook.width, seconds))
@@ -73,7 +73,7 @@ struct RenewalBookTests {
     }
     #expect(starts.allSatisfy { $0 >= 85 && $0 < 140 })
     #expect(starts.contains { $0 > 100 })
-    // Where there is no room at all it is shared.
+    // When no capacity is left, further renewals overlap within the same range.
     let more = (0..<100).map { _ in
       book.place(request(latest: 100, earliest: 90, end: 140), former: nil, now: now).start - now
     }
@@ -99,7 +99,7 @@ struct RenewalBookTests {
     #expect(places.allSatisfy { $0.isCatchingUp })
     #expect(starts.allSatisfy { $0 >= 0 })
     #expect(end(of: starts, slots: 4, seconds: 1) < 200 / 3.2 + 3 * RenewalBook.spread)
-    // At no moment are there more than the slots take, but for what begins within the same seconds.
+    // The 4 slots can run 20 renewals in 5 s. Only a few more begin in any 5 s.
     for cell in stride(from: 0.0, to: 80, by: 5) {
       #expect(starts.count { $0 >= cell && $0 < cell + 5 } <= 24)
     }

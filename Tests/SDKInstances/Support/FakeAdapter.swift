@@ -3,9 +3,9 @@ public import SDKProtocol
 
 @testable import SDKInstances
 
-/// An SDK whose tokens are plain words: `alice#1` ends never, `alice#1@60` a minute after the clock's start. A login
-/// with `alice#1~` is not shown to the vendor before somebody needs it; nobody is asked but for such users if the
-/// policy falls back.
+/// An adapter whose tokens are plain words: `alice#1` never expires, `alice#1@60` a minute after the clock's start. A
+/// login with `alice#1~` reaches the vendor only when a call needs the user. A credential may be requested from the
+/// owner for a known user, and for an anonymous one after such a login.
 struct FakeAdapter: SDKAdapter {
   var vendor: FakeVendor
   var common: CommonSettings
@@ -13,15 +13,15 @@ struct FakeAdapter: SDKAdapter {
   var makesAnonymousUsers: Bool
   var baseURL: String
   var services: [String] = []
-  /// Whether the vendor must hear of a wipe.
+  /// Whether a wipe leaves a delivery to the vendor.
   var saysFarewell = false
   var pushFarewell = PushFarewell.removed
   var keepsOnePush = false
-  /// Whether what it says at a wipe is void once somebody signs in.
+  /// Whether the next login cancels the delivery that a wipe left.
   var farewellEndsAtSignIn = false
-  /// Whether it keeps a connection.
+  /// Whether the instance keeps a realtime connection.
   var isRealtime = false
-  /// Whether a logout that failed is tried again.
+  /// Whether a failed logout is retried.
   var retriesLogout = false
   var persistsIdentity = true
 

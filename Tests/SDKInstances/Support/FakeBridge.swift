@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import SDKInstances
 
-/// The bridge's side: notes every question, and answers as a test has scripted it.
+/// A bridge that records every question and responds as scripted, or else fails with `noProvider`.
 final class FakeBridge: AnsweringBridge {
   private struct Step {
     var gate: Gate?
@@ -31,7 +31,7 @@ final class FakeBridge: AnsweringBridge {
 
   func fail(_ errors: SDKError...) { state.withLock { $0.steps += errors.map { Step(answer: .failure($0)) } } }
 
-  /// The next question waits for the gate.
+  /// Makes the next question wait for the returned gate, and then respond with `token`.
   func hold(then token: String) -> Gate {
     let gate = Gate()
     state.withLock { state in

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import SDKInstances
 
-/// A connection whose other end is the test.
+/// A realtime connection whose vendor end is the test.
 final class FakeConnection: RealtimeConnection {
   private enum Event: Sendable {
     case news(RealtimeNews)

@@ -3,7 +3,7 @@ import SDKProtocol
 
 @testable import SDKInstances
 
-/// A kind with a login and a logout of its own.
+/// A kind that has its own login and logout methods when it is named `fake.chat`.
 struct FakeKind: SDKKind {
   var name = KindName("fake.chat")
   var vendor = FakeVendor()

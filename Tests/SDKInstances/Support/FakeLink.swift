@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import SDKInstances
 
-/// A connection that keeps what was sent on it.
+/// A client connection that records the messages sent to it.
 final class FakeLink: ClientLink {
   let peer: Peer
   private let lines = Mutex<[JSON]>([])
@@ -13,7 +13,7 @@ final class FakeLink: ClientLink {
   private let asked = Mutex<[(method: String, params: JSON, timeout: Duration)]>([])
   private let answering = Mutex<Answering?>(nil)
 
-  /// Answers the daemon's requests.
+  /// A function that responds to the daemon's requests.
   typealias Answering = @Sendable (_ method: String, _ params: JSON) async throws(LinkRequestError) -> JSON
 
   init(uid: UInt32 = 0, unit: String? = nil) {
@@ -41,15 +41,15 @@ final class FakeLink: ClientLink {
     return try await answering(method, params)
   }
 
-  /// What was asked.
+  /// The daemon's requests, oldest first.
   var requests: [(method: String, params: JSON, timeout: Duration)] { asked.withLock { $0 } }
 
-  /// All that was sent.
+  /// The messages that were sent, oldest first.
   var sent: [JSON] { lines.withLock { $0 } }
-  /// The params of the notifications of this method.
+  /// Returns the params of the sent notifications of a method.
   func notifications(_ method: String) -> [JSON] {
     sent.filter { $0["method"]?.stringValue == method }.compactMap { $0["params"] }
   }
-  /// The types of the events that were delivered.
+  /// The types of the delivered events, in order.
   var eventTypes: [String] { notifications("events.event").compactMap { $0["event"]?["type"]?.stringValue } }
 }

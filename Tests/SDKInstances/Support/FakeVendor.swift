@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import SDKInstances
 
-/// The vendor's side: notes every call, and answers as a test has scripted it.
+/// A vendor that records every call and responds as scripted, or else accepts.
 final class FakeVendor: Sendable {
   enum Operation: String, Sendable {
     case signIn, verify, signOut, makeAnonymous, probe, deliver, push, unpush, connect, open
@@ -22,16 +22,16 @@ final class FakeVendor: Sendable {
   }
   private let state = Mutex(State())
 
-  /// What was called, such as `signIn alice#1`.
+  /// The calls, oldest first, such as `signIn alice#1`.
   var calls: [String] { state.withLock { $0.calls } }
   func count(_ operation: Operation) -> Int { calls.count { $0.hasPrefix(operation.rawValue) } }
 
-  /// The next calls of this operation fail so, one after the other.
+  /// Makes the next calls of an operation fail with these errors, one after the other.
   func fail(_ operation: Operation, _ errors: SDKError...) {
     state.withLock { $0.steps[operation, default: []] += errors.map { Step(error: $0) } }
   }
 
-  /// The next call of this operation waits for the gate.
+  /// Makes the next call of an operation wait for the returned gate, and then fail with `error` if it is not `nil`.
   func hold(_ operation: Operation, then error: SDKError? = nil) -> Gate {
     let gate = Gate()
     state.withLock { state in

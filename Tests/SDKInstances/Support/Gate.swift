@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-/// A door that a test opens: what waits at it goes on then, and goes straight through afterwards.
+/// A gate that suspends callers until a test opens it. Later callers pass at once.
 final class Gate: Sendable {
   private struct State {
     var isOpen = false
@@ -29,7 +29,7 @@ final class Gate: Sendable {
   }
 }
 
-/// Waits until something holds, at most a minute.
+/// Waits until a condition holds. After a minute, records an issue and throws.
 func eventually(
   _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ holds: () async -> Bool
 ) async throws {

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import SDKInstances
 
-/// Keeps how calls ended.
+/// An observer that collects the calls that have ended.
 final class HeardCalls: CallObserver {
   private let all = Mutex<[EndedCall]>([])
 
@@ -15,7 +15,7 @@ final class HeardCalls: CallObserver {
     }
   }
 
-  /// What was heard since the last look.
+  /// Returns the calls that have ended since the last `take()`.
   func take() -> [EndedCall] {
     all.withLock { calls in
       defer { calls = [] }
@@ -25,7 +25,7 @@ final class HeardCalls: CallObserver {
 }
 
 extension EndedCall {
-  /// Method, instance, uid and outcome on one line.
+  /// The method, instance, uid and outcome on one line.
   var words: String {
     "\(method?.name ?? "-") \(instance?.name ?? "-") \(peer.uid) \(failure?.reason ?? "ok")"
   }

@@ -1,6 +1,6 @@
 import StateStore
 
-/// A store on a test's clock.
+/// A factory of in-memory stores that use a test's clock.
 enum InMemoryStateStoreFactory {
   static func make(_ clock: ManualClock) -> InMemoryStateStore { InMemoryStateStore(clock: { clock.now }) }
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import SDKInstances
 
-/// A wall clock that a test moves.
+/// A wall clock that only advances when a test advances it.
 final class ManualClock: Sendable {
   static let start = Timestamp(secondsSince1970: 1_795_259_340)
   private let time = Mutex(start)
@@ -13,7 +13,7 @@ final class ManualClock: Sendable {
   var wall: WallClock { WallClock(now: { self.now }, random: { 0.5 }) }
 }
 
-/// What happened, in order.
+/// A thread-safe list of items, in the order in which they were added.
 final class Records<Item: Sendable>: Sendable {
   private let items = Mutex<[Item]>([])
 

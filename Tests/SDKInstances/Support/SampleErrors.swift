@@ -1,6 +1,6 @@
 import SDKProtocol
 
-/// One error of each origin that an instance meets.
+/// Sample errors of the origins that an instance meets.
 enum SampleErrors {
   static let refused = SDKError(.vendor, .invalidAuth, "The vendor refuses the token.", httpStatus: 401)
   static let forbidden = SDKError(.vendor, .forbidden, "The vendor forbids it.", httpStatus: 403)

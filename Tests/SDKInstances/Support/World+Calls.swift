@@ -3,7 +3,7 @@ import SDKProtocol
 
 @testable import SDKInstances
 
-/// Calls as a connection makes them.
+/// Helpers that make calls as a connection does.
 extension World {
   func session(uid: UInt32 = 0, unit: String? = nil) -> ClientSession {
     ClientSession(link: FakeLink(uid: uid, unit: unit))
@@ -13,7 +13,7 @@ extension World {
     gateway.accept(RPCRequest(id: .null, method: method, params: params), session: session)
   }
 
-  /// A call from its arrival to its answer.
+  /// Makes a call, runs it to its end and returns its response.
   func call(_ method: String, _ params: JSON? = nil, on session: ClientSession) async -> Result<JSON, RPCError> {
     await Self.finish(accept(method, params, on: session))
   }

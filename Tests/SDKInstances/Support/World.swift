@@ -8,7 +8,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// A whole daemon in memory, without sockets: registry, gateway and hub over fakes.
+/// A daemon in memory, without sockets: registry, gateway and hub over fakes.
 final class World: Sendable {
   struct NoHTTP: HTTPSending {
     let forgotten = Records<String>()
@@ -71,7 +71,7 @@ final class World: Sendable {
     ready.resolve(.success(()))
   }
 
-  /// Runs a test in a world, whose work ends with it.
+  /// Runs a test in a new world, and then ends the world's tasks.
   static func run(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
@@ -95,7 +95,7 @@ final class World: Sendable {
 
   static let provider: JSONObject = ["command": ["/bin/true"]]
 
-  /// A new instance, with a token provider unless said otherwise.
+  /// Creates an instance, with a token provider unless `provider` is `false`.
   func instance(
     _ name: String = "desk", provider: Bool = true, settings: JSONObject = [:], owner: UInt32 = 0,
     access: AccessRules = AccessRules(), kind: String = "fake.chat", labels: [String: String] = [:]
@@ -109,10 +109,10 @@ final class World: Sendable {
         access: access, labels: labels))
   }
 
-  /// An instance that is there already.
+  /// Returns an existing instance; `nil` for an unknown name.
   func hosted(_ name: String) -> HostedInstance? { InstanceID(name).flatMap { registry.hosted($0) } }
 
-  /// The types of all events of the store, in order.
+  /// Returns the types of the store's first 1000 events, in order.
   func events() async throws -> [EventType] { try await store.events(after: 0, limit: 1000).map(\.type) }
   func count(_ type: EventType) async throws -> Int { try await events().count { $0 == type } }
   func last(_ type: EventType) async throws -> StoredEvent? {
@@ -138,7 +138,7 @@ extension HostedInstance {
   }
 }
 
-/// The reason of the error that some work ends with.
+/// Returns the reason of the error that `work` throws, or its description if it has no reason; `nil` for no error.
 func reason(_ work: () async throws -> Void) async -> String? {
   do {
     try await work()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// `ChatAuth`, what the bridge makes of it, and how it goes on a request (`vendors.md` 5.2).
+/// `ChatAuth`: its update by a response of the bridge, and its form in a request (`vendors.md` 5.2).
 @Suite struct EdnaAuthTests {
   private let now = Timestamp(secondsSince1970: 1_800_000_000)
 
@@ -25,7 +25,7 @@ import Testing
     #expect(EdnaAuth(stored: full.stored) == full)
     #expect(EdnaAuth(stored: nil) == EdnaAuth())
     #expect(EdnaAuth(stored: Secret("damaged")) == EdnaAuth())
-    // A provider's plain text has no limit of combining marks, and must not be lost when it is read back.
+    // A provider's plain text may have any number of combining marks, and must still be read back from the store.
     let marked = try EdnaAuth().answered(["token": .string("t" + String(repeating: "\u{301}", count: 129))], now: now)
     #expect(EdnaAuth(stored: marked.stored).token == marked.token)
   }
@@ -67,7 +67,7 @@ import Testing
     #expect(cookies.http.headers["Authorization"] == nil)
     #expect(cookies.http.cookies == ["Authorization": "t", "X-Auth-Schema": "s"])
     #expect(EdnaHeaders(try state(["scheme": "s", "method": "cookies"])).http.cookies.isEmpty)
-    // Before there is a signature or an address there is nothing to prove the client id with.
+    // Without a signature or a device address, there is no client token that proves the client id.
     #expect(EdnaHeaders(try state([:], address: nil)).fields.map(\.name) == ["X-Ext-Client-ID"])
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Requests, acknowledgements and what comes unasked on a socket to Chat Center (`vendors.md` 5.1).
+/// Requests, acknowledgements and unsolicited messages on a socket to Chat Center (`vendors.md` 5.1).
 @Suite(.timeLimit(.minutes(1))) struct EdnaConnectionTests {
   private static let request: JSONObject = ["action": "updateDevice", "data": ["pnsPushAddress": ""]]
 
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// Runs a connection beside a test and gives how it ended.
+  /// Runs a connection while `test` runs, and returns how it ended.
   private func running(
     _ connection: EdnaConnection, news: @escaping @Sendable (RealtimeNews) -> Void = { _ in },
     _ test: () async throws -> Void

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// What can be told of an identifier without the network (seed 004, "User identifier requirements").
+/// The local checks of an identifier, without the network (seed 004, "User identifier requirements").
 @Suite struct EdnaIdentifierTests {
   private func outcome(_ text: String, isEncrypted: Bool = false, isStrict: Bool = false) -> String {
     do throws(SDKError) {

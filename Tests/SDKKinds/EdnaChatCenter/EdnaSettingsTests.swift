@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The settings of a Chat Center instance: what is taken and what is said of the rest.
+/// The settings of a Chat Center instance: valid ones, and the errors of invalid ones.
 @Suite struct EdnaSettingsTests {
   private static let urls: JSONObject = ["rest_url": "https://cc.example", "ws_url": "wss://cc.example/ws"]
   private static let key = """

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// What waits for the next chat that opens (`sdks.md`, E4 and E9).
+/// The changes that wait for the next chat that opens (`sdks.md`, E4 and E9).
 @Suite struct EdnaStateTests {
   @Test func `New attributes wait, and what the vendor has does not`() {
     var state = EdnaState()
@@ -15,7 +15,7 @@ import Testing
     #expect(state.pending == .init(data: ["plan": "silver"]))
     #expect(state.latestData == ["plan": "silver"])
     #expect(state.data == ["plan": "gold"])
-    // While other attributes may be on their way, the former ones must follow them.
+    // The silver plan may already be on its way to the vendor, so the former plan must be sent after it.
     state.update(["plan": "gold"])
     #expect(state.pending == .init(data: ["plan": "gold"]))
   }

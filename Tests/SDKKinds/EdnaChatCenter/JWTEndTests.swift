@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The end that a credential names if it is a JWT.
+/// The expiry of a credential that is a JWT.
 @Suite struct JWTEndTests {
   private func jwt(_ payload: String, header: String = #"{"alg":"none"}"#) -> String {
     func part(_ text: String) -> String {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Answers that no honest vendor gives: each fails its request, in time, and nothing else.
+/// Responses that no honest vendor sends. Each fails only its own request, within the timeout.
 @Suite(.timeLimit(.minutes(1))) struct HostileVendorTests {
   private func result(
     _ client: VendorHTTPClient, _ url: String, timeout: Double = 20

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import SDKKinds
 
-/// Names that lead where a test says: to the next place each time, and then to the last again.
+/// A resolver with scripted results. Each look-up takes the next list of addresses; the last list is repeated.
 final class FakeNames: NameResolving {
   private let answers: Mutex<[[String]]>
   private let asked = Mutex<[String]>([])

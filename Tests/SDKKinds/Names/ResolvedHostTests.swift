@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Where names lead is looked at before anything is sent there, and nothing is sent elsewhere.
+/// The check of a name's addresses before a connection, and the connection to a checked address only.
 @Suite(.timeLimit(.minutes(1))) struct ResolvedHostTests {
   private static let hello = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -52,7 +52,7 @@ import Testing
     let server = try await TestSocketServer.start(.answer(Self.hello))
     let names = FakeNames(["127.0.0.1"])
     let client = VendorHTTPClient(group: .singleton, names: names)
-    // Nobody but our names knows this host: a client that asked the system would find nothing.
+    // Only `names` knows this host: a client that used the system's resolver would not find it.
     #expect(await get(client, "http://Desk.Test:\(server.port)/A", .loopback) == .success(200))
     #expect(names.hosts == ["desk.test"])
     await client.shutdown()
@@ -112,7 +112,7 @@ import Testing
     #expect(try await texts("2001:db8::1") == ["2001:db8::1"])
     let local = try await SystemNames.shared.addresses(of: "localhost", timeout: .seconds(20), on: loop)
     #expect(!local.isEmpty && local.allSatisfy { $0.scope == .thisMachine })
-    // Forms that resolvers take for addresses are seen as what they mean.
+    // Other notations of addresses that resolvers accept are checked as the addresses that they mean.
     let short = try await SystemNames.shared.addresses(of: "0xa9fea9fe", timeout: .seconds(20), on: loop)
     #expect(short.allSatisfy { $0.scope == .linkLocal })
   }

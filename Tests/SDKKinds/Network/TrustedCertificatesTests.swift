@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The certificates that instances share.
+/// The trusted certificates, which all instances share.
 @Suite(.timeLimit(.minutes(1))) struct TrustedCertificatesTests {
   private func certificates(_ file: String?) async throws(HTTPFailure) -> TrustedCertificates {
     try await TrustedCertificates.of(

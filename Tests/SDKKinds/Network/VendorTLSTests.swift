@@ -6,13 +6,13 @@ import Testing
 
 @testable import SDKKinds
 
-/// TLS to vendors, by HTTP and by WebSocket: which servers are accepted, and how a refusal is explained.
+/// TLS to vendors, by HTTP and by WebSocket: the servers that are accepted, and the explanations of refusals.
 @Suite(.timeLimit(.minutes(1))) struct VendorTLSTests {
   enum Way: CaseIterable {
     case http
     case webSocket
 
-    /// A server that does what this way needs.
+    /// Starts a server that responds as this way of connecting requires.
     func server(_ tls: NIOSSLContext?, host: String = "127.0.0.1") async throws -> TestSocketServer {
       switch self {
       case .http:
@@ -21,7 +21,7 @@ import Testing
       }
     }
 
-    /// Connects, and returns the failure; `nil` for a good connection.
+    /// Connects, and returns the failure; `nil` if there was none.
     func failure(_ host: String, _ port: Int, caFile: String?) async -> HTTPFailure? {
       switch self {
       case .http:

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// What the vendor's answers mean, whatever form they have.
+/// The meaning of the vendor's responses, in each of their forms.
 @Suite struct SalesforceAnswerTests {
   private typealias Meaning = (origin: SDKError.Origin, reason: Reason)
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The settings of a Service Chat instance: what is taken and what is said of the rest.
+/// The settings of a Service Chat instance: valid ones, and the errors of invalid ones.
 @Suite struct SalesforceSettingsTests {
   private func member(_ settings: JSONObject) -> String? {
     do throws(RPCError) {

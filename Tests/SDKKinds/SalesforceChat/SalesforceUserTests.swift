@@ -7,7 +7,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Who a set of tokens belongs to, and what becomes of it on the way into and out of the store.
+/// The user that a set of tokens belongs to, and the form in which the tokens are stored and read again.
 @Suite struct SalesforceUserTests {
   private static let alice = "https://login.salesforce.com/id/00D000000000001EAA/005000000000001AAB"
 
@@ -43,7 +43,7 @@ import Testing
     let user = try #require(SalesforceUserID(identityURL: Self.alice))
     #expect(user.organization == "00D000000000001EAA")
     #expect(user.user == "005000000000001AAB")
-    // The last three characters are a checksum that some of the vendor's services leave out.
+    // The last three characters of an id are a checksum that some of the vendor's services omit.
     #expect(
       user.isSame(as: try #require(SalesforceUserID(identityURL: "https://x/id/00D000000000001/005000000000001"))))
     #expect(

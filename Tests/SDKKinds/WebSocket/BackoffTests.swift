@@ -2,7 +2,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Waits that grow, at random below a ceiling.
+/// Growing pauses, each of a random length below a ceiling.
 @Suite struct BackoffTests {
   @Test("Ceilings double from the first to the longest and stay there")
   func ceilings() {

@@ -8,7 +8,7 @@ import Testing
   private static let channel = "/sdk/apps/A/appusers/U"
   private var client = Bayeux(channel: channel, ext: ["appId": "A", "jwt": "t0p"], timeout: 10)
 
-  /// The one message of a frame.
+  /// Returns the only message of a frame.
   private func message(_ frame: String) throws -> JSON {
     let messages = try #require(try JSONParser.parse(frame).arrayValue)
     #expect(messages.count == 1)
@@ -196,7 +196,7 @@ import Testing
     let next = try message(try #require(first.frames.first))
     #expect(next["channel"] == "/meta/connect" && next["advice"] == nil)
     #expect(receive([["channel": "/meta/connect", "successful": true]], at: 30).news.isEmpty)
-    // The other order is as good.
+    // The response to the connect may also come before that to the subscription.
     client = Bayeux(channel: Self.channel, ext: [:], timeout: 10)
     _ = shakeHands()
     #expect(receive([["channel": "/meta/connect", "successful": true]], at: 1).news.isEmpty)

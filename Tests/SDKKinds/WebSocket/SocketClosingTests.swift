@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Ends of a live connection: from either side, in order and not, and by pings.
+/// The end of a live connection: by either side, with and without a close frame, and by a missing pong.
 @Suite(.timeLimit(.minutes(1))) struct SocketClosingTests {
   private func failure(_ socket: any VendorSocket) async -> HTTPFailure? {
     await SocketWait.failure { () throws(HTTPFailure) in _ = try await socket.next() }
@@ -96,7 +96,7 @@ import Testing
   func missingPong() async throws {
     let pair = try await SocketPair.open(pingInterval: 0.05)
     pair.peer.stopAnsweringPings()
-    // One may have come and been answered before, and one may be on its way.
+    // A ping may already have been answered, and another may be on its way.
     let before = pair.peer.frames.count { $0.opcode == .ping }
     pair.peer.send(.pong, ByteBuffer(string: "unasked"))
     #expect(SocketWait.isNetwork(await failure(pair.socket)))

@@ -6,9 +6,9 @@ import Testing
 
 @testable import SDKKinds
 
-/// The handler on a loop whose time the test makes.
+/// The socket handler on an event loop whose time the test controls.
 @Suite struct SocketHandlerTests {
-  /// Counts the reads that reach the transport.
+  /// A handler that counts the reads that reach the transport.
   private final class Reads: ChannelOutboundHandler {
     typealias OutboundIn = WebSocketFrame
     var count = 0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Messages over a live connection, and everything a server may do to them.
+/// Messages over a live connection, with correct and with faulty servers.
 @Suite(.timeLimit(.minutes(1))) struct SocketMessagesTests {
   private func failure(_ socket: any VendorSocket) async -> HTTPFailure? {
     await SocketWait.failure { () throws(HTTPFailure) in _ = try await socket.next() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Opening: the upgrade, TLS, and everything a server may answer instead.
+/// Opening a socket: the upgrade, TLS, and the other responses of servers.
 @Suite(.timeLimit(.minutes(1))) struct SocketOpeningTests {
   private func failure(_ url: String, timeout: Double = 20, caFile: String? = nil) async -> HTTPFailure? {
     await SocketWait.failure { () throws(HTTPFailure) in
@@ -107,7 +107,7 @@ import Testing
   @Test("A TLS handshake that is never answered costs the timeout too")
   func silentTLS() async throws {
     let server = try await TestSocketServer.start(.silence)
-    // The context is made first: until there is one, nothing connects.
+    // Loads the certificates first. The socket connects only when they are there, and the timeout includes that.
     let loop = MultiThreadedEventLoopGroup.singleton.any()
     _ = try await TrustedCertificates.of(caFile: nil, timeout: .minutes(1), on: loop)
     #expect(await failure("wss://127.0.0.1:\(server.port)/", timeout: 2) == .timeout)
@@ -149,6 +149,6 @@ import Testing
     #expect(try await next(socket) == nil)
   }
 
-  /// The next message, or `nil` at the end however it came.
+  /// Returns the next message; `nil` when the connection has ended, in whichever way.
   private func next(_ socket: any VendorSocket) async throws -> String? { try? await socket.next() }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The answer of the exchange: its body decides.
+/// The response to the exchange. Its body shows whether it succeeded, not its status.
 @Suite struct ChatGrantTests {
   private func read(_ status: Int, _ body: String, headers: [String: String] = [:]) throws(SDKError) -> ChatGrant {
     try ChatGrant(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The local gate of Chat: what is told of a visitor's JWT without the network.
+/// The local checks of a visitor's JWT for Chat, without the network.
 @Suite struct ChatJWTTests {
   private struct Claims: JWTPayload {
     let json: JSON
@@ -86,7 +86,7 @@ import Testing
 
   @Test(arguments: [
     "", "garbage", "a.b.c",
-    // {"alg":"none"} . {"external_id":"alice"} .
+    // {"alg":"none"} . {"external_id":"alice"} . (empty signature)
     "eyJhbGciOiJub25lIn0.eyJleHRlcm5hbF9pZCI6ImFsaWNlIn0.",
     // {"alg":"HS256"} . [] . AAAA
     "eyJhbGciOiJIUzI1NiJ9.W10.AAAA",
@@ -103,7 +103,7 @@ import Testing
     #expect(refusal(long, max: 199)?.reason == .invalidAccessToken)
   }
 
-  /// A JWT whose payload is this text, signed with anything.
+  /// Returns a JWT with this payload and an invalid signature.
   private func written(_ payload: String) -> Secret {
     let part = Data(payload.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
       .replacing("=", with: "")
@@ -117,7 +117,7 @@ import Testing
 
   @Test("Texts are bounded in bytes, whatever their characters are")
   func bytes() async throws {
-    // One character with any number of bytes.
+    // A character can have any number of bytes: this one has 201.
     let tall = "a" + String(repeating: "\u{301}", count: 100)
     #expect(refusal(try await token(["external_id": .string(tall + tall)]))?.reason == .invalidAccessToken)
     #expect(refusal(try await token(["name": .string(String(repeating: "é", count: 257))]))?.reason == .invalidName)

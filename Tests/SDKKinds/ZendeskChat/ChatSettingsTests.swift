@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The settings of a Chat instance: what is taken and what is said of the rest.
+/// The settings of a Chat instance: valid ones, and the errors of invalid ones.
 @Suite struct ChatSettingsTests {
   private func member(_ settings: JSONObject) -> String? {
     do throws(RPCError) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// What the adapter makes of answers, without a network.
+/// The adapter's handling of responses, without a network.
 struct MessagingAdapterTests {
   private static let now = Timestamp(secondsSince1970: 1_800_000_000)
 
@@ -112,7 +112,7 @@ struct MessagingAdapterTests {
     let result = try await adapter(backend).renew(with: offered, of: Self.alice())
     #expect(result.user.id == "u7")
     #expect(backend.calls == ["GET appusers/u1", "POST login"])
-    // An app that is not known at all is no refusal of the credential: nobody is logged out for it.
+    // An unknown app is not a refusal of the credential, so the user stays logged in.
     let unknown = Backend()
     unknown.answer(404)
     unknown.answer(404)
@@ -189,7 +189,7 @@ struct MessagingAdapterTests {
     #expect(delivery.purpose == "unregisterPush")
     #expect(delivery.endsAtSignIn == true)
     backend.answer(200)
-    // Another backend by now: the delivery still goes to the old one.
+    // The settings name another backend by now. The delivery still goes to the old one.
     try await self.adapter(backend, ["base_url": "https://other.zendesk.com", "app_id": "b"]).deliver(delivery)
     #expect(backend.calls == ["PUT appusers/u1/clients/c1"])
     #expect(backend.bodies == [["pushNotificationToken": "", "integrationId": "i1"]])
@@ -231,7 +231,7 @@ struct MessagingAdapterTests {
 
   @Test func `A channel key's URL is known to whoever checks where an instance may lead`() {
     let kind = ZendeskMessaging()
-    // {"settingsUrl":"https://acme.zendesk.com/x.json"}
+    // Base64 of {"settingsUrl":"https://acme.zendesk.com/x.json"}.
     let key = "eyJzZXR0aW5nc1VybCI6Imh0dHBzOi8vYWNtZS56ZW5kZXNrLmNvbS94Lmpzb24ifQ=="
     #expect(kind.hiddenURLs(in: ["channel_key": .string(key)]) == ["channel_key": "https://acme.zendesk.com/x.json"])
     #expect(kind.hiddenURLs(in: ["channel_key": "nonsense"]).isEmpty)

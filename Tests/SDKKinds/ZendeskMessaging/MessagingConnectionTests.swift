@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// What a realtime socket's messages and ends mean.
+/// The meaning of a realtime socket's messages and of its ends.
 struct MessagingConnectionTests {
   private static let now = Timestamp(secondsSince1970: 1_800_000_000)
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The local gate: what is told of a JWT without the network.
+/// The local checks of a JWT, without the network.
 @Suite struct MessagingJWTTests {
   private struct Claims: JWTPayload {
     let json: JSON
@@ -49,7 +49,7 @@ import Testing
 
   @Test("Ids, names and e-mail addresses are bounded in bytes, whatever their characters are")
   func bytes() async throws {
-    // One character with any number of bytes.
+    // A character can have any number of bytes: this one has 201.
     let tall = "a" + String(repeating: "\u{301}", count: 100)
     #expect(refusal(try await token(["external_id": .string(tall + tall)])) == .invalidJWTClaims)
     #expect(refusal(try await token(["external_id": .string(tall)])) == nil)
@@ -70,7 +70,7 @@ import Testing
     #expect(refusal(try await token(["external_id": .string(String(repeating: "x", count: 256))])) == .invalidJWTClaims)
     #expect(refusal(try await token(["external_id": .string(String(repeating: "x", count: 255))])) == nil)
     #expect(refusal(try await token(["external_id": "a", "exp": "soon"])) == .invalidJWTClaims)
-    // {"alg":"none"} . {"external_id":"alice"} . nothing
+    // {"alg":"none"} . {"external_id":"alice"} . (empty signature)
     #expect(refusal(Secret("eyJhbGciOiJub25lIn0.eyJleHRlcm5hbF9pZCI6ImFsaWNlIn0.")) == .invalidJWTClaims)
   }
 

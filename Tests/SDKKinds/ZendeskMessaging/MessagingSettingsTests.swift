@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The settings of a Messaging instance: what is taken and what is said of the rest.
+/// The settings of a Messaging instance: valid ones, and the errors of invalid ones.
 @Suite struct MessagingSettingsTests {
   private func member(_ settings: JSONObject) -> String? {
     do throws(RPCError) {
@@ -20,7 +20,7 @@ import Testing
     #expect(member(["base_url": "https://acme.zendesk.com/sc/sdk/", "app_id": "5f00"]) == nil)
     #expect(member(["base_url": "http://127.0.0.1:8080/zm", "app_id": "a", "timeout": "10s"]) == nil)
     #expect(member(["settings_url": "https://acme.zendesk.com/x.json"]) == nil)
-    // {"settingsUrl":"https://acme.zendesk.com/x.json"}
+    // Base64 of {"settingsUrl":"https://acme.zendesk.com/x.json"}.
     #expect(
       member(["channel_key": "eyJzZXR0aW5nc1VybCI6Imh0dHBzOi8vYWNtZS56ZW5kZXNrLmNvbS94Lmpzb24ifQ=="]) == nil)
     let settings = try Settings.decode(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// What a user response brings is bounded before it is kept.
+/// The bounds of the values in a user response.
 @Suite struct MessagingUserTests {
   private func reason(_ json: JSON) -> Reason? {
     do throws(SDKError) {

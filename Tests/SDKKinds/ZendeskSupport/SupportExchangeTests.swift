@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The exchange of an identity for an access token, and what its answers mean (`vendors.md` 2.1).
+/// The exchange of an identity for an access token, and the meaning of the responses (`vendors.md` 2.1).
 @Suite struct SupportExchangeTests {
   private let alice = SupportIdentity.unique(Secret("alice-unique-id-00"))
   private let vendor = SupportVendor()
@@ -53,7 +53,7 @@ import Testing
     let kept = try SupportAdapter.at(vendor).remainder(
       of: IdentityRecord(phase: .authenticated, kindState: result.kindState))
     #expect(kept == [SupportIdentity.authenticationKey: Secret("jwt")])
-    // The same type needs no request any more, and the setting has the last word.
+    // The remembered type makes another request for the settings needless, and the setting overrides it.
     let gone = IdentityRecord(phase: .loggedOut, kindState: kept)
     vendor.accept("t2")
     _ = try await signIn(alice, [:], from: gone)
@@ -80,7 +80,7 @@ import Testing
     vendor.accept("t1")
     #expect(await signIn(.anonymous()) == "none")
     #expect(vendor.calls.suffix(2) == ["GET /api/private/mobile_sdk/settings/app.json", "POST /access/sdk/anonymous"])
-    // Settings that can't be read are no reason to refuse.
+    // When the settings can't be read, the identity is not refused: the error is `network`.
     clock.withLock { $0 = $0 + 61 }
     vendor.answer(503, [:])
     #expect(await signIn(alice) == "network")
@@ -188,7 +188,7 @@ import Testing
     let result = try await adapter.renewItself(adapter.set(.anonymous(name: "Anna", email: "a@b.c")))
     #expect(vendor.body == ["user": ["sdk_guid": "0f0e0d0c-guid", "name": "Anna", "email": "a@b.c"]])
     #expect(result.events.isEmpty)
-    // Not what is forbidden by now.
+    // A renewal does not send personal data that `coppa` forbids by now.
     let strict = try SupportAdapter.at(vendor, ["authentication": "anonymous", "coppa": true])
     #expect(await reason { try await strict.renewItself(strict.set(.anonymous(name: "A"))) } == "personalDataRefused")
     #expect(vendor.calls.count == 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// What is said of a unique id before the vendor sees it (`vendors.md` section 6).
+/// The findings about a unique id before it is sent to the vendor (`vendors.md` section 6).
 @Suite struct SupportLintTests {
   @Test(
     "Ids that are hard to guess have no findings",

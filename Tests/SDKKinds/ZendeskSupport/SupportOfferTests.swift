@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// What is decided before the vendor is asked (`sdks.md`, S1, S2, S6, S7, S10).
+/// The decisions about an identity before a request goes to the vendor (`sdks.md`, S1, S2, S6, S7, S10).
 @Suite struct SupportOfferTests {
   private let alice = SupportIdentity.unique(Secret("alice-unique-id-00"))
   private let bob = SupportIdentity.unique(Secret("bobby-unique-id-00"))
@@ -50,9 +50,9 @@ import Testing
     let held = try set(.supplied(Secret("alice-unique-id-00")))
     #expect(try offer(owner, over: held) == nil)
     #expect(await reason { try offer(owner, over: held, isUsable: false) } == "OwnerNeeded")
-    // Who brings the id from now on is a change, though not of the user.
+    // The caller now gives the id itself. That is a change of the identity, but not of the user.
     #expect(try offer(alice, over: held)?.details["supplied"] == nil)
-    // Nobody is asked for what the account does not take.
+    // The owner gets no request for a unique id if the account excludes that type.
     #expect(try offer(owner, over: .nobody(.noUser), ["authentication": "anonymous"]) != nil)
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The settings of a Support instance: what is taken and what is said of the rest.
+/// The settings of a Support instance: valid ones, and the errors of invalid ones.
 @Suite struct SupportSettingsTests {
   private static let base: JSONObject = ["base_url": "https://acme.zendesk.com", "app_id": "a", "client_id": "c"]
 

@@ -27,9 +27,9 @@ struct AccessRuleTests {
     "user-unit:@alice", "user-unit:a/b.service@alice", "unit:kiosk.service+", "+user:kiosk", "user:a++user:b", "**",
     "everyone",
     "user:a\n", "unit:kiosk.socket", "user-unit:app.timer@alice", "unit:.service", "pid:1",
-    // libc and `UInt32` read less, or more, than the whole text.
+    // Texts that libc or `UInt32` would accept, or would read only in part.
     "uid:+5", "uid: 5", "uid:٥", "uid:4294967295", "user:root\0x", "user-unit:a.service@root\0x", "user:a\u{200B}",
-    // Nobody matches these.
+    // Patterns and names that no peer can match.
     "user:*", "group:*", "unit:*.service", "unit:kiosk@.service", "unit:@1.service", "unit:ki osk.service",
     "unit:kiösk.service", "unit:kiosk[12].service", "user-unit:kiosk.service@*", "user-unit:*.service@alice",
   ])

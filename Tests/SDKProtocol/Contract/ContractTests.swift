@@ -31,7 +31,7 @@ struct ContractTests {
     #expect(CommonMethods.requests.map { $0.name } == DelegateQuestion.Name.allCases.map(\.method))
   }
 
-  /// The table of `protocol.md`, "Common methods", as far as this version has it.
+  /// The part of the table in `protocol.md`, "Common methods", that this version implements.
   @Test(arguments: [
     ("rpc.discover", "anyone", "free"), ("daemon.info", "anyone", "free"), ("daemon.health", "anyone", "free"),
     ("daemon.metrics", "admin", "free"), ("daemon.backup", "admin", "read"), ("daemon.rotateKey", "admin", "write"),
@@ -105,7 +105,7 @@ extension RPCNotification {
   fileprivate static func checkParams() throws { try checkShape(Params.self, name) }
 }
 
-/// What the shape calls right is decoded, and what is encoded then has the shape and says the same.
+/// Checks that a value that is valid for the schema can be decoded, and that encoding it again gives the same value.
 private func checkShape<T: RPCValue>(_ type: T.Type, _ name: String) throws {
   for isFull in [false, true] {
     let sample = SampleValues(isFull: isFull).value(of: T.jsonSchema)

@@ -1,9 +1,9 @@
 import JSONRPC
 import Testing
 
-/// Values made from a shape alone, to hold it against what its type reads and writes.
+/// Values made from a schema alone, to compare it with what its type decodes and encodes.
 struct SampleValues {
-  /// Whether optional members are there.
+  /// Whether optional members are included.
   var isFull: Bool
 
   func value(of schema: JSONSchema, member: String = "") -> JSON {

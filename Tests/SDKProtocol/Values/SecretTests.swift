@@ -59,7 +59,7 @@ struct SecretTests {
     #expect(id.description.count == 16)
     #expect(id.description.allSatisfy { $0.isHexDigit && !$0.isUppercase })
     #expect(!id.description.contains("hunter"))
-    // The digest is part of the contract with what is logged: it does not change between versions.
+    // Logs contain the digest, so it must not change between versions.
     #expect(TokenID(Secret("")).description == "dbe5618ac6ed56ae")
     #expect(try JSONValueDecoder.decode(TokenID.self, from: try JSONValueEncoder.encode(id)) == id)
   }

@@ -74,7 +74,7 @@ struct TimestampTests {
   }
 }
 
-/// Moments that RFC 3339 can't write.
+/// Times that RFC 3339 can't represent.
 struct FarTimestampTests {
   @Test("A moment outside the years 1 to 9999 is moved to their end", arguments: [1e308, 1e300, 253_402_300_800])
   func clamped(seconds: Double) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The exchange as `vendors.md` 4.1, 4.2 and 10 have it.
+/// The exchange of JWTs for id tokens (`vendors.md` 4.1, 4.2 and 10).
 struct ChatExchangeTests {
   let sandbox = TestSandbox()
 

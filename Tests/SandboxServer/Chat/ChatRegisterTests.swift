@@ -3,12 +3,12 @@ import Testing
 
 @testable import SandboxServer
 
-/// Who may register at the mediator (`vendors.md` 4.1, 4.5 and 9.4).
+/// Registration at the mediator: accepted, refused and banned visitors (`vendors.md` 4.1, 4.5 and 9.4).
 struct ChatRegisterTests {
   var backend = ChatBackend()
   let now = Date(timeIntervalSince1970: 1_800_000_000)
 
-  /// A register frame, with members changed or (null) left out.
+  /// Returns a register frame with the members in `change` replaced. Without `idt`, that member is missing.
   static func frame(idt: String? = nil, mid: String = "m1", _ change: [String: JSONTree] = [:]) -> JSONTree {
     let frame = JSONTree.of([
       "__type": "register", "accountKey": .string(DemoAccounts.chatAccountKey), "app_id": "sdkd",

@@ -20,7 +20,7 @@ extension SandboxResponse {
   var chatState: String? { tree?["state"]?.text }
   var idToken: String? { tree?["id_token"]?.text }
 
-  /// `error` and `details` of a refused exchange.
+  /// Whether the response refuses an exchange with this `error` and `details`.
   func isChatRefusal(_ error: String, _ details: String? = nil) -> Bool {
     tree == .of(["success": false, "error": .string(error), "details": .optional(details)])
   }

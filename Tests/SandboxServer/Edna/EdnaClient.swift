@@ -3,13 +3,14 @@ import Testing
 
 @testable import SandboxServer
 
-/// The frames and headers of an edna client, for the tests.
+/// An edna client's frames and headers, for the tests.
 struct EdnaClient {
   let sandbox: TestSandbox
   var id = "alice"
   var token: String?
 
-  /// `X-Client-Token` and its company.
+  /// Returns the headers of a client: its id, `X-Client-Token` if there is a `proof`, and `Authorization` if there is a
+  /// token. Members of `more` take precedence.
   func headers(proof: String? = nil, _ more: [String: String] = [:]) -> [String: String] {
     var headers = ["X-Ext-Client-ID": id]
     if let proof {
@@ -55,12 +56,13 @@ struct EdnaClient {
     ]
   }
 
-  /// Registers and gives the device's address.
+  /// Registers the device and returns its address.
   func registered(_ socket: TestSocket) async throws -> String {
     try #require(await socket.ask(register())["data"]?["deviceAddress"]?.text)
   }
 
-  /// All three steps.
+  /// Performs all three steps: registration, `INIT_CHAT` and `CLIENT_INFO`. Returns the socket and the device's
+  /// address.
   func connected(_ info: [String: JSONTree] = [:]) async throws -> (socket: TestSocket, address: String) {
     let socket = try await open()
     let address = try await registered(socket)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The `sdk-sandbox` executable, where it has been built next to the tests.
+/// The `sdk-sandbox` executable, if it was built next to the tests.
 @Suite(.timeLimit(.minutes(2))) struct CommandTests {
   static let executable: URL? = {
     let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -11,7 +11,7 @@ import Testing
     return FileManager.default.isExecutableFile(atPath: beside.path) ? beside : nil
   }()
 
-  /// Starts it with its output on a pipe.
+  /// Starts the executable with its output on a pipe.
   static func start(_ arguments: String...) throws -> (process: Process, output: FileHandle) {
     try start(arguments)
   }
@@ -27,7 +27,7 @@ import Testing
     return (process, pipe.fileHandleForReading)
   }
 
-  /// Blocks a thread of its own, not one of the test's.
+  /// Runs blocking work on a thread of its own, so that it blocks no thread of Swift's task pool.
   static func blocking<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { continuation.resume(returning: work()) }

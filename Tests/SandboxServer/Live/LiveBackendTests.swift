@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The backends over real connections: headers and forms as the HTTP library hands them on.
+/// The backends over real connections, with headers and forms as the HTTP library parses them.
 @Suite(.timeLimit(.minutes(2))) struct LiveBackendTests {
   private func post(
     _ sandbox: LiveSandbox, _ path: String, form: [String: String]

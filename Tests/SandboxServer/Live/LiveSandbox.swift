@@ -2,7 +2,7 @@ import Foundation
 
 @testable import SandboxServer
 
-/// A sandbox that listens, for the time of `body`.
+/// A sandbox that listens on a port while a test body runs.
 struct LiveSandbox {
   let port: UInt16
   let server: SandboxServer
@@ -28,7 +28,7 @@ struct LiveSandbox {
     return Data((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
   }
 
-  /// One request on a connection of its own.
+  /// Sends a request on a new connection and returns the response.
   func send(
     _ method: String, _ path: String, _ body: JSONTree? = nil, headers: [String: String] = [:]
   ) async throws -> RawResponse {

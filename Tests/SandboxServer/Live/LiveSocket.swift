@@ -2,17 +2,17 @@ import Foundation
 
 @testable import SandboxServer
 
-/// A WebSocket client that does no more than it is told.
+/// A WebSocket client that sends nothing by itself, not even pongs.
 actor LiveSocket {
   private let client: RawClient
   private var bytes = Data()
 
-  /// What has arrived.
+  /// A received frame, or the end of the connection.
   enum Arrival: Equatable, Sendable {
     case text(String)
     case pong(Data)
     case close(code: Int)
-    /// The connection has ended.
+    /// The end of the connection.
     case end
   }
 
@@ -21,7 +21,10 @@ actor LiveSocket {
     bytes = rest
   }
 
-  /// Opens one; the response instead when it is not 101. Throws when the server closes without one.
+  /// Opens a socket. Returns a failure with the response if its status is not 101.
+  ///
+  /// Throws `RawClient.Failure` if the server closes the connection without a response, and `Refused` if the accept
+  /// value is wrong.
   static func open(
     _ sandbox: LiveSandbox, _ path: String, headers: [String: String] = [:]
   ) async throws -> Result<LiveSocket, Refused> {
@@ -39,7 +42,7 @@ actor LiveSocket {
       all += chunk
       guard let response = RawResponse(all) else { continue }
       if response.status == 101 {
-        // RFC 6455, 1.3 has this pair.
+        // The key and this accept value are the example of RFC 6455, 1.3.
         guard response.headers["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" else {
           throw Refused(response: response)
         }
@@ -57,7 +60,7 @@ actor LiveSocket {
 
   func send(_ tree: JSONTree) async throws { try await send(opcode: 1, tree.encoded) }
 
-  /// Any frame, masked as clients must.
+  /// Sends any frame, masked as RFC 6455 requires of clients.
   func send(opcode: UInt8, _ payload: Data, fin: Bool = true) async throws {
     let mask: [UInt8] = [1, 2, 3, 4]
     var frame = Data([(fin ? 0x80 : 0) | opcode])
@@ -73,7 +76,7 @@ actor LiveSocket {
     try await client.send(frame)
   }
 
-  /// The next thing to arrive; waits as long as the connection's own deadline.
+  /// Returns the next frame, or the end. Throws after the connection's read timeout of 30 s.
   func next() async throws -> Arrival {
     while true {
       if let arrival = take() { return arrival }
@@ -87,7 +90,7 @@ actor LiveSocket {
     }
   }
 
-  /// The next text as JSON.
+  /// Returns the next frame as JSON. Throws `Unexpected` if it is not a text frame with JSON.
   func nextTree() async throws -> JSONTree {
     let arrival = try await next()
     guard case .text(let text) = arrival, let tree = JSONTree(parsing: Data(text.utf8)) else {

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// One TCP connection to 127.0.0.1 and nothing between it and the test.
+/// A TCP connection to 127.0.0.1, without a client library in between.
 ///
-/// What blocks does so on a thread of its own, never on those that the server in the same process needs: neither Swift's
-/// nor Dispatch's are many.
+/// Blocking calls run on a thread of their own each. The server in the same process needs the few threads of Swift's
+/// and Dispatch's pools.
 final class RawClient: Sendable {
   private let descriptor: Int32
 
@@ -43,7 +43,7 @@ final class RawClient: Sendable {
     }
   }
 
-  /// Everything until the server closes.
+  /// Reads until the server closes the connection.
   func readToEnd() async throws -> Data {
     try await blocking { descriptor in
       var all = Data()
@@ -55,12 +55,12 @@ final class RawClient: Sendable {
     }
   }
 
-  /// What has come since the last reading, empty once the server has closed.
+  /// Returns the next bytes to arrive; empty once the server has closed the connection.
   func read() async throws -> Data {
     try await blocking { try Self.receive($0) }
   }
 
-  /// One response, by its Content-Length; the connection stays open.
+  /// Reads one response, up to its Content-Length. The connection stays open.
   func readResponse() async throws -> RawResponse {
     try await blocking { descriptor in
       var all = Data()

@@ -2,14 +2,14 @@ import Foundation
 
 @testable import SandboxServer
 
-/// A response as it came over the wire, whole or not.
+/// A response as received so far, complete or not.
 struct RawResponse: Sendable {
   let status: Int
-  /// By lower-case name; the last of each.
+  /// The headers by lower-case name, each with its last value.
   let headers: [String: String]
   let body: Data
 
-  /// Gives `nil` while the head is incomplete.
+  /// Parses a response. Returns `nil` while the head is incomplete.
   init?(_ bytes: Data) {
     guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else { return nil }
     let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")

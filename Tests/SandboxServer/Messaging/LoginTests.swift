@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// Login, merge and sessions as `vendors.md` 1.2, 1.6 and 10 have them.
+/// Login, merge and sessions (`vendors.md` 1.2, 1.6 and 10).
 struct LoginTests {
   let sandbox = TestSandbox()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// How an SDK finds its way to the backend (`vendors.md` 1.1).
+/// The settings in which an SDK finds the address of the backend (`vendors.md` 1.1).
 struct MessagingSettingsTests {
   let sandbox = TestSandbox()
 

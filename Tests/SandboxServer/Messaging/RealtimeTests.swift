@@ -9,7 +9,7 @@ import Testing
 
   static func channel(_ user: String) -> String { "/sdk/apps/\(DemoAccounts.appID)/appusers/\(user)" }
 
-  /// A socket that has shaken hands, and the client id it got.
+  /// Opens a socket and makes the handshake. Returns the socket and its client id.
   func connect() async throws -> (socket: TestSocket, client: JSONTree) {
     let socket = try await sandbox.open("/zm/faye")
     let reply = await socket.ask([

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The requests that speak for a user: probe, profile, push, logout.
+/// The requests on behalf of a user: probe, profile, push and logout.
 struct UserRequestTests {
   let sandbox = TestSandbox()
 

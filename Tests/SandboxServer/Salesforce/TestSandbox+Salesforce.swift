@@ -7,7 +7,7 @@ extension TestSandbox {
   static let tokenPath = "/sf/services/oauth2/token"
   static let data = "/sf/services/data/v59.0"
 
-  /// A first set of tokens.
+  /// Issues a first set of tokens to a user and returns it.
   func grant(_ user: String = "alice", _ more: [String: JSONTree] = [:]) async throws -> JSONTree {
     try await control("/_grant", .object(more.merging(["user": .string(user)]) { first, _ in first }))
   }
@@ -40,7 +40,7 @@ extension SandboxResponse {
     status == 401 && tree == [["errorCode": "INVALID_SESSION_ID", "message": "Session expired or invalid"]]
   }
 
-  /// The `error` of an OAuth refusal.
+  /// The `error` of an OAuth refusal with status 400; `nil` for any other response.
   var oauthError: String? { status == 400 ? tree?["error"]?.text : nil }
 
   var isBadToken: Bool {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// `POST /_control` as `vendors.md` 10 has it, seen from the requests that it is for.
+/// Scripts set by `POST /_control` (`vendors.md` 10), and their effect on the requests that they match.
 struct ResponseScriptTests {
   let sandbox = TestSandbox()
   let login = "\(TestSandbox.app)/login"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// Opening, scripting, pushing to and closing WebSockets, whichever the SDK.
+/// Opening, scripting, pushing to and closing WebSockets of any SDK.
 @Suite(.timeLimit(.minutes(1))) struct SocketControlTests {
   let sandbox = TestSandbox()
   let handshake: JSONTree = [

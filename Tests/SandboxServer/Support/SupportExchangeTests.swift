@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// Settings and the two exchanges as `vendors.md` 2 and 10 have them.
+/// The settings and the two exchanges (`vendors.md` 2 and 10).
 struct SupportExchangeTests {
   let sandbox = TestSandbox()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// What an access token opens, and the failures of `vendors.md` 10 that go with it.
+/// The requests that need an access token, and their failures (`vendors.md` 10).
 struct SupportResourceTests {
   let sandbox = TestSandbox()
 

@@ -7,7 +7,7 @@ extension TestSandbox {
   static let devices = "/zs/api/mobile/push_notification_devices"
   static let guid = "7C9E6679-7425-40DE-944B-E07FC1F90AE7"
 
-  /// A request with the client of the app that takes unique ids, or of the one given.
+  /// Sends a request as the client of the app that takes unique ids, or as `client`.
   func support(
     _ method: String, _ path: String, _ body: JSONTree? = nil, token: String? = nil,
     client: String? = DemoAccounts.supportClientID

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StateStore
 
-/// A disk that fails when it is told to.
+/// A simulated disk whose operations fail at chosen moments.
 final class Faults: Sendable {
   private struct Plan {
     var fails: @Sendable (StoreTuning.Moment) -> Bool = { _ in false }
@@ -14,10 +14,10 @@ final class Faults: Sendable {
 
   private let plan = Seen(Plan())
 
-  /// How often it has failed.
+  /// The number of failures so far.
   var count: Int { plan.value.count }
 
-  /// Fails the next times that `moment` comes.
+  /// Makes the next `times` operations fail at the moments for which `moment` returns true.
   func fail(
     _ times: Int = .max, with code: ResultCode = .SQLITE_FULL,
     at moment: @escaping @Sendable (StoreTuning.Moment) -> Bool
@@ -50,7 +50,7 @@ extension StoreTuning.Moment {
   var isBegun: Bool { if case .begun = self { true } else { false } }
 }
 
-/// Waits for a condition, with a deadline.
+/// Waits until a condition is true. Records an issue after 20 s.
 func eventually(
   sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The database as somebody with the file but without the keys sees and changes it.
+/// Access to the database without the keys, as an attacker with the file has.
 struct RawDatabase {
   private let queue: DatabaseQueue
 
@@ -15,7 +15,7 @@ struct RawDatabase {
 
   func data(_ sql: String) throws -> [Data] { try queue.read { db in try Data.fetchAll(db, sql: sql) } }
 
-  /// Puts the row of a table with this key back as it was.
+  /// Restores an earlier version of the row of `table` whose column `key` has the same value.
   func restore(_ table: String, key: String, _ row: Row) throws {
     let columns = row.columnNames.filter { $0 != key }
     let assignments = columns.map { "\($0) = ?" }.joined(separator: ", ")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StateStore
 
-/// An instance for tests and the changes of it.
+/// An instance for tests, with factories for its changes.
 struct Sample {
   let uuid = InstanceUUID.random()
   let id: InstanceID
@@ -40,13 +40,13 @@ struct Sample {
 }
 
 extension StateStore {
-  /// The instance as loaded, if it opened.
+  /// Returns the instance as loaded; `nil` if it is not there or does not open.
   func loaded(_ sample: Sample) async throws -> StoredInstance? {
     try await load().instances.first { $0.uuid == sample.uuid }
   }
 }
 
-/// The reason of the protocol's error that `body` throws; `nil` without one.
+/// Returns the reason of the `SDKError` that `body` throws; `nil` if it throws none.
 func reason(_ body: () async throws -> Void) async -> Reason? {
   do {
     try await body()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that a hook leaves for the test to look at.
+/// A value that a hook sets and the test reads.
 final class Seen<Value: Sendable>: Sendable {
   private let contents: Mutex<Value>
 

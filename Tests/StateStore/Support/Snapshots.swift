@@ -6,19 +6,19 @@ import Testing
 
 @testable import StateStore
 
-/// What `kill -9` would leave at each moment that the writer passes: copies of the whole directory.
+/// Snapshots of the state directory as `kill -9` would leave it, one for each moment that the writer passes.
 final class Snapshots: Sendable {
   private let taken = Seen<[(moment: StoreTuning.Moment, directory: TemporaryDirectory)]>([])
   private let isOn = Seen(false)
 
-  /// The copies so far, in order.
+  /// The snapshots so far, in order.
   var all: [(moment: StoreTuning.Moment, directory: TemporaryDirectory)] { taken.value }
 
   func start() { isOn.set(true) }
 
   func stop() { isOn.set(false) }
 
-  /// Takes a copy of a directory at each moment between `start` and `stop`.
+  /// Returns a tuning that takes a snapshot of a directory at each moment between `start` and `stop`.
   func tuning(of directory: TemporaryDirectory) -> StoreTuning {
     var tuning = StoreTuning()
     tuning.at = { [self] moment, _ in
@@ -32,34 +32,34 @@ final class Snapshots: Sendable {
 }
 
 extension TemporaryDirectory {
-  /// The keys that lie wrapped in the database.
+  /// Returns the wrapped keys in the database.
   func wrappedKeys() throws -> [Data] {
     let raw = try RawDatabase(self)
     defer { try? raw.close() }
     return try raw.data("SELECT wrapped FROM data_key").filter { $0 != Data(count: DataKey.wrappedBytes) }
   }
 
-  /// The master key as it lies in the database.
+  /// Returns the wrapped master key in the database.
   func wrappedMaster() throws -> Data {
     let raw = try RawDatabase(self)
     defer { try? raw.close() }
     return try #require(try raw.data("SELECT value FROM meta WHERE name = 'master_key'").first)
   }
 
-  /// The names of the copies.
+  /// Returns the sorted names of the files in the backup directory.
   func copies() throws -> [String] {
     let folder = state + "/backups"
     guard FileManager.default.fileExists(atPath: folder) else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
   }
 
-  /// Puts a copy in the place of the database, as by hand.
+  /// Replaces the database with a backup, as an operator would by hand.
   func restore(_ copy: String) throws {
     for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: database + ending) }
     try FileManager.default.copyItem(atPath: state + "/backups/\(copy).db", toPath: database)
   }
 
-  /// Damages the database beyond use.
+  /// Overwrites the whole database, so that it cannot be opened.
   func damage() throws {
     try Data(repeating: 0xA5, count: 8192).write(to: URL(fileURLWithPath: database))
     for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: database + ending) }
@@ -67,7 +67,7 @@ extension TemporaryDirectory {
 }
 
 extension Sample {
-  /// Makes the instance with all that one can have.
+  /// A change that creates the instance with every kind of data: identity, storage, push, outbox and events.
   var fill: InstanceChange {
     change(
       .create(instance), .identify(Self.identity), .putValue(key: "draft", value: "hello", limit: 1000),
@@ -75,7 +75,7 @@ extension Sample {
       events: [.init(.instanceCreated), .init(.userLoggedIn, data: ["user": "u"])])
   }
 
-  /// Checks that all of it opens.
+  /// Checks that all data of `fill` can be read.
   func expectFilled(_ store: SQLiteStateStore, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let state = try await store.load()
     #expect(state.quarantined.isEmpty, sourceLocation: sourceLocation)

@@ -4,13 +4,13 @@ import Testing
 
 @testable import StateStore
 
-/// The stores that have to behave alike.
+/// The stores that must behave alike.
 enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case memory, disk
 
   var testDescription: String { rawValue }
 
-  /// Lends an empty store.
+  /// Runs `body` with an empty store.
   func with(
     clock: TestClock = TestClock(), retention: EventRetention = EventRetention(),
     _ body: (any TestableStore) async throws -> Void
@@ -26,7 +26,7 @@ enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible
   }
 }
 
-/// What tests need beyond the store's contract.
+/// A store with the operations that tests need beyond `StateStore`.
 protocol TestableStore: StateStore {
   func applyRetention() async
 }
@@ -34,7 +34,7 @@ protocol TestableStore: StateStore {
 extension InMemoryStateStore: TestableStore {}
 extension SQLiteStateStore: TestableStore {}
 
-/// Opens a store on disk, quick to try again after a failure.
+/// Opens a store on disk that retries without a pause after a failure.
 func open(
   _ directory: TemporaryDirectory, rootKey: RootKeySource = .file, clock: TestClock = TestClock(),
   retention: EventRetention = EventRetention(), tuning: StoreTuning = StoreTuning(),

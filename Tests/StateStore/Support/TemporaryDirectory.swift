@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory that is gone when its owner is.
+/// A directory that is removed in `deinit`.
 final class TemporaryDirectory: Sendable {
   let path: String
 
@@ -11,11 +11,11 @@ final class TemporaryDirectory: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// A state directory in it, not made yet.
+  /// The path of a state directory inside, which is not created yet.
   var state: String { path + "/state" }
   var database: String { state + "/state.db" }
 
-  /// All files of the state with what is in them.
+  /// Returns the contents of all files of the state, by path relative to `state`.
   func files() throws -> [String: Data] {
     var files: [String: Data] = [:]
     for name in try FileManager.default.subpathsOfDirectory(atPath: state) {
@@ -29,7 +29,7 @@ final class TemporaryDirectory: Sendable {
     return files
   }
 
-  /// The names of the files that hold these bytes.
+  /// Returns the sorted names of the files that contain these bytes.
   func filesContaining(_ bytes: Data) throws -> [String] {
     try files().filter { $0.value.range(of: bytes) != nil }.keys.sorted()
   }

@@ -1,7 +1,7 @@
 import SDKProtocol
 import Synchronization
 
-/// A clock that stands until it is moved.
+/// A clock that moves only when a test advances it.
 final class TestClock: Sendable {
   private let time = Mutex(Timestamp(secondsSince1970: 1_800_000_000.125))
 

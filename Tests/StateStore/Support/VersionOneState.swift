@@ -3,16 +3,16 @@ import GRDB
 
 @testable import StateStore
 
-/// A state that was made when schema 1 was the newest, row by row.
+/// A state written when schema 1 was the newest, as SQL.
 enum VersionOneState {
-  /// Has an identity, epoch 3, two values in storage (`draft` was written twice) and two events.
+  /// An instance with an identity, epoch 3, two values in storage (`draft` was written twice) and two events.
   static let frontDesk = InstanceUUID("8248833f-fb94-4c1a-bb20-a4dfd5906908")
-  /// Was wiped once; has another identity, one value in storage and the event of its wipe.
+  /// An instance that was wiped once. It has another identity, one value in storage and the event of its wipe.
   static let wiped = InstanceUUID("641db946-e779-40eb-aaee-5ea22a57a628")
 
   private static let rootKey = "56b42390ed6565ad3a1f65a96a179c72f5818b7778e66513f394186b091f1bcd"
 
-  /// Writes the state to a directory as its daemon left it when it stopped.
+  /// Writes the state to a directory, as the daemon left it when it stopped.
   static func write(to directory: TemporaryDirectory) throws {
     try FileManager.default.createDirectory(
       atPath: directory.state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -28,7 +28,7 @@ enum VersionOneState {
     try queue.close()
   }
 
-  /// The database as `sqlite3 .dump` gives it.
+  /// The database as printed by `sqlite3 .dump`.
   private static let sql = """
     BEGIN TRANSACTION;
     CREATE TABLE data_key (

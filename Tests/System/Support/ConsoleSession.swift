@@ -1,19 +1,19 @@
 import Foundation
 
-/// A terminal session as a document shows it: commands after a prompt, and what they print.
+/// A terminal session in a document: commands after a prompt, each with its output.
 struct ConsoleSession {
-  /// A command and the lines that the document shows below it.
+  /// A command and the output that the document shows below it.
   struct Step: Equatable {
     var command: String
     var output: [String]
   }
 
-  /// Its steps, in order.
+  /// The steps of the session, in order.
   let steps: [Step]
 
-  /// The sessions of root (`# `) in a section of a document, one after the other.
+  /// Reads the sessions of root (prompt `# `) in one section of a document, one after the other.
   ///
-  /// A command goes on in the next line after a backslash, and up to `END` where it has `<<'END'`.
+  /// A command continues on the next line after a backslash. With `<<'END'` it continues up to the line `END`.
   init(section heading: String, of document: String) {
     var steps: [Step] = []
     var isInSection = false
@@ -44,11 +44,11 @@ struct ConsoleSession {
 }
 
 extension ConsoleSession.Step {
-  /// Whether the document shows that it is refused.
+  /// Whether the document shows that the command fails.
   var mayFail: Bool { output.contains { $0.hasPrefix("sdkctl: ") } }
 
-  /// Whether what was printed is what the document shows, but for numbers, times and ids. `…` stands for any lines; a
-  /// command without lines below it may print anything.
+  /// Whether the printed text equals the output in the document, apart from numbers, times and ids. `…` stands for any
+  /// number of lines. A command without output in the document may print anything.
   func matches(_ printed: String) -> Bool {
     guard !output.isEmpty else { return true }
     var rest = printed.split(separator: "\n").map { Self.masked(String($0)) }[...]
@@ -68,7 +68,7 @@ extension ConsoleSession.Step {
     return mayLeaveOut || rest.isEmpty
   }
 
-  /// A line without what differs from run to run.
+  /// Returns a line with ids, times and numbers replaced, since they differ from run to run.
   static func masked(_ line: String) -> String {
     line.replacing(/[0-9a-f]{16,}/, with: "‹id›").replacing(/(\d+(\.\d+)? (ms|s|min|h|d)\b ?)+/, with: "‹time› ")
       .replacing(/\d+(\.\d+)?/, with: "‹n›").split(whereSeparator: \.isWhitespace).joined(separator: " ")

@@ -1,6 +1,6 @@
-/// A desk inside a machine: the sandbox that plays the vendor, and instances at it.
+/// A desk inside a machine: the sandbox in the role of the vendor, and instances that use it.
 extension Machine {
-  /// The settings of an instance at the sandbox, as arguments of `sdkctl create`.
+  /// The settings of an instance that uses the sandbox, as arguments of `sdkctl create`.
   static let settings =
     "--kind zendesk.messaging --setting base_url=http://127.0.0.1:8787/zm"
     + " --setting app_id=5f0000000000000000000001 --setting refresh.min_interval=0"
@@ -11,11 +11,11 @@ extension Machine {
     try await eventually("the sandbox listens", "exec 3<>/dev/tcp/127.0.0.1/8787")
   }
 
-  /// Makes an instance at the sandbox and signs somebody in.
+  /// Creates an instance that uses the sandbox and signs a user in.
   ///
   /// - Parameters:
-  ///   - options: of `sdkctl create`.
-  ///   - sdkctl: the command, with the options that say which daemon.
+  ///   - options: further options of `sdkctl create`.
+  ///   - sdkctl: the command, with the options that select the daemon.
   func signIn(_ user: String, at instance: String, _ options: String = "", sdkctl: String = "sdkctl") async throws {
     try await sh(
       """
@@ -24,7 +24,7 @@ extension Machine {
       """)
   }
 
-  /// Makes a user whose own manager runs, and gives what has to stand before a command of theirs.
+  /// Creates a user whose service manager runs, and returns the prefix for commands run as that user.
   func user(_ name: String) async throws -> String {
     let uid =
       try await sh("useradd --create-home \(name); loginctl enable-linger \(name); id -u \(name)").output

@@ -1,8 +1,8 @@
-/// Token providers in three languages, which ask the sandbox's own program for a token.
+/// Token providers in three languages, which get their tokens from `sdk-sandbox mint`.
 extension Machine {
   static let languages = ["shell", "python", "node"]
 
-  /// Puts them into `/usr/local/libexec`, as `LANGUAGE-token`.
+  /// Installs the providers in `/usr/local/libexec`, each as `LANGUAGE-token`.
   func installProviders() async throws {
     try await sh(
       #"""
@@ -29,9 +29,9 @@ extension Machine {
       """#)
   }
 
-  /// Writes the two files of a provider unit, as an administrator would, and enables its socket.
+  /// Writes the two unit files of a provider, as an administrator would, and enables its socket.
   ///
-  /// - Parameter lines: of the socket's section, in a drop-in that comes after the package's.
+  /// - Parameter lines: lines for the `[Socket]` section, in a drop-in that is read after the package's.
   func enableProvider(_ name: String, program: String, socket: String? = nil, _ lines: String = "") async throws {
     try await sh(
       """

@@ -3,9 +3,9 @@ import JSONRPC
 import Subprocess
 import SystemPackage
 
-/// The state of the system's daemon, and what is done to it.
+/// Access to the state of the system's daemon.
 extension Machine {
-  /// Makes an instance and stores something in it.
+  /// Creates an instance and stores a draft in it.
   func createInstance(_ id: String) async throws {
     let settings = #"{"base_url":"http://127.0.0.1:1/zm","app_id":"5f0000000000000000000001"}"#
     try await sh(
@@ -15,27 +15,27 @@ extension Machine {
       """)
   }
 
-  /// What is stored in an instance.
+  /// Returns the draft that is stored in an instance.
   func draft(of id: String) async throws -> String? {
     let ended = try await sh("sdkctl call storage.get '{\"instance\":\"\(id)\",\"key\":\"draft\"}' -o jsonl")
     return try JSONParser.parse(ended.output)["value"]?.stringValue
   }
 
-  /// The error of a call.
+  /// Returns the error of a call.
   func failure(_ method: String, _ params: String = "{}") async throws -> JSON {
     let ended = try await run(["sdkctl", "call", method, params, "-o", "jsonl"])
     let line = ended.error.split(separator: "\n").last.map(String.init) ?? "{}"
     return try JSONParser.parse(line)
   }
 
-  /// A check of `daemon.health`, by its name; the whole for `nil`.
+  /// Returns one check of `daemon.health` by its name, or the whole response for `nil`.
   func health(_ check: String? = nil) async throws -> JSON {
     let health = try JSONParser.parse(try await sh("sdkctl call daemon.health -o jsonl").output)
     guard let check else { return health }
     return health["checks"]?.arrayValue?.first { $0["name"]?.stringValue == check } ?? .null
   }
 
-  /// Changes the database of the stopped daemon as somebody with the file would.
+  /// Changes the database of the stopped daemon with SQL, as an attacker with access to the file could.
   func changeDatabase(_ sql: String) async throws {
     let script = """
       import shutil, sqlite3, sys, tempfile
@@ -56,7 +56,7 @@ extension Machine {
     guard case .exited(0) = ended.terminationStatus else { throw Failure(description: ended.standardError) }
   }
 
-  /// Digests of the state's files, but for what lives in memory.
+  /// Returns digests of the state's files, without the log, the shared memory and the lock.
   func stateDigests() async throws -> String {
     try await sh(
       "find /var/lib/sdkd/ -type f ! -name '*-shm' ! -name '*-wal' ! -name lock | sort | xargs sha256sum"

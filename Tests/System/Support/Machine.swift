@@ -2,13 +2,12 @@ import Foundation
 import Subprocess
 import SystemPackage
 
-/// A Debian booted with systemd in a container, with the package installed, for one test alone.
+/// A Debian container booted with systemd, with the package installed, for one test.
 ///
-/// Its files are an overlay in memory over a root that no test changes (`Packaging/system-root` makes it), and its
-/// network is a loopback of its own. The programs that the tests were built with are in `/opt/sdkd-debug`, for what is
-/// compiled for tests only.
+/// Its files are an in-memory overlay over a root that no test changes (made by `Packaging/system-root`). Its network
+/// is a loopback of its own. `/opt/sdkd-debug` has the programs built with the tests, for features of debug builds.
 struct Machine: Sendable {
-  /// Something that did not go as it had to.
+  /// A command or a machine that failed.
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
@@ -17,18 +16,18 @@ struct Machine: Sendable {
   struct Ended: Sendable {
     /// The exit status, or 128 + the signal.
     let status: Int32
-    /// What it printed.
+    /// The standard output.
     let output: String
-    /// What it complained about.
+    /// The standard error.
     let error: String
   }
 
-  /// Its first process, as seen from outside.
+  /// The process ID of the machine's first process, as seen from the host.
   let leader: Int32
 
-  /// Boots a machine, lends it, and ends it.
+  /// Boots a machine, runs `body` with it and ends it.
   ///
-  /// - Parameter options: more arguments of `systemd-nspawn(1)`, such as `--set-credential=`.
+  /// - Parameter options: further arguments of `systemd-nspawn(1)`, such as `--set-credential=`.
   static func with<Result: Sendable>(
     options: [String] = [], _ body: @escaping @Sendable (Machine) async throws -> Result
   ) async throws -> Result {
@@ -60,7 +59,7 @@ struct Machine: Sendable {
       [
         "--directory=\(root)", "--volatile=overlay", "--register=no", "--keep-unit", "--private-network",
         "--console=pipe", "--machine=\(name)", "--bind-ro=\(MachineRoot.programs):/opt/sdkd-debug",
-        // Without it a container may lock no memory, which any program of a real machine may.
+        // Without this a container may lock no memory; on a real machine any program may.
         "--capability=CAP_IPC_LOCK",
       ] + (MachineRoot.swiftRuntime.map { ["--bind-ro=\($0)"] } ?? []) + options + ["--boot"]
     let groups = MachineGroups(name: name)
@@ -71,7 +70,7 @@ struct Machine: Sendable {
       error: .fileDescriptor(log, closeAfterSpawningProcess: false)
     ) { container in
       let nspawn = container.processIdentifier.value
-      // Whatever happens, the container ends, and with it everything in it.
+      // End the container, and with it every process inside, even after an error.
       defer { if let leader = child(of: nspawn) { kill(leader, SIGKILL) } else { kill(nspawn, SIGTERM) } }
       let machine = try await started(nspawn, console)
       return try await body(machine)
@@ -100,9 +99,9 @@ struct Machine: Sendable {
     return text.split(separator: " ").first.flatMap { Int32($0) }
   }
 
-  /// Runs a program as root; it belongs to no unit. What wants one is started by `systemd-run`.
+  /// Runs a program as root, outside of any unit. A test that needs a unit uses `systemd-run`.
   ///
-  /// - Parameter seconds: after this it is killed, and its status is 124 or 137.
+  /// - Parameter seconds: the time after which the program is killed; its status is then 124 or 137.
   func run(_ command: [String], input: String = "", within seconds: Int = 120) async throws -> Ended {
     let limit = 16 << 20
     let record = try await Subprocess.run(
@@ -121,9 +120,9 @@ struct Machine: Sendable {
     return Ended(status: status, output: record.standardOutput, error: record.standardError)
   }
 
-  /// Runs a shell script as root, with `set -eu`.
+  /// Runs a shell script as root, with `set -eu` and `pipefail`.
   ///
-  /// - Throws: when it doesn't end with 0.
+  /// - Throws: `Failure` when the script does not end with status 0.
   @discardableResult func sh(_ script: String, input: String = "", within seconds: Int = 120) async throws -> Ended {
     let ended = try await run(["bash", "-euo", "pipefail", "-c", script], input: input, within: seconds)
     guard ended.status == 0 else {
@@ -133,7 +132,7 @@ struct Machine: Sendable {
     return ended
   }
 
-  /// Runs a shell script again and again until it succeeds.
+  /// Runs a shell script every 50 ms until it succeeds; fails after `seconds`.
   func eventually(_ what: String, within seconds: Int = 30, _ script: String) async throws {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {

@@ -1,4 +1,4 @@
-/// Lets so many machines run at a time; the others wait for their turn.
+/// A limit on the number of machines that run at the same time. Further tests wait in FIFO order.
 actor MachineGate {
   static let shared = MachineGate(places: 2)
 

@@ -1,18 +1,19 @@
 import Foundation
 
-/// Where what a machine is made of lies.
+/// The paths of the files that a machine is made of.
 enum MachineRoot {
-  /// The Debian with the package: `SDKD_SYSTEM_ROOT`, else where `Packaging/system-root` puts it.
+  /// The path of the Debian root with the package: `SDKD_SYSTEM_ROOT`, or else the output path of
+  /// `Packaging/system-root`.
   static let path =
     ProcessInfo.processInfo.environment["SDKD_SYSTEM_ROOT"]
     ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/system-root").path
 
-  /// The programs that were built with the tests: beside the test runner.
+  /// The directory of the programs that were built with the tests: that of the test runner.
   static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().path
 
-  /// The folder of Swift's libraries, which those programs look for where they were when they were built.
+  /// The directory of Swift's libraries, at the path where the programs look for them; `nil` if it is unknown.
   static let swiftRuntime: String? = {
     guard let maps = try? FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd() else { return nil }
     let line = String(decoding: maps, as: UTF8.self).split(separator: "\n")

@@ -3,7 +3,7 @@ import Glibc
 
 @testable import Systemd
 
-/// Stands for the service manager or journald: a bound datagram socket.
+/// A bound datagram socket in the role of the service manager or journald.
 final class DatagramReceiver: Sendable {
   let path: String
   private let directory: TemporaryDirectory
@@ -20,7 +20,7 @@ final class DatagramReceiver: Sendable {
 
   deinit { close(socket) }
 
-  /// The next datagram; nil if none comes for ten seconds.
+  /// Returns the next datagram; `nil` if none arrives within ten seconds.
   func receive() -> [UInt8]? {
     var ready = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     guard poll(&ready, 1, 10_000) == 1 else { return nil }
@@ -33,7 +33,7 @@ final class DatagramReceiver: Sendable {
     receive().map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The next journal entry, read as journald reads it; nil if it is malformed.
+  /// Returns the next journal entry, parsed as journald parses it; `nil` if it is malformed.
   func receiveEntry() -> [(name: String, value: String)]? {
     guard let bytes = receive() else { return nil }
     var fields: [(String, String)] = []

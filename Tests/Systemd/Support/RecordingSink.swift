@@ -3,7 +3,7 @@ import Logging
 import Synchronization
 import Systemd
 
-/// Keeps what it is given; can be held at its first record, as a journald that hangs holds its writers.
+/// A sink that keeps its records. With `held`, writes block until `release()`, as with a journald that hangs.
 final class RecordingSink: LogSink {
   private let records = Mutex<[LogRecord]>([])
   private let gate: DispatchSemaphore?
@@ -29,7 +29,7 @@ final class RecordingSink: LogSink {
     return true
   }
 
-  /// Waits until the writer's thread is inside a write.
+  /// Waits until the writer's thread is inside a write. Returns false after ten seconds.
   func waitUntilEntered() -> Bool { entered.wait(timeout: .now() + .seconds(10)) == .success }
 
   func release() { gate?.signal() }
@@ -37,7 +37,7 @@ final class RecordingSink: LogSink {
   func repair() { broken.store(false, ordering: .relaxed) }
 }
 
-/// A record as a logger would make it.
+/// Returns a record as a logger would make it.
 func record(
   _ message: String, level: Logger.Level = .info, metadata: Logger.Metadata = [:]
 ) -> LogRecord {

@@ -2,7 +2,7 @@ import Glibc
 
 @testable import Systemd
 
-/// A directory under the system's temporary one, short enough for the path of a socket, removed with its files.
+/// A directory in `/tmp`, with a path short enough for sockets in it. It is removed with its files in `deinit`.
 final class TemporaryDirectory: Sendable {
   let path: String
 

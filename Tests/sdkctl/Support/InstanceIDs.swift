@@ -1,6 +1,6 @@
 import SDKProtocol
 
-/// Names that the tests use.
+/// The instance IDs that the tests use.
 enum InstanceIDs {
   static let kiosk = InstanceID("kiosk")
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import sdkctl
 
-/// A command line that ran against a daemon that the test plays.
+/// A run of command lines against a scripted daemon.
 final class Run: Sendable {
   struct Call: Hashable {
     let method: String
@@ -20,17 +20,17 @@ final class Run: Sendable {
 
   private let seen = Mutex(Seen())
 
-  /// What standard output and standard error got.
+  /// The text written to standard output; `errors` is that of standard error.
   var output: String { seen.withLock { $0.output } }
   var errors: String { seen.withLock { $0.errors } }
-  /// What the daemon was asked.
+  /// The calls that the daemon received, in order.
   var calls: [Call] { seen.withLock { $0.calls } }
-  /// The socket that was connected to.
+  /// The path of the last socket that was connected to.
   var path: String? { seen.withLock { $0.path } }
 
-  /// Runs a command line and gives its exit status.
+  /// Runs a command line and returns its exit status.
   ///
-  /// - Parameter answer: what the daemon says to a call.
+  /// - Parameter answer: the daemon's response to a call.
   func status(
     _ line: String..., input: String = "", isTerminal: Bool = false, hasColour: Bool = false,
     answer: @escaping @Sendable (String, JSON) throws -> JSON = { _, _ in [:] }
@@ -38,7 +38,7 @@ final class Run: Sendable {
     await status(line, input: input, isTerminal: isTerminal, hasColour: hasColour, answer: answer)
   }
 
-  /// The same for a line in parts.
+  /// Runs a command line that is given as an array.
   func status(
     _ line: [String], input: String = "", isTerminal: Bool = false, hasColour: Bool = false,
     answer: @escaping @Sendable (String, JSON) throws -> JSON = { _, _ in [:] }

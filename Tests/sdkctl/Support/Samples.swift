@@ -1,8 +1,8 @@
 import JSONRPC
 
-/// Answers as the daemon gives them.
+/// Sample responses of the daemon.
 enum Samples {
-  /// An instance.
+  /// Returns an instance.
   static func instance(_ id: String, state: String = "authenticated", user: String? = "alice") -> JSON {
     var account: JSONObject = ["authenticationType": "jwt", "authenticated": true, "verified": true]
     if let user { account["externalId"] = .string(user) }
@@ -17,7 +17,7 @@ enum Samples {
     "http": ["headers": ["Authorization": "Bearer s3cret"], "cookies": ["a": "1", "b": "2"]],
   ]
 
-  /// A document with the methods of two kinds.
+  /// An OpenRPC document with the methods of three kinds.
   static let document: JSON = [
     "methods": [
       method("other.login", kind: "other.kind", verb: "login", input: "json", params: ["instance", "user"]),

@@ -32,7 +32,7 @@ struct ConfigurationFuzzTests {
     x = 0x1F
     """
 
-  /// The same numbers in every run.
+  /// A generator that gives the same numbers in every run of the tests.
   private struct Numbers: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {

@@ -103,7 +103,7 @@ struct ConfigurationTests {
       loaded.mistakes.map(\.description) == [
         "\(files.main):2: log.level: This must be one of trace, debug, info, notice, warning, error, critical."
       ])
-    // What could not be read may have asked for more to be kept than the defaults do.
+    // The unreadable file may configure more retention than the defaults, so no events or backups are deleted.
     #expect(loaded.configuration.retention.maxCountPerInstance == 1_000_000_000)
     #expect(loaded.configuration.backup.every.value == 0)
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import sdkd
 
-/// The declared families: what the format asks of names, and the documentation's table.
+/// The declared metric families: the format's rules for names, and the table in the documentation.
 @Suite struct MetricCatalogTests {
   @Test func namesAreSound() {
     #expect(Set(MetricFamily.all.map(\.name)).count == MetricFamily.all.count)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import sdkd
 
-/// How a run of a provider ended, in one word.
+/// The metrics label for the end of a provider's run.
 @Suite struct ProviderMeterTests {
   @Test func endings() {
     let cases: [(exit: String, failure: Reason?, word: String)] = [

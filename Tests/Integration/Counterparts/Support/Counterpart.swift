@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import JSONRPC
 
-/// A program of others, as its Debian package brings it.
+/// A third-party program, as its Debian package installs it.
 enum Counterpart {
   /// The folder of the scripts that set counterparts up.
   private static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Programs")
 
-  /// The path of a script of this folder.
+  /// Returns the path of a script of this folder.
   static func script(_ name: String) -> String { scripts.appendingPathComponent(name).path }
 
   /// Checks that a package's file is there.
@@ -24,7 +24,7 @@ enum Counterpart {
     return path
   }
 
-  /// The path of a file of a package from PyPI, which `Packaging/test Counterparts` installs.
+  /// Returns the path of a file of a package from PyPI, which `Packaging/test Counterparts` installs.
   ///
   /// - Throws: the name of the package to install.
   static func pythonPackage(_ path: String, package: String) throws -> String {
@@ -68,7 +68,7 @@ final class PipedProgram {
   init(_ path: String, _ arguments: [String], in folder: URL) throws {
     output = folder.appendingPathComponent("piped-\(UUID().uuidString)")
     var ends: [Int32] = [-1, -1]
-    // No child may have the end that is written to, or the server would outlive its commands.
+    // No child may inherit the end for writing, or the server would outlive its commands.
     let status = Program.noFileIsBeingWritten.withLock {
       pipe(&ends) == 0 && ends.allSatisfy { fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
     }
@@ -101,7 +101,7 @@ final class PipedProgram {
     _ = write(input, bytes, bytes.count)
   }
 
-  /// Ends the server without warning.
+  /// Kills the server.
   func kill() {
     program.signal(SIGKILL)
     _ = program.exit(within: 10)
@@ -109,7 +109,7 @@ final class PipedProgram {
 }
 
 extension Desk {
-  /// Ends the daemon without warning.
+  /// Kills the daemon.
   func killDaemon() {
     daemon?.signal(SIGKILL)
     _ = daemon?.exit(within: 10)

@@ -6,7 +6,7 @@ import JSONRPC
 final class FayeDesk {
   let desk: Desk
   let line: Line
-  /// The network between the daemon and Faye.
+  /// The nginx between the daemon and Faye, which plays the network.
   let wire: Nginx
   private let port: UInt16
   private(set) var faye: PipedProgram
@@ -27,7 +27,7 @@ final class FayeDesk {
       provider: try provider(desk))
   }
 
-  /// Seconds for which this Faye holds `/meta/connect`; it forgets a client that is silent for twice as long.
+  /// The seconds for which this Faye holds `/meta/connect`. It forgets a client that is silent for twice as long.
   private static let timeout = 20
 
   private static func server(_ port: UInt16, in desk: Desk) throws -> PipedProgram {
@@ -37,20 +37,20 @@ final class FayeDesk {
     return server
   }
 
-  /// Ends Faye without warning and starts it again; it knows no client any more.
+  /// Kills Faye and starts it again, without any of its clients.
   func restartServer() throws {
     faye.kill()
     faye = try Self.server(port, in: desk)
   }
 
-  /// Breaks the network, and waits until Faye has seen it.
+  /// Breaks the network, and waits until Faye has noticed.
   func cutWire() throws {
     let closed = count("closed")
     wire.kill()
     try eventually("Faye sees that the connection broke") { count("closed") > closed }
   }
 
-  /// The messages on a channel that have reached this Faye, oldest first.
+  /// Returns the messages on a channel that have reached this Faye, oldest first.
   func messages(_ channel: String) -> [JSON] {
     faye.lines.compactMap { try? JSONParser.parse($0) }.filter { $0["channel"]?.stringValue == channel }
   }

@@ -6,7 +6,7 @@ import JSONRPC
 /// paths. glewlwyd rotates refresh tokens, and ends the whole grant when one is used twice.
 final class GlewlwydDesk {
   let service: ServiceDesk
-  /// The network between the daemon and glewlwyd.
+  /// The nginx between the daemon and glewlwyd, which plays the network.
   let wire: Nginx
   private let port: UInt16
   private let wirePort: UInt16
@@ -44,7 +44,7 @@ final class GlewlwydDesk {
     return "server { listen 127.0.0.1:\(wire); \(options) \(locations.joined(separator: "\n")) }"
   }
 
-  /// Replaces the network; all of its connections break.
+  /// Restarts nginx with other directives, which breaks all of its connections.
   ///
   /// - Parameters:
   ///   - port: where requests go; glewlwyd unless given.
@@ -54,7 +54,7 @@ final class GlewlwydDesk {
     try wire.start(Self.servers(wirePort, to: port ?? self.port, options))
   }
 
-  /// Asks glewlwyd's token service as somebody else would, past the daemon.
+  /// Sends a request to glewlwyd as another client would, past the daemon. Returns `nil` when glewlwyd refuses it.
   func ask(_ path: String = "token", _ fields: [String: String]) throws -> JSON? {
     let all = fields.merging(["client_id": "desk-app", "client_secret": "desk-secret"]) { own, _ in own }
     let arguments = all.flatMap { ["--data-urlencode", "\($0.key)=\($0.value)"] }
@@ -63,14 +63,14 @@ final class GlewlwydDesk {
     return run.status == 0 ? try JSONParser.parse(run.output) : nil
   }
 
-  /// Refreshes as somebody else would.
+  /// Refreshes with a token as a thief would, past the daemon.
   ///
   /// - Returns: the next refresh token; `nil` when glewlwyd refuses.
   func steal(_ token: String) throws -> String? {
     try ask("token", ["grant_type": "refresh_token", "refresh_token": token])?["refresh_token"]?.stringValue
   }
 
-  /// Signs the user in at glewlwyd, and gives the daemon the tokens.
+  /// Signs the user in at glewlwyd, and passes the tokens to the daemon.
   ///
   /// - Returns: the refresh token.
   @discardableResult
@@ -89,7 +89,7 @@ final class GlewlwydDesk {
     return refresh
   }
 
-  /// What the daemon has presented, oldest first, where glewlwyd has answered.
+  /// The refresh tokens that the daemon has presented and that glewlwyd has responded to, oldest first.
   var presentations: [Presentation] {
     wire.requests.filter { $0["uri"]?.stringValue == "/services/oauth2/token" }.compactMap { request in
       let fields = request["body"]?.stringValue?.split(separator: "&") ?? []
@@ -99,7 +99,8 @@ final class GlewlwydDesk {
     }
   }
 
-  /// How many refresh tokens glewlwyd has issued.
+  /// A count that grows by one with each refresh token that glewlwyd issues. It starts at 1, or at 0 without a log
+  /// file.
   var issued: Int {
     let log = try? String(contentsOf: service.desk.folder.appendingPathComponent("glewlwyd.log"), encoding: .utf8)
     return log?.components(separatedBy: "Refresh token generated").count ?? 0
@@ -107,7 +108,7 @@ final class GlewlwydDesk {
 
   enum Outcome { case kept, told }
 
-  /// Refreshes until it works or the user was told that the token is lost.
+  /// Refreshes until a refresh succeeds (`kept`) or an event reports the loss of the token (`told`).
   func outcome(after events: Int) throws -> Outcome {
     var outcome: Outcome?
     try eventually("the session is kept, or its loss is told", within: 60) {
@@ -120,7 +121,7 @@ final class GlewlwydDesk {
     return outcome ?? .told
   }
 
-  /// How many events have told that a rotation was interrupted.
+  /// Returns the number of events that report an interrupted rotation.
   func losses() throws -> Int {
     try service.events("authenticationFailed", "userLoggedOut", "refreshFailed").count {
       $0["data"]?["reason"] == "rotationInterrupted"

@@ -19,7 +19,7 @@ final class Nginx {
     try start(servers)
   }
 
-  /// Starts it, with other servers if they are given.
+  /// Starts nginx, with other servers if they are given.
   func start(_ servers: String? = nil) throws {
     let configuration = folder.appendingPathComponent("nginx.conf")
     if let servers {
@@ -40,7 +40,7 @@ final class Nginx {
     }
   }
 
-  /// Ends it without warning: its connections break, and its ports are closed.
+  /// Kills nginx: its connections break, and its ports are closed.
   func kill() {
     program?.signal(SIGKILL)
     _ = program?.exit(within: 10)
@@ -70,7 +70,7 @@ final class Nginx {
     """
   }
 
-  /// Ports that were free a moment ago, all different.
+  /// Returns ports that were free a moment ago, all different.
   static func freePorts(_ count: Int) throws -> [UInt16] {
     let found = try (0..<count).map { _ in try RawHTTP.freePort() }
     for port in found { close(port.holder) }

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import SDKKinds
 
-/// A socket whose peer is the test.
+/// A socket whose vendor end is the test.
 final class FakeSocket: VendorSocket {
   private struct State: Sendable {
     var sent: [JSON] = []
@@ -13,7 +13,7 @@ final class FakeSocket: VendorSocket {
     var isClosed = false
   }
   private let state = Mutex(State())
-  /// Answers a frame as the vendor would; `nil` for no answer.
+  /// A function that gives the vendor's response to a frame; `nil` for no response.
   private let answer: @Sendable (JSON) -> String?
 
   init(answer: @escaping @Sendable (JSON) -> String? = { FakeSocket.acknowledgement(of: $0) }) {
@@ -23,13 +23,13 @@ final class FakeSocket: VendorSocket {
   var sent: [JSON] { state.withLock { $0.sent } }
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// What the vendor acknowledges a frame with.
+  /// Returns the vendor's acknowledgement of a frame.
   static func acknowledgement(of frame: JSON, data: JSON = ["status": "sent"]) -> String {
     JSONWriter.text(
       of: ["action": frame["action"] ?? .null, "correlationId": frame["correlationId"] ?? .null, "data": data])
   }
 
-  /// The vendor says something unasked.
+  /// Delivers a message of the vendor to the client.
   func push(_ text: String) { state.withLock { $0.inbox.add(text) } }
   func endInOrder() { state.withLock { $0.inbox.finish(.success(nil)) } }
 

@@ -3,7 +3,7 @@ import SDKInstances
 
 @testable import SDKKinds
 
-/// A client's socket and its server's end.
+/// A client's socket and the server's end of it.
 struct SocketPair {
   let server: TestSocketServer
   let socket: any VendorSocket

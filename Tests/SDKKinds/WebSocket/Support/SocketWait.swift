@@ -2,14 +2,14 @@ import Testing
 
 @testable import SDKInstances
 
-/// Waiting with a deadline.
+/// Helpers that wait for conditions and for failures.
 enum SocketWait {
-  /// A condition did not come true in time.
+  /// The error of a condition that did not hold in time.
   struct NotInTime: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// Waits until `condition` gives a value, and fails after a deadline that no healthy machine needs.
+  /// Waits until `condition` gives a value. Throws `NotInTime` after 20 s, which a healthy machine never needs.
   static func until<R>(_ what: String, _ condition: () async throws -> R?) async throws -> R {
     let deadline = ContinuousClock.now + .seconds(20)
     while ContinuousClock.now < deadline {
@@ -19,7 +19,7 @@ enum SocketWait {
     throw NotInTime(description: "not in time: \(what)")
   }
 
-  /// The failure that `body` ends with.
+  /// Returns the failure that `body` throws; `nil` for none.
   static func failure(of body: () async throws(HTTPFailure) -> Void) async -> HTTPFailure? {
     do throws(HTTPFailure) {
       try await body()
@@ -29,7 +29,7 @@ enum SocketWait {
     }
   }
 
-  /// Whether a failure is one of the network.
+  /// Whether a failure is `network`.
   static func isNetwork(_ failure: HTTPFailure?) -> Bool {
     if case .network? = failure { true } else { false }
   }

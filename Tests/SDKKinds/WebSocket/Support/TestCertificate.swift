@@ -1,21 +1,21 @@
 import Glibc
 import NIOSSL
 
-/// A certificate signed by itself, and a file that holds it.
+/// A self-signed certificate, in a temporary file.
 final class TestCertificate: Sendable {
-  /// Which one; all have the same key.
+  /// The name and validity of a certificate. All have the same key.
   enum Kind: CaseIterable {
-    /// For `localhost` and 127.0.0.1, good until 2126.
+    /// Valid for `localhost` and 127.0.0.1, until 2126.
     case good
-    /// Like `good`, but until 2020.
+    /// Like `good`, but expired in 2020.
     case expired
-    /// Like `good`, but from 2125.
+    /// Like `good`, but valid only from 2125.
     case future
-    /// For `chat.example`.
+    /// Valid for `chat.example`.
     case otherName
   }
 
-  /// The file for `caFile`.
+  /// The path of the file, for `caFile`.
   let path: String
 
   init(_ kind: Kind = .good) throws {
@@ -29,9 +29,9 @@ final class TestCertificate: Sendable {
 
   deinit { unlink(path) }
 
-  /// A server's context with this certificate.
+  /// Returns a server's TLS context with a certificate of this kind.
   ///
-  /// - Parameter version: the only version of TLS that the server speaks; `nil` for all that it can.
+  /// - Parameter version: the only version of TLS that the server speaks; `nil` for all that it supports.
   static func serverContext(_ kind: Kind = .good, only version: TLSVersion? = nil) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: [.certificate(try NIOSSLCertificate(bytes: Array(text(kind).utf8), format: .pem))],
@@ -101,7 +101,7 @@ final class TestCertificate: Sendable {
     -----END CERTIFICATE-----
     """
 
-  /// The key of these certificates. It protects nothing.
+  /// The private key of all these certificates. It protects nothing.
   private static let key = """
     -----BEGIN PRIVATE KEY-----
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLgiNjXJbJTVmL56S

@@ -2,7 +2,7 @@ import NIOCore
 import NIOWebSocket
 import Synchronization
 
-/// The server's end of a WebSocket: what came, and whatever the test wants to send.
+/// The server's end of a WebSocket. It records the received frames, and sends frames for the test.
 final class TestPeer: ChannelInboundHandler, Sendable {
   typealias InboundIn = WebSocketFrame
 
@@ -36,12 +36,12 @@ final class TestPeer: ChannelInboundHandler, Sendable {
   func channelInactive(context: ChannelHandlerContext) { state.withLock { $0.isClosed = true } }
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-  /// All frames that came, in order.
+  /// All received frames, in order.
   var frames: [WebSocketFrame] { state.withLock { $0.frames } }
   var isClosed: Bool { state.withLock { $0.isClosed } }
-  /// The texts that came.
+  /// The received texts, in order.
   var texts: [String] { frames.filter { $0.opcode == .text }.map { String(buffer: $0.unmaskedData) } }
-  /// The code that the client closed with.
+  /// The status code of the client's close frame; `nil` if none has come.
   var closeCode: UInt16? {
     frames.first { $0.opcode == .connectionClose }.flatMap { $0.unmaskedData.getInteger(at: 0) }
   }
@@ -55,7 +55,7 @@ final class TestPeer: ChannelInboundHandler, Sendable {
     channel.writeAndFlush(WebSocketFrame(fin: fin, opcode: opcode, data: data), promise: nil)
   }
 
-  /// Sends bytes as they are.
+  /// Sends bytes as they are, without making a frame of them.
   func raw(_ bytes: [UInt8]) {
     channel.eventLoop.execute { [channel] in
       let encoder = try? channel.pipeline.syncOperations.context(handlerType: WebSocketFrameEncoder.self)
@@ -63,6 +63,6 @@ final class TestPeer: ChannelInboundHandler, Sendable {
     }
   }
 
-  /// Ends the connection without a word.
+  /// Ends the connection without a close frame.
   func drop() { channel.close(promise: nil) }
 }

@@ -5,25 +5,25 @@ import NIOSSL
 import NIOWebSocket
 import Synchronization
 
-/// A WebSocket server on loopback, at a port of its own.
+/// A WebSocket server on loopback, with a port of its own.
 final class TestSocketServer: Sendable {
-  /// What it does with connections.
+  /// The behaviour of the server towards its connections.
   enum Manner: Sendable {
-    /// Upgrades, with these header fields.
+    /// An upgrade with these additional header fields.
     case upgrade([(String, String)])
-    /// Answers the first bytes with these.
+    /// This text as the response to each read.
     case answer(String)
-    /// Answers the first bytes with the first text, and then sends one byte of the second each 20 ms, for ever.
+    /// The first text as the response to the first read, and then the second text every 20 ms without end.
     case trickle(String, String)
-    /// Answers each read with the next of these texts.
+    /// The next of these texts as the response to each read; the last one is repeated.
     case answers([String])
-    /// Says nothing.
+    /// No response.
     case silence
 
     static let plain = Manner.upgrade([])
   }
 
-  /// What the handlers share.
+  /// The state that the server shares with its handlers.
   final class Seen: Sendable {
     struct State {
       var peers: [TestPeer] = []
@@ -44,7 +44,7 @@ final class TestSocketServer: Sendable {
 
   deinit { listener.close(promise: nil) }
 
-  /// A server that listens.
+  /// Starts a server.
   static func start(
     _ manner: Manner = .plain, host: String = "127.0.0.1", tls: NIOSSLContext? = nil
   ) async throws -> TestSocketServer {
@@ -92,12 +92,12 @@ final class TestSocketServer: Sendable {
   var connections: Int { seen.state.withLock { $0.connections } }
   var ended: Int { seen.state.withLock { $0.ended } }
 
-  /// The first peer.
+  /// Waits for the first upgraded connection, and returns its peer.
   func peer() async throws -> TestPeer {
     try await SocketWait.until("a peer") { seen.state.withLock { $0.peers.first } }
   }
 
-  /// Answers each read with the next text, and again with the last one.
+  /// A handler that responds to each read with the next text, and repeats the last one.
   private final class Answering: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -110,7 +110,7 @@ final class TestSocketServer: Sendable {
     }
   }
 
-  /// Answers the first bytes with a text and then keeps the answer alive without ever ending it.
+  /// A handler that responds to the first read with a text, and then sends another text every 20 ms without end.
   private final class Trickling: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

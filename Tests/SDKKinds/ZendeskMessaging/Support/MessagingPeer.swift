@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import SDKKinds
 
-/// The vendor's end of a realtime socket, in the test's hands.
+/// The vendor's end of a realtime socket, controlled by a test.
 final class MessagingPeer: VendorSocket {
   private struct State {
     var sent: [String] = []
@@ -17,7 +17,7 @@ final class MessagingPeer: VendorSocket {
   }
   private let state = Mutex(State())
 
-  /// The messages that arrived, each as JSON.
+  /// The first message of each frame that arrived, as JSON.
   var sent: [JSON] { state.withLock { $0.sent }.compactMap { try? JSONParser.parse($0)[0] } }
   var channels: [String] { sent.compactMap { $0["channel"]?.stringValue } }
   var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -27,10 +27,10 @@ final class MessagingPeer: VendorSocket {
   func hangUp() { state.withLock { $0.inbox.finish(.success(nil)) } }
   func fail(_ failure: HTTPFailure) { state.withLock { $0.inbox.finish(.failure(failure)) } }
   func failSending(_ failure: HTTPFailure) { state.withLock { $0.sendFailure = failure } }
-  /// From now on, sending waits for ever.
+  /// Makes later sends block for 600 s, or until they are cancelled.
   func stopReading() { state.withLock { $0.isStuck = true } }
 
-  /// Answers the handshake and the subscription.
+  /// Sends the responses that accept the handshake and the subscription.
   func accept() {
     say([
       [

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import SDKKinds
 
-/// The vendor's side without a network: notes every request, and answers as a test has scripted it.
+/// A vendor without a network that records every request and responds as scripted, or else fails.
 final class SupportVendor: HTTPSending {
   private struct State {
     var requests: [HTTPRequestParts] = []
@@ -13,21 +13,21 @@ final class SupportVendor: HTTPSending {
   }
   private let state = Mutex(State())
 
-  /// What was asked, oldest first.
+  /// The requests, oldest first.
   var requests: [HTTPRequestParts] { state.withLock { $0.requests } }
-  /// What was asked, such as `POST /access/sdk/jwt`.
+  /// The requests' methods and paths, such as `POST /access/sdk/jwt`.
   var calls: [String] { requests.map { "\($0.method) \($0.url.replacing("https://acme.zendesk.com", with: ""))" } }
 
   /// The body of the latest request.
   var body: JSON? { requests.last?.body.flatMap { try? JSONParser.parse($0) } }
 
-  /// The next answer.
+  /// Scripts the next response.
   func answer(_ status: Int, _ json: JSON) {
     let response = HTTPResponseParts(status: status, headers: [:], body: JSONWriter.bytes(of: json))
     state.withLock { $0.answers.append(response) }
   }
 
-  /// The next answer accepts an exchange.
+  /// Scripts a next response that accepts an exchange.
   func accept(_ token: String, userId: JSON = 7) {
     answer(200, ["authentication": ["access_token": .string(token), "user_id": userId]])
   }
@@ -44,7 +44,7 @@ final class SupportVendor: HTTPSending {
   func forget(instance: String) async {}
 }
 
-/// No SDK without a socket opens one.
+/// A socket opener that always fails, since this SDK has no sockets.
 private struct NoSockets: SocketOpening {
   func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket {
     throw .network("no sockets here")
@@ -54,7 +54,7 @@ private struct NoSockets: SocketOpening {
 extension SupportAdapter {
   static let now = Timestamp(secondsSince1970: 1_800_000_000)
 
-  /// An adapter of an account at this vendor.
+  /// Returns an adapter for an account at this vendor.
   static func at(
     _ vendor: SupportVendor, _ settings: JSONObject = ["authentication": "jwt"],
     now: @escaping @Sendable () -> Timestamp = { Self.now }
@@ -67,13 +67,13 @@ extension SupportAdapter {
       services: services)
   }
 
-  /// What is shown to the vendor for an identity that nobody had before.
+  /// Returns the credential that is offered to the vendor for an identity, when no identity was set before.
   func offered(_ identity: SupportIdentity) throws -> CheckedCredential {
     let offer = try offer(identity, over: .nobody(.noUser), isUsable: false, refusing: false)
     return offer ?? credential(identity, guid: newGuid(), hints: [], now: Self.now)
   }
 
-  /// An identity that was set.
+  /// Returns the record of an identity that was set.
   func set(_ identity: SupportIdentity, user: String = "7") -> IdentityRecord {
     IdentityRecord(
       phase: .authenticated,
@@ -83,7 +83,7 @@ extension SupportAdapter {
   }
 }
 
-/// The reason of what is thrown; `none` for nothing.
+/// Returns the reason of the error that `work` throws, or its type if it is not an `SDKError`; `none` for no error.
 func reason<T>(_ work: () async throws -> T) async -> String {
   do {
     _ = try await work()

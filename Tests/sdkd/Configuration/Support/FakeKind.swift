@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// A kind with settings of every sort.
+/// A kind with settings of several types.
 struct FakeKind: SDKKind {
   struct FakeSettings: RPCValue {
     var base_url: String

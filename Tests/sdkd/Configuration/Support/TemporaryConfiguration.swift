@@ -3,7 +3,7 @@ import SDKInstances
 
 @testable import sdkd
 
-/// A configuration in a directory of its own, gone when the test ends.
+/// A configuration in a temporary directory, which is deleted when this object is deinitialized.
 final class TemporaryConfiguration {
   let directory: String
   private var files: [String] = []
@@ -19,10 +19,10 @@ final class TemporaryConfiguration {
 
   var main: String { "\(directory)/sdkd.toml" }
 
-  /// The path of an instance's file.
+  /// Returns the path of an instance's file.
   func instance(_ name: String) -> String { "\(directory)/instances.d/\(name).toml" }
 
-  /// Writes a file below the directory.
+  /// Writes a file and returns its path. A relative `path` is below the directory.
   @discardableResult
   func write(_ path: String, _ text: String, mode: mode_t = 0o600) throws -> String {
     try write(path, bytes: Array(text.utf8), mode: mode)
@@ -41,7 +41,7 @@ final class TemporaryConfiguration {
     return path
   }
 
-  /// Remembers something else to be removed.
+  /// Registers another file or directory for deletion.
   func adopt(_ path: String) { files.append(path) }
 
   func load(_ kinds: [any SDKKind] = [FakeKind()], commandNeedsSameUid: Bool = false) -> ConfigurationLoader.Loaded {
@@ -57,13 +57,13 @@ final class TemporaryConfiguration {
 }
 
 extension ConfigurationLoader.Loaded {
-  /// The mistakes without the path of their files.
+  /// The mistakes as text, without the paths of their files.
   var lines: [String] {
     mistakes.map { mistake in
       "\(mistake.line.map(String.init) ?? "-"): \(mistake.key ?? "-"): \(mistake.message)"
     }
   }
 
-  /// The mistakes' lines and keys.
+  /// The lines and keys of the mistakes.
   var places: [String] { mistakes.map { "\($0.line ?? 0) \($0.key ?? "-")" } }
 }
