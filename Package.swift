@@ -164,7 +164,7 @@ let package = Package(
       ])
     + module(
       "SandboxServer", ["JSONRPC", .flyingFox, .jwt, .crypto, .cryptoExtras],
-      tests: ["JSONRPC", .jwt, .cryptoExtras])
+      tests: ["JSONRPC", .flyingFox, .jwt, .cryptoExtras])
     + module("sdk-sandbox", ["SandboxServer", .arguments], executable: true)
     + module(
       "sdkd",

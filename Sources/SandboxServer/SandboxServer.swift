@@ -9,16 +9,21 @@ import Foundation
 public actor SandboxServer {
   private let http: HTTPServer
   private let jobs = SocketJobs()
+  private var sockets: Task<Void, Never>?
   private var running: Task<Void, any Error>?
 
   /// A server for `port` of 127.0.0.1; 0 selects a free port. It listens after ``start()``.
   public init(port: UInt16 = 0) throws {
+    try self.init(port: port, pool: HTTPServer.defaultPool())
+  }
+
+  init(port: UInt16 = 0, pool: some AsyncSocketPool) throws {
     let configuration = HTTPServer.Configuration(
       address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
       // A script may delay a response for long. The sandbox's own limits end the delay, not the library's.
       timeout: 86_400,
       sharedRequestBufferSize: SandboxLimits.body,
-      pool: PromptSockets(HTTPServer.defaultPool()),
+      pool: PromptSockets(pool),
       logger: .disabled)
     http = HTTPServer(config: configuration, handler: SandboxHandler(namespaces: NamespaceRegistry(), jobs: jobs))
   }
@@ -26,6 +31,7 @@ public actor SandboxServer {
   /// Starts to listen and returns the port. Throws if it can't listen on the port.
   public func start() async throws -> UInt16 {
     let (events, event) = AsyncStream<(any Error)?>.makeStream()
+    sockets = Task { [jobs] in await jobs.run() }
     let running = Task { [http, jobs] in
       try await withThrowingDiscardingTaskGroup { group in
         group.addTask {
@@ -39,8 +45,6 @@ public actor SandboxServer {
           try await http.waitUntilListening()
           event.yield(nil)
         }
-        for await job in jobs.all { group.addTask { await job() } }
-        group.cancelAll()
       }
     }
     self.running = running
@@ -59,6 +63,11 @@ public actor SandboxServer {
 
   /// Stops listening and cuts every connection, hanging ones included.
   public func stop() async {
+    // The library closes a connection without waiting for the task that reads it. That task would then read whatever
+    // has the same descriptor next. Therefore the WebSockets end first.
+    jobs.finish()
+    sockets?.cancel()
+    await sockets?.value
     await http.stop(timeout: 0)
     running?.cancel()
     _ = await running?.result

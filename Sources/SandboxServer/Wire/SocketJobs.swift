@@ -1,13 +1,19 @@
-/// A queue of the jobs of open WebSockets, which the server runs in its task group.
+/// The jobs of open WebSockets, which run in one task group.
 struct SocketJobs: Sendable {
   typealias Job = @Sendable () async -> Void
 
-  /// The submitted jobs. The stream ends when the server stops.
-  let all: AsyncStream<Job>
+  private let all: AsyncStream<Job>
   private let next: AsyncStream<Job>.Continuation
 
   init() {
     (all, next) = AsyncStream<Job>.makeStream()
+  }
+
+  /// Runs the submitted jobs. Returns when the server has stopped and all jobs have ended.
+  func run() async {
+    await withDiscardingTaskGroup { group in
+      for await job in all { group.addTask { await job() } }
+    }
   }
 
   /// Submits a job to the server. Returns false if the server has stopped.

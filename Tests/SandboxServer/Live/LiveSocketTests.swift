@@ -139,4 +139,15 @@ import Testing
     await server.stop()
     #expect(try await socket.next() == .end)
   }
+
+  @Test func `No connection is closed while somebody waits for its bytes`() async throws {
+    let pool = LatePool()
+    let server = try SandboxServer(pool: pool)
+    let sandbox = LiveSandbox(port: try await server.start(), server: server)
+    let socket = try await connect(sandbox)
+    try await socket.send(handshake)
+    _ = try await socket.nextTree()
+    await server.stop()
+    #expect(pool.closed == 0)
+  }
 }
