@@ -124,7 +124,7 @@ let package = Package(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux"),
   ]
-    + module("Concurrency", tests: [])
+    + module("Concurrency", [.deque], tests: [])
     + module("Systemd", ["CSystemd", "CLinux", .logging, .deque], tests: ["CLinux", .logging])
     + module("JSONRPC", [], tests: [])
     + module("OpenMetrics", [.coreMetrics], tests: [.coreMetrics])

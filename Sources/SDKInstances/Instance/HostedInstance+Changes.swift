@@ -212,8 +212,8 @@ extension HostedInstance {
 
   /// Emits an event that changes no state of the instance, such as a breaker that opened.
   public func announce(_ type: EventType) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted else { return }
     do throws(SDKError) {
       let change = InstanceChange(uuid: uuid, id: id, kind: kind, events: [.init(type)])

@@ -1,3 +1,4 @@
+import Concurrency
 import Logging
 import SDKProtocol
 import StateStore
@@ -28,8 +29,8 @@ extension HostedInstance {
 
   /// Brings the retry of a lost connection forward, because an app opens a session.
   func hastenConnection(of service: String?) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(service), lane.connection.retryAt != nil else { return }
     lane.connection.hasten(now)
     keepConnection(of: lane)
@@ -94,8 +95,8 @@ extension HostedInstance {
   }
 
   private func hear(_ news: RealtimeNews, number: UInt64, on service: String?) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(service), lane.connection.number == number else { return }
     switch news {
     case .connected:
@@ -139,8 +140,8 @@ extension HostedInstance {
   }
 
   private func connectionEnded(_ end: RealtimeEnd, number: UInt64, on service: String?) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(service), lane.connection.number == number else { return }
     lane.connection.open = nil
     lane.connection.isOpening = false

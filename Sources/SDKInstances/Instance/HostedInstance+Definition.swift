@@ -54,13 +54,13 @@ extension HostedInstance {
   public func redefine(
     _ change: (Definition) throws -> (Definition, any SDKAdapter, ProviderConfiguration?, isOtherBackend: Bool)
   ) async throws {
-    try await enter {
+    try await beginChange {
       guard let logout = lanes.lazy.compactMap(logoutInProgress).first, let next = try? change(definition).0 else {
         return nil
       }
       return next.settings == definition.settings ? nil : logout
     }
-    defer { leave() }
+    defer { changing.unlock() }
     try checkAlive()
     let (next, nextAdapter, nextProvider, isOtherBackend) = try change(definition)
     guard next != definition else { return }
@@ -151,8 +151,8 @@ extension HostedInstance {
   ///   instance is deleted all the same.
   @discardableResult
   public func delete() async throws -> SDKError? {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     try checkAlive()
     // The event carries its audience: observers of the deleted instance still get its events, including this last one.
     let last = InstanceChange.NewEvent(

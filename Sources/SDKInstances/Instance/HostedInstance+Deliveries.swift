@@ -1,3 +1,4 @@
+import Concurrency
 import JSONRPC
 import Logging
 import SDKProtocol
@@ -61,8 +62,8 @@ extension HostedInstance {
   }
 
   private func delivered(_ delivery: Delivery, failure: SDKError?) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     await conclude(delivery, failure: failure)
     // Removed last: `conclude` may start due deliveries, and must not start this one again.
     delivering.remove(delivery.id)

@@ -47,24 +47,24 @@ extension HostedInstance {
   /// Enters to change the identity, after the end of a logout in progress.
   ///
   /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
-  private func enterAfterLogout(on service: String?) async throws {
-    try await enter { (try? resolved(service)).flatMap(logoutInProgress) }
+  private func beginChange(afterLogoutOn service: String?) async throws {
+    try await beginChange { (try? resolved(service)).flatMap(logoutInProgress) }
   }
 
   /// Enters once `barrier` returns no logout to wait for.
   ///
   /// - Parameter barrier: returns the logout to wait for, or `nil`. It is called again after each wait.
   /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
-  func enter(after barrier: () -> Promise<AuthenticationMachine.Outcome>?) async throws {
+  func beginChange(after barrier: () -> Promise<AuthenticationMachine.Outcome>?) async throws {
     let end = ContinuousClock.now + .seconds(adapter.common.timeout + Self.grace)
-    await enter()
+    await changing.lock()
     while let logout = barrier() {
-      leave()
+      changing.unlock()
       let left = max(0, (end - ContinuousClock.now) / .seconds(1))
       do {
         _ = try await patience(left, lacking: "The logout that came before has not ended") { try await logout.value() }
       } catch let error as SDKError where error.reason == .superseded {}
-      await enter()
+      await changing.lock()
     }
   }
 
@@ -82,8 +82,8 @@ extension HostedInstance {
     settling: (@Sendable (inout IdentityRecord) -> Void)? = nil,
     offering: @Sendable (any SDKAdapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
   ) async throws -> PendingSignIn {
-    try await enterAfterLogout(on: service)
-    defer { leave() }
+    try await beginChange(afterLogoutOn: service)
+    defer { changing.unlock() }
     let lane = try resolved(service)
     if let epoch, epoch != lane.machine.epoch {
       throw SDKError(.state, .superseded, "A newer login or logout took this one's place.", instance: id)
@@ -186,8 +186,8 @@ extension HostedInstance {
     service: String?, localOnly: Bool, as cause: LogoutCause = .explicit, operation: String? = nil,
     telling events: [EventType] = [], requiringUser: Reason? = nil
   ) async throws -> Progress {
-    try await enterAfterLogout(on: service)
-    defer { leave() }
+    try await beginChange(afterLogoutOn: service)
+    defer { changing.unlock() }
     let lane = try resolved(service)
     if let requiringUser, lane.identity.user == .none, !lane.isSigningInBehind {
       throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
@@ -306,8 +306,8 @@ extension HostedInstance {
   private func amendNow(
     _ service: String?, _ requiringUser: Reason?, _ change: @escaping @Sendable (inout [String: Secret]) -> Void
   ) async throws -> Progress? {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     let lane = try resolved(service)
     if lane.isSigningInBehind, let progress = lane.progress, progress.sameUser != true,
       lane.identity.user != .none || requiringUser != nil

@@ -1,3 +1,4 @@
+import Concurrency
 import DelegateBridge
 import SDKProtocol
 import StateStore
@@ -21,8 +22,8 @@ extension HostedInstance {
 
   /// Continues after a start: handles what expired, was interrupted or became due while the process was not running.
   func resume() async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     await wipeUnkept()
     for lane in lanes where lane.machine.waitsForTheClock { await noticeExpiry(lane) }
     for lane in lanes where lane.machine.phase == .authenticated && lane.machine.standing == .expired {
@@ -44,8 +45,8 @@ extension HostedInstance {
 
   /// Sets the deadline again, because the renewal schedule has changed.
   func replan() async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     plan()
   }
 
@@ -111,8 +112,8 @@ extension HostedInstance {
 
   /// Does all work that is due. Called at the deadline, and after the clock was set.
   func deadlineReached() async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted else { return }
     for lane in lanes {
       if lane.machine.waitsForTheClock { await noticeExpiry(lane) }

@@ -55,8 +55,8 @@ extension HostedInstance {
   private func keep(
     _ push: PushRecord, replacing former: [PushRecord], epoch: UInt64, of identity: IdentityRecord
   ) async throws {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(push.service), lane.machine.epoch == epoch else {
       // The user has changed meanwhile, so the new registration is removed at the vendor again.
       let adapter = adapter
@@ -93,8 +93,8 @@ extension HostedInstance {
         // The vendor has no such registration any more.
       }
     }
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     try checkAlive()
     guard pushes.contains(where: { $0.id == pushId }) else { return }
     let done = try await committed(

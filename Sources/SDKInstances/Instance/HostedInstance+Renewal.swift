@@ -1,3 +1,4 @@
+import Concurrency
 import DelegateBridge
 import SDKProtocol
 
@@ -58,8 +59,8 @@ extension HostedInstance {
   private func receiveSupply(
     _ supply: CheckedCredential, epoch: UInt64, on service: String?, isOwn: Bool = false
   ) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(service) else { return }
     if epoch == lane.machine.epoch {
       lane.progress?.offered = supply
@@ -139,8 +140,8 @@ extension HostedInstance {
   }
 
   private func receiveFailure(_ error: SDKError, epoch: UInt64, on service: String?) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(service) else { return }
     guard adapter.isRefusal(error) else {
       // A vendor that limits the rate has not processed the request, so it has spent nothing.
@@ -206,8 +207,8 @@ extension HostedInstance {
   private func receiveRenewed(
     _ input: Input, orFailed failed: (SDKError) -> Input, epoch: UInt64, _ result: SignedIn, on service: String?
   ) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(service) else { return await abandon(result) }
     guard epoch == lane.machine.epoch else {
       // The identity is gone: without `undo`, the vendor's grant would stay valid.

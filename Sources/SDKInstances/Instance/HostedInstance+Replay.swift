@@ -36,8 +36,8 @@ extension HostedInstance {
   private func recovery(
     from error: SDKError, of identity: IdentityRecord, on service: String?
   ) async throws -> Progress? {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     let lane = try resolved(service)
     guard adapter.subject(of: lane.identity) == adapter.subject(of: identity) else {
       throw SDKError(.state, .superseded, "The user of \(id) changed meanwhile; try again.", instance: id)

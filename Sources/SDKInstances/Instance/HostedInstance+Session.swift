@@ -92,8 +92,8 @@ extension HostedInstance {
   }
 
   private func needsUser(_ service: String?) async throws -> Bool {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     let lane = try resolved(service)
     return adapter.makesAnonymousUsers && mayBecomeAnonymous(lane)
   }
@@ -104,8 +104,8 @@ extension HostedInstance {
   }
 
   private func beginAnonymousUser(_ service: String?) async throws -> Progress? {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     let lane = try resolved(service)
     if let progress = lane.progress, lane.machine.activity != .idle { return progress }
     guard mayBecomeAnonymous(lane) else { return .done }
@@ -141,8 +141,8 @@ extension HostedInstance {
   }
 
   private func verified(_ credential: Credential, epoch: UInt64, _ error: SDKError?, on service: String?) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(service) else { return }
     lane.verification = nil
     guard epoch == lane.machine.epoch else { return }
@@ -159,8 +159,8 @@ extension HostedInstance {
   /// Handles the vendor's refusal of the credential when a session was opened. Renews the credential, unless `isLast`,
   /// so that renewals don't loop.
   private func refused(_ token: Token, _ error: SDKError, isLast: Bool, on service: String?) async throws {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     let lane = try resolved(service)
     guard lane.identity.credential?.tokenId == token.tokenId else { return }
     await take(.refused(error, means: isLast ? .none : means(lane)), on: lane)
@@ -174,8 +174,8 @@ extension HostedInstance {
       return try await adapter.open(first.identity, on: first.connection.open)
     } catch {
       if error.origin == .unreachable {
-        await enter()
-        defer { leave() }
+        await changing.lock()
+        defer { changing.unlock() }
         await announce(.networkError(error), on: try resolved(service))
       }
       throw error.about(id)
@@ -186,8 +186,8 @@ extension HostedInstance {
   private func opened(_ service: String?, with token: Token?) async throws -> Session? {
     let epoch = try resolved(service).machine.epoch
     let opening = try await opening(service)
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     let lane = try resolved(service)
     if epoch != lane.machine.epoch { return nil }
     if let token, token.tokenId != lane.identity.credential?.tokenId { return nil }

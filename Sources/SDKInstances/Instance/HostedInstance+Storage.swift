@@ -1,3 +1,4 @@
+import Concurrency
 public import JSONRPC
 import SDKProtocol
 import StateStore
@@ -43,8 +44,8 @@ extension HostedInstance {
   }
 
   private func change(_ key: String, epoch: String?, _ part: InstanceChange.Part) async throws {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     try check(key, epoch: epoch)
     do throws(SDKError) {
       _ = try await environment.store.commit(

@@ -70,8 +70,8 @@ extension HostedInstance {
   }
 
   private func beginRefresh(_ service: String?, resetting: Bool) async throws -> Progress {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     let lane = try resolved(service)
     let means = means(lane)
     guard lane.machine.hasIdentity || resetting && lane.machine.isLockedByVendor || !means.isNone else {
@@ -98,8 +98,8 @@ extension HostedInstance {
   public func reject(
     service: String? = nil, _ tokenId: TokenID, status: Int? = nil, code: String? = nil, description: String? = nil
   ) async throws {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     let lane = try resolved(service)
     guard lane.identity.credential?.tokenId == tokenId, lane.machine.standing == .usable else { return }
     logger.notice("An app reports that the vendor refused the token.", metadata: ["tokenId": "\(tokenId)"])
@@ -144,8 +144,8 @@ extension HostedInstance {
 
   /// Returns the token for a caller, or the activity to wait for. Begins a renewal if one is needed.
   private func look(_ service: String?, minTTL: Double, renewed: Bool) async throws -> Look {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     let lane = try resolved(service)
     await noticeExpiry(lane)
     if let living = livingToken(service, stale: false) {

@@ -41,8 +41,8 @@ extension HostedInstance {
   }
 
   func receive(_ input: Input, on service: String?, with result: SignedIn? = nil) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(service) else { return await abandon(result) }
     if input.isAnswer { lane.outageToldAt = nil }
     await take(input, on: lane, with: result)
@@ -68,8 +68,8 @@ extension HostedInstance {
   }
 
   private func receiveSignIn(epoch: UInt64, _ result: SignedIn, on service: String?) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard let lane = lane(service) else { return await abandon(result) }
     if result.prepared == nil, result.isTold { lane.outageToldAt = nil }
     if epoch == lane.machine.epoch { drawJitter(lane) }
@@ -161,8 +161,8 @@ extension HostedInstance {
   private static func nothing(_ lane: Lane) -> Input { .probed(epoch: lane.machine.epoch, .accepted) }
 
   private func receiveProbe(epoch: UInt64, _ error: SDKError, on service: String?) async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(service) else { return }
     let probe: AuthenticationMachine.Probe
     switch error.origin {

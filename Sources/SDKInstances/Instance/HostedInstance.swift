@@ -1,3 +1,4 @@
+import Concurrency
 import DelegateBridge
 import JSONRPC
 import Logging
@@ -39,8 +40,8 @@ public actor HostedInstance {
   var delivering: Set<String> = []
   var isDeleted = false
 
-  private var isEntered = false
-  private var entrants: [CheckedContinuation<Void, Never>] = []
+  /// Locked during each change.
+  let changing = AsyncMutex()
 
   /// Creates an instance from its stored form.
   init(
@@ -100,21 +101,6 @@ public actor HostedInstance {
 
   /// The vendor's clock, for checks by the kind itself.
   public nonisolated var wallClock: WallClock { vendorClock.wallClock }
-
-  // MARK: Serialization of changes
-
-  /// Waits until no other change is in progress. No other change begins before `leave`.
-  func enter() async {
-    if isEntered {
-      await withCheckedContinuation { entrants.append($0) }
-    } else {
-      isEntered = true
-    }
-  }
-
-  func leave() {
-    if entrants.isEmpty { isEntered = false } else { entrants.removeFirst().resume() }
-  }
 
   /// Returns as soon as the actor is free: the health probe of the watchdog.
   public func answer() {}

@@ -23,8 +23,7 @@ actor Reloader {
   private var isRestored = false
   /// The instances that files define in the configuration in force.
   private var defined: Set<InstanceID> = []
-  private var isEntered = false
-  private var entrants: [CheckedContinuation<Void, Never>] = []
+  private let changing = AsyncMutex()
   private nonisolated let begun = Promise<Void>()
 
   /// The time after which a failed logout is tried again, in seconds.
@@ -50,9 +49,9 @@ actor Reloader {
   /// Applies the configuration read at the start. With a mistake, or without a state, every call that needs state
   /// fails.
   func begin(with loaded: ConfigurationLoader.Loaded) async {
-    await enter()
+    await changing.lock()
     defer {
-      leave()
+      changing.unlock()
       begun.resolve(.success(()))
     }
     if let failure = stateFailure ?? loaded.failure {
@@ -81,8 +80,8 @@ actor Reloader {
   ///   can't be used.
   func reload() async throws -> DaemonReload.Result {
     try await begun.valueIgnoringCancellation()
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     var loaded = load()
     if isRestored { loaded.mistakes += files.mistakes(in: loaded.instances) }
     guard loaded.mistakes.isEmpty else {
@@ -123,25 +122,11 @@ actor Reloader {
   }
 
   private func retryRemovals() async {
-    await enter()
-    defer { leave() }
+    await changing.lock()
+    defer { changing.unlock() }
     var outcome = FileInstances.Outcome()
     await files.removeMissing(keeping: defined, logsOut: true, &outcome)
     planRemovals(after: outcome, pause: Self.removalPause)
     report.removalsTried(outcome)
-  }
-
-  // MARK: One at a time
-
-  private func enter() async {
-    if isEntered {
-      await withCheckedContinuation { entrants.append($0) }
-    } else {
-      isEntered = true
-    }
-  }
-
-  private func leave() {
-    if entrants.isEmpty { isEntered = false } else { entrants.removeFirst().resume() }
   }
 }
