@@ -81,7 +81,8 @@ let checks: [Target] =
       name: "fuzz",
       dependencies: [
         "CFuzzer", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "ProviderUnit", "DelegateBridge", "StateStore",
-        "SDKInstances", "SDKKinds", "Systemd", "sdkd", "sdkctl", .crypto, .grdb, .httpClient, .nioCore, .nioEmbedded,
+        "SDKInstances", "SDKKinds", "Systemd", "Linux", "sdkd", "sdkctl", .crypto, .grdb, .httpClient, .nioCore,
+        .nioEmbedded,
         .nioHTTP1, .nioPosix, .nioWebSocket,
       ], path: "Tests/Fuzz/Sources", swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
@@ -124,12 +125,13 @@ let package = Package(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux"),
   ]
-    + module("Concurrency", [.deque], tests: [])
-    + module("Systemd", ["CSystemd", "CLinux", .logging, .deque], tests: ["CLinux", .logging])
+    + module("Linux", ["CLinux"])
+    + module("Concurrency", ["Linux", .deque], tests: [])
+    + module("Systemd", ["CSystemd", "CLinux", "Linux", .logging, .deque], tests: ["CLinux", "Linux", .logging])
     + module("JSONRPC", [], tests: [])
     + module("OpenMetrics", [.coreMetrics], tests: [.coreMetrics])
     + module(
-      "JSONRPCTransport", ["JSONRPC", "CLinux", .nioCore, .nioPosix, .deque],
+      "JSONRPCTransport", ["JSONRPC", "CLinux", "Linux", .nioCore, .nioPosix, .deque],
       tests: ["JSONRPC", "CLinux", .nioCore, .nioPosix, .nioEmbedded, .nioTestUtils])
     + module("SDKProtocol", ["JSONRPC", .crypto], tests: ["JSONRPC"])
     + module(
@@ -146,7 +148,8 @@ let package = Package(
     + module("ProviderUnit", ["JSONRPC"], tests: ["JSONRPC"])
     + module("sdkd-provider", ["JSONRPC", "ProviderUnit", "CLinux"], executable: true)
     + module(
-      "DelegateBridge", ["JSONRPC", "SDKProtocol", "ProviderUnit", "CLinux", .subprocess, .system, .logging, .deque],
+      "DelegateBridge",
+      ["JSONRPC", "SDKProtocol", "ProviderUnit", "CLinux", "Linux", .subprocess, .system, .logging, .deque],
       tests: ["JSONRPC", "SDKProtocol", .logging])
     + module(
       "SDKInstances",
@@ -170,7 +173,7 @@ let package = Package(
       "sdkd",
       [
         "Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKInstances", "SDKKinds", "StateStore",
-        "DelegateBridge", "Systemd", "CLinux", "OpenMetrics", .coreMetrics, .toml, .lifecycle, .unixSignals,
+        "DelegateBridge", "Systemd", "CLinux", "Linux", "OpenMetrics", .coreMetrics, .toml, .lifecycle, .unixSignals,
         .arguments, .logging, .nioCore, .nioHTTP1, .nioPosix,
       ], executable: true,
       tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds", "Systemd", "OpenMetrics", "DelegateBridge"])

@@ -1,6 +1,7 @@
 import CLinux
 import CSystemd
 import Glibc
+import Linux
 
 /// Socket activation, by `sd_listen_fds_with_names(3)`.
 public enum ActivatedSockets {

@@ -1,3 +1,5 @@
+public import Linux
+
 /// An error in the sockets that the service manager passed.
 public enum ActivationError: Error, Hashable, CustomStringConvertible {
   /// `LISTEN_FDS` or a related variable is invalid.

@@ -1,3 +1,5 @@
+public import Linux
+
 /// An error in reading a credential.
 public enum CredentialError: Error, Hashable, CustomStringConvertible {
   /// The name is invalid: it could refer to a file outside the directory of credentials.

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// Credentials that the service manager passed (`LoadCredential=`, `LoadCredentialEncrypted=`).
 public enum Credentials {

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+import Linux
 
 /// The systemd unit of a process: a unit of the system or of a user, never both.
 ///

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+import Linux
 
 /// A source of the units of processes. Tests replace it, since they have neither users nor units.
 protocol ProcessUnits {

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+public import Linux
 import Synchronization
 
 /// A timer on the wall clock that also reports when the clock is set.

@@ -1,3 +1,4 @@
+import Linux
 import Logging
 import Testing
 
@@ -64,7 +65,7 @@ import Testing
     logger().error("x", error: SystemCallError("open", 2))
     let record = try #require(records().first)
     #expect(record.metadata.map(\.key) == ["error.message", "error.type"])
-    #expect(record.metadata.map(\.value) == ["open: No such file or directory", "Systemd.SystemCallError"])
+    #expect(record.metadata.map(\.value) == ["open: No such file or directory", "Linux.SystemCallError"])
     #expect(record.label == "sdkd.test")
     #expect(record.file.hasSuffix("QueuedLogHandlerTests.swift"))
     #expect(record.function == #function)

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Linux
 import Logging
 import Subprocess
 import SystemPackage
@@ -100,10 +101,11 @@ struct ExecProvider: ProviderRunning {
   ) async -> ProviderWatch.Report {
     let group = ProcessGroup(id: pid)
     return await withCheckedContinuation { continuation in
-      let isStarted = WatchThread.start {
-        continuation.resume(returning: watchBlocking(group, pipes, invocation, deadline))
-      }
-      if !isStarted {
+      do {
+        try SystemThread.start(name: "provider", stackSize: ProviderWatch.stackSize) {
+          continuation.resume(returning: watchBlocking(group, pipes, invocation, deadline))
+        }
+      } catch {
         group.kill()
         continuation.resume(returning: .init(interference: .notStarted("The daemon has no room for another thread.")))
       }

@@ -13,6 +13,8 @@ struct ProviderWatch {
     var interference: ProviderEnding?
   }
 
+  /// The stack of a run's thread, in bytes.
+  static let stackSize = 512 << 10
   /// The time between SIGTERM and SIGKILL.
   static let grace = Duration.seconds(2)
 

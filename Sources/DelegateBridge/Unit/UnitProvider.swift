@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Linux
 import Synchronization
 
 /// A runner of token providers that are systemd units, with another uid and sandbox than the daemon.
@@ -21,13 +22,14 @@ struct UnitProvider: ProviderRunning {
     let cancellation = Cancellation()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isStarted = WatchThread.start {
-          var exchange = UnitExchange(
-            unit: unit, socket: socket, invocation: invocation, deadline: deadline,
-            isCancelled: { cancellation.isRequested.load(ordering: .sequentiallyConsistent) })
-          continuation.resume(returning: exchange.run())
-        }
-        if !isStarted {
+        do {
+          try SystemThread.start(name: "provider", stackSize: ProviderWatch.stackSize) {
+            var exchange = UnitExchange(
+              unit: unit, socket: socket, invocation: invocation, deadline: deadline,
+              isCancelled: { cancellation.isRequested.load(ordering: .sequentiallyConsistent) })
+            continuation.resume(returning: exchange.run())
+          }
+        } catch {
           let sentence = "The daemon has no room for another thread."
           continuation.resume(returning: ProviderRun(ending: .notStarted(sentence)))
         }

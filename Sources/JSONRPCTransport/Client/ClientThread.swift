@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Linux
 internal import Synchronization
 
 /// The loop that waits for a client connection's socket, in a thread of its own.
@@ -8,29 +9,11 @@ struct ClientThread {
   private var framer: LineFramer
   private var chunk = [UInt8](repeating: 0, count: 64 << 10)
 
-  private final class Start {
-    let wire: ClientWire
-    init(_ wire: ClientWire) { self.wire = wire }
-  }
-
-  /// Starts the thread, which ends with the connection. Returns whether it could be started.
-  static func start(_ wire: ClientWire) -> Bool {
-    let start = Unmanaged.passRetained(Start(wire))
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-    var thread = pthread_t()
-    let status = pthread_create(
-      &thread, &attributes,
-      { argument in
-        guard let argument else { return nil }
-        let wire = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().wire
-        if var thread = ClientThread(wire) { thread.run() }
-        return nil
-      }, start.toOpaque())
-    if status != 0 { start.release() }
-    return status == 0
+  /// Starts the thread, which ends with the connection.
+  static func start(_ wire: ClientWire) throws(SystemCallError) {
+    try SystemThread.start(name: "sdk-client") {
+      if var thread = ClientThread(wire) { thread.run() }
+    }
   }
 
   private init?(_ wire: ClientWire) {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import JSONRPC
+internal import Linux
 internal import Synchronization
 
 /// The state that a client connection's thread and its callers share.
@@ -47,9 +48,9 @@ final class ClientWire: Sendable {
       throw .system(call: "socketpair", errno: cause)
     }
     self.alarm = alarm
-    guard ClientThread.start(self) else {
+    do { try ClientThread.start(self) } catch {
       Glibc.close(descriptor)
-      throw .system(call: "pthread_create", errno: EAGAIN)
+      throw .system(call: error.call, errno: error.errorNumber)
     }
   }
 

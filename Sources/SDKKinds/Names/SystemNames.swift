@@ -1,3 +1,4 @@
+import Concurrency
 import NIOCore
 import SDKInstances
 
@@ -5,8 +6,9 @@ import SDKInstances
 final class SystemNames: NameResolving {
   static let shared = SystemNames()
 
-  private let lookups = SharedLookups<String, [NetworkAddress]>(threads: 8, lifetime: .seconds(30), capacity: 4096) {
-    host, _ in
+  private let lookups = SharedLookups<String, [NetworkAddress]>(
+    pool: BlockingPool(name: "hosts", maximum: 8), lifetime: .seconds(30), capacity: 4096
+  ) { host, _ in
     let found = NetworkAddress.resolve(host)
     return found.isEmpty ? .failure(.network("its name has no address")) : .success(found)
   }

@@ -1,5 +1,5 @@
+import Concurrency
 import NIOCore
-import NIOPosix
 import SDKInstances
 import Synchronization
 
@@ -15,7 +15,7 @@ final class SharedLookups<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   private let entries = Mutex<[Key: Entry]>([:])
-  private let pool: NIOThreadPool
+  private let pool: BlockingPool
   private let lifetime: TimeAmount
   private let capacity: Int
   private let find: @Sendable (Key, Value?) -> Result<Value, HTTPFailure>
@@ -24,11 +24,10 @@ final class SharedLookups<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   ///
   /// - Parameter find: looks a key up, and may block. It gets the value that was found last, if it is still kept.
   init(
-    threads: Int, lifetime: TimeAmount, capacity: Int,
+    pool: BlockingPool, lifetime: TimeAmount, capacity: Int,
     find: @escaping @Sendable (Key, Value?) -> Result<Value, HTTPFailure>
   ) {
-    pool = NIOThreadPool(numberOfThreads: threads)
-    pool.start()
+    self.pool = pool
     self.lifetime = lifetime
     self.capacity = capacity
     self.find = find
@@ -61,7 +60,9 @@ final class SharedLookups<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
     if let known { turn.resolve(.success(known)) }
     guard isFirst else { return }
-    pool.submit { _ in self.finish(key, self.find(key, former)) }
+    pool.submit { refused in
+      self.finish(key, refused == nil ? self.find(key, former) : .failure(.network("no thread can be started")))
+    }
   }
 
   private func finish(_ key: Key, _ found: Result<Value, HTTPFailure>) {

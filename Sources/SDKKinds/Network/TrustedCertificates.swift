@@ -1,3 +1,4 @@
+import Concurrency
 import NIOCore
 import NIOSSL
 import SDKInstances
@@ -14,7 +15,7 @@ final class TrustedCertificates: Sendable {
   private let stamp: FileStamp?
 
   private static let lookups = SharedLookups<String?, TrustedCertificates>(
-    threads: 2, lifetime: .seconds(1), capacity: 64
+    pool: BlockingPool(name: "certificates", maximum: 2), lifetime: .seconds(1), capacity: 64
   ) { caFile, former in
     let stamp = (caFile ?? systemFile).flatMap { FileStamp($0) }
     if let former, former.stamp == stamp { return .success(former) }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+public import Linux
 
 /// A journal on a configurable socket, in journald's native protocol.
 ///

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+public import Linux
 
 /// The journal of this machine, by `sd_journal_sendv(3)`.
 public struct LibsystemdJournal: JournalDestination {

@@ -1,3 +1,5 @@
+import Linux
+
 /// A sink that writes records to a journal, with their metadata as fields.
 public struct JournalSink: LogSink {
   private let destination: any JournalDestination

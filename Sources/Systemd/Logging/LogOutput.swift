@@ -1,4 +1,5 @@
 import Glibc
+public import Linux
 
 /// A destination of the daemon's log.
 public enum LogOutput: Sendable, Hashable {

@@ -1,3 +1,4 @@
+public import Linux
 public import Logging
 import Synchronization
 

@@ -1,5 +1,6 @@
 import DequeModule
 import Dispatch
+public import Linux
 public import Logging
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Dispatch
+public import Linux
 import Synchronization
 
 /// A monitor that calls the health probes of all parts that could stall, once per period.

@@ -2,6 +2,7 @@ import DelegateBridge
 import Glibc
 import JSONRPC
 import JSONRPCTransport
+import Linux
 import Logging
 import NIOCore
 import NIOPosix

@@ -1,12 +1,13 @@
+import Concurrency
 import Glibc
 import JSONRPC
-import NIOPosix
 import SDKInstances
 
 /// A small file beside the state with the instances that have a delegate. It contains no secret and is not synced to
 /// disk.
 struct DelegateNote: DelegateMemory {
   let path: String
+  private let pool = BlockingPool(name: "delegates", maximum: 1)
 
   /// A bound above the names of as many instances as a daemon can have.
   private static let maximumBytes = 8 << 20
@@ -22,7 +23,7 @@ struct DelegateNote: DelegateMemory {
   /// once.
   func save(_ instances: Set<String>) async {
     // A disk may hang, which must not block the threads of tasks.
-    try? await NIOThreadPool.singleton.runIfActive { write(instances) }
+    try? await pool.run { write(instances) }
   }
 
   private func write(_ instances: Set<String>) {

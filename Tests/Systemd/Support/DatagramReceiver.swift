@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Linux
 
 @testable import Systemd
 

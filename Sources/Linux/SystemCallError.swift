@@ -1,4 +1,4 @@
-import Glibc
+internal import Glibc
 
 /// A failed call to the kernel or to libsystemd.
 public struct SystemCallError: Error, Hashable, CustomStringConvertible {

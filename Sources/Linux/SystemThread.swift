@@ -1,5 +1,5 @@
-import CLinux
-import Glibc
+internal import CLinux
+internal import Glibc
 
 /// A thread outside Swift's pool, for work that blocks in a system call.
 public enum SystemThread {
@@ -15,8 +15,21 @@ public enum SystemThread {
 
   /// Starts a detached thread that ends with `body`.
   ///
-  /// It receives no signals: writing to a broken pipe returns an error, and the daemon's signals go to other threads.
-  public static func start(name: String, body: @escaping @Sendable () -> Void) throws(SystemCallError) {
+  /// It receives no signals: writing to a broken pipe returns an error, and the program's signals go to other threads.
+  ///
+  /// - Parameters:
+  ///   - name: at most 15 bytes, for `ps` and debuggers.
+  ///   - stackSize: in bytes; `nil` for the system's default, which name services may need.
+  /// - Throws: the error of `pthread_create`. `body` is not called then.
+  public static func start(
+    name: String, stackSize: Int? = nil, body: @escaping @Sendable () -> Void
+  ) throws(SystemCallError) {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
+
     var all = sigset_t()
     var before = sigset_t()
     sigfillset(&all)
@@ -26,7 +39,7 @@ public enum SystemThread {
     let context = Unmanaged.passRetained(Start(name: name, body: body))
     var thread = pthread_t()
     let status = pthread_create(
-      &thread, nil,
+      &thread, &attributes,
       { argument in
         guard let argument else { return nil }
         let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
@@ -38,6 +51,5 @@ public enum SystemThread {
       context.release()
       throw SystemCallError("start thread \(name)", status)
     }
-    pthread_detach(thread)
   }
 }
