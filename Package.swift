@@ -14,7 +14,7 @@ let settings: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .treatAllWarnings(as: .error),
-  ] + (fuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])] : [])
+  ] + (fuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])] : [])
 
 extension Target.Dependency {
   static let nioCore = product(name: "NIOCore", package: "swift-nio")
@@ -82,10 +82,9 @@ let checks: [Target] =
       dependencies: [
         "CFuzzer", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "ProviderUnit", "DelegateBridge", "StateStore",
         "SDKInstances", "SDKKinds", "Systemd", "Linux", "sdkd", "sdkctl", .crypto, .grdb, .httpClient, .nioCore,
-        .nioEmbedded,
-        .nioHTTP1, .nioPosix, .nioWebSocket,
+        .nioEmbedded, .nioHTTP1, .nioPosix, .nioWebSocket,
       ], path: "Tests/Fuzz/Sources", swiftSettings: settings,
-      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
   ]
   : [
     .testTarget(
@@ -125,14 +124,14 @@ let package = Package(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux"),
   ]
-    + module("Linux", ["CLinux"])
-    + module("Concurrency", ["Linux", .deque], tests: [])
+    + module("Linux", ["CLinux"], tests: ["Concurrency"])
+    + module("Concurrency", ["Linux", .deque], tests: ["Linux"])
     + module("Systemd", ["CSystemd", "CLinux", "Linux", .logging, .deque], tests: ["CLinux", "Linux", .logging])
     + module("JSONRPC", [], tests: [])
     + module("OpenMetrics", [.coreMetrics], tests: [.coreMetrics])
     + module(
       "JSONRPCTransport", ["JSONRPC", "CLinux", "Linux", .nioCore, .nioPosix, .deque],
-      tests: ["JSONRPC", "CLinux", .nioCore, .nioPosix, .nioEmbedded, .nioTestUtils])
+      tests: ["JSONRPC", "CLinux", "Linux", .nioCore, .nioPosix, .nioEmbedded, .nioTestUtils])
     + module("SDKProtocol", ["JSONRPC", .crypto], tests: ["JSONRPC"])
     + module(
       "SDKClient", ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol"],
@@ -143,10 +142,10 @@ let package = Package(
       "SDKClientTesting", ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient"],
       tests: ["JSONRPC"])
     + module(
-      "StateStore", ["JSONRPC", "SDKProtocol", "CLinux", .crypto, .grdb, .logging],
-      tests: ["JSONRPC", "SDKProtocol", .crypto, .grdb, .logging])
+      "StateStore", ["JSONRPC", "SDKProtocol", "CLinux", "Linux", .crypto, .grdb, .logging],
+      tests: ["Linux", "JSONRPC", "SDKProtocol", .crypto, .grdb, .logging])
     + module("ProviderUnit", ["JSONRPC"], tests: ["JSONRPC"])
-    + module("sdkd-provider", ["JSONRPC", "ProviderUnit", "CLinux"], executable: true)
+    + module("sdkd-provider", ["JSONRPC", "ProviderUnit", "CLinux", "Linux"], executable: true)
     + module(
       "DelegateBridge",
       ["JSONRPC", "SDKProtocol", "ProviderUnit", "CLinux", "Linux", .subprocess, .system, .logging, .deque],
@@ -158,7 +157,7 @@ let package = Package(
     + module(
       "SDKKinds",
       [
-        "Concurrency", "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .cryptoExtras,
+        "Concurrency", "Linux", "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .cryptoExtras,
         .httpClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
       ],
       tests: [
@@ -176,9 +175,11 @@ let package = Package(
         "DelegateBridge", "Systemd", "CLinux", "Linux", "OpenMetrics", .coreMetrics, .toml, .lifecycle, .unixSignals,
         .arguments, .logging, .nioCore, .nioHTTP1, .nioPosix,
       ], executable: true,
-      tests: ["JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds", "Systemd", "OpenMetrics", "DelegateBridge"])
+      tests: [
+        "JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds", "Systemd", "OpenMetrics", "DelegateBridge", "Linux",
+      ])
     + module(
-      "sdkctl", ["JSONRPC", "SDKProtocol", "SDKClient", "OpenMetrics", .crypto, .arguments], executable: true,
+      "sdkctl", ["Linux", "JSONRPC", "SDKProtocol", "SDKClient", "OpenMetrics", .crypto, .arguments], executable: true,
       tests: [
         "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", "OpenMetrics", .arguments,
       ])

@@ -91,25 +91,11 @@ int cl_confine(int directory, uid_t user, gid_t group) {
 
 int cl_set_child_subreaper(void) { return result(prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL)); }
 
-int cl_set_parent_death_signal(int signal) {
-  return result(prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0UL, 0UL, 0UL));
-}
-
 int cl_name_thread(const char *name) { return result(prctl(PR_SET_NAME, name, 0UL, 0UL, 0UL)); }
 
 int cl_unix_datagram_create(void) { return result(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)); }
 
-int cl_unix_stream_create(void) { return result(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
-
 int cl_eventfd_create(void) { return result(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
-
-int cl_close_range(unsigned int first, unsigned int last) {
-  return result(syscall(SYS_close_range, first, last, 0U));
-}
-
-int cl_cloexec_range(unsigned int first, unsigned int last) {
-  return result(syscall(SYS_close_range, first, last, CLOSE_RANGE_CLOEXEC));
-}
 
 int cl_set_cloexec(int fd) {
   int flags = fcntl(fd, F_GETFD);
@@ -168,12 +154,6 @@ int cl_timerfd_set_realtime(int fd, int64_t seconds, int64_t nanoseconds) {
   when.it_value.tv_sec = (time_t)seconds;
   when.it_value.tv_nsec = (long)nanoseconds;
   return result(timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL));
-}
-
-int cl_timerfd_disarm(int fd) {
-  struct itimerspec never;
-  memset(&never, 0, sizeof(never));
-  return result(timerfd_settime(fd, 0, &never, NULL));
 }
 
 int cl_timerfd_read(int fd) {

@@ -6,8 +6,10 @@ internal import Synchronization
 ///
 /// A thread starts when there is work for it, and ends when there is none. Work that hangs occupies one thread.
 public final class BlockingPool: Sendable {
-  /// The work, or what it does instead if no thread can be started.
+  /// Work for a thread. It gets an error instead of a thread if none can be started.
   public typealias Work = @Sendable (SystemCallError?) -> Void
+  /// Starts a thread with a body.
+  typealias Start = @Sendable (@escaping @Sendable () -> Void) throws(SystemCallError) -> Void
 
   private struct State {
     var threads = 0
@@ -29,14 +31,18 @@ public final class BlockingPool: Sendable {
     }
   }
 
-  private let name: String
   private let maximum: Int
+  private let start: Start
   private let state = Mutex(State())
 
   /// A pool of up to `maximum` threads with a name of at most 15 bytes.
-  public init(name: String, maximum: Int) {
-    self.name = name
+  public convenience init(name: String, maximum: Int) {
+    self.init(maximum: maximum) { body throws(SystemCallError) in try SystemThread.start(name: name, body: body) }
+  }
+
+  init(maximum: Int, start: @escaping Start) {
     self.maximum = maximum
+    self.start = start
   }
 
   /// Queues work, which begins in the order of the calls.
@@ -50,7 +56,7 @@ public final class BlockingPool: Sendable {
       return true
     }
     guard isNeeded else { return }
-    do { try SystemThread.start(name: name, body: run) } catch {
+    do { try start(run) } catch {
       for refused in state.withLock({ $0.remainsOfThread() }) { refused(error) }
     }
   }

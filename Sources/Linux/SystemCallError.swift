@@ -14,11 +14,12 @@ public struct SystemCallError: Error, Hashable, CustomStringConvertible {
   }
 
   /// The call and the text of the error: `call: No such file or directory`.
-  public var description: String {
+  public var description: String { "\(call): \(Self.text(of: errorNumber))" }
+
+  /// Returns the system's text for a positive error number: `No such file or directory`.
+  public static func text(of errorNumber: Int32) -> String {
     var text = [CChar](repeating: 0, count: 256)
-    let status = strerror_r(errorNumber, &text, text.count - 1)
-    guard status == 0 else { return "\(call): error \(errorNumber)" }
-    let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    return "\(call): \(String(decoding: bytes, as: UTF8.self))"
+    guard strerror_r(errorNumber, &text, text.count - 1) == 0 else { return "error \(errorNumber)" }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -174,10 +174,6 @@ public final class SQLiteStateStore: StateStore {
     if damaged > 0 { logger.error("\(damaged) stored events do not open and are left out.") }
   }
 
-  public func eventBounds() async throws(SDKError) -> EventBounds {
-    try await reader.read { db in try EventLog.bounds(db) }
-  }
-
   public var health: StoreHealth { status.health }
 
   /// The number of changes that wait for the next transaction.

@@ -44,9 +44,6 @@ public protocol StateStore: Sendable {
     after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
   ) async throws(SDKError) -> EventPage
 
-  /// Returns the position of the newest event, and the newest positions that retention has removed.
-  func eventBounds() async throws(SDKError) -> EventBounds
-
   /// The health of the store.
   var health: StoreHealth { get }
 

@@ -8,6 +8,9 @@ public struct InstanceUUID: Sendable, Hashable, CustomStringConvertible {
 
   /// Creates the ID from the text of a UUID, without checking it.
   public init(_ text: String) { description = text }
+
+  /// The key of the losses of all deleted instances without events, in ``EventPage/lost``.
+  public static let anyDeleted = InstanceUUID("")
 }
 
 /// The state that `load` returns.
@@ -137,24 +140,6 @@ public struct StoredEvent: Sendable, Hashable {
     self.operation = operation
     self.data = data
     self.audience = audience
-  }
-}
-
-/// The bounds of the event log.
-public struct EventBounds: Sendable, Hashable {
-  /// The position of the newest event ever written; 0 if there was none.
-  public var newest: UInt64
-  /// The newest position whose event retention has removed. A cursor before it may have a gap.
-  public var dropped: UInt64
-  /// The same for each instance that lost events. A cursor has a gap only if it lies before the position of a requested
-  /// instance, so that a busy instance causes no gap for a quiet one.
-  public var droppedByInstance: [InstanceUUID: UInt64]
-
-  /// Creates bounds.
-  public init(newest: UInt64, dropped: UInt64, droppedByInstance: [InstanceUUID: UInt64] = [:]) {
-    self.newest = newest
-    self.dropped = dropped
-    self.droppedByInstance = droppedByInstance
   }
 }
 

@@ -31,6 +31,5 @@ public struct UnavailableStateStore: StateStore {
   public func eventPage(
     after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
   ) async throws(SDKError) -> EventPage { throw error }
-  public func eventBounds() async throws(SDKError) -> EventBounds { throw error }
   public var health: StoreHealth { .failing(error) }
 }

@@ -1,7 +1,7 @@
 import CLinux
 import CSystemd
 import Glibc
-import Linux
+public import Linux
 
 /// Socket activation, by `sd_listen_fds_with_names(3)`.
 public enum ActivatedSockets {
@@ -74,6 +74,64 @@ public enum ActivatedSockets {
       guard let name = names[index] else { return unnamed }
       defer { free(name) }
       return String(cString: name)
+    }
+  }
+}
+
+/// A listening unix stream socket that the service manager passed.
+public struct ActivatedSocket: Sendable, Hashable {
+  /// The descriptor. It is closed by exec and has the blocking mode that the manager gave it.
+  public let fileDescriptor: Int32
+  /// The `FileDescriptorName=` of the socket unit, by default the name of the unit.
+  public let name: String
+  /// The path that the socket is bound to; nil for an abstract name.
+  public let path: String?
+}
+
+/// An error in the sockets that the service manager passed.
+public enum ActivationError: Error, Hashable, CustomStringConvertible {
+  /// `LISTEN_FDS` or a related variable is invalid.
+  case unreadable(SystemCallError)
+  /// More sockets than the daemon serves: clients of the others would wait for ever.
+  case tooMany(count: Int)
+
+  /// A description of the error and of the change to make in the socket unit.
+  public var description: String {
+    switch self {
+    case .unreadable(let error):
+      "the sockets passed by the service manager can't be read (\(error))"
+    case .tooMany(let count):
+      "the service manager passed \(count) sockets, and one is served: a drop-in that moves the socket needs an empty "
+        + "ListenStream= before its own"
+    }
+  }
+}
+
+/// A descriptor that the service manager passed and the daemon closed.
+public struct RefusedDescriptor: Sendable, Hashable, CustomStringConvertible {
+  /// The reason for closing a descriptor.
+  public enum Reason: Sendable, Hashable {
+    /// The daemon does not know its `FileDescriptorName=`.
+    case unknownName
+    /// It is not a listening unix stream socket.
+    case notListening
+  }
+
+  /// The number of the closed descriptor.
+  public let fileDescriptor: Int32
+  /// The `FileDescriptorName=` of the descriptor.
+  public let name: String
+  /// The reason for closing it.
+  public let reason: Reason
+
+  /// A message with the closed descriptor and the setting of the socket unit to change.
+  public var description: String {
+    let subject = "Descriptor \(fileDescriptor) (\(name)) from the service manager was closed"
+    return switch reason {
+    case .unknownName:
+      "\(subject): its name is unknown. If it is the control socket, set FileDescriptorName=sdkd.socket in its unit."
+    case .notListening:
+      "\(subject): it is no listening unix stream socket. Its unit needs ListenStream= with a path, and Accept=no."
     }
   }
 }

@@ -19,3 +19,43 @@ enum HelpText {
     \(sockets)
     """
 }
+
+extension HelpText {
+  /// The help on the edna installation.
+  static let edna = """
+    EDNA (rest_url http://127.0.0.1:PORT/ed, WebSocket ws://127.0.0.1:PORT/ed/ws)
+      providerUid     \(DemoAccounts.providerUID)
+      public key      publicKey in GET /_keys: for identifiers encrypted with RSA
+                      (OAEP with SHA-256 or SHA-1, PKCS #1; base64)
+      users           any client id, without a token until POST /_tokens names one
+    """
+
+  /// The help on controlling WebSockets.
+  static let sockets = """
+    WEBSOCKETS (/zm/faye, /zc/mediator, /ed/ws; in a namespace as everything is)
+      A script for the GET of the upgrade refuses, delays, hangs or (closeMidBody)
+      drops it. Scripts for frames have a route of WS, path and event: the frame's
+      action, content type, __type or Bayeux channel; without one any frame:
+        curl $S/_control -d '{"route":"WS /mediator register","drop":true}'
+        curl $S/_control -d '{"route":"WS /ed/ws registerDevice","drop":true}'
+        curl $S/_control -d '{"route":"WS /ed/ws CLIENT_OFFLINE","close":true}'
+        curl $S/_control -d '{"route":"WS /ed/ws ping","drop":true}'
+        curl $S/_control -d '{"route":"WS /zm/faye /meta/subscribe",
+          "reply":{"successful":false,"error":"403::Invalid JWT"}}'
+      Members: route, times, delayMs, drop (no answer), reply (sent instead; ids
+      are filled in), close (true cuts, a number is the close code), passThrough
+      (the frame counts, only its answer is kept back). Event ping: no pong.
+      Received frames are in the log, with the method WS and the socket's number:
+        curl $S/_sockets               what is open, how many frames and pings came
+      To all open sockets, or those that sdk, to (a user), socket and path select:
+        curl $S/_push -d '{"to":"alice","frame":{"action":"getStatuses"}}'
+        curl $S/_close -d '{"socket":1,"code":1001}'      without a code it is cut
+      Messaging: merge two users (_id or external id) and tell the one who is gone:
+        curl $S/_merge -d '{"from":"alice","to":"bob"}'
+        the event: {"type":"user:merge","survivingAppUser":{"_id","userId"},
+          "outgoingAppUserId","reason","sessionToken" if both are anonymous}
+      edna: tokens (of everybody without clientId), and the frame UNAUTHORIZED:
+        curl $S/_tokens -d '{"token":"t1","clientId":"alice","expiresIn":60}'
+        curl $S/_unauthorized -d '{"clientId":"alice","details":"expired"}'
+    """
+}

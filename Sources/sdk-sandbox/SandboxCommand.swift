@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import Foundation
 import SandboxServer
 
@@ -29,5 +30,46 @@ struct SandboxCommand: AsyncParsableCommand {
     Output.line("sdk-sandbox: development only, listening on http://127.0.0.1:\(port)")
     await interrupted.wait()
     await server.stop()
+  }
+}
+
+/// An error that ends the command. Standard error shows its description.
+struct CommandFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+/// Unbuffered standard output, so that its reader receives each line at once.
+enum Output {
+  static func line(_ text: String) {
+    // The sandbox continues when its output is closed.
+    try? FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
+  }
+}
+
+/// An interruption by SIGTERM or SIGINT that a task can wait for.
+final class Interruption {
+  private let signals: AsyncStream<Void>
+  private let sources: [any DispatchSourceSignal]
+
+  /// Starts to intercept both signals, which no longer end the process by themselves.
+  init() {
+    let (signals, arrival) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    self.signals = signals
+    sources = [SIGTERM, SIGINT].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number)
+      source.setEventHandler { arrival.yield() }
+      source.resume()
+      return source
+    }
+  }
+
+  /// Returns once one of the signals has arrived, before or after the call.
+  func wait() async {
+    for await _ in signals { return }
   }
 }

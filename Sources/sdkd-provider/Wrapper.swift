@@ -1,5 +1,6 @@
 import Glibc
 import JSONRPC
+import Linux
 import ProviderUnit
 
 /// The run of a token provider for one connection that systemd accepted: question in, output and exit status out.
@@ -46,7 +47,7 @@ struct Wrapper {
       return finish(relay.run())
     } catch {
       Self.tell(
-        "sdkd-provider: \(program) can't be started: \(String(cString: strerror(error.code)))\n", on: STDERR_FILENO)
+        "sdkd-provider: \(program) can't be started: \(SystemCallError.text(of: error.code))\n", on: STDERR_FILENO)
       return finish(.exited(error.status))
     }
   }

@@ -2,25 +2,23 @@ import Concurrency
 import Synchronization
 import Testing
 
-struct AsyncMutexTests {
-  /// What the tasks of a test share.
+@Suite(.timeLimit(.minutes(1))) struct AsyncMutexTests {
+  /// The state that the tasks of a test share.
   final class Shared: Sendable {
     let mutex = AsyncMutex()
     let inside = Mutex(0)
     let order = Mutex<[Int]>([])
   }
 
-  @Test func `One task at a time has it`() async {
+  @Test func `Only one task at a time holds the mutex`() async {
     let shared = Shared()
     await withDiscardingTaskGroup { group in
       for _ in 0..<1_000 {
         group.addTask {
           await shared.mutex.lock()
           defer { shared.mutex.unlock() }
-          #expect(
-            shared.inside.withLock {
-              $0 += 1; return $0
-            } == 1)
+          #expect(shared.inside.withLock { $0 } == 0)
+          shared.inside.withLock { $0 += 1 }
           await Task.yield()
           shared.inside.withLock { $0 -= 1 }
         }
@@ -29,7 +27,7 @@ struct AsyncMutexTests {
     #expect(shared.inside.withLock { $0 } == 0)
   }
 
-  @Test func `Tasks get it in the order in which they came, also cancelled ones`() async {
+  @Test func `Waiting tasks get the mutex in the order of their arrival, also cancelled ones`() async {
     let shared = Shared()
     await shared.mutex.lock()
     var tasks: [Task<Void, Never>] = []

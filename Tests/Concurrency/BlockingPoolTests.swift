@@ -1,12 +1,14 @@
-import Concurrency
 import Glibc
+import Linux
 import Synchronization
 import Testing
 
-struct BlockingPoolTests {
+@testable import Concurrency
+
+@Suite(.timeLimit(.minutes(1))) struct BlockingPoolTests {
   struct Failure: Error {}
 
-  /// How much work is done at the same time.
+  /// A count of the work in progress, and its maximum.
   final class Count: Sendable {
     private let state = Mutex((now: 0, most: 0))
 
@@ -36,7 +38,9 @@ struct BlockingPoolTests {
         group.addTask {
           try await pool.run {
             count.begin()
-            usleep(5_000)
+            // The first ones wait for each other, at most ten seconds.
+            for _ in 0..<10_000 where count.most < 3 { usleep(1_000) }
+            usleep(2_000)
             count.end()
           }
         }
@@ -46,23 +50,56 @@ struct BlockingPoolTests {
     #expect(count.most == 3)
   }
 
-  @Test func `Work that hangs occupies one thread, and one thread works in order`() async throws {
+  @Test func `Work that hangs occupies one thread, and the other thread does the rest in order`() async throws {
     let pool = BlockingPool(name: "test", maximum: 2)
-    let hanging = Promise<Void>()
-    let gate = Mutex(false)
-    let open = Promise<Void>()
-    pool.submit { _ in
-      hanging.resolve(.success(()))
-      while !gate.withLock({ $0 }) { usleep(1_000) }
-      open.resolve(.success(()))
-    }
-    try await hanging.value()
+    let gate = try await hang(pool)
     let order = Mutex<[Int]>([])
     for number in 0..<20 { pool.submit { _ in order.withLock { $0.append(number) } } }
     try await pool.run {}
     #expect(order.withLock { $0 } == Array(0..<20))
-    gate.withLock { $0 = true }
-    try await open.value()
+    gate.resolve(.success(()))
+  }
+
+  @Test func `Without any thread the work gets the error, and later work gets a thread again`() async throws {
+    let isFull = Mutex(true)
+    let pool = BlockingPool(maximum: 2) { body throws(SystemCallError) in
+      if isFull.withLock({ $0 }) { throw SystemCallError("start a thread", EAGAIN) }
+      try SystemThread.start(name: "test", body: body)
+    }
+    await #expect(throws: SystemCallError("start a thread", EAGAIN)) { try await pool.run { 7 } }
+    isFull.withLock { $0 = false }
+    #expect(try await pool.run { 7 } == 7)
+  }
+
+  @Test func `Without another thread the work waits for the one that there is`() async throws {
+    let started = Mutex(0)
+    let pool = BlockingPool(maximum: 2) { body throws(SystemCallError) in
+      let isFirst = started.withLock {
+        $0 += 1
+        return $0 == 1
+      }
+      guard isFirst else { throw SystemCallError("start a thread", EAGAIN) }
+      try SystemThread.start(name: "test", body: body)
+    }
+    let gate = try await hang(pool)
+    let value = Promise<Int>()
+    pool.submit { refused in value.resolve(refused.map { .failure($0) } ?? .success(7)) }
+    #expect(started.withLock { $0 } == 2)
+    #expect(value.result == nil)
+    gate.resolve(.success(()))
+    #expect(try await value.value() == 7)
+  }
+
+  /// Occupies a thread until the returned promise is resolved.
+  private func hang(_ pool: BlockingPool) async throws -> Promise<Void> {
+    let began = Promise<Void>()
+    let gate = Promise<Void>()
+    pool.submit { _ in
+      began.resolve(.success(()))
+      while gate.result == nil { usleep(1_000) }
+    }
+    try await began.value()
+    return gate
   }
 
   @Test func `A pool without work has no threads`() async throws {
@@ -71,7 +108,7 @@ struct BlockingPoolTests {
     while try Self.threads(named: "test-idle") > 0 { try await Task.sleep(for: .milliseconds(1)) }
   }
 
-  static func threads(named name: String) throws -> Int {
+  private static func threads(named name: String) throws -> Int {
     var count = 0
     guard let folder = opendir("/proc/self/task") else { throw Failure() }
     defer { closedir(folder) }

@@ -71,6 +71,29 @@ import Testing
     #expect(try other.call("events.list")["events"] == [])
   }
 
+  @Test(
+    "Callers without admin rights also get a gap when the events of deleted instances are removed",
+    .enabled(if: getuid() == 0, "needs root to start processes of other users"))
+  func eventsOfDeletedInstancesAreLost() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("shown", on: line, access: ["observe": ["uid:65534"]])
+    let stranger = try StrangeLine(desk, uid: 65534)
+    let cursor = try stranger.call("events.list")["cursor"] ?? .null
+    try line.call("instance.delete", ["instance": "shown"])
+    #expect(try stranger.call("events.list", ["since": cursor])["gap"] == nil)
+    // The events of the last 1,024 deleted instances are kept.
+    for _ in 0..<33 {
+      for number in 0..<32 { try desk.create("other-\(number)", on: line) }
+      for number in 0..<32 { try line.call("instance.delete", ["instance": .string("other-\(number)")]) }
+    }
+    let later = try stranger.call("events.list", ["since": cursor])
+    #expect(later["events"] == [] && later["gap"] == true)
+    #expect(try stranger.call("events.list", ["since": later["cursor"] ?? .null])["gap"] == nil)
+    try stranger.call("events.subscribe", ["since": cursor])
+    #expect(try stranger.next()["method"] == "events.gap")
+  }
+
   @Test func aCursorOfAStateThatWasReplacedIsForeign() throws {
     let desk = try Desk.open()
     let line = try desk.connect()

@@ -1,5 +1,6 @@
 import Glibc
 import JSONRPC
+import Linux
 import Testing
 
 @testable import JSONRPCTransport

@@ -77,7 +77,7 @@ extension EventPageTests {
     let events = try await store.events(after: 0, limit: 1000)
     #expect(events.count { $0.uuid == quiet.uuid } == 6)
     #expect((80...91).contains(events.count { $0.uuid == busy.uuid }))
-    #expect(try await store.eventBounds().droppedByInstance.keys.map { $0 } == [busy.uuid])
+    #expect(try await store.eventPage(after: 0, limit: 0, of: nil).lost.keys.map { $0 } == [busy.uuid])
     await store.close()
   }
 
@@ -99,6 +99,25 @@ extension EventPageTests {
     await store.close()
   }
 
+  @Test("Deleted instances whose events all ended with age share one loss")
+  func agedEventsOfDeletedInstances() async throws {
+    let directory = try TemporaryDirectory()
+    let clock = TestClock()
+    let store = try await open(directory, clock: clock, retention: EventRetention(maxAge: 100))
+    let (kept, one, two) = (try Sample("kept"), try Sample("one"), try Sample("two"))
+    for sample in [kept, one, two] { _ = try await store.commit(sample.create) }
+    for sample in [kept, one, two] { try await write(1, of: sample, to: store) }
+    for sample in [one, two] { _ = try await store.commit(sample.change(.delete, events: [.init(.instanceDeleted)])) }
+    clock.advance(by: 101)
+    try await write(1, of: kept, to: store)
+    await store.applyRetention()
+    let page = try await store.eventPage(after: 0, limit: 10, of: nil)
+    #expect(page.events.map(\.uuid) == [kept.uuid])
+    #expect(Set(page.lost.keys) == [kept.uuid, .anyDeleted])
+    #expect(page.lost[.anyDeleted] == page.newest - 1)
+    await store.close()
+  }
+
   @Test func eventsOfInstancesThatAreGoneAreBounded() async throws {
     let directory = try TemporaryDirectory()
     let store = try await open(directory)
@@ -117,8 +136,8 @@ extension EventPageTests {
     let events = try await store.events(after: 0, limit: limit * 2)
     #expect(events.count == limit)
     #expect(events.first?.position == 21)
-    // The loss is reported to observers of all instances, under an empty UUID, and not as a loss of one instance.
-    #expect(try await store.eventPage(after: 0, limit: 1, of: nil).lost == [InstanceUUID(""): 20])
+    // The loss is reported for all of them together.
+    #expect(try await store.eventPage(after: 0, limit: 1, of: nil).lost == [.anyDeleted: 20])
     await store.close()
   }
 }

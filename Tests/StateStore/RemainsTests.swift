@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Linux
 import SDKProtocol
 import Testing
 
@@ -132,8 +133,8 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: folder + "/link.db", withDestinationPath: folder + "/good.db")
     #expect(mkfifo(folder + "/fifo.db", 0o600) == 0)
     #expect(store.backups.map(\.name) == ["good"])
-    #expect(throws: StoreOpenError.self) { _ = try FileDescriptor(readingFile: folder + "/fifo.db") }
-    #expect(throws: StoreOpenError.self) { _ = try FileDescriptor(readingFile: folder + "/link.db") }
+    #expect(throws: StoreOpenError.self) { _ = try OwnedDescriptor(readingFile: folder + "/fifo.db") }
+    #expect(throws: StoreOpenError.self) { _ = try OwnedDescriptor(readingFile: folder + "/link.db") }
     let away = directory.path + "/away"
     try FileManager.default.moveItem(atPath: folder, toPath: away)
     try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: away)
@@ -162,8 +163,8 @@ import Testing
     }
     await store.close()
     try FileManager.default.moveItem(atPath: former + "2", toPath: former)
-    let held = try FileDescriptor(opening: former, O_RDWR)
-    #expect(flock(held.number, LOCK_EX | LOCK_NB) == 0)
+    let held = try OwnedDescriptor(opening: former, O_RDWR)
+    #expect(flock(held.raw, LOCK_EX | LOCK_NB) == 0)
     #expect(await failure(directory) == .stateInUse(directory: directory.state))
   }
 

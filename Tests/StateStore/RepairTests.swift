@@ -1,4 +1,5 @@
 import Foundation
+import Linux
 import SDKProtocol
 import Testing
 
@@ -110,8 +111,8 @@ import Testing
     let before = try directory.files()
     let junk = directory.path + "/junk"
     try Data("junk".utf8).write(to: URL(fileURLWithPath: junk))
-    let file = try FileDescriptor(opening: junk, 0)
-    for source: StateRestoration.Source in [.copy("none"), .file(descriptor: file.number, name: junk)] {
+    let file = try OwnedDescriptor(opening: junk, 0)
+    for source: StateRestoration.Source in [.copy("none"), .file(descriptor: file.raw, name: junk)] {
       #expect(throws: StoreOpenError.self) { _ = try StateRestoration.run(directory: directory.state, from: source) }
     }
     #expect(try directory.files() == before)

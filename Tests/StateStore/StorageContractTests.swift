@@ -71,7 +71,7 @@ import Testing
     let clock = TestClock()
     try await kind.with(clock: clock) { store in
       let sample = try Sample()
-      #expect(try await store.eventBounds() == EventBounds(newest: 0, dropped: 0))
+      #expect(try await store.newestPosition() == 0)
       let first = try await store.commit(
         sample.change(
           .create(sample.instance),
@@ -89,7 +89,7 @@ import Testing
       #expect(try await store.events(after: 1, limit: 1) == [all[1]])
       #expect(try await store.events(after: .max, limit: 10).isEmpty)
       #expect(try await store.events(after: 0, limit: -1).isEmpty)
-      #expect(try await store.eventBounds().newest == 3)
+      #expect(try await store.newestPosition() == 3)
     }
   }
 
@@ -102,15 +102,14 @@ import Testing
       for _ in 0..<5 { _ = try await store.commit(busy.change(events: [.init(.networkError)])) }
       await store.applyRetention()
       #expect(try await store.events(after: 0, limit: 10).map(\.position) == [1, 4, 5, 6])
-      var bounds = try await store.eventBounds()
-      #expect(bounds == EventBounds(newest: 6, dropped: 3, droppedByInstance: [busy.uuid: 3]))
+      #expect(try await store.eventPage(after: 0, limit: 0, of: nil).lost == [busy.uuid: 3])
 
       clock.advance(by: 101)
       _ = try await store.commit(busy.change(events: [.init(.networkError)]))
       await store.applyRetention()
       #expect(try await store.events(after: 0, limit: 10).map(\.position) == [7])
-      bounds = try await store.eventBounds()
-      #expect(bounds == EventBounds(newest: 7, dropped: 6, droppedByInstance: [busy.uuid: 6, quiet.uuid: 1]))
+      let page = try await store.eventPage(after: 0, limit: 0, of: nil)
+      #expect(page.newest == 7 && page.lost == [busy.uuid: 6, quiet.uuid: 1])
     }
   }
 }

@@ -1,14 +1,15 @@
 import CLinux
 import Glibc
+import Linux
 import Testing
 
 @testable import Systemd
 
 @Suite struct ActivatedSocketsTests {
   private static func listener(_ directory: TemporaryDirectory) throws -> Int32 {
-    let socket = cl_unix_stream_create()
+    let socket = UnixAddress.makeSocket()
     let address = try #require(UnixAddress(path: directory.file("sdkd.sock")))
-    #expect(address.withSockaddr { bind(socket, $0, $1) } == 0)
+    #expect(address.withPointer { bind(socket, $0, $1) } == 0)
     #expect(listen(socket, 4096) == 0)
     return socket
   }

@@ -45,19 +45,10 @@ int cl_set_child_subreaper(void);
 /// root itself. After a failure the process must end: it may have given up some of it.
 int cl_confine(int directory, uid_t user, gid_t group);
 
-/// SIGKILL, or another signal, for this process when the thread that made it ends (PR_SET_PDEATHSIG).
-int cl_set_parent_death_signal(int signal);
-
 /// Names the calling thread, as ps -L and gdb show it; cut at 15 bytes.
 int cl_name_thread(const char *name);
 
 // MARK: Descriptors
-
-/// Closes every descriptor from `first` to `last`, both included.
-int cl_close_range(unsigned int first, unsigned int last);
-
-/// Marks every open descriptor from `first` to `last`, both included, to be closed by exec.
-int cl_cloexec_range(unsigned int first, unsigned int last);
 
 /// Marks one descriptor to be closed by exec.
 int cl_set_cloexec(int fd);
@@ -76,9 +67,6 @@ int cl_statfs_type(int fd, unsigned long *type);
 
 /// A unix datagram socket without a name, or -errno.
 int cl_unix_datagram_create(void);
-
-/// A unix stream socket without a name, or -errno.
-int cl_unix_stream_create(void);
 
 /// A non-blocking eventfd to wake a thread in poll, or -errno.
 int cl_eventfd_create(void);
@@ -102,9 +90,6 @@ int cl_timerfd_realtime_create(void);
 /// Arms the timer for a time since 1970 that may be past, and cancels it when somebody sets the clock.
 /// -ECANCELED: it is armed, and the clock was set since the last time it was armed or read.
 int cl_timerfd_set_realtime(int fd, int64_t seconds, int64_t nanoseconds);
-
-/// Disarms the timer; it doesn't report a set clock either.
-int cl_timerfd_disarm(int fd);
 
 /// 0: it fired; -EAGAIN: not yet; -ECANCELED: the clock was set. Any other -errno is a failure.
 int cl_timerfd_read(int fd);

@@ -32,3 +32,76 @@ struct ProcessGroup: Sendable {
     }
   }
 }
+
+/// The fields of a process in `/proc/PID/stat`.
+struct ProcessEntry: Sendable, Hashable {
+  let pid: pid_t
+  /// `R`, `S`, `Z`, ….
+  let state: Character
+  let parent: pid_t
+  let group: pid_t
+  let session: pid_t
+  /// The time at which it started, in clock ticks since boot.
+  let start: UInt64
+
+  /// Parses the line; `nil` if it is malformed.
+  init?(stat line: String) {
+    // The name is in parentheses and may itself hold spaces and parentheses.
+    guard let open = line.firstIndex(of: "("), let close = line.lastIndex(of: ")"),
+      let pid = pid_t(line[..<open].trimmingSpaces)
+    else { return nil }
+    let fields = line[line.index(after: close)...].split(separator: " ")
+    guard fields.count > 19, let state = fields[0].first, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
+      let session = pid_t(fields[3]), let start = UInt64(fields[19])
+    else { return nil }
+    self.pid = pid
+    self.state = state
+    self.parent = parent
+    self.group = group
+    self.session = session
+    self.start = start
+  }
+}
+
+extension Substring {
+  fileprivate var trimmingSpaces: Substring { drop { $0 == " " }.prefix { $0 != " " } }
+}
+
+/// A child that this process did not start itself, held by a descriptor, so that its pid can't be reused by another
+/// process.
+struct AdoptedProcess: ~Copyable {
+  private let pidfd: Int32
+
+  /// Opens the process; fails if it has ended or is no longer a child.
+  init?(_ seen: ProcessEntry) {
+    // Open the descriptor first, then compare: the process that is signalled is the one that was compared.
+    let descriptor = cl_pidfd_open(seen.pid)
+    guard descriptor >= 0 else { return nil }
+    guard let now = ProcessTable.entry(of: seen.pid), now.parent == getpid(), now.start == seen.start else {
+      close(descriptor)
+      return nil
+    }
+    pidfd = descriptor
+  }
+
+  deinit { close(pidfd) }
+
+  /// Kills the process.
+  func kill() { _ = cl_pidfd_send_signal(pidfd, SIGKILL) }
+
+  /// Reaps the process if it is dead. Returns whether it was.
+  func reap() -> Bool {
+    let byDescriptor = idtype_t(3)
+    var info = siginfo_t()
+    // Without a dead child waitid succeeds and leaves the structure as it was.
+    return waitid(byDescriptor, id_t(pidfd), &info, WEXITED | WNOHANG) == 0 && info.si_signo == SIGCHLD
+  }
+}
+
+/// A pause that cancellation doesn't shorten, for cleanup that must complete.
+enum Pause {
+  /// Waits, even when the task is cancelled.
+  static func uncancelled(_ length: Duration) async {
+    await Task { try? await Task.sleep(for: length) }.value
+  }
+}

@@ -1,7 +1,11 @@
 import Glibc
+import Linux
 
 /// The kernel's process table, as far as `/proc` shows it.
 enum ProcessTable {
+  /// The number of bytes that are read of a file in `/proc`. A program starts with an environment of at most 6 MiB.
+  private static let maximumBytes = 8 << 20
+
   /// Returns the process with a pid; `nil` when there is none.
   static func entry(of pid: pid_t) -> ProcessEntry? {
     read("/proc/\(pid)/stat").flatMap { ProcessEntry(stat: $0) }
@@ -42,17 +46,5 @@ enum ProcessTable {
     return names
   }
 
-  private static func read(_ path: String) -> String? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var all: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = Glibc.read(file, &chunk, chunk.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return count == 0 ? String(decoding: all, as: UTF8.self) : nil }
-      all += chunk[..<count]
-    }
-  }
+  private static func read(_ path: String) -> String? { BoundedFile.text(at: path, limit: maximumBytes) }
 }

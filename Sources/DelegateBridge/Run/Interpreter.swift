@@ -1,4 +1,4 @@
-import Glibc
+import Linux
 
 /// The interpreter that the first line of a script names.
 enum Interpreter {
@@ -7,12 +7,7 @@ enum Interpreter {
 
   /// Returns the interpreter's path as written; `nil` if the file is not a script or can't be read.
   static func path(of program: String) -> String? {
-    let file = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: length)
-    let count = read(file, &bytes, bytes.count)
-    return count > 2 ? path(in: bytes[..<count]) : nil
+    BoundedFile.beginning(at: program, limit: length).flatMap { path(in: $0[...]) }
   }
 
   /// Returns the interpreter's path in the first bytes of a script.

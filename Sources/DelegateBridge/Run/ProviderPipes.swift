@@ -1,3 +1,6 @@
+import Glibc
+import Linux
+
 /// The pipes to a provider's three standard streams.
 struct ProviderPipes: Sendable {
   /// The daemon's ends.
@@ -17,5 +20,27 @@ struct ProviderPipes: Sendable {
     self.input = input
     self.output = output
     self.error = error
+  }
+}
+
+/// A check of whether the daemon has enough free file descriptors for a child.
+///
+/// The library that starts children hangs when descriptors run out during a start. So a start is attempted only with
+/// enough of them. A daemon without them reports an error, and runs providers again when some are free.
+enum DescriptorRoom {
+  /// The number of descriptors that a start needs: six for the pipes, the child's handles, those that the library keeps
+  /// from its first child on, and a reserve.
+  static let needed = 16
+
+  /// Returns whether that many descriptors can be opened now.
+  static func isThere() -> Bool {
+    var taken: [Int32] = []
+    defer { for descriptor in taken { close(descriptor) } }
+    while taken.count < needed {
+      let descriptor = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+      guard descriptor >= 0 else { return errno == EBADF }
+      taken.append(descriptor)
+    }
+    return true
   }
 }

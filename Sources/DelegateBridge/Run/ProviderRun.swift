@@ -1,3 +1,5 @@
+public import SDKProtocol
+
 /// The result of a provider's run.
 struct ProviderRun: Sendable {
   /// The end of the run.
@@ -10,4 +12,75 @@ struct ProviderRun: Sendable {
 protocol ProviderRunning: Sendable {
   /// Runs a provider until it and its process group have ended.
   func run(_ invocation: ProviderInvocation) async -> ProviderRun
+}
+
+/// A runner that starts commands as children and calls units through their sockets.
+struct ProviderRunner: ProviderRunning {
+  let commands: ExecProvider
+  let units: UnitProvider
+
+  func run(_ invocation: ProviderInvocation) async -> ProviderRun {
+    invocation.unit == nil ? await commands.run(invocation) : await units.run(invocation)
+  }
+}
+
+extension ProviderRun {
+  /// Returns the answer of a run, or throws one of the provider's reasons.
+  ///
+  /// - Parameter now: the time at which the run ended.
+  func answer(
+    to question: BridgeQuestion, by provider: ProviderConfiguration, now: Timestamp
+  ) throws(SDKError) -> BridgeAnswer {
+    switch ending {
+    case .exited(0): return try OutputFormat.parse(output, format: provider.format, question: question, now: now)
+    case .exited(75):
+      throw SDKError(
+        .provider, .providerFailed, "The token provider asks to try later (exit status 75); try again later.")
+    case .exited(77): throw .denied("exit status 77")
+    case .exited(let status):
+      if let failure = OutputFormat.failure(output, format: provider.format) { throw failure.error }
+      throw Self.failed("failed with exit status \(status)", provider)
+    case .signalled(let signal): throw Self.failed("was ended by signal \(signal)", provider)
+    case .timedOut:
+      throw SDKError(
+        .provider, .providerTimeout,
+        "The token provider did not end in time and was killed; make it faster or raise provider.timeout.")
+    case .tooMuchOutput:
+      throw .output("wrote more than \(provider.maxOutput.bytes) bytes; write the answer alone or raise max_output")
+    case .notAllowed(let sentence): throw SDKError(.provider, .providerNotAllowed, sentence)
+    case .notStarted(let sentence), .lost(let sentence): throw SDKError(.provider, .providerFailed, sentence)
+    case .cancelled: throw .noLongerAsked
+    }
+  }
+
+  private static func failed(_ how: String, _ provider: ProviderConfiguration) -> SDKError {
+    let place = provider.unit.map { "journalctl -u '\(UnitName.serviceUnits($0))'" } ?? "the journal"
+    return SDKError(
+      .provider, .providerFailed, "The token provider \(how); \(place) has what it wrote to standard error.")
+  }
+}
+
+/// A run of a token provider that has ended, for observers.
+public struct EndedRun: Sendable, Hashable {
+  /// The key of the question.
+  public var key: BridgeKey
+  /// The instance of the question.
+  public var instance: InstanceID
+  /// The instance's SDK.
+  public var kind: KindName
+  /// The question.
+  public var question: BridgeQuestion.Name
+  /// The uid that owns the instance; root for an instance that a file defines.
+  public var owner: UInt32
+  /// The program without its arguments, which may contain secrets; or the unit.
+  public var program: String
+  /// Whether `program` is the NAME of a systemd unit.
+  public var isUnit: Bool
+  /// The exit in the form of `bridge.lastExit`: `0`, `77`, `signal 9`, `timeout`, `output`, `notAllowed`, `notStarted`,
+  /// `lost`; or `cancelled` when the answer was no longer needed.
+  public var exit: String
+  /// The reason why there is no answer; `nil` when there is one.
+  public var failure: Reason?
+  /// The duration of the run, without the wait for a slot.
+  public var duration: Duration
 }

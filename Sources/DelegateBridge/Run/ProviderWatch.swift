@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Linux
 
 /// A blocking loop that feeds, reads and ends a running provider, on a thread of its own.
 ///

@@ -14,3 +14,23 @@ public struct BridgePace: Sendable, Hashable {
     self.seconds = seconds
   }
 }
+
+/// An exponentially weighted moving average of durations that rises faster (α = 0.5) than it falls (α = 0.125).
+public struct TypicalTime: Sendable, Hashable {
+  /// The average, in seconds; `nil` before the first sample.
+  public private(set) var seconds: Double?
+
+  /// Creates an average without samples.
+  public init() {}
+
+  /// Adds a sample in seconds, clamped to 0 … 600. Ignores one that is not finite.
+  public mutating func note(_ sample: Double) {
+    guard sample.isFinite else { return }
+    let sample = min(max(sample, 0), 600)
+    guard let former = seconds else {
+      seconds = sample
+      return
+    }
+    seconds = former + (sample - former) * (sample > former ? 0.5 : 0.125)
+  }
+}

@@ -9,3 +9,43 @@ struct SlotRequest: Sendable, Hashable {
   /// The number of runs that the instance's provider allows at a time.
   let concurrency: Int
 }
+
+/// The limits on providers that run at a time.
+public struct SlotLimits: Sendable, Hashable {
+  /// The number of slots for runs that are expected to end soon: `bridge.max_concurrent`.
+  public var concurrent: Int
+  /// The number of runs in total, including those that freed their slot: `bridge.max_running`.
+  public var running: Int
+  /// The share of one owner. Owners within their share begin runs before owners over it.
+  public var runningPerOwner: Int
+  /// The number of runs in total up to which an owner over its share may begin another. The rest is a reserve for an
+  /// owner that comes later while all of these hang.
+  var runningOverShare: Int { max(1, running - min(runningPerOwner, running / 4)) }
+  /// The number of runs in total for instances that files define, each of which has a share of its own. A quarter is
+  /// left to the users.
+  var runningForFiles: Int { max(1, running - running / 4) }
+  /// The time after which a run frees its slot.
+  public var slow: Duration
+
+  /// Creates limits; each number is at least one.
+  public init(
+    concurrent: Int = 32, running: Int = 256, runningPerOwner: Int = 8, slow: Duration = .seconds(2)
+  ) {
+    self.concurrent = max(1, concurrent)
+    self.running = max(1, running)
+    self.runningPerOwner = max(1, runningPerOwner)
+    self.slow = slow
+  }
+}
+
+/// The owner of a run, for shares of the running providers.
+enum ProviderOwner: Sendable, Hashable {
+  /// The user that created the instance.
+  case uid(UInt32)
+  /// An instance that a file defines. All of these belong to the machine's administrator, so each has a share of its
+  /// own. Otherwise one whose provider hangs would starve the others.
+  case file(instance: String)
+
+  /// Whether a file defines the instance.
+  var isFile: Bool { if case .file = self { true } else { false } }
+}

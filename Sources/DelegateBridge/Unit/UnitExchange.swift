@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import ProviderUnit
 
 /// An exchange of one question and its reply with a unit: a blocking loop, on a thread of its own.

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import Linux
 import Synchronization
@@ -15,9 +14,11 @@ struct UnitProvider: ProviderRunning {
   func run(_ invocation: ProviderInvocation) async -> ProviderRun {
     let deadline = ContinuousClock.now + invocation.timeout
     let unit = UnitSocket(name: invocation.unit ?? "", folder: sockets)
-    guard let socket = OwnedDescriptor.unixStream() else {
+    let descriptor = UnixAddress.makeSocket()
+    guard descriptor >= 0 else {
       return ProviderRun(ending: .notStarted("The daemon has too many open files to ask the token provider."))
     }
+    let socket = OwnedDescriptor(descriptor)
     defer { socket.close() }
     let cancellation = Cancellation()
     return await withTaskCancellationHandler {
@@ -43,13 +44,5 @@ struct UnitProvider: ProviderRunning {
 
   private final class Cancellation: Sendable {
     let isRequested = Atomic(false)
-  }
-}
-
-extension OwnedDescriptor {
-  /// Creates an unnamed stream socket that is closed by exec; `nil` with too many open files.
-  fileprivate static func unixStream() -> OwnedDescriptor? {
-    let descriptor = cl_unix_stream_create()
-    return descriptor >= 0 ? OwnedDescriptor(descriptor) : nil
   }
 }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Linux
 
 /// The socket of a token provider that is a systemd unit, and whether it is trusted.
 ///
@@ -18,7 +19,7 @@ struct UnitSocket {
 
   private var path: String { "\(folder)/\(name).sock" }
 
-  /// Connects a socket. Waits until the deadline while the listener's queue is full.
+  /// Connects a non-blocking socket. Waits until the deadline while the listener's queue is full.
   func connect(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(Refusal) {
     if let problem = UnitName.problem(of: name) { throw Refusal(ending: .notStarted(problem)) }
     do throws(SafePath.Refusal) {
@@ -58,17 +59,12 @@ struct UnitSocket {
   }
 
   private func reach(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(Refusal) {
-    guard var address = Self.address(path) else {
+    guard let address = UnixAddress(path: path) else {
       throw Refusal(
         ending: .notStarted("The path \(path) is too long for a socket; set a shorter bridge.unit_sockets."))
     }
-    _ = cl_set_nonblocking(socket.raw, 1)
-    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
     while true {
-      let status = withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(socket.raw, $0, size) }
-      }
-      if status == 0 { return }
+      if address.withPointer({ Glibc.connect(socket.raw, $0, $1) }) == 0 { return }
       let problem = errno
       guard problem == EAGAIN || problem == EINTR, ContinuousClock.now < deadline else {
         throw Refusal(ending: problem == EAGAIN ? .timedOut : .notStarted(sentence(problem)))
@@ -83,19 +79,7 @@ struct UnitSocket {
       "Nobody listens on \(path); start it with: systemctl restart \(UnitName.socketUnit(name))."
     case EACCES, EPERM:
       "The daemon's user may not connect to \(path); set SocketUser= in \(UnitName.socketUnit(name)) to it."
-    default: "The token provider's socket \(path) can't be connected: \(String(cString: strerror(problem)))."
+    default: "The token provider's socket \(path) can't be connected: \(SystemCallError.text(of: problem))."
     }
-  }
-
-  private static func address(_ path: String) -> sockaddr_un? {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8) + [0]
-    let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
-      guard bytes.count <= room.count else { return false }
-      room.copyBytes(from: bytes)
-      return true
-    }
-    return fits ? address : nil
   }
 }

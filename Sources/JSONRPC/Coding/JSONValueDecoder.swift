@@ -6,7 +6,7 @@ public enum JSONValueDecoder {
   ///
   /// - Throws: `DecodingError`.
   public static func decode<T: Decodable>(_ type: T.Type = T.self, from json: JSON) throws -> T {
-    try ValueDecoder(json: json, codingPath: []).decode(type)
+    try ValueDecoder(json: json).decode(type)
   }
 }
 
@@ -25,7 +25,12 @@ struct IndexKey: CodingKey {
 
 struct ValueDecoder: Decoder {
   let json: JSON
-  let codingPath: [any CodingKey]
+  /// The path of the value that contains this one.
+  var outerPath: [any CodingKey] = []
+  /// The key of this value in the one that contains it; `nil` for the outermost.
+  var key: (any CodingKey)?
+  /// Made when it is needed: most values are decoded without it.
+  var codingPath: [any CodingKey] { key.map { outerPath + [$0] } ?? outerPath }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func mismatch(_ type: Any.Type) -> DecodingError {
@@ -97,7 +102,7 @@ private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
       throw DecodingError.keyNotFound(
         key, .init(codingPath: codingPath, debugDescription: "\(key.stringValue) is missing"))
     }
-    return ValueDecoder(json: value, codingPath: codingPath + [key])
+    return ValueDecoder(json: value, outerPath: codingPath, key: key)
   }
 
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try inner(key).decode(type) }
@@ -114,7 +119,7 @@ private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try inner(key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder { ValueDecoder(json: .object(object), codingPath: codingPath) }
+  func superDecoder() throws -> any Decoder { ValueDecoder(json: .object(object), outerPath: codingPath) }
   func superDecoder(forKey key: Key) throws -> any Decoder { try inner(key) }
 }
 
@@ -132,12 +137,13 @@ private struct ArrayContainer: UnkeyedDecodingContainer {
   var isAtEnd: Bool { currentIndex >= array.count }
 
   private mutating func inner() throws -> ValueDecoder {
-    let path = codingPath + [IndexKey(intValue: currentIndex)]
+    let key = IndexKey(intValue: currentIndex)
     guard !isAtEnd else {
-      throw DecodingError.valueNotFound(JSON.self, .init(codingPath: path, debugDescription: "the array ends"))
+      throw DecodingError.valueNotFound(
+        JSON.self, .init(codingPath: codingPath + [key], debugDescription: "the array ends"))
     }
     defer { currentIndex += 1 }
-    return ValueDecoder(json: array[currentIndex], codingPath: path)
+    return ValueDecoder(json: array[currentIndex], outerPath: codingPath, key: key)
   }
 
   mutating func decodeNil() throws -> Bool {

@@ -19,6 +19,12 @@ public struct JSONObject: Sendable {
   /// Makes an object without members.
   public init() { members = [] }
 
+  /// Makes an object without members, with room for some.
+  init(reserving count: Int) {
+    members = []
+    members.reserveCapacity(count)
+  }
+
   /// Makes an object with these members in order. A later one of the same name replaces the earlier value.
   public init(_ pairs: [(String, JSON)]) {
     members = []

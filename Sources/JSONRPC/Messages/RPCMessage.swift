@@ -40,15 +40,17 @@ public enum RPCMessage: Sendable {
     var unknown: String?
 
     init(_ object: JSONObject) {
-      for member in object.members {
-        switch UTF8Key(member.key) {
-        case "jsonrpc": jsonrpc = member.value
-        case "id": id = member.value
-        case "method": method = member.value
-        case "params": params = member.value
-        case "result": result = member.value
-        case "error": error = member.value
-        default: unknown = unknown ?? member.key
+      let members = object.members
+      // By index, so that no value is copied but the one that is kept.
+      for index in members.indices {
+        switch UTF8Key(members[index].key) {
+        case "jsonrpc": jsonrpc = members[index].value
+        case "id": id = members[index].value
+        case "method": method = members[index].value
+        case "params": params = members[index].value
+        case "result": result = members[index].value
+        case "error": error = members[index].value
+        default: unknown = unknown ?? members[index].key
         }
       }
     }
@@ -103,8 +105,7 @@ public enum RPCMessage: Sendable {
     switch members.params {
     case nil, .null?: params = nil
     case .array(let elements)? where elements.isEmpty: params = nil
-    case .object(let members)?: params = .object(members)
-    case .array(let elements)?: params = .array(elements)
+    case .object?, .array?: params = members.params
     default: return invalid("The member params must be an object.", "params")
     }
     guard let id else { return .notification(method: name, params: params) }

@@ -1,3 +1,5 @@
+public import JSONRPC
+
 /// The quotas of one user, for all connections together.
 public struct AllowanceLimits: Sendable, Hashable {
   /// The sustained number of calls per second.
@@ -26,4 +28,12 @@ public struct AllowanceLimits: Sendable, Hashable {
     let (result, overflow) = count.multipliedReportingOverflow(by: factor)
     return overflow ? .max : result
   }
+}
+
+/// The decision about a new connection.
+public enum ConnectionAdmission: Sendable {
+  /// The connection is served and counts against this allowance; `nil` if its user has no limits.
+  case admitted(Allowance?)
+  /// The connection gets this error, with `id: null`, and is closed.
+  case refused(RPCError)
 }

@@ -1,3 +1,5 @@
+public import JSONRPC
+
 /// A failure of the connection to a daemon. Errors that the daemon itself reports are `RPCError`.
 public enum ClientConnectionError: Error, Sendable, Hashable, CustomStringConvertible {
   /// No process listens at this path.
@@ -29,5 +31,38 @@ public enum ClientConnectionError: Error, Sendable, Hashable, CustomStringConver
     case .overflow: "Notifications came faster than they were taken. Connect again and read from the last cursor."
     case .system(let call, let errno): "\(call) failed with errno \(errno)."
     }
+  }
+}
+
+/// A notification that the daemon sent.
+public struct ServerNotification: Sendable, Hashable {
+  /// The method's name.
+  public let method: String
+  /// The params; `nil` if there are none.
+  public let params: JSON?
+
+  /// Makes a notification.
+  public init(method: String, params: JSON?) {
+    self.method = method
+    self.params = params
+  }
+}
+
+/// The settings of a client connection.
+public struct ClientSettings: Sendable {
+  /// The time after which connecting fails while the daemon's backlog is full.
+  public var connectTimeout: Duration
+  /// The longest line that is accepted from the daemon, in bytes.
+  public var maxLineBytes: Int
+  /// The largest number of unread notifications; one more ends the connection.
+  public var maxNotifications: Int
+
+  /// Makes settings; the defaults suit a client on the same machine.
+  public init(
+    connectTimeout: Duration = .seconds(5), maxLineBytes: Int = 64 << 20, maxNotifications: Int = 4096
+  ) {
+    self.connectTimeout = connectTimeout
+    self.maxLineBytes = maxLineBytes
+    self.maxNotifications = maxNotifications
   }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Linux
 
 /// The functions that connect a socket to a daemon.
 enum ClientSocket {

@@ -11,7 +11,7 @@ extension ByteBuffer {
       writeID(id)
       writeStaticString(#","result":"#)
       writeBytes(result)
-      writeStaticString("}")
+      writeInteger(UInt8(ascii: "}"))
     case .failure(let error):
       writeBytes(RPCText.response(id: id, error: error))
     }

@@ -75,7 +75,10 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     }
     if framer.limit > 0 { framer.use(limit: limits.maxFrameBytes) }
     framer.append(bytes.readableBytesView)
+    // `channelReadComplete` follows and flushes.
+    core.isReading = true
     pump()
+    core.isReading = false
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {

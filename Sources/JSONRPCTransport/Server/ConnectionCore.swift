@@ -17,6 +17,8 @@ final class ConnectionCore {
   /// The lines that the wire has not been given yet; counted as unsent.
   private var output = ByteBuffer()
   private var isFlushScheduled = false
+  /// Whether the wire is passing bytes that it has read, and flushes afterwards.
+  var isReading = false
   private var handler: (any ConnectionHandler)?
   private var tasks: [ConnectionState<any AcceptedCall>.Ticket: Task<Void, Never>] = [:]
   /// The task that parses a long line; `nil` if there is none.
@@ -162,9 +164,10 @@ final class ConnectionCore {
     flush()
   }
 
-  /// Schedules one flush for the turn of the event loop, however many responses are written in it.
+  /// Schedules one flush for the turn of the event loop, however many responses are written in it, unless the wire
+  /// flushes anyway.
   private func scheduleFlush() {
-    guard !isFlushScheduled else { return }
+    guard !isFlushScheduled, !isReading else { return }
     isFlushScheduled = true
     let home = NIOLoopBound(self, eventLoop: eventLoop)
     eventLoop.execute { home.value.flush() }

@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import JSONRPC
+public import JSONRPC
 internal import NIOCore
 public import NIOPosix
 internal import Synchronization

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Linux
 
 /// The reason why there is no listening socket.
 public enum ListenerError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -26,10 +27,8 @@ public enum ListenerError: Error, Sendable, Hashable, CustomStringConvertible {
     case .notListening(let descriptor): "Descriptor \(descriptor) is no listening unix stream socket."
     case .system(_, ENOENT, let path): "\(path) is missing. Make the directory, or choose another path."
     case .system(_, let errno, let path) where [EACCES, EPERM, EROFS].contains(errno):
-      "This user may not make a socket at \(path) (\(Self.words(errno))). Have systemd pass it, or choose another path."
-    case .system(let call, let errno, let path): "\(call) failed for \(path): \(Self.words(errno))."
+      "This user may not make a socket at \(path) (\(SystemCallError.text(of: errno))). Have systemd pass it, or choose another path."
+    case .system(let call, let errno, let path): "\(call) failed for \(path): \(SystemCallError.text(of: errno))."
     }
   }
-
-  private static func words(_ errno: Int32) -> String { String(cString: strerror(errno)) }
 }

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Linux
 
 /// A listening socket at a path, made without replacing one that is in use.
 public struct ListeningSocket {

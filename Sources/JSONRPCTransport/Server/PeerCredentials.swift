@@ -52,3 +52,6 @@ public struct PeerCredentials: Sendable {
     return nil
   }
 }
+
+/// An error for a connection whose peer the kernel can't identify.
+struct UnknownPeerError: Error {}

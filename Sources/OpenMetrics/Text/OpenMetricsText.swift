@@ -20,7 +20,8 @@ public enum OpenMetricsText {
         write(one, of: family, into: &text)
       }
     }
-    return text + "# EOF\n"
+    text += "# EOF\n"
+    return text
   }
 
   private static func writeHead(of family: MetricFamily, into text: inout String) {

@@ -1,4 +1,7 @@
 internal import Glibc
+internal import JSONRPC
+internal import JSONRPCTransport
+internal import Synchronization
 
 /// A rule for the servers to trust at the other end of the socket. Calls and their results can carry secrets.
 ///
@@ -40,5 +43,21 @@ public struct ServerTrust: Sendable {
     var buffer = [CChar](repeating: 0, count: 16 << 10)
     guard getpwnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return nil }
     return entry.pw_uid
+  }
+}
+
+/// A gate that rejects a server's requests until the server is trusted.
+final class TrustGate: Sendable {
+  private let isOpen = Atomic(false)
+
+  /// Opens the gate: later requests reach the handler.
+  func open() { isOpen.store(true, ordering: .releasing) }
+
+  /// Returns a handler that passes requests to `handler`, but throws `methodNotFound` until the gate is open.
+  func guarding(_ handler: @escaping ClientConnection.RequestHandler) -> ClientConnection.RequestHandler {
+    { [self] method, params async throws(RPCError) in
+      guard isOpen.load(ordering: .acquiring) else { throw .methodNotFound(method, nearest: nil) }
+      return try await handler(method, params)
+    }
   }
 }

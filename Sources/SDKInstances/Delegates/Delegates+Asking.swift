@@ -59,7 +59,7 @@ extension Delegates {
     guard patience > .zero else { throw .delegateTimedOut }
     guard link.unsentBytes < EventHub.maximumUnsentBytes else { throw .delegateFailed("does not read what it is sent") }
     let result: JSON
-    do throws(LinkRequestError) {
+    do throws(PeerRequestError) {
       result = try await link.request(method: question.name.method, params: question.json, timeout: patience)
     } catch {
       switch error {
@@ -98,5 +98,15 @@ extension Delegates {
 
   private func comes(_ arrival: Promise<Void>, within limit: Duration) async -> Bool {
     (try? await withTimeout(limit) { try await arrival.value() }) != nil
+  }
+}
+
+extension HostedInstance {
+  /// Emits that a delegate was attached or detached, and plans again, since a delegate may be available now.
+  func delegateChanged(isAttached: Bool) async {
+    await announce(isAttached ? .delegateAttached : .delegateDetached)
+    await changing.lock()
+    defer { changing.unlock() }
+    plan()
   }
 }

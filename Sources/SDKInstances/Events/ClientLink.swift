@@ -8,23 +8,11 @@ public protocol ClientLink: AnyObject, Sendable {
   func send(_ line: [UInt8])
   /// Sends a request to the peer and waits for its response. On timeout, or when the waiting task is cancelled, the
   /// peer gets `$/cancelRequest`.
-  func request(method: String, params: JSON, timeout: Duration) async throws(LinkRequestError) -> JSON
+  func request(method: String, params: JSON, timeout: Duration) async throws(PeerRequestError) -> JSON
   /// The number of bytes that are buffered because the peer does not read.
   var unsentBytes: Int { get }
   /// Waits until fewer than `bytes` bytes are unsent, or the connection has ended.
   func writable(below bytes: Int) async
   /// Whether the connection has ended.
   var isClosed: Bool { get }
-}
-
-/// The reason why a request to a client has no result.
-public enum LinkRequestError: Error, Sendable, Hashable {
-  /// The client responded with an error.
-  case refused(RPCError)
-  /// No response came in time.
-  case timedOut
-  /// The connection has ended.
-  case closed
-  /// The waiting task was cancelled.
-  case cancelled
 }

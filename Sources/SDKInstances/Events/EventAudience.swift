@@ -1,4 +1,5 @@
-import SDKProtocol
+public import SDKProtocol
+public import StateStore
 
 /// The peers that may see an instance's events. Looked up once for each event, for all subscribers.
 public struct EventAudience: Sendable {
@@ -14,4 +15,44 @@ public struct EventAudience: Sendable {
 
   /// The instance's labels; empty for an unknown instance.
   var labels: [String: String] { access?.labels ?? [:] }
+}
+
+/// The source of the hub's access decisions: which peers may see which events.
+public protocol EventDirectory: Sendable {
+  /// Returns the peers that may see the events of an instance now. For a deleted instance, its access at the time of
+  /// deletion counts.
+  func audience(of uuid: InstanceUUID, id: InstanceID) -> EventAudience
+  /// Returns the instances whose events a peer may see now and a filter matches, deleted ones included; `nil` for all
+  /// present and past instances.
+  func watched(by peer: Peer, _ filter: EventFilter) -> Set<InstanceUUID>?
+}
+
+/// A reader's selection of events.
+public struct EventFilter: Sendable {
+  /// Only these instances; `nil` for all.
+  public var instances: Set<InstanceID>?
+  /// Only instances with all of these labels.
+  public var labels: [String: String]
+  /// Only these types; `nil` for all.
+  public var types: Set<EventType>?
+
+  /// A filter.
+  public init(instances: [InstanceID]? = nil, labels: [String: String]? = nil, types: [EventType]? = nil) {
+    self.instances = instances.map(Set.init)
+    self.labels = labels ?? [:]
+    self.types = types.map(Set.init)
+  }
+
+  /// Whether the filter matches an event.
+  func admits(_ event: StoredEvent, of audience: EventAudience) -> Bool {
+    types?.contains(event.type) != false && admits(event.id, labels: audience.labels)
+  }
+
+  /// Whether the filter matches an instance with this id and these labels.
+  func admits(_ id: InstanceID, labels known: @autoclosure () -> [String: String]) -> Bool {
+    if let instances, !instances.contains(id) { return false }
+    guard !labels.isEmpty else { return true }
+    let known = known()
+    return labels.allSatisfy { known[$0.key] == $0.value }
+  }
 }

@@ -83,8 +83,9 @@ extension EventHub {
 }
 
 extension EventPage {
-  /// Returns the newest position that these instances have lost to retention; 0 for none.
+  /// Returns the newest position that retention has removed of a watched instance, or of a deleted instance whose access
+  /// rules are no longer known; 0 for none.
   func lost(of watched: Set<InstanceUUID>?) -> UInt64 {
-    lost.lazy.filter { watched?.contains($0.key) != false }.map(\.value).max() ?? 0
+    lost.lazy.filter { $0.key == .anyDeleted || watched?.contains($0.key) != false }.map(\.value).max() ?? 0
   }
 }

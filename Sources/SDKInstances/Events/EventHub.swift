@@ -64,7 +64,7 @@ public actor EventHub {
   /// Starts delivery after the store's newest event.
   public func begin(_ directory: any EventDirectory) async throws(SDKError) {
     self.directory = directory
-    told = try await store.eventBounds().newest
+    told = try await store.newestPosition()
     inbox.begin(after: told)
   }
 

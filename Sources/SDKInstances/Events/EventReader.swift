@@ -13,7 +13,8 @@ struct EventReader {
     var place: EventPlace
     /// Whether the search reached the newest event.
     var isEnd = false
-    /// Whether retention dropped events after the requested place that the caller could have seen.
+    /// Whether retention dropped events after the requested place that the caller could have seen, or of deleted instances
+    /// whose access rules are no longer known.
     var hasGap = false
   }
 
@@ -32,7 +33,7 @@ struct EventReader {
     after place: EventPlace?, filter: EventFilter, peer: Peer, limit: Int, maximumBytes: Int
   ) async throws -> Listing {
     // The directory knows the instances of all events up to `newest`, but perhaps not those created later.
-    let newest = try await store.eventPage(after: .max, limit: 0, of: []).newest
+    let newest = try await store.newestPosition()
     let watched = directory.watched(by: peer, filter)
     var found = Listing(place: place ?? EventPlace(0))
     var bytes = 0

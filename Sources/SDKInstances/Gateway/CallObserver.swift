@@ -1,3 +1,4 @@
+public import JSONRPC
 public import SDKProtocol
 
 /// A function that observes one method's calls as they end. It runs on event loops and on the calls' tasks: it must be
@@ -24,4 +25,49 @@ extension Sequence where Element == any CallObserver {
     default: return { call in for hear in hearers { hear(call) } }
     }
   }
+}
+
+/// A call that has ended: answered, refused or cancelled.
+public struct EndedCall: Sendable {
+  /// A credential that a response carries.
+  public struct HandedOut: Sendable, Hashable {
+    /// The credential's digest.
+    public let tokenId: TokenID
+    /// The credential's service, for kinds that have several.
+    public let service: String?
+  }
+
+  /// The method; `nil` for an unknown method and for a refused connection.
+  public let method: (any SDKMethod.Type)?
+  /// The instance that the call names. It may not exist.
+  public let instance: InstanceID?
+  /// The caller.
+  public let peer: Peer
+  /// The error; `nil` when the call succeeded.
+  public let failure: RPCError?
+  /// The credential that the response carries; `nil` without one.
+  public let handedOut: HandedOut?
+  /// The time from the call's acceptance to its outcome, by the gateway's clock; zero for a call refused before.
+  public let duration: Duration
+  /// Whether the call was answered on the event loop.
+  public let isImmediate: Bool
+}
+
+/// A result that carries a credential, which call observers get the digest of. Every result with a `Token` in it must
+/// conform; a test checks the schemas of all methods.
+protocol CredentialBearing {
+  /// The credential's digest; `nil` if the result has no credential.
+  var handedOut: TokenID? { get }
+  /// The service of the credential, if the result names one.
+  var handedOutService: String? { get }
+}
+
+extension Token: CredentialBearing {
+  var handedOut: TokenID? { tokenId }
+  var handedOutService: String? { nil }
+}
+
+extension Session: CredentialBearing {
+  var handedOut: TokenID? { token?.tokenId }
+  var handedOutService: String? { service }
 }

@@ -1,4 +1,3 @@
-import Concurrency
 public import JSONRPC
 public import Logging
 public import SDKProtocol
@@ -6,14 +5,6 @@ import Synchronization
 
 /// The entry point of all calls: finds the method, orders writes and reads, and turns errors into error responses.
 public final class Gateway: Sendable {
-  /// The result of `accept`.
-  public enum Admission: Sendable {
-    /// The request is answered already. The result is JSON text.
-    case reply(Result<[UInt8], RPCError>)
-    /// The request is accepted, and the caller must run it.
-    case run(PendingCall)
-  }
-
   /// A method with its route and observer, found with one look-up.
   private struct Entry: Sendable {
     let method: any SDKMethod.Type
@@ -25,12 +16,15 @@ public final class Gateway: Sendable {
   private let strangers: CallHearer?
   let clock: MonotonicClock
   private let lanes = WriteLanes()
-  private let readiness = Promise<Void>()
-  private let failure = Mutex<SDKError?>(nil)
   private let logger: Logger
   private let events: EventHub
   private let delegates: Delegates
   private let registry: InstanceRegistry
+
+  /// The number of calls that wait or run.
+  public var callsInProgress: Int { unfinished.load(ordering: .relaxed) }
+  /// The count of `callsInProgress`, which each `PendingCall` changes.
+  let unfinished = Atomic(0)
 
   /// A gateway over complete routes.
   ///
@@ -55,23 +49,7 @@ public final class Gateway: Sendable {
     self.logger = logger
   }
 
-  /// Lets calls run, because every instance is restored. Calls wait until then.
-  public func open() { readiness.resolve(.success(())) }
-
-  /// Makes every call that needs the store fail with `error`.
-  public func open(failing error: SDKError) {
-    failure.withLock { $0 = error }
-    open()
-  }
-
-  /// Serves calls again after `open(failing:)`, because the cause is repaired.
-  public func heal() { failure.withLock { $0 = nil } }
-
-  /// The error that calls fail with; `nil` if calls are served.
-  public var failing: SDKError? { failure.withLock { $0 } }
-
-  /// Whether calls may be answered from the cache.
-  var isReady: Bool { readiness.result != nil && failing == nil }
+  var operations: Operations { registry.environment.operations }
 
   /// Whether a method's request may be larger than 64 KiB.
   public func takesLargeFrames(_ method: String) -> Bool { entries[method]?.method.takesLargeFrames ?? false }
@@ -92,7 +70,7 @@ public final class Gateway: Sendable {
 
   /// Accepts a request: checks its params, takes its place in the write order, and answers at once if it can. Must be
   /// called in the order of arrival.
-  public func accept(_ request: RPCRequest, session: ClientSession) -> Admission {
+  public func accept(_ request: RPCRequest, session: ClientSession) -> Acceptance {
     guard let entry = entries[request.method] else {
       let error = RPCError.methodNotFound(request.method, nearest: request.method.nearest(in: entries.keys))
       refused(request, error, by: session)
@@ -107,7 +85,9 @@ public final class Gateway: Sendable {
     if case .write = method.ordering {
       written = instance.map { [$0] } ?? Self.instances(in: request.params)
       // Reject unauthorized writes before they are queued, so that timing does not reveal hidden instances.
-      if isReady { (written, refusal) = registry.admit(written, to: method.access, for: session.link.peer) }
+      if registry.availability.isServing {
+        (written, refusal) = registry.admit(written, to: method.access, for: session.link.peer)
+      }
       if refusal == nil { place = lanes.take(written, session: instance == nil ? session.key : nil) }
     }
     let context = CallContext(session: session, place: place)
@@ -165,19 +145,27 @@ public final class Gateway: Sendable {
     return named.compactMap { $0.stringValue.flatMap { InstanceID($0) } }.filter { seen.insert($0).inserted }
   }
 
-  /// Ends the subscriptions and delegates of a connection that has ended.
-  public func ended(_ session: ClientSession) async {
+  /// Begins to end the subscriptions and delegates of a connection that has ended.
+  public func ended(_ session: ClientSession) {
+    operations.start { await self.endSubscriptionsAndDelegates(of: session) }
+  }
+
+  func endSubscriptionsAndDelegates(of session: ClientSession) async {
     await events.end(session.key)
     await delegates.end(session)
   }
 
   /// Runs a call that has its place in the write order.
-  func run(_ method: any SDKMethod.Type, _ operation: Router<CallContext>.Operation) async -> Result<[UInt8], RPCError>
-  {
+  func run(
+    _ method: any SDKMethod.Type, for peer: Peer, _ operation: Router<CallContext>.Operation
+  ) async -> Result<[UInt8], RPCError> {
     do {
-      try await readiness.value()
-      if let error = failing, !Self.needsNoState.contains(method.name) { throw error }
+      try await registry.availability.waitForStart()
+      if method.needsState, let error = registry.availability.failure { throw error }
       try Task.checkCancellation()
+      if method.access == .role(.admin), !registry.access.isAdmin(peer) {
+        throw SDKError.accessDenied("Only an admin may call \(method.name); ask one.")
+      }
       let reply = try await operation()
       try ReplyBound.check(reply, to: method)
       return .success(reply)
@@ -185,10 +173,6 @@ public final class Gateway: Sendable {
       return .failure(answer(for: error, method: method.name))
     }
   }
-
-  private static let needsNoState: Set<String> = [
-    RPCDiscover.name, DaemonInfo.name, DaemonHealth.name, DaemonMetrics.name, DaemonReload.name,
-  ]
 
   private func answer(for error: any Error, method: String) -> RPCError {
     if let known = error as? any RPCErrorConvertible { return known.rpcError }

@@ -1,9 +1,10 @@
 import Concurrency
-public import JSONRPC
+import JSONRPC
 import SDKProtocol
+import Synchronization
 
-/// A call that has taken its place in the write order. Call either `run` or `abandon`, once.
-public struct PendingCall: Sendable {
+/// A call that has taken its place in the write order.
+struct PendingCall: AcceptedCall {
   private let gateway: Gateway
   private let method: any SDKMethod.Type
   private let hearer: CallHearer?
@@ -44,10 +45,11 @@ public struct PendingCall: Sendable {
       earlier = waits ? context.session.pendingWrites(instance) : []
       own = written.map { ($0, context.session.beginWrite($0)) }
     }
+    gateway.unfinished.wrappingAdd(1, ordering: .relaxed)
   }
 
   /// Runs the call after the writes that precede it. The result is JSON text.
-  public func run() async -> Result<[UInt8], RPCError> {
+  func run() async -> Result<[UInt8], RPCError> {
     defer { end() }
     let result = await outcome()
     tell(result)
@@ -61,11 +63,11 @@ public struct PendingCall: Sendable {
       return .failure(.cancelled)
     }
     await context.place?.turn()
-    return await gateway.run(method, operation)
+    return await gateway.run(method, for: context.peer, operation)
   }
 
   /// Releases the call's place without running it.
-  public func abandon() {
+  func abandon() {
     end()
     tell(.failure(.cancelled))
   }
@@ -78,12 +80,16 @@ public struct PendingCall: Sendable {
         handedOut: context.notes.handedOut, duration: gateway.clock.now() - start, isImmediate: false))
   }
 
-  /// Runs the work that the handler scheduled for after the reply.
-  public func answered() async {
+  /// Starts the work that the handler scheduled for after the reply.
+  func answered() { gateway.operations.start(followUp) }
+
+  /// Does the work that the handler scheduled for after the reply.
+  func followUp() async {
     for work in context.notes.takeFollowUps() { await work() }
   }
 
   private func end() {
+    gateway.unfinished.wrappingSubtract(1, ordering: .relaxed)
     context.place?.release()
     for write in own { context.session.endWrite(write.instance, write.outcome) }
   }

@@ -14,8 +14,6 @@ public struct DaemonFacts: Sendable {
   public var limits: @Sendable () -> [String: Double]
   /// The problems outside the store, such as a configuration that can't be read. Only admins get the details.
   public var problems: @Sendable () -> [DaemonHealth.Check]
-  /// The error that prevents serving calls at all; `nil` without one.
-  public var failing: @Sendable () -> SDKError?
   /// The metrics.
   public var metrics: @Sendable () async -> DaemonMetrics.Result
   /// Applies the configuration that is on disk now.
@@ -28,7 +26,7 @@ public struct DaemonFacts: Sendable {
   /// Facts.
   public init(
     pid: Int, startedAt: Timestamp, restartCount: Int, limits: @escaping @Sendable () -> [String: Double],
-    problems: @escaping @Sendable () -> [DaemonHealth.Check], failing: @escaping @Sendable () -> SDKError?,
+    problems: @escaping @Sendable () -> [DaemonHealth.Check],
     metrics: @escaping @Sendable () async -> DaemonMetrics.Result,
     reload: @escaping @Sendable () async throws -> DaemonReload.Result,
     backUp: @escaping @Sendable (DaemonBackup.Params) async throws -> DaemonBackup.Result,
@@ -39,7 +37,6 @@ public struct DaemonFacts: Sendable {
     self.restartCount = restartCount
     self.limits = limits
     self.problems = problems
-    self.failing = failing
     self.metrics = metrics
     self.reload = reload
     self.backUp = backUp
@@ -60,30 +57,10 @@ enum DaemonHandlers {
         startedAt: facts.startedAt, kinds: registry.kindNames, limits: facts.limits(), restartCount: facts.restartCount)
     }
     router.register(DaemonHealth.self) { _, context in health(registry, facts, context) }
-    router.register(DaemonMetrics.self) { _, context in
-      guard registry.access.isAdmin(context.peer) else {
-        throw SDKError.accessDenied("Only an admin may read the metrics; ask one, or see daemon.health.")
-      }
-      return await facts.metrics()
-    }
-    router.register(DaemonReload.self) { _, context in
-      guard registry.access.isAdmin(context.peer) else {
-        throw SDKError.accessDenied("Only an admin may have the configuration read again; ask one.")
-      }
-      return try await facts.reload()
-    }
-    router.register(DaemonBackup.self) { params, context in
-      guard registry.access.isAdmin(context.peer) else {
-        throw SDKError.accessDenied("Only an admin may make a copy of the state; ask one.")
-      }
-      return try await facts.backUp(params)
-    }
-    router.register(DaemonRotateKey.self) { _, context in
-      guard registry.access.isAdmin(context.peer) else {
-        throw SDKError.accessDenied("Only an admin may replace the master key; ask one.")
-      }
-      return try await facts.rotateKey()
-    }
+    router.register(DaemonMetrics.self) { _, _ in await facts.metrics() }
+    router.register(DaemonReload.self) { _, _ in try await facts.reload() }
+    router.register(DaemonBackup.self) { params, _ in try await facts.backUp(params) }
+    router.register(DaemonRotateKey.self) { _, _ in try await facts.rotateKey() }
   }
 
   private static func health(
@@ -91,7 +68,7 @@ enum DaemonHandlers {
   ) -> DaemonHealth.Result {
     let isAdmin = registry.access.isAdmin(context.peer)
     var checks: [DaemonHealth.Check] = []
-    if let error = facts.failing() {
+    if let error = registry.availability.failure {
       checks.append(.init(name: "state", status: .failing, detail: error.message))
     } else {
       switch registry.environment.store.health {
@@ -126,11 +103,8 @@ enum DaemonHandlers {
 /// The routes of the domain and of all kinds.
 public enum Handlers {
   /// Returns the complete router and its methods.
-  ///
-  /// - Parameter isReady: whether calls may be answered from the cache.
   public static func router(
-    registry: InstanceRegistry, kinds: [any SDKKind], facts: DaemonFacts, delegates: Delegates,
-    isReady: @escaping @Sendable () -> Bool
+    registry: InstanceRegistry, kinds: [any SDKKind], facts: DaemonFacts, delegates: Delegates
   ) -> (router: Router<CallContext>, methods: [any SDKMethod.Type]) {
     let methods = CommonMethods.all + kinds.flatMap { $0.methods }
     let document = OpenRPCDocument.make(
@@ -138,7 +112,7 @@ public enum Handlers {
     var router = Router<CallContext>()
     DaemonHandlers.register(in: &router, registry: registry, facts: facts, document: document)
     InstanceHandlers.register(in: &router, registry: registry)
-    TokenHandlers.register(in: &router, registry: registry, isReady: isReady)
+    TokenHandlers.register(in: &router, registry: registry)
     StorageHandlers.register(in: &router, registry: registry)
     PushHandlers.register(in: &router, registry: registry)
     EventHandlers.register(in: &router, registry: registry)

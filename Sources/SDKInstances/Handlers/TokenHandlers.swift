@@ -4,12 +4,12 @@ import SDKProtocol
 /// The handlers of `token.*`, `session.open` and `instance.currentUser`.
 enum TokenHandlers {
   static func register(
-    in router: inout Router<CallContext>, registry: InstanceRegistry, isReady: @escaping @Sendable () -> Bool
+    in router: inout Router<CallContext>, registry: InstanceRegistry
   ) {
     router.register(on: registry, TokenGet.self) { params, context in
       // The fast path of a cached token: no disk access, no task, no executor hop. The first call of a connection takes
       // the other path, which looks up the caller's process.
-      guard isReady(), params.service == nil, context.peer.knownProcess != nil,
+      guard registry.availability.isServing, params.service == nil, context.peer.knownProcess != nil,
         context.session.pendingWrites(params.instance).isEmpty,
         let instance = registry.hosted(params.instance),
         let role = registry.role(of: context.peer, on: instance), role >= .use

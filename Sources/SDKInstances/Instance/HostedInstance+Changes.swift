@@ -10,7 +10,7 @@ extension HostedInstance {
   typealias Input = AuthenticationMachine.Input
 
   /// Applies an input to the lane's machine: commits the durable part, publishes it, then begins the remaining actions.
-  /// Call it between `enter` and `leave`.
+  /// Call it while `changing` is locked.
   ///
   /// - Parameters:
   ///   - begun: the activity that the input begins, if it begins one.

@@ -44,14 +44,14 @@ extension HostedInstance {
   /// The seconds to wait beyond the instance's `timeout`, so that a logout that times out can store its failure.
   private static let grace = 2.0
 
-  /// Enters to change the identity, after the end of a logout in progress.
+  /// Locks `changing` for a change of the identity, after the end of a logout in progress. The caller unlocks it.
   ///
   /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
   private func beginChange(afterLogoutOn service: String?) async throws {
     try await beginChange { (try? resolved(service)).flatMap(logoutInProgress) }
   }
 
-  /// Enters once `barrier` returns no logout to wait for.
+  /// Locks `changing` once `barrier` returns no logout to wait for. The caller unlocks it.
   ///
   /// - Parameter barrier: returns the logout to wait for, or `nil`. It is called again after each wait.
   /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.

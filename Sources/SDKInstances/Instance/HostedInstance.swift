@@ -40,7 +40,7 @@ public actor HostedInstance {
   var delivering: Set<String> = []
   var isDeleted = false
 
-  /// Locked during each change.
+  /// Locked during each change of the instance, so that changes happen one after another.
   let changing = AsyncMutex()
 
   /// Creates an instance from its stored form.

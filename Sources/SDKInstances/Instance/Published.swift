@@ -95,7 +95,7 @@ struct PublishedToken: Sendable {
     bytes.append(contentsOf: head)
     if let ttl {
       bytes.append(contentsOf: #","ttl":"#.utf8)
-      bytes.append(contentsOf: JSONNumber((ttl * 1000).rounded(.down) / 1000).text.utf8)
+      Self.append(seconds: ttl, to: &bytes)
     }
     bytes.append(contentsOf: #","fromCache":true,"stale":false"#.utf8)
     if wantsHTTP {
@@ -104,5 +104,22 @@ struct PublishedToken: Sendable {
     }
     bytes.append(UInt8(ascii: "}"))
     return bytes
+  }
+
+  /// Appends seconds as a JSON number, rounded down to milliseconds. As `JSONNumber` would, but without the search for
+  /// the shortest text of any double.
+  static func append(seconds: Double, to bytes: inout [UInt8]) {
+    guard seconds >= 0, seconds < 1e12 else {
+      return bytes.append(contentsOf: JSONNumber((seconds * 1000).rounded(.down) / 1000).text.utf8)
+    }
+    let (whole, thousandths) = Int64((seconds * 1000).rounded(.down)).quotientAndRemainder(dividingBy: 1000)
+    bytes.append(contentsOf: String(whole).utf8)
+    guard thousandths > 0 else { return }
+    bytes.append(UInt8(ascii: "."))
+    var rest = thousandths
+    for unit: Int64 in [100, 10, 1] where rest > 0 {
+      bytes.append(UInt8(ascii: "0") + UInt8(rest / unit))
+      rest %= unit
+    }
   }
 }

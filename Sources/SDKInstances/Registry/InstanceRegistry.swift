@@ -38,6 +38,8 @@ public final class InstanceRegistry: Sendable {
   private let rules: Mutex<(access: AccessPolicy, maximumPerUid: Int)>
   /// The environment that all instances share.
   public let environment: InstanceEnvironment
+  /// Whether calls run: not before every instance is restored.
+  public let availability = Availability()
 
   /// A registry without instances.
   public init(kinds: [any SDKKind], access: AccessPolicy, environment: InstanceEnvironment, maximumPerUid: Int = 20) {
@@ -130,9 +132,16 @@ public final class InstanceRegistry: Sendable {
 
   // MARK: Start
 
+  /// Reads the store, starts the events, and restores all instances.
+  public func restore() async throws(SDKError) {
+    let state = try await environment.store.load()
+    try await environment.events.begin(self)
+    await restore(state)
+  }
+
   /// Restores the instances of the store. An instance that can't be made from its rows is quarantined, without effect
   /// on the others.
-  public func restore(_ state: StoredState) async {
+  private func restore(_ state: StoredState) async {
     var restored: [HostedInstance] = []
     for stored in state.instances {
       do {

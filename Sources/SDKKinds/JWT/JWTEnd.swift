@@ -1,4 +1,6 @@
+import DelegateBridge
 import JSONRPC
+import SDKInstances
 import SDKProtocol
 
 /// The expiry of credentials that may be JWTs, for kinds whose credentials are otherwise opaque.
@@ -15,4 +17,25 @@ enum JWTEnd {
 
   /// The end of the year 9999. A later expiry counts as none.
   private static let latest = 253_402_300_799.0
+}
+
+extension BridgeAnswer {
+  /// Returns the JWT in the owner's response, checked by the kind's `check`.
+  ///
+  /// - Throws: `providerOutputInvalid` with the fault of the JWT.
+  func checkedJWT(
+    _ check: (Secret) throws(SDKError) -> CheckedCredential
+  ) throws(SDKError) -> CheckedCredential {
+    guard let token else {
+      throw SDKError(
+        .provider, .providerOutputInvalid, "The token provider's answer has no token; it must give a JWT.")
+    }
+    do throws(SDKError) {
+      return try check(token)
+    } catch {
+      throw SDKError(
+        .provider, .providerOutputInvalid, "The token provider gave a JWT that can't be right. \(error.message)",
+        hints: error.hints)
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import Concurrency
+import Linux
 import NIOCore
 import NIOSSL
 import SDKInstances

@@ -6,6 +6,8 @@ public protocol SDKMethod: RPCMethod {
   static var access: MethodAccess { get }
   /// The order of the method relative to other calls.
   static var ordering: MethodOrdering { get }
+  /// Whether calls fail while the state can't be used.
+  static var needsState: Bool { get }
   /// The kind whose instances have the method; `nil` for all kinds.
   static var kind: KindName? { get }
   /// The verbs of `sdkctl` that call the method, for methods of a single kind.
@@ -13,6 +15,8 @@ public protocol SDKMethod: RPCMethod {
 }
 
 extension SDKMethod {
+  /// `true` by default.
+  public static var needsState: Bool { true }
   /// `nil` by default: most methods are for every kind.
   public static var kind: KindName? { nil }
   /// Empty by default: most methods have a verb of their own or none.

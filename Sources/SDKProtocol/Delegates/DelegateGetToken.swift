@@ -14,3 +14,51 @@ public enum DelegateGetToken: RPCMethod {
   public typealias Params = DelegateQuestion
   public typealias Result = DelegateTokenAnswer
 }
+
+/// The response to `delegate.getToken` and `delegate.invalidAuth`: the members that the instance's kind takes, or
+/// `defer`.
+public struct DelegateTokenAnswer: RPCValue, Hashable {
+  /// The token.
+  public var token: Secret?
+  /// The time at which the token expires.
+  public var expiresAt: Timestamp?
+  /// `zendesk.support`: the owner's id of the user.
+  public var uniqueId: Secret?
+  /// `edna.chatcenter`: the authentication scheme of the token.
+  public var scheme: String?
+  /// `edna.chatcenter`: the owner's signature.
+  public var signature: Secret?
+  /// `edna.chatcenter`: whether the token is encrypted.
+  public var isEncrypted: Bool?
+  /// Whether the question is passed to the next delegate or the provider. If `true`, no other member is present.
+  public var isDeferred: Bool?
+
+  private enum CodingKeys: String, CodingKey {
+    case token, expiresAt, uniqueId, scheme, signature, isEncrypted
+    case isDeferred = "defer"
+  }
+
+  /// Creates a response with these members.
+  public init(
+    token: Secret? = nil, expiresAt: Timestamp? = nil, uniqueId: Secret? = nil, scheme: String? = nil,
+    signature: Secret? = nil, isEncrypted: Bool? = nil, isDeferred: Bool? = nil
+  ) {
+    self.token = token
+    self.expiresAt = expiresAt
+    self.uniqueId = uniqueId
+    self.scheme = scheme
+    self.signature = signature
+    self.isEncrypted = isEncrypted
+    self.isDeferred = isDeferred
+  }
+
+  public static let jsonSchema = JSONSchema.object([
+    .optional("token", .string(), "the token"),
+    .optional("expiresAt", .oneOf([.string(format: "date-time"), .number]), "when it ends"),
+    .optional("uniqueId", .string(), "the owner's id of the user"),
+    .optional("scheme", .string(), "how the token is to be read"),
+    .optional("signature", .string(), "the owner's signature"),
+    .optional("isEncrypted", .boolean, "whether the token is encrypted"),
+    .optional("defer", .boolean, "true passes the question on"),
+  ])
+}

@@ -82,3 +82,47 @@ protocol SandboxBackend: Sendable {
   /// Returns the backend's part of `GET /_state`. `baseURL` is the URL of the backend, with its prefix.
   func state(baseURL: String) -> JSONTree
 }
+
+extension SandboxBackend {
+  static var controls: [String] { [] }
+  static var optionNames: [String] { [] }
+  var options: JSONTree { [:] }
+
+  func errorResponse(for status: Int, path: [String]) -> SandboxResponse {
+    SandboxResponse(status, json: errorBody(for: status))
+  }
+
+  mutating func revokeTokens(of externalID: String, kind: String, at now: Date) throws(ControlMistake) {
+    throw ControlMistake("kind", "\(Self.prefix) has one kind of token only; leave it out")
+  }
+
+  mutating func setOptions(_ members: ControlMembers) throws(ControlMistake) {}
+
+  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
+    throw ControlMistake(nil, "\(Self.prefix) has no \(name)", status: 404)
+  }
+}
+
+/// The defaults for backends without WebSockets: `open` refuses every socket with 404.
+extension SandboxBackend {
+  mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse? {
+    SandboxResponse(404, json: errorBody(for: 404), note: "no WebSocket here")
+  }
+
+  mutating func receive(_ frame: SocketFrame) -> String? { nil }
+
+  mutating func closed(_ socket: Int) {}
+
+  var outbox: [SocketAction] {
+    get { [] }
+    set {}
+  }
+
+  func sockets(of user: String) -> [Int] { [] }
+
+  func names(of message: JSONTree) -> [String] {
+    ["__type", "action", "type", "channel"].compactMap { message[$0]?.text }
+  }
+
+  func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree { reply }
+}

@@ -36,3 +36,53 @@ struct SalesforceGrant: Sendable {
     ])
   }
 }
+
+/// A connected app.
+struct SalesforceClient: Sendable {
+  /// The secret of the app; `nil` for an app without one.
+  var secret: String?
+  /// Whether a refresh token is valid for one refresh only.
+  var rotates = false
+
+  static let demo = [
+    DemoAccounts.salesforceClientID: SalesforceClient(),
+    DemoAccounts.salesforceRotatingClientID: SalesforceClient(rotates: true),
+    DemoAccounts.salesforceConfidentialClientID: SalesforceClient(secret: DemoAccounts.salesforceClientSecret),
+  ]
+}
+
+/// A push registration, a `MobilePushServiceDevice`.
+struct SalesforceDevice: Sendable {
+  let id: String
+  let user: String
+  /// The push token.
+  let connectionToken: String
+  let serviceType: String
+
+  /// The device as `GET /_state` shows it.
+  var tree: JSONTree {
+    [
+      "id": .string(id), "user": .string(user), "ConnectionToken": .string(connectionToken),
+      "ServiceType": .string(serviceType),
+    ]
+  }
+}
+
+/// A request to the revocation endpoint, with its effect.
+struct SalesforceRevocation: Sendable {
+  /// The seconds since 1970 by the sandbox's clock.
+  let time: TimeInterval
+  let token: String
+  /// The kind of the revoked token, `refresh` or `access`; `nil` for a token that was unknown or no longer valid.
+  let kind: String?
+  let grant: String?
+  /// The form's `revoke_reason`.
+  let reason: String?
+
+  var tree: JSONTree {
+    .of([
+      "time": .number(time), "token": .string(token), "kind": .optional(kind), "grant": .optional(grant),
+      "reason": .optional(reason),
+    ])
+  }
+}

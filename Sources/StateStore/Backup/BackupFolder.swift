@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import SDKProtocol
 
 #if canImport(FoundationEssentials)
@@ -43,7 +44,7 @@ struct BackupFolder: Sendable {
     var information = stat()
     guard lstat(path, &information) == 0 else {
       if errno == ENOENT { return false }
-      throw .unwritable("\(path): \(FileDescriptor.text(of: errno))")
+      throw .unwritable(path: path)
     }
     guard information.st_mode & S_IFMT == S_IFDIR else {
       throw .unwritable("\(path) is a link or a file; put a folder in its place, or mount one there")
@@ -62,7 +63,7 @@ struct BackupFolder: Sendable {
 
   /// Creates the folder if needed, and removes a partial backup that a crash left.
   func prepare() throws(StoreOpenError) {
-    if try !isThere(), mkdir(path, 0o700) != 0 { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    if try !isThere(), mkdir(path, 0o700) != 0 { throw .unwritable(path: path) }
     removePartial()
   }
 
@@ -73,12 +74,12 @@ struct BackupFolder: Sendable {
   /// Makes the partial backup durable, sets its time and gives it its name.
   func finish(_ name: String, at time: Timestamp) throws(StoreOpenError) {
     do {
-      let file = try FileDescriptor(opening: partial, O_RDWR)
-      if fsync(file.number) != 0 { throw StoreOpenError.unwritable("\(partial): \(FileDescriptor.text(of: errno))") }
+      let file = try OwnedDescriptor(opening: partial, O_RDWR)
+      if fsync(file.raw) != 0 { throw StoreOpenError.unwritable(path: partial) }
     }
     setTime(of: partial, to: time)
     // Unlike a rename, a link never replaces an existing backup.
-    if link(partial, file(name)) != 0 { throw .unwritable("\(file(name)): \(FileDescriptor.text(of: errno))") }
+    if link(partial, file(name)) != 0 { throw .unwritable(path: file(name)) }
     unlink(partial)
     try synchronize()
   }
@@ -86,7 +87,7 @@ struct BackupFolder: Sendable {
   func remove(_ copy: StateBackup) throws(StoreOpenError) {
     let file = file(copy.name)
     for ending in ["", "-journal", "-wal", "-shm"] where unlink(file + ending) != 0 && errno != ENOENT {
-      throw .unwritable("\(file): \(FileDescriptor.text(of: errno))")
+      throw .unwritable(path: file)
     }
     try synchronize()
   }
@@ -102,7 +103,7 @@ struct BackupFolder: Sendable {
   }
 
   private func synchronize() throws(StoreOpenError) {
-    let folder = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
-    if fsync(folder.number) != 0 { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    let folder = try OwnedDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
+    if fsync(folder.raw) != 0 { throw .unwritable(path: path) }
   }
 }

@@ -1,6 +1,7 @@
 import GRDB
 import Glibc
 import JSONRPC
+import Linux
 import SDKProtocol
 
 /// The creation of backups. It runs only on the writer's queue, so that no change is made meanwhile.
@@ -36,7 +37,7 @@ struct BackupMaker {
 
   private func write(at time: Timestamp) throws {
     // SQLite would create its file readable by all users, but keeps the mode of an existing empty file.
-    _ = try FileDescriptor(opening: folder.partial, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    _ = try OwnedDescriptor(opening: folder.partial, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     try tuning.at(.copying, nil)
     try database.use { db in
       // `settleRemovals` has already destroyed the noted keys in the other backups, and this backup never has them.

@@ -9,11 +9,6 @@ enum EventLog {
     return try Row.fetchOne(statement)?.unsigned(0) ?? 0
   }
 
-  static func bounds(_ db: Database) throws -> EventBounds {
-    let dropped = try lost(after: 0, db)
-    return EventBounds(newest: try newest(db), dropped: dropped.values.max() ?? 0, droppedByInstance: dropped)
-  }
-
   static func events(after position: UInt64, limit: Int, _ db: Database) throws -> [Row] {
     // Positions are below 2^63, so no event follows a larger one.
     guard let position = Int64(exactly: position) else { return [] }

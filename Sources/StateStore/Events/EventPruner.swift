@@ -122,10 +122,9 @@ struct EventPruner {
       [uuid, last, limit], at: time, db)
   }
 
-  /// Removes all events and the gap of a deleted instance. The loss is noted in one gap shared by all such instances.
+  /// Removes all events of a deleted instance.
   private mutating func dropAll(of uuid: String, at time: Timestamp, _ db: Database) throws {
-    _ = try drop("SELECT position, '' FROM event WHERE instance = ? LIMIT ?", [uuid, Int.max], at: time, db)
-    try db.cachedStatement(sql: "DELETE FROM event_gap WHERE instance = ?").execute(arguments: [uuid])
+    _ = try drop("SELECT position, instance FROM event WHERE instance = ?", [uuid], at: time, db)
   }
 
   /// Removes a batch of events older than `oldest`, in seconds since 1970. Returns whether more may follow.
@@ -136,6 +135,8 @@ struct EventPruner {
     return count == Self.eventLimit
   }
 
+  /// Removes the selected events, and notes the loss of each instance. Deleted instances of which no event is left share
+  /// one note, because their access rules are not kept any longer.
   private mutating func drop(
     _ selection: String, _ arguments: StatementArguments, at time: Timestamp, _ db: Database
   ) throws -> Int {
@@ -152,11 +153,25 @@ struct EventPruner {
         INSERT INTO event_gap (instance, position, time) VALUES (?, ?, ?)
         ON CONFLICT (instance) DO UPDATE SET position = MAX(position, excluded.position), time = excluded.time
         """)
+    let forget = try db.cachedStatement(sql: "DELETE FROM event_gap WHERE instance = ?")
     for (uuid, position) in last {
-      try note.execute(arguments: [uuid, position, time.secondsSince1970])
+      let isGone = try isGone(uuid, db)
+      if isGone { try forget.execute(arguments: [uuid]) }
+      let subject = isGone ? InstanceUUID.anyDeleted.description : uuid
+      try note.execute(arguments: [subject, position, time.secondsSince1970])
       counts[InstanceUUID(uuid)] = nil
     }
     return rows.count
+  }
+
+  /// Whether an instance was deleted and has no events.
+  private func isGone(_ uuid: String, _ db: Database) throws -> Bool {
+    let statement = try db.cachedStatement(
+      sql: """
+        SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM instance WHERE uuid = ?)
+          AND NOT EXISTS (SELECT 1 FROM event WHERE instance = ?)
+        """)
+    return try Row.fetchOne(statement, arguments: [uuid, uuid]) != nil
   }
 
   /// Deletes the gaps of deleted instances without events that were noted before `oldest`. No cursor of that age is
@@ -167,5 +182,19 @@ struct EventPruner {
         DELETE FROM event_gap WHERE time < ? AND NOT EXISTS (SELECT 1 FROM instance WHERE uuid = event_gap.instance)
           AND NOT EXISTS (SELECT 1 FROM event WHERE event.instance = event_gap.instance)
         """, arguments: [oldest])
+  }
+}
+
+/// The limits on the age of events and on their number for each instance.
+public struct EventRetention: Sendable, Hashable {
+  /// The age in seconds after which an event is removed.
+  public var maxAge: Double
+  /// The maximum number of events that are kept for one instance.
+  public var maxCountPerInstance: Int
+
+  /// Creates limits. The defaults are seven days and a thousand events.
+  public init(maxAge: Double = 7 * 86_400, maxCountPerInstance: Int = 1000) {
+    self.maxAge = maxAge
+    self.maxCountPerInstance = max(0, maxCountPerInstance)
   }
 }

@@ -17,10 +17,6 @@ struct InMemoryState {
 
   var instances: [StoredInstance] { entries.values.map(\.instance).sorted { $0.id < $1.id } }
 
-  var bounds: EventBounds {
-    EventBounds(newest: newest, dropped: dropped.values.max() ?? 0, droppedByInstance: dropped)
-  }
-
   func events(after position: UInt64, limit: Int) -> [StoredEvent] {
     Array(events.lazy.filter { $0.position > position }.prefix(max(0, limit)))
   }

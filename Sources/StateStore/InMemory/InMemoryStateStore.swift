@@ -87,8 +87,6 @@ public final class InMemoryStateStore: StateStore {
     contents.withLock { $0.state.page(after: position, limit: limit, of: instances) }
   }
 
-  public func eventBounds() async throws(SDKError) -> EventBounds { contents.withLock { $0.state.bounds } }
-
   public var health: StoreHealth { contents.withLock { $0.health } }
 
   /// The number of changes applied, not counting those of `failNextCommits`.

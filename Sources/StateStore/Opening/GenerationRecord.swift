@@ -1,5 +1,6 @@
 import GRDB
 import Glibc
+import Linux
 import SDKProtocol
 
 /// The file beside the database with the generation of the state that was written last.
@@ -20,7 +21,7 @@ struct GenerationRecord: Sendable {
 
   /// Reads the file. Returns `nil` when it is missing or can't be parsed.
   func read() -> Entry? {
-    guard let bytes = (try? FileDescriptor(readingFile: path))?.read(128) else { return nil }
+    guard let bytes = (try? OwnedDescriptor(readingFile: path))?.read(128) else { return nil }
     let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
     let words = String(decoding: line, as: UTF8.self).split(separator: " ")
     guard words.count == 2, let generation = UInt64(words[1]) else { return nil }
@@ -32,7 +33,7 @@ struct GenerationRecord: Sendable {
   /// - Parameter isDurable: whether to wait for the disk. If a power failure reverts the file, its number is lower than
   ///   the database's, which is harmless.
   func write(_ entry: Entry, isDurable: Bool = true) throws(StoreOpenError) {
-    let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_NONBLOCK, mode: 0o600)
+    let file = try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_NONBLOCK, mode: 0o600)
     let number = String(entry.generation)
     let padding = String(repeating: "0", count: max(0, 20 - number.utf8.count))
     try file.write(Array("\(entry.stateID) \(padding)\(number)\n".utf8), path: path, isDurable: isDurable)

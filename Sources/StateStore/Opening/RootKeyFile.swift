@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Linux
 
 /// The file `root.key` in the state directory.
 ///
@@ -27,7 +28,7 @@ enum RootKeyFile {
   /// Returns the key in a file, or `nil` if there is no file.
   static func present(at path: String) throws(StoreOpenError) -> RootKey? {
     if access(path, F_OK) == 0 { return try read(path) }
-    guard errno == ENOENT else { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    guard errno == ENOENT else { throw .unwritable(path: path) }
     return nil
   }
 
@@ -35,7 +36,7 @@ enum RootKeyFile {
   static func settle(in directory: StateDirectory) throws(StoreOpenError) {
     let (path, pending) = (directory.rootKey, pending(in: directory))
     guard access(pending, F_OK) == 0 else { return }
-    if link(pending, path) != 0, errno != EEXIST { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    if link(pending, path) != 0, errno != EEXIST { throw .unwritable(path: path) }
     unlink(pending)
     try directory.synchronize()
   }
@@ -45,14 +46,14 @@ enum RootKeyFile {
   /// Overwrites and deletes the file. No key may be wrapped under it any more.
   static func remove(in directory: StateDirectory) throws(StoreOpenError) {
     let path = directory.rootKey
-    let file = try FileDescriptor(opening: path, O_WRONLY)
+    let file = try OwnedDescriptor(opening: path, O_WRONLY)
     try file.write([UInt8](repeating: 0, count: RootKey.byteCount), path: path)
-    if unlink(path) != 0 { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    if unlink(path) != 0 { throw .unwritable(path: path) }
     try directory.synchronize()
   }
 
   private static func read(_ path: String) throws(StoreOpenError) -> RootKey {
-    let file = try FileDescriptor(opening: path, O_RDONLY)
+    let file = try OwnedDescriptor(opening: path, O_RDONLY)
     guard try file.permissions(path: path) & 0o077 == 0 else { throw .keyTooOpen(path: path) }
     var bytes = file.read(RootKey.byteCount + 1) ?? []
     defer { bytes.withUnsafeMutableBytes { cl_erase($0.baseAddress, $0.count) } }
@@ -68,7 +69,7 @@ enum RootKeyFile {
     defer { bytes.withUnsafeMutableBytes { cl_erase($0.baseAddress, $0.count) } }
     // A crash before the state was on disk left this file. The directory is locked, so no other process writes it.
     unlink(path)
-    let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    let file = try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     try file.write(bytes, path: path)
     try directory.synchronize()
   }

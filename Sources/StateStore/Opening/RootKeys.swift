@@ -1,3 +1,4 @@
+import Crypto
 import Glibc
 
 /// The root keys that are available when a state is opened.
@@ -26,4 +27,40 @@ struct RootKeys {
       isFileLeft = file != nil
     }
   }
+}
+
+/// The key that wraps the master key of a state. It is not in the database.
+public struct RootKey: Sendable {
+  /// The length of the key in bytes.
+  public static let byteCount = 32
+
+  let key: SymmetricKey
+
+  /// Creates a key from 32 bytes, such as the content of a systemd credential. Returns `nil` for any other length.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    key = SymmetricKey(data: bytes)
+  }
+
+  init(_ key: SymmetricKey) { self.key = key }
+}
+
+/// The source of the root key.
+public enum RootKeySource: Sendable {
+  /// `root.key` in the state directory, created with a new state.
+  case file
+  /// A key from the service manager, and the key that is to replace it. The state opens with either of them or with
+  /// `root.key`, and is rewrapped under `next`, or else under the first key. `root.key` is deleted once all backups are
+  /// rewrapped too. Without any key, this is the same as `file`.
+  case credential(RootKey?, next: RootKey? = nil)
+}
+
+/// The root key that wraps a state's master key.
+public enum RootKeyOrigin: String, Sendable, Hashable {
+  /// `root.key` in the state directory.
+  case file
+  /// The credential `sdkd.key`.
+  case credential
+  /// The credential `sdkd.key.next`, which is to replace `sdkd.key`.
+  case nextCredential
 }

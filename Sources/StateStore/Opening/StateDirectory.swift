@@ -1,13 +1,14 @@
 import CLinux
 import Glibc
+import Linux
 import Synchronization
 
 /// The state directory, locked exclusively during the lifetime of this object.
 final class StateDirectory: Sendable {
   let path: String
-  private let directory: FileDescriptor
+  private let directory: OwnedDescriptor
   /// The lock file of earlier releases, if it exists.
-  private let formerLock = Mutex<FileDescriptor?>(nil)
+  private let formerLock = Mutex<OwnedDescriptor?>(nil)
 
   var database: String { path + "/state.db" }
   var writeAheadLog: String { database + "-wal" }
@@ -21,14 +22,14 @@ final class StateDirectory: Sendable {
   init(_ path: String) throws(StoreOpenError) {
     self.path = path
     try Self.create(path)
-    directory = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
+    directory = try OwnedDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
     var type: UInt = 0
-    if cl_statfs_type(directory.number, &type) == 0, let name = NetworkFileSystem.name(ofType: type) {
+    if cl_statfs_type(directory.raw, &type) == 0, let name = NetworkFileSystem.name(ofType: type) {
       throw .networkFileSystem(directory: path, type: name)
     }
     var information = stat()
-    guard fstat(directory.number, &information) == 0 else {
-      throw .unwritable("\(path): \(FileDescriptor.text(of: errno))")
+    guard fstat(directory.raw, &information) == 0 else {
+      throw .unwritable(path: path)
     }
     if geteuid() == 0, information.st_uid != 0 {
       throw .unwritable("\(path) belongs to uid \(information.st_uid), so run sdkd as that user and not as root")
@@ -41,14 +42,14 @@ final class StateDirectory: Sendable {
   /// file of earlier releases.
   private func lock() throws(StoreOpenError) {
     var held = [directory]
-    if let former = try? FileDescriptor(opening: path + "/lock", O_RDWR | O_NONBLOCK) {
+    if let former = try? OwnedDescriptor(opening: path + "/lock", O_RDWR | O_NONBLOCK) {
       formerLock.withLock { $0 = former }
       held.append(former)
     }
     for descriptor in held {
-      let status = cl_flock_exclusive_nonblocking(descriptor.number)
+      let status = cl_flock_exclusive_nonblocking(descriptor.raw)
       if status == -EWOULDBLOCK { throw .stateInUse(directory: path) }
-      if status < 0 { throw .unwritable("\(path) can't be locked: \(FileDescriptor.text(of: -status))") }
+      if status < 0 { throw .unwritable("\(path) can't be locked: \(SystemCallError.text(of: -status))") }
     }
   }
 
@@ -56,7 +57,7 @@ final class StateDirectory: Sendable {
     var information = stat()
     if stat(path, &information) == 0 { return }
     if let slash = path.lastIndex(of: "/"), slash != path.startIndex { try create(String(path[..<slash])) }
-    if mkdir(path, 0o700) != 0, errno != EEXIST { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    if mkdir(path, 0o700) != 0, errno != EEXIST { throw .unwritable(path: path) }
   }
 
   /// Returns whether there is a database that is not empty.
@@ -64,7 +65,7 @@ final class StateDirectory: Sendable {
 
   /// Whether the database is marked as the beginning of a new state and nothing was written to it yet.
   var beginsAnew: Bool {
-    guard let header = (try? FileDescriptor(readingFile: database))?.read(72), header.count == 72,
+    guard let header = (try? OwnedDescriptor(readingFile: database))?.read(72), header.count == 72,
       (try? hasContent(writeAheadLog)) == false
     else { return false }
     func number(at offset: Int) -> UInt32 { header[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) } }
@@ -83,17 +84,17 @@ final class StateDirectory: Sendable {
     var information = stat()
     if stat(file, &information) == 0 { return information.st_size > 0 }
     // A state that can't be accessed must not be taken for a missing one: a new key would be created over it.
-    if errno != ENOENT { throw .unwritable("\(file): \(FileDescriptor.text(of: errno))") }
+    if errno != ENOENT { throw .unwritable(path: file) }
     return false
   }
 
   /// Creates the database file if it is missing, and removes the access of other users to all database files. SQLite
   /// creates its other files with the same mode.
   func prepareDatabaseFile() throws(StoreOpenError) {
-    let file = try FileDescriptor(opening: database, O_RDWR | O_CREAT, mode: 0o600)
+    let file = try OwnedDescriptor(opening: database, O_RDWR | O_CREAT, mode: 0o600)
     try file.restrict(to: 0o600, path: database)
     for path in [writeAheadLog, sharedMemory] {
-      guard let file = try? FileDescriptor(opening: path, O_RDWR) else { continue }
+      guard let file = try? OwnedDescriptor(opening: path, O_RDWR) else { continue }
       try file.restrict(to: 0o600, path: path)
     }
     try synchronize()
@@ -101,12 +102,12 @@ final class StateDirectory: Sendable {
 
   /// Releases the locks, so that another process can use the directory.
   func unlock() {
-    _ = cl_funlock(directory.number)
+    _ = cl_funlock(directory.raw)
     formerLock.withLock { $0 = nil }
   }
 
   /// Makes the directory entries durable.
   func synchronize() throws(StoreOpenError) {
-    if fsync(directory.number) != 0 { throw .unwritable("\(path): \(FileDescriptor.text(of: errno))") }
+    if fsync(directory.raw) != 0 { throw .unwritable(path: path) }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import SDKProtocol
 
 #if canImport(FoundationEssentials)
@@ -25,7 +26,7 @@ public struct StateNotice: Sendable, Hashable {
     let text = (findings + ["Then delete \(directory.path)/\(name)."]).joined(separator: " ")
     let path = directory.path + "/" + name
     unlink(path)
-    let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    let file = try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     try file.write(Array((text + "\n").utf8), path: path)
     try directory.synchronize()
     return StateNotice(file: name, text: text)
@@ -35,7 +36,7 @@ public struct StateNotice: Sendable, Hashable {
   static func all(in directory: String) -> [StateNotice] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return names.filter { $0.hasPrefix(prefix) }.sorted().compactMap { name in
-      let bytes = (try? FileDescriptor(readingFile: directory + "/" + name))?.read(limit) ?? []
+      let bytes = (try? OwnedDescriptor(readingFile: directory + "/" + name))?.read(limit) ?? []
       let text = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
       return StateNotice(file: name, text: text.isEmpty ? "Look at \(name), then delete it." : text)
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import SDKProtocol
 
 /// The replacement of a damaged database by a backup when the state was opened.
@@ -22,7 +23,7 @@ public struct StateRepair: Sendable, Hashable {
     for copy in try folder.copies().prefix(BackupFolder.triedCount) {
       var staged: String?
       do throws(StoreOpenError) {
-        let path = try replacement.stage(FileDescriptor(readingFile: folder.file(copy.name)), label: label)
+        let path = try replacement.stage(OwnedDescriptor(readingFile: folder.file(copy.name)), label: label)
         staged = path
         _ = try CopyCheck.check(path, roots: roots.candidates, at: copy.createdAt)
       } catch {

@@ -1,5 +1,6 @@
 import GRDB
 import Glibc
+import Linux
 import SDKProtocol
 
 #if canImport(FoundationEssentials)
@@ -37,17 +38,17 @@ struct StateReplacement {
   /// Copies a database into a staged file for `commit`.
   ///
   /// - Parameter source: the open file of the database.
-  func stage(_ source: FileDescriptor, label: String) throws(StoreOpenError) -> String {
+  func stage(_ source: OwnedDescriptor, label: String) throws(StoreOpenError) -> String {
     let staged = directory.path + "/" + Self.stage + label
     unlink(staged)
     do throws(StoreOpenError) {
-      let file = try FileDescriptor(opening: staged, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+      let file = try OwnedDescriptor(opening: staged, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
       var offset = 0
       while let bytes = source.read(1 << 20, at: offset) {
         try file.write(bytes, path: staged)
         offset += bytes.count
       }
-      if fsync(file.number) != 0 { throw .unwritable("\(staged): \(FileDescriptor.text(of: errno))") }
+      if fsync(file.raw) != 0 { throw .unwritable(path: staged) }
     } catch {
       unlink(staged)
       throw error
@@ -59,7 +60,7 @@ struct StateReplacement {
   func stageNothing(label: String) throws(StoreOpenError) -> String {
     let staged = directory.path + "/" + Self.stage + label
     unlink(staged)
-    _ = try FileDescriptor(opening: staged, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+    _ = try OwnedDescriptor(opening: staged, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
     do {
       let connection = try StoreConnection.copy(at: staged)
       try connection.writeWithoutTransaction { db in try StoreSchema.beginAnew(db) }
@@ -76,7 +77,7 @@ struct StateReplacement {
     try directory.synchronize()
     let aside = directory.database + "." + label
     if Self.exists(directory.database), rename(directory.database, aside) != 0 {
-      let why = FileDescriptor.text(of: errno)
+      let why = SystemCallError.text(of: errno)
       unlink(staged)
       throw .unwritable("\(directory.database): \(why)")
     }
@@ -87,9 +88,9 @@ struct StateReplacement {
     let database = directory.database
     for ending in Self.endings
     where rename(database + ending, "\(database).\(label)\(ending)") != 0 && errno != ENOENT {
-      throw .unwritable("\(database)\(ending): \(FileDescriptor.text(of: errno))")
+      throw .unwritable("\(database)\(ending): \(SystemCallError.text(of: errno))")
     }
-    if rename(staged, database) != 0 { throw .unwritable("\(staged): \(FileDescriptor.text(of: errno))") }
+    if rename(staged, database) != 0 { throw .unwritable(path: staged) }
     try directory.synchronize()
   }
 

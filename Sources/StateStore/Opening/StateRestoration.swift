@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 public import SDKProtocol
 
 /// The restoration of a backup while no daemon runs (`operations.md`, "State").
@@ -41,7 +42,7 @@ public struct StateRestoration: Sendable, Hashable {
     switch source {
     case .nothing: staged = try replacement.stageNothing(label: label)
     case .file(let number, let name):
-      let file = try FileDescriptor(duplicatingFile: number, name: name)
+      let file = try OwnedDescriptor(duplicatingFile: number, name: name)
       (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: time)
       result.restored = name
     case .copy(let name):
@@ -52,7 +53,7 @@ public struct StateRestoration: Sendable, Hashable {
         throw .noCopy(
           "There is no copy \(name) in \(folder.path); \(names.isEmpty ? "there are none" : "there are \(names)").")
       }
-      let file = try FileDescriptor(readingFile: folder.file(name))
+      let file = try OwnedDescriptor(readingFile: folder.file(name))
       (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: copy.createdAt)
       result.restored = name
     case .newest: staged = try newest(replacement, &result, label: label)
@@ -68,7 +69,7 @@ public struct StateRestoration: Sendable, Hashable {
     let folder = BackupFolder(in: replacement.directory)
     for copy in try folder.copies().prefix(BackupFolder.triedCount) {
       do throws(StoreOpenError) {
-        let file = try FileDescriptor(readingFile: folder.file(copy.name))
+        let file = try OwnedDescriptor(readingFile: folder.file(copy.name))
         let (staged, time) = try replacement.checked(file, copy.name, label: label, at: copy.createdAt)
         (result.restored, result.copiedAt) = (copy.name, time)
         return staged
@@ -87,7 +88,7 @@ public struct StateRestoration: Sendable, Hashable {
 extension StateReplacement {
   /// Stages a database if it is good, and returns the path of the staged file and the time of the state in it.
   fileprivate func checked(
-    _ file: FileDescriptor, _ name: String, label: String, at time: Timestamp
+    _ file: OwnedDescriptor, _ name: String, label: String, at time: Timestamp
   ) throws(StoreOpenError) -> (String, Timestamp) {
     let staged = try stage(file, label: label)
     do throws(StoreOpenError) {

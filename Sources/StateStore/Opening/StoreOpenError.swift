@@ -1,3 +1,5 @@
+internal import Glibc
+internal import Linux
 public import SDKProtocol
 
 /// The reason why a state can't be opened.
@@ -18,6 +20,11 @@ public enum StoreOpenError: Error, Sendable, Hashable {
   case noCopy(String)
   /// The directory or a file in it can't be read or written.
   case unwritable(String)
+
+  /// The error of a system call on a file, by default the last one of this thread.
+  static func unwritable(path: String, _ errorNumber: CInt = errno) -> StoreOpenError {
+    .unwritable("\(path): \(SystemCallError.text(of: errorNumber))")
+  }
 
   /// The same as a permanent error of the protocol, for calls while the state is not open. An operator has to resolve
   /// the cause.

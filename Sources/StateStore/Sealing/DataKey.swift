@@ -1,3 +1,4 @@
+import CLinux
 import Crypto
 import SDKProtocol
 
@@ -31,5 +32,75 @@ struct DataKey {
     self.slot = slot
     self.wrapped = wrapped
     key = try vault.unwrap(wrapped, for: owner, slot: slot)
+  }
+}
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The key that wraps the data keys, derived from the master key.
+struct WrappingKey: Sendable {
+  private let key: LockedKey
+
+  init(master: SymmetricKey) throws(StoreOpenError) {
+    key = try LockedKey(DerivedKey.derive(from: master, purpose: "data keys"))
+  }
+
+  var isLocked: Bool { key.isLocked }
+
+  func wrap(_ plain: SymmetricKey, for owner: KeyOwner, slot: Int64) throws(SealError) -> Data {
+    let bytes = plain.withUnsafeBytes { Data($0) }
+    let sealed = key.use { wrapping in
+      Result { () throws(SealError) in try Seal.seal(bytes, under: wrapping, owner.context(slot: slot)) }
+    }
+    return try sealed.get()
+  }
+
+  func unwrap(_ wrapped: Data, for owner: KeyOwner, slot: Int64) throws(SealError) -> SymmetricKey {
+    let opened = key.use { wrapping in
+      Result { () throws(SealError) in
+        try Seal.open(wrapped, under: wrapping, owner.context(slot: slot), what: "its data key")
+      }
+    }
+    return SymmetricKey(data: try opened.get())
+  }
+}
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A key in memory that is not swapped, not dumped, and erased on deinitialization.
+///
+/// The cipher needs a temporary copy for each use, which swift-crypto erases but which is not locked.
+final class LockedKey: Sendable {
+  static let byteCount = 32
+
+  private nonisolated(unsafe) let page: UnsafeMutableRawPointer
+  /// Whether the page is locked; false when the system refused to lock it (RLIMIT_MEMLOCK).
+  let isLocked: Bool
+
+  /// Copies a key into a page of its own.
+  init(_ key: SymmetricKey) throws(StoreOpenError) {
+    var memory: UnsafeMutableRawPointer?
+    let status = cl_mlock_secret_page(Self.byteCount, &memory)
+    guard status >= 0, let memory, key.bitCount == Self.byteCount * 8 else {
+      throw .unwritable("no memory for keys (error \(-status))")
+    }
+    page = memory
+    isLocked = status == 0
+    key.withUnsafeBytes { memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: $0.count) }
+  }
+
+  deinit { cl_erase_secret_page(page, Self.byteCount) }
+
+  /// Calls `body` with a temporary copy of the key.
+  func use<Result>(_ body: (SymmetricKey) throws -> Result) rethrows -> Result {
+    try body(SymmetricKey(data: UnsafeRawBufferPointer(start: page, count: Self.byteCount)))
   }
 }

@@ -1,3 +1,4 @@
+import SDKProtocol
 import Synchronization
 
 /// A bounded queue of the changes that wait for the writer, in the order of their calls.
@@ -58,4 +59,10 @@ final class CommitQueue: Sendable {
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   var waitingCount: Int { state.withLock { $0.waiting.count } }
+}
+
+/// A change that waits for the writer, and the continuation that gets its result.
+struct PendingCommit: Sendable {
+  let change: InstanceChange
+  let answer: CheckedContinuation<Result<CommitResult, SDKError>, Never>
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// The write-ahead log as a file.
 ///
@@ -10,7 +11,7 @@ struct WriteAheadLog {
 
   /// Returns the length of the committed log in bytes, while a connection is open; `nil` if the index can't be read.
   func committedLength() -> Int? {
-    guard let file = try? FileDescriptor(opening: directory.sharedMemory, O_RDONLY),
+    guard let file = try? OwnedDescriptor(opening: directory.sharedMemory, O_RDONLY),
       let header = file.read(96), header.count == 96, Array(header[..<48]) == Array(header[48...]), header[12] == 1
     else { return nil }
     let sizeField = Int(header.load(at: 14, as: UInt16.self))
@@ -24,9 +25,9 @@ struct WriteAheadLog {
     let path = directory.writeAheadLog
     var information = stat()
     guard stat(path, &information) == 0, information.st_size > length else { return }
-    let file = try FileDescriptor(opening: path, O_RDWR)
-    guard ftruncate(file.number, off_t(length)) == 0, fsync(file.number) == 0 else {
-      throw .unwritable("\(path): \(FileDescriptor.text(of: errno))")
+    let file = try OwnedDescriptor(opening: path, O_RDWR)
+    guard ftruncate(file.raw, off_t(length)) == 0, fsync(file.raw) == 0 else {
+      throw .unwritable(path: path)
     }
   }
 }

@@ -31,7 +31,7 @@ public final class DatagramJournal: JournalDestination {
     let datagram = Self.datagram(fields)
     var status: Int
     repeat {
-      status = address.withSockaddr { address, length in
+      status = address.withPointer { address, length in
         sendto(socket, datagram, datagram.count, Int32(MSG_NOSIGNAL), address, length)
       }
     } while status < 0 && errno == EINTR

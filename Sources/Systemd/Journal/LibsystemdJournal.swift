@@ -31,3 +31,9 @@ public struct LibsystemdJournal: JournalDestination {
     guard status >= 0 else { throw SystemCallError("sd_journal_sendv", status) }
   }
 }
+
+/// A destination for journal entries.
+public protocol JournalDestination: Sendable {
+  /// Sends one entry. May block until journald accepts it.
+  func send(_ fields: [JournalField]) throws(SystemCallError)
+}

@@ -1,3 +1,5 @@
+import CSystemd
+
 /// The state of the watchdog's health probes: pending requests and their times. A value type, guarded by its owner.
 struct WatchdogBoard {
   private struct Entry {
@@ -29,5 +31,18 @@ struct WatchdogBoard {
   /// Returns for how long each probe's request is pending; zero for those without one.
   func silence(at now: Duration) -> [Duration] {
     entries.map { entry in entry.askedAt.map { max(.zero, now - $0) } ?? .zero }
+  }
+}
+
+/// The watchdog of the service manager.
+public enum Watchdog {
+  /// Returns the time of silence after which the manager assumes a stall (`WatchdogSec=`); nil if it does not watch
+  /// this process.
+  ///
+  /// Send keep-alives (``Notifier/watchdog()``) at intervals of at most half this time.
+  public static func interval() -> Duration? {
+    var microseconds: UInt64 = 0
+    guard sd_watchdog_enabled(0, &microseconds) > 0, microseconds > 0 else { return nil }
+    return .microseconds(Int64(clamping: microseconds))
   }
 }

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import JSONRPC
 public import SDKProtocol
 
 // The contract's own types as arguments, so that an invalid value is rejected before the daemon is called.
@@ -26,3 +27,39 @@ extension InstanceState: ExpressibleByArgument {}
 extension EventType: ExpressibleByArgument {}
 
 extension PushEndpoint.ServiceType: ExpressibleByArgument {}
+
+/// A `key=value` argument of the command line.
+struct Assignment: ExpressibleByArgument, Hashable {
+  /// The text before the first `=`.
+  let key: String
+  /// The text after the first `=`.
+  let text: String
+
+  init?(argument: String) {
+    guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else { return nil }
+    key = String(argument[..<equals])
+    text = String(argument[argument.index(after: equals)...])
+  }
+
+  /// The value: JSON where it can be read as such (`5`, `true`, `["a"]`, `"5"`), otherwise the text itself.
+  var value: JSON { (try? JSONParser.parse(text)) ?? .string(text) }
+}
+
+extension JSONObject {
+  /// Sets a value as the configuration file would: dots in the key lead into nested tables.
+  mutating func assign(_ assignment: Assignment) {
+    let path = assignment.key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    assign(assignment.value, at: path)
+  }
+
+  private mutating func assign(_ value: JSON, at path: [String]) {
+    guard let key = path.first else { return }
+    guard path.count > 1 else {
+      self[key] = value
+      return
+    }
+    var inner = self[key]?.objectValue ?? JSONObject()
+    inner.assign(value, at: Array(path.dropFirst()))
+    self[key] = .object(inner)
+  }
+}

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// The lines of a file or pipe, as they come. Lines over 1 MiB, longer than any audit record, are skipped.
 struct DescriptorLines {
@@ -53,7 +54,7 @@ struct DescriptorLines {
         guard waits else { return false }
         usleep(200_000)
       } else if errno != EINTR {
-        throw CommandFailure.input("The records can't be read: errno \(errno).")
+        throw CommandFailure.input("The records can't be read: \(SystemCallError.text(of: errno)).")
       }
     }
   }

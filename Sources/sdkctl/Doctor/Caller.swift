@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import SDKProtocol
 
 /// The user who runs this program, as the kernel reports it to the daemon.
@@ -32,5 +33,16 @@ struct Caller {
       case .unit, .userUnit: false
       }
     }
+  }
+}
+
+/// The status of a process in `/proc`.
+enum ProcStatus {
+  /// Returns the effective uid of a process; `nil` when the process has ended or is hidden.
+  static func uid(ofProcess pid: Int) -> UInt32? {
+    guard let text = BoundedFile.text(at: "/proc/\(pid)/status", limit: 4096) else { return nil }
+    let lines = text.split(separator: "\n")
+    let numbers = lines.first { $0.hasPrefix("Uid:") }?.split(whereSeparator: \.isWhitespace)
+    return numbers.flatMap { $0.count > 2 ? UInt32($0[2]) : nil }
   }
 }

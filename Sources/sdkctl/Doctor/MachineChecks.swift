@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// The check of the free disk space for the state.
 struct DiskCheck {
@@ -13,8 +14,9 @@ struct DiskCheck {
     }
     var system = statvfs()
     guard statvfs(state, &system) == 0 else {
-      let why = String(cString: strerror(errno))
-      return errno == EACCES
+      let error = errno
+      let why = SystemCallError.text(of: error)
+      return error == EACCES
         ? Finding(.skipped, "disk", "\(state) can't be looked at: \(why).", advice: "run sdkctl doctor as root")
         : Finding(
           .failing, "disk", "\(state) can't be looked at: \(why).",

@@ -1,5 +1,6 @@
 import Glibc
 import JSONRPC
+import Linux
 
 /// The input of a command: standard input, files, the keyboard.
 struct Input {
@@ -21,7 +22,7 @@ struct Input {
   func bytes(from path: String?) throws -> [UInt8] {
     guard let path, path != "-" else { return try readDescriptor(STDIN_FILENO) }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw CommandFailure.input("can't open \(path): errno \(errno).") }
+    guard descriptor >= 0 else { throw CommandFailure.input("\(path) \(FileProblem.system(errno)).") }
     defer { close(descriptor) }
     return try readDescriptor(descriptor)
   }
@@ -61,17 +62,10 @@ struct Input {
   private static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
   private static func bytes(of descriptor: CInt) throws -> [UInt8] {
-    var all: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 16 << 10)
-    while true {
-      let count = read(descriptor, &chunk, chunk.count)
-      if count == 0 { return all }
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw CommandFailure.input("can't read: errno \(errno).")
-      }
-      all += chunk[..<count]
-      guard all.count <= limit else { throw CommandFailure.input("the input is larger than \(limit) bytes.") }
+    do throws(FileProblem) {
+      return try BoundedFile.contents(of: descriptor, limit: limit)
+    } catch {
+      throw CommandFailure.input("The input \(error).")
     }
   }
 }

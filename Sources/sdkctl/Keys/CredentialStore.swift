@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// Root keys as encrypted systemd credentials, in the directory from which the daemon's units load them.
 ///
@@ -46,7 +47,7 @@ struct CredentialStore {
     chmod(temporary, 0o600)
     guard Self.synchronize(temporary), rename(temporary, file(name)) == 0, Self.synchronize(Self.folder) else {
       throw CommandFailure(
-        message: "\(file(name)) can't be written: \(String(cString: strerror(errno))).", reason: "output", status: 1)
+        message: "\(file(name)) can't be written: \(SystemCallError.text(of: errno)).", reason: "output", status: 1)
     }
   }
 
@@ -62,7 +63,7 @@ struct CredentialStore {
   func remove(_ name: String) throws {
     guard unlink(file(name)) == 0, Self.synchronize(Self.folder) else {
       throw CommandFailure(
-        message: "\(file(name)) can't be removed: \(String(cString: strerror(errno))).", reason: "output", status: 1)
+        message: "\(file(name)) can't be removed: \(SystemCallError.text(of: errno)).", reason: "output", status: 1)
     }
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// An error for output whose reader has closed the pipe.
 struct BrokenPipe: Error {}
@@ -63,7 +64,8 @@ struct Output {
       } else if errno == EPIPE {
         throw BrokenPipe()
       } else if errno != EINTR {
-        throw CommandFailure(message: "can't write: errno \(errno).", reason: "output", status: 1)
+        throw CommandFailure(
+          message: "The output can't be written: \(SystemCallError.text(of: errno)).", reason: "output", status: 1)
       }
     }
   }

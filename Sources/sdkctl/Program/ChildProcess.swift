@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// A child process whose standard output and standard error come through pipes.
 final class ChildProcess {
@@ -9,7 +10,7 @@ final class ChildProcess {
     /// The failure of a process that was killed at its deadline.
     static let late = Failure(code: ETIMEDOUT)
     /// The system's message for the code.
-    var description: String { code == ETIMEDOUT ? "it took too long" : String(cString: strerror(code)) }
+    var description: String { code == ETIMEDOUT ? "it took too long" : SystemCallError.text(of: code) }
   }
 
   /// The result of a process that has ended.

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import Synchronization
 
 /// The progress of a long operation: one line on the terminal, which is removed at the end. Without a terminal nothing
@@ -8,7 +9,6 @@ final class Progress: Sendable {
   private static let signs = Array("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
   private let isShown: Bool
-  private let isOver = Atomic(false)
 
   /// - Parameter errors: standard error, on which the line appears.
   init(_ errors: Output) { isShown = errors.isTerminal }
@@ -28,56 +28,38 @@ final class Progress: Sendable {
   /// Shows a text and the elapsed seconds while `body` runs, from its first second on.
   func during<Result>(_ text: String, _ body: () async throws -> Result) async rethrows -> Result {
     guard isShown else { return try await body() }
-    let ticker = Ticker(text: SafeText.escaped(text), progress: self)
+    let ticker = Ticker()
+    let text = SafeText.escaped(text)
+    // A separate thread, since the body blocks this one.
+    try? SystemThread.start(name: "progress", stackSize: 256 << 10) { ticker.run(text) }
     defer { ticker.stop() }
     return try await body()
   }
 
-  /// A thread that updates the line, since a call blocks the calling one.
+  /// Updates the line until it is stopped.
   private final class Ticker: Sendable {
-    private let thread = Mutex<pthread_t?>(nil)
-    private let progress: Progress
+    private let isOver = Mutex(false)
 
-    init(text: String, progress: Progress) {
-      self.progress = progress
-      let work = Unmanaged.passRetained(Work(text: text, progress: progress))
-      var id = pthread_t()
-      let status = pthread_create(
-        &id, nil,
-        { pointer in
-          guard let pointer else { return nil }
-          Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().run()
-          return nil
-        }, work.toOpaque())
-      if status == 0 { thread.withLock { $0 = id } } else { work.release() }
-    }
-
-    func stop() {
-      progress.isOver.store(true, ordering: .releasing)
-      if let id = thread.withLock({ $0 }) { pthread_join(id, nil) }
-    }
-  }
-
-  private final class Work: Sendable {
-    private let text: String
-    private let progress: Progress
-
-    init(text: String, progress: Progress) {
-      self.text = text
-      self.progress = progress
-    }
-
-    func run() {
+    func run(_ text: String) {
       let start = ContinuousClock.now
-      var tick = 0
-      while !progress.isOver.load(ordering: .acquiring) {
+      for tick in 1... {
         usleep(100_000)
-        tick += 1
         let seconds = Int(start.duration(to: .now) / .seconds(1))
-        guard seconds >= 1 else { continue }
-        Progress.write("\(Progress.clear)\(Progress.signs[tick % Progress.signs.count]) \(text) \(seconds) s")
+        let sign = Progress.signs[tick % Progress.signs.count]
+        let isOver = isOver.withLock { isOver in
+          if !isOver, seconds >= 1 { Progress.write("\(Progress.clear)\(sign) \(text) \(seconds) s") }
+          return isOver
+        }
+        if isOver { return }
       }
-      Progress.write(Progress.clear)
+    }
+
+    /// Removes the line. It does not appear again.
+    func stop() {
+      isOver.withLock { isOver in
+        isOver = true
+        Progress.write(Progress.clear)
+      }
     }
   }
 

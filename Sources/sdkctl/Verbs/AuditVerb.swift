@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import JSONRPC
+import Linux
 import SDKClient
 import SDKProtocol
 
@@ -65,7 +66,7 @@ struct AuditVerb: Verb {
   private func read(_ file: String, _ printing: inout AuditPrinting) throws {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw CommandFailure.input("\(file) can't be read: \(String(cString: strerror(errno))).")
+      throw CommandFailure.input("\(file) can't be read: \(SystemCallError.text(of: errno)).")
     }
     defer { close(descriptor) }
     if follow, since == nil { lseek(descriptor, 0, SEEK_END) }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Glibc
+import JSONRPC
 import SDKProtocol
 
 /// `sdkctl backup [NAME]`: makes a backup of the state.
@@ -20,5 +22,73 @@ struct BackupVerb: Verb {
       try await context.ask(DaemonBackup.self, DaemonBackup.Params(name: name))
     }
     try context.presenter.show(result)
+  }
+}
+
+/// `sdkctl restore [COPY]`: replaces the state by a backup.
+struct RestoreVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Put a copy in the place of the state while the daemon is stopped.",
+    discussion: """
+      Takes the newest good copy in backups/ below the directory of the state, the one of a name, or a file. The copy is \
+      checked first. The present state is set aside beside it, never deleted. Instances that were signed in with a token \
+      that can be used once need to be signed in again.
+      """)
+
+  @Argument(help: ArgumentHelp("A copy's name, or the path of a file with a slash in it.", valueName: "copy"))
+  var copy: String?
+
+  @Flag(help: "Begin with an empty state.")
+  var empty = false
+
+  @Option(help: ArgumentHelp("The directory of the state.", valueName: "path"))
+  var state: String?
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func validate() throws {
+    if empty, copy != nil { throw ValidationError("Give a copy or --empty.") }
+    if global.socket != nil { throw ValidationError("A restore knows no socket: give --state.") }
+    if copy?.isEmpty == true { throw ValidationError("A copy has a name.") }
+  }
+
+  func run(in context: CommandContext) async throws {
+    let place = try place(context)
+    if state == nil, place?.mode != .user, geteuid() != 0 {
+      throw CommandFailure(
+        message: "The state of the system's daemon is its own; run this as root.", reason: "notPermitted", status: 4,
+        hints: ["--user is for the daemon of the user"])
+    }
+    let words = empty ? ["--restore-nothing"] : ["--restore", copy ?? ""]
+    let ended = try await Progress(context.errors).during("restore") {
+      try ChildProgram(ChildProgram.daemon, words + (directory(place).map { ["--state", $0] } ?? []))
+    }
+    guard ended.status == 0, let result = try? JSONParser.parse(ended.output) else { throw failure(ended, place) }
+    try context.presenter.show(result)
+    guard context.presenter.isForPeople else { return }
+    try context.errors.line("Next: \(Self.units("start", place)), then sdkctl status")
+  }
+
+  /// Returns the daemon to restore; `nil` when only the directory of its state is known.
+  private func place(_ context: CommandContext) throws -> DaemonPlace? {
+    if state == nil { return try global.daemonOfFiles(context, hint: "give --state, --system or --tenant NAME") }
+    return global.isNamed ? try DaemonPlace(global.location) : nil
+  }
+
+  /// Returns the directory to restore into; `nil` for the default of the user's daemon.
+  private func directory(_ place: DaemonPlace?) -> String? { state ?? (place?.mode == .user ? nil : place?.state) }
+
+  private static func units(_ verb: String, _ place: DaemonPlace?) -> String {
+    guard let place, let unit = place.unit else { return "\(verb) the daemon" }
+    return place.systemctl(verb, "socket", byHand: "") + " \(unit).service"
+  }
+
+  private func failure(_ ended: ChildProgram, _ place: DaemonPlace?) -> CommandFailure {
+    let text = ended.complaint.hasPrefix("sdkd: ") ? String(ended.complaint.dropFirst(6)) : ended.complaint
+    let isInUse = ended.status == 75
+    return CommandFailure(
+      message: text.isEmpty ? "sdkd ended with \(ended.status)." : text, reason: isInUse ? "stateInUse" : "restore",
+      status: isInUse ? 75 : 1,
+      hints: isInUse ? [Self.units("stop", place)] : [])
   }
 }

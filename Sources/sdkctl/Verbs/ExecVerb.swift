@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import JSONRPC
+import Linux
 import SDKProtocol
 
 /// `sdkctl exec ID -- CMD…`: runs a program with a valid token in its environment.
@@ -64,7 +65,7 @@ struct ExecVerb: Verb {
     signal(SIGPIPE, SIG_IGN)
     for word in words { free(word) }
     return CommandFailure(
-      message: "\(command.first ?? "") can't be run: \(String(cString: strerror(cause))).", reason: "exec",
+      message: "\(command.first ?? "") can't be run: \(SystemCallError.text(of: cause)).", reason: "exec",
       status: cause == ENOENT ? 127 : 126)
   }
 }

@@ -34,9 +34,9 @@ struct Composition {
   func serve() async throws {
     let configuration = loaded.configuration
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
-    // Vendors have event loops of their own, so that their traffic and TLS, with hundreds of connections, delay no
-    // caller.
-    let vendors = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+    // Vendors have an event loop of their own, so that their traffic and TLS, with hundreds of connections, delay no
+    // caller. A single one never occupies more than one processor.
+    let vendors = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let http = VendorHTTPClient(group: vendors)
     let operations = Operations()
     let clock = WallClock.system
@@ -72,8 +72,6 @@ struct Composition {
         registry: registry, bridge: bridge, delegates: delegates, events: events, database: opened.database))
 
     let live = LiveConfiguration(configuration)
-    let failing = FailureCell(opened.failure ?? loaded.failure)
-    let readiness = ReadinessCell()
     let metrics = MetricsService(group: group, operations: operations, meters: meters, logger: logger)
     _ = await metrics.use(configuration.metricsListen)
     let report = ReloadReport(
@@ -90,12 +88,14 @@ struct Composition {
         pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
         limits: { live.current.limits.published },
         problems: { [report.health] + metrics.checks + watch.checks + keeping.checks },
-        failing: { failing.value }, metrics: { [meters] in await meters.text() },
+        metrics: { [meters] in await meters.text() },
         reload: { try await reloading.reload() }, backUp: { try await keeping.backUp($0) },
-        rotateKey: { try await keeping.rotateKey() }), delegates: delegates, isReady: { readiness.value })
+        rotateKey: { try await keeping.rotateKey() }), delegates: delegates)
     let gateway = Gateway(
-      router: router, methods: methods, registry: registry, events: events, delegates: delegates, logger: logger,
+      router: router, methods: methods, registry: registry, events: events,
+      delegates: delegates, logger: logger,
       observers: [audit, meters.calls])
+    meters.collect(from: gateway)
 
     let allowances = UserAllowances(configuration.connections)
     let reloader = Reloader(
@@ -106,8 +106,8 @@ struct Composition {
         database: opened.database, listener: listener, allowances: allowances, metrics: metrics, log: log),
       files: FileInstances(
         registry: registry, directory: ConfigurationFiles(main: paths.config).instancesDirectory, logger: logger),
-      start: InstanceStart(registry: registry, gateway: gateway, failing: failing, readiness: readiness),
-      operations: operations, deadlines: deadlines, report: report, stateFailure: opened.failure)
+      operations: operations, deadlines: deadlines, report: report,
+      stateFailure: opened.failure)
     reloading.serve(reloader)
     let listening = ListenerService(
       listener: listener, group: group, live: live, gateway: gateway, operations: operations, events: events,

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Linux
 import StateStore
 
 /// The directory of a state, accessed as its owner by a process that does nothing else.
@@ -34,7 +35,7 @@ struct ConfinedState {
     }
     let status = cl_confine(directory, information.st_uid, information.st_gid)
     guard status == 0 else {
-      throw .unwritable("\(outside) can't be entered as its owner: \(String(cString: strerror(-status)))")
+      throw .unwritable("\(outside) can't be entered as its owner: \(SystemCallError.text(of: -status))")
     }
     path = "/"
   }

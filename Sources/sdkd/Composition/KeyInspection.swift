@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import JSONRPC
+import Linux
 import SDKProtocol
 import StateStore
 
@@ -18,7 +19,7 @@ enum KeyInspection {
       state = try ConfinedState(paths.state)
       guard let state else {
         if errno == ENOENT { return answer([:]) }
-        throw .unwritable("\(paths.state): \(String(cString: strerror(errno)))")
+        throw .unwritable("\(paths.state): \(SystemCallError.text(of: errno))")
       }
       let check = try StateKeyCheck(directory: state.path, key: key)
       return answer(["sealed": .bool(check.isSealed), "file": .bool(check.fileOpens), "key": .bool(check.keyOpens)])

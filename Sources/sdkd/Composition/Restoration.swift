@@ -1,5 +1,6 @@
 import Glibc
 import JSONRPC
+import Linux
 import SDKProtocol
 import StateStore
 
@@ -14,11 +15,11 @@ enum Restoration {
       let file = what.contains("/") ? open(what, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
       defer { if file >= 0 { close(file) } }
       guard file >= 0 || !what.contains("/") else {
-        throw .noCopy("\(what) can't be read: \(String(cString: strerror(errno))).")
+        throw .noCopy("\(what) can't be read: \(SystemCallError.text(of: errno)).")
       }
       state = try ConfinedState(paths.state)
       guard let state else {
-        throw .noCopy("There is no state in \(paths.state): \(String(cString: strerror(errno))).")
+        throw .noCopy("There is no state in \(paths.state): \(SystemCallError.text(of: errno)).")
       }
       let source: StateRestoration.Source =
         file >= 0

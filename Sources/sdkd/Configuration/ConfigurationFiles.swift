@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import SDKInstances
 
 /// The files of a configuration: the main one and those of the instances, in `instances.d` beside it.
@@ -20,7 +21,7 @@ struct ConfigurationFiles: Sendable {
   func instancePaths(_ log: MistakeLog) -> [String] {
     guard let directory = opendir(instancesDirectory) else {
       let error = errno
-      if error != ENOENT { log.add(nil, "The directory can't be read: \(FileProblem.words(error)).") }
+      if error != ENOENT { log.add(nil, "The directory can't be read: \(SystemCallError.text(of: error)).") }
       return []
     }
     defer { closedir(directory) }

@@ -22,16 +22,35 @@ final class ConnectionLink: ClientLink {
     }
   }
 
-  func request(method: String, params: JSON, timeout: Duration) async throws(LinkRequestError) -> JSON {
-    do throws(PeerRequestError) {
-      return try await connection.request(method: method, params: params, timeout: timeout)
-    } catch {
-      switch error {
-      case .refused(let refusal): throw .refused(refusal)
-      case .timedOut: throw .timedOut
-      case .closed: throw .closed
-      case .cancelled: throw .cancelled
-      }
-    }
+  func request(method: String, params: JSON, timeout: Duration) async throws(PeerRequestError) -> JSON {
+    try await connection.request(method: method, params: params, timeout: timeout)
+  }
+}
+
+/// A connection handler that passes requests to the gateway.
+final class ControlHandler: ConnectionHandler {
+  private let gateway: Gateway
+  private let session: ClientSession
+  private let onClose: @Sendable () -> Void
+
+  init(_ connection: Connection, gateway: Gateway, onClose: @escaping @Sendable () -> Void) {
+    self.gateway = gateway
+    self.onClose = onClose
+    session = ClientSession(link: ConnectionLink(connection))
+  }
+
+  func prepare(_ request: RPCRequest) -> RPCRequest { gateway.prepare(request) }
+
+  func accept(_ request: RPCRequest) -> Acceptance { gateway.accept(request, session: session) }
+
+  func refused(_ request: RPCRequest, with error: RPCError) { gateway.refused(request, error, by: session) }
+
+  func receive(notification method: String, params: JSON?) {
+    // Ignored: a notification other than a cancellation has no effect and gets no response.
+  }
+
+  func closed() {
+    onClose()
+    gateway.ended(session)
   }
 }

@@ -1,6 +1,7 @@
 import Concurrency
 import Glibc
 import JSONRPC
+import Linux
 import SDKInstances
 
 /// A small file beside the state with the instances that have a delegate. It contains no secret and is not synced to

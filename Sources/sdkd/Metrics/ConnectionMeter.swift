@@ -2,12 +2,11 @@ import CoreMetrics
 import OpenMetrics
 import Synchronization
 
-/// A counter of connections and of their calls in progress.
+/// A counter of connections.
 final class ConnectionMeter: Sendable {
   private let opened: (admin: Counter, other: Counter)
   private let openAdmins = Atomic(0)
   private let openOthers = Atomic(0)
-  private let running = Atomic(0)
 
   init(registry: MetricsRegistry) {
     func counter(_ role: String) -> Counter {
@@ -21,16 +20,11 @@ final class ConnectionMeter: Sendable {
     [
       MetricSample(.connections, ["admin"], is: openAdmins.load(ordering: .relaxed)),
       MetricSample(.connections, ["other"], is: openOthers.load(ordering: .relaxed)),
-      MetricSample(.callsInFlight, is: running.load(ordering: .relaxed)),
     ]
   }
 
-  /// The number of open connections and of their calls in progress.
-  var counts: (connections: Int, calls: Int) {
-    (
-      openAdmins.load(ordering: .relaxed) + openOthers.load(ordering: .relaxed), running.load(ordering: .relaxed)
-    )
-  }
+  /// The number of open connections.
+  var open: Int { openAdmins.load(ordering: .relaxed) + openOthers.load(ordering: .relaxed) }
 
   func began(isAdmin: Bool) {
     (isAdmin ? opened.admin : opened.other).increment()
@@ -38,10 +32,6 @@ final class ConnectionMeter: Sendable {
   }
 
   func ended(isAdmin: Bool) { change(isAdmin: isAdmin, by: -1) }
-
-  /// Counts a call that waits or runs. Each call of this needs one `callEnded`.
-  func callBegan() { running.wrappingAdd(1, ordering: .relaxed) }
-  func callEnded() { running.wrappingSubtract(1, ordering: .relaxed) }
 
   private func change(isAdmin: Bool, by amount: Int) {
     if isAdmin {

@@ -39,6 +39,11 @@ struct Meters: Sendable {
     registry.collect { [MetricSample(.logDropped, is: Double(writer.droppedCount))] }
   }
 
+  /// Adds the number of calls in progress, read at each request for metrics.
+  func collect(from gateway: Gateway) {
+    registry.collect { [MetricSample(.callsInFlight, is: gateway.callsInProgress)] }
+  }
+
   /// Adds the metrics of the domain, read at each request for metrics.
   func collect(from domain: DomainReading) { registry.collect { await domain.samples } }
 }

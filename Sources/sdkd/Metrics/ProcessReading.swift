@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import OpenMetrics
 
 /// The kernel's statistics of this process. Values that can't be read are omitted.
@@ -59,12 +60,5 @@ enum ProcessReading {
     return limit.rlim_cur == rlim_t.max ? .infinity : Double(limit.rlim_cur)
   }
 
-  private static func text(of path: String) -> String? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: 2048)
-    let count = read(file, &bytes, bytes.count)
-    return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
-  }
+  private static func text(of path: String) -> String? { BoundedFile.text(at: path, limit: 2048) }
 }

@@ -13,7 +13,6 @@ actor Reloader {
   private let load: @Sendable () -> ConfigurationLoader.Loaded
   private let parts: ConfiguredParts
   private let files: FileInstances
-  private let start: InstanceStart
   private let operations: Operations
   private let deadlines: Deadlines
   private let report: ReloadReport
@@ -34,12 +33,12 @@ actor Reloader {
 
   init(
     load: @escaping @Sendable () -> ConfigurationLoader.Loaded, parts: ConfiguredParts, files: FileInstances,
-    start: InstanceStart, operations: Operations, deadlines: Deadlines, report: ReloadReport, stateFailure: SDKError?
+    operations: Operations, deadlines: Deadlines, report: ReloadReport,
+    stateFailure: SDKError?
   ) {
     self.load = load
     self.parts = parts
     self.files = files
-    self.start = start
     self.operations = operations
     self.deadlines = deadlines
     self.report = report
@@ -55,14 +54,14 @@ actor Reloader {
       begun.resolve(.success(()))
     }
     if let failure = stateFailure ?? loaded.failure {
-      start.fail(failure)
+      parts.registry.availability.fail(failure)
       report.degraded(failure, loaded.mistakes)
       return
     }
     do throws(SDKError) {
-      try await start.restore()
+      try await parts.registry.restore()
     } catch {
-      start.fail(error)
+      parts.registry.availability.fail(error)
       report.degraded(error, [])
       return
     }
@@ -70,7 +69,7 @@ actor Reloader {
     // Calls wait during the start anyway, but a name service that does not respond must not delay them for long.
     parts.names.refresh(parts.registry.namesInUse)
     await parts.names.settle(within: Self.patienceWithNames)
-    start.open()
+    parts.registry.availability.serve()
     report.ready(outcome)
   }
 
@@ -89,11 +88,11 @@ actor Reloader {
       throw ConfigurationMistake.refusal(loaded.mistakes)
     }
     if let stateFailure { throw stateFailure }
-    if !isRestored { try await start.restore() }
+    if !isRestored { try await parts.registry.restore() }
     let problems = await parts.use(loaded.configuration)
     let outcome = await apply(loaded, problems)
     parts.names.refresh(parts.registry.namesInUse)
-    start.open()
+    parts.registry.availability.serve()
     report.reloaded(outcome)
     return DaemonReload.Result(
       added: outcome.added, changed: outcome.changed, removed: outcome.removed, unchanged: outcome.unchanged,

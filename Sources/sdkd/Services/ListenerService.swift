@@ -38,16 +38,15 @@ struct ListenerService: Service {
         let uid = connection.peer.uid
         let isCounted = connection.allowance != nil
         meter.began(isAdmin: !isCounted)
-        return ControlHandler(connection, gateway: gateway, operations: operations, meter: meter) {
+        return ControlHandler(connection, gateway: gateway) {
           if isCounted { allowances.end(uid) }
           meter.ended(isAdmin: !isCounted)
         }
       }
     } onGracefulShutdown: {
       socketFile?.end()
-      let counts = meter.counts
       notifier.stopping(
-        status: "stopping: finishing \(counts.calls) calls of \(counts.connections) connections, at most \(grace) s")
+        status: "stopping: finishing \(gateway.callsInProgress) calls of \(meter.open) connections, at most \(grace) s")
       // Calls that are cancelled after the grace, and the last commits, take additional time.
       notifier.extendTimeout(microseconds: UInt64((grace + 15) * 1_000_000))
       operations.start { await drain() }

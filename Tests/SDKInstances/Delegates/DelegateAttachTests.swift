@@ -68,9 +68,9 @@ struct DelegateAttachTests {
       #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 1)
       #expect(world.delegates.attachedCount(of: desk.bridgeKey("chat")) == 1)
       #expect(try await world.events() == [.instanceCreated, .delegateAttached])
-      await world.gateway.ended(session)
+      await world.gateway.endSubscriptionsAndDelegates(of: session)
       #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 0)
-      await world.gateway.ended(session)
+      await world.gateway.endSubscriptionsAndDelegates(of: session)
       #expect(try await world.events() == [.instanceCreated, .delegateAttached, .delegateDetached])
       #expect(try await world.last(.delegateDetached)?.data == [:])
     }
@@ -85,7 +85,7 @@ struct DelegateAttachTests {
       #expect(await world.call("delegate.attach", params, on: sessions[8]).reason == "tooManySubscriptions")
       #expect(await world.call("delegate.attach", params, on: sessions[0]).value == [:], "it has its seat already")
       #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 8)
-      await world.gateway.ended(sessions[3])
+      await world.gateway.endSubscriptionsAndDelegates(of: sessions[3])
       #expect(await world.call("delegate.attach", params, on: sessions[8]).value == [:])
 
       var seats = DelegateSeats()
@@ -142,7 +142,7 @@ struct DelegateAttachTests {
         group.addTask { try await world.ask(desk) }
         for _ in 0..<100 { await Task.yield() }
         #expect(link.requests.isEmpty)
-        await call.answered()
+        call.answered()
         let answer = try await group.next()
         #expect(answer??.token == Secret("t"))
       }
@@ -171,7 +171,7 @@ struct DelegateAttachTests {
       #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
       let lost = await world.delegate("one", Records())
       #expect(world.delegates.hasDelegate(desk.bridgeKey(nil)))
-      await world.gateway.ended(lost)
+      await world.gateway.endSubscriptionsAndDelegates(of: lost)
       #expect(world.delegates.hasDelegate(desk.bridgeKey(nil)))
       #expect(try await world.ask(desk) == nil, "who has a provider does not wait")
       try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
@@ -189,7 +189,7 @@ struct DelegateAttachTests {
       let desk = try await world.instance()
       let link = FakeLink()
       let session = ClientSession(link: link)
-      link.answer { [weak link] _, _ throws(LinkRequestError) in
+      link.answer { [weak link] _, _ throws(PeerRequestError) in
         link?.close()
         throw .closed
       }
@@ -197,7 +197,7 @@ struct DelegateAttachTests {
       try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
         group.addTask { try await world.ask(desk, waits: true) }
         try await eventually("it is asked") { link.isClosed }
-        await world.gateway.ended(session)
+        await world.gateway.endSubscriptionsAndDelegates(of: session)
         _ = await world.delegate("back", Records())
         let answer = try await group.next()
         #expect(answer??.token == Secret("back"))
@@ -208,14 +208,14 @@ struct DelegateAttachTests {
   @Test func `The waiting ends with the grace, the deadline, the task or the daemon`() async throws {
     try await World.run(grace: .seconds(2)) { world in
       let desk = try await world.instance()
-      await world.gateway.ended(await world.delegate("one", Records()))
+      await world.gateway.endSubscriptionsAndDelegates(of: await world.delegate("one", Records()))
       #expect(await reason { _ = try await world.ask(desk, waits: true) } == "providerTimeout")
       #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
       #expect(try await world.ask(desk, waits: true) == nil, "after the grace nobody is there")
     }
     try await World.run(grace: .seconds(600)) { world in
       let desk = try await world.instance()
-      await world.gateway.ended(await world.delegate("one", Records()))
+      await world.gateway.endSubscriptionsAndDelegates(of: await world.delegate("one", Records()))
       var question = world.question(desk)
       question.deadline = world.clock.now + 0.1
       #expect(await reason { _ = try await world.ask(question, desk, waits: true) } == "providerTimeout")
@@ -240,7 +240,7 @@ struct DelegateAttachTests {
       let desk = try await world.instance()
       let session = await world.delegate("one", Records())
       _ = await world.call("delegate.detach", on: session)
-      await world.gateway.ended(session)
+      await world.gateway.endSubscriptionsAndDelegates(of: session)
       #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
       #expect(try await world.ask(desk, waits: true) == nil)
     }

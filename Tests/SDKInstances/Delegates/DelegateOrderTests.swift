@@ -24,7 +24,7 @@ struct DelegateOrderTests {
   }
 
   @Test func `What fails or is deferred is passed to the next`() async throws {
-    let answers: [(Result<JSON, LinkRequestError>, String?)] = [
+    let answers: [(Result<JSON, PeerRequestError>, String?)] = [
       (.success(["defer": true]), nil), (.failure(.timedOut), "providerTimeout"), (.failure(.closed), "providerFailed"),
       (.failure(.refused(.cancelled)), "providerFailed"), (.success(["tokne": "x"]), "providerFailed"),
       (.success("x"), "providerFailed"),

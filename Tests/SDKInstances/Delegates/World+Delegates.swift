@@ -9,10 +9,10 @@ extension World {
   /// request adds the name to `asked`.
   func delegate(
     _ name: String, _ asked: Records<String>, to instance: String = "desk", uid: UInt32 = 0,
-    answer: Result<JSON, LinkRequestError>? = nil
+    answer: Result<JSON, PeerRequestError>? = nil
   ) async -> ClientSession {
     let link = FakeLink(uid: uid)
-    link.answer { _, _ throws(LinkRequestError) in
+    link.answer { _, _ throws(PeerRequestError) in
       asked.add(name)
       return try (answer ?? .success(["token": .string(name)])).get()
     }

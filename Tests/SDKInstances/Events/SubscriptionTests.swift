@@ -64,7 +64,7 @@ struct SubscriptionTests {
       for _ in 0..<200 { await Task.yield() }
       let link = try link(session)
       #expect(link.sent.isEmpty)
-      await call.answered()
+      call.answered()
       try await eventually("the event is delivered") { link.eventTypes == ["userLoggedIn"] }
       let name = try JSONParser.parse(reply)["subscription"]
       #expect(link.notifications("events.event").first?["subscription"] == name)
@@ -229,7 +229,7 @@ struct SubscriptionTests {
       #expect(await world.call("events.unsubscribe", params, on: world.session()).reason == "invalidParams")
       #expect(await world.call("events.unsubscribe", params, on: session).value == [:])
       _ = try await subscribe(world, session)
-      await world.gateway.ended(session)
+      await world.gateway.endSubscriptionsAndDelegates(of: session)
       #expect(await world.hub.standing.subscriptions == 0)
     }
   }

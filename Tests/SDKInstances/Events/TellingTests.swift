@@ -18,7 +18,7 @@ struct TellingTests {
 
     init(_ desk: HostedInstance) { self.desk = desk }
 
-    func request(method: String, params: JSON, timeout: Duration) async throws(LinkRequestError) -> JSON {
+    func request(method: String, params: JSON, timeout: Duration) async throws(PeerRequestError) -> JSON {
       throw .closed
     }
 

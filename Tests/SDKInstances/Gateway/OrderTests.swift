@@ -21,7 +21,7 @@ struct OrderTests {
       }
       for _ in 0..<200 { await Task.yield() }
       #expect(answered.count == 0)
-      world.gateway.open()
+      world.registry.availability.serve()
       #expect(await waiting.value.value?["state"] == "authenticated")
       _ = await answer
     }
@@ -29,13 +29,29 @@ struct OrderTests {
 
   @Test func `When state can't be read calls say why, and those that need none answer`() async throws {
     try await World.run(isReady: false) { world in
-      world.gateway.open(failing: SDKError(.store, .keyMissing, "The key is missing; restore it."))
+      world.registry.availability.fail(SDKError(.store, .keyMissing, "The key is missing; restore it."))
       let session = world.session()
       #expect(await world.call("instance.list", on: session).reason == "keyMissing")
       #expect(await world.call("token.get", ["instance": "x"], on: session).reason == "keyMissing")
       #expect(await world.call("daemon.info", on: session).value?["name"] == "sdkd")
       #expect(await world.call("daemon.health", on: session).value != nil)
       #expect(await world.call("rpc.discover", on: session).value != nil)
+      for method in ["daemon.metrics", "daemon.reload"] {
+        #expect(await world.call(method, on: session).value != nil, "\(method)")
+        #expect(await world.call(method, on: world.session(uid: 7)).reason == "accessDenied", "\(method)")
+      }
+    }
+  }
+
+  @Test func `A call is in progress from its acceptance to its end`() async throws {
+    try await World.run { world in
+      _ = try await world.instance()
+      let calls = (0..<2).map { _ in world.accept("instance.get", ["instance": "desk"], on: world.session()) }
+      #expect(world.gateway.callsInProgress == 2)
+      _ = await World.finish(calls[0])
+      #expect(world.gateway.callsInProgress == 1)
+      if case .run(let call) = calls[1] { call.abandon() }
+      #expect(world.gateway.callsInProgress == 0)
     }
   }
 

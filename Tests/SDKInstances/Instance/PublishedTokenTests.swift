@@ -27,6 +27,25 @@ struct PublishedTokenTests {
     try check(end: end, http: http)
   }
 
+  @Test func `Seconds have the text that JSON gives them, rounded down to milliseconds`() {
+    var random = SystemRandomNumberGenerator()
+    let edges = [
+      0, 0.0009, 0.001, 0.01, 0.1, 0.999, 1, 59.9999, 60.05, 1e9 + 0.25, 1e12 - 0.5, 1e12, 1e300, -1, -0.5, .infinity,
+      .nan,
+    ]
+    for seconds in edges + (0..<20_000).map({ _ in Double.random(in: 0..<4_000, using: &random) })
+      + (0..<20_000).map({ _ in Double.random(in: 0..<1e12, using: &random) })
+    {
+      var bytes: [UInt8] = []
+      PublishedToken.append(seconds: seconds, to: &bytes)
+      let expected = JSONNumber((seconds * 1000).rounded(.down) / 1000).text
+      guard bytes.elementsEqual(expected.utf8) else {
+        Issue.record("\(seconds): \(String(decoding: bytes, as: UTF8.self)) instead of \(expected)")
+        return
+      }
+    }
+  }
+
   @Test func `It is given while the token lives long enough`() {
     let credential = Credential(token: "x", type: .jwt, obtainedAt: now, expiresAt: now + 60)
     let published = PublishedToken(credential, http: TokenHTTP())

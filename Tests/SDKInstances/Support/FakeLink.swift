@@ -14,7 +14,7 @@ final class FakeLink: ClientLink {
   private let answering = Mutex<Answering?>(nil)
 
   /// A function that responds to the daemon's requests.
-  typealias Answering = @Sendable (_ method: String, _ params: JSON) async throws(LinkRequestError) -> JSON
+  typealias Answering = @Sendable (_ method: String, _ params: JSON) async throws(PeerRequestError) -> JSON
 
   init(uid: UInt32 = 0, unit: String? = nil) {
     peer = Peer(pid: 1, uid: uid, gid: uid, process: PeerProcess(unit: unit))
@@ -35,7 +35,7 @@ final class FakeLink: ClientLink {
 
   func answer(with answering: @escaping Answering) { self.answering.withLock { $0 = answering } }
 
-  func request(method: String, params: JSON, timeout: Duration) async throws(LinkRequestError) -> JSON {
+  func request(method: String, params: JSON, timeout: Duration) async throws(PeerRequestError) -> JSON {
     asked.withLock { $0.append((method, params, timeout)) }
     guard !isClosed, let answering = answering.withLock({ $0 }) else { throw .closed }
     return try await answering(method, params)

@@ -9,7 +9,7 @@ extension World {
     ClientSession(link: FakeLink(uid: uid, unit: unit))
   }
 
-  func accept(_ method: String, _ params: JSON?, on session: ClientSession) -> Gateway.Admission {
+  func accept(_ method: String, _ params: JSON?, on session: ClientSession) -> Acceptance {
     gateway.accept(RPCRequest(id: .null, method: method, params: params), session: session)
   }
 
@@ -18,12 +18,12 @@ extension World {
     await Self.finish(accept(method, params, on: session))
   }
 
-  static func finish(_ admission: Gateway.Admission) async -> Result<JSON, RPCError> {
+  static func finish(_ admission: Acceptance) async -> Result<JSON, RPCError> {
     switch admission {
     case .reply(let result): return read(result)
     case .run(let call):
       let result = await call.run()
-      await call.answered()
+      await (call as? PendingCall)?.followUp()
       return read(result)
     }
   }
@@ -39,6 +39,6 @@ extension Result where Success == JSON, Failure == RPCError {
   var reason: String? { error?.reason }
 }
 
-extension Gateway.Admission {
+extension Acceptance {
   var isImmediate: Bool { if case .reply = self { true } else { false } }
 }

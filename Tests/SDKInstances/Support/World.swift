@@ -54,21 +54,20 @@ final class World: Sendable {
     ]
     registry = InstanceRegistry(kinds: kinds, access: access, environment: environment)
     let facts = DaemonFacts(
-      pid: 1, startedAt: ManualClock.start, restartCount: 0, limits: { [:] }, problems: { [] }, failing: { nil },
+      pid: 1, startedAt: ManualClock.start, restartCount: 0, limits: { [:] }, problems: { [] },
       metrics: { DaemonMetrics.Result(contentType: "text/plain", text: "# EOF\n") },
       reload: { DaemonReload.Result(added: [], changed: [], removed: [], unchanged: [], problems: []) },
       backUp: { DaemonBackup.Result(name: $0.name ?? "auto-1", bytes: 0, createdAt: ManualClock.start) },
       rotateKey: { DaemonRotateKey.Result(rewrapped: 0) })
-    let ready = Promise<Void>()
     delegates = Delegates(
       grace: grace, replyTime: .seconds(60), clock: clock.wall, operations: operations, logger: logger)
     delegates.serve(registry)
     let (router, methods) = Handlers.router(
-      registry: registry, kinds: kinds, facts: facts, delegates: delegates, isReady: { ready.result != nil })
+      registry: registry, kinds: kinds, facts: facts, delegates: delegates)
     gateway = Gateway(
-      router: router, methods: methods, registry: registry, events: hub, delegates: delegates, logger: logger,
+      router: router, methods: methods, registry: registry, events: hub,
+      delegates: delegates, logger: logger,
       observers: [calls], clock: MonotonicClock { [clock] in .seconds(clock.now - ManualClock.start) })
-    ready.resolve(.success(()))
   }
 
   /// Runs a test in a new world, and then ends the world's tasks.
@@ -86,9 +85,8 @@ final class World: Sendable {
         world.bridge.openAll()
         world.operations.finish()
       }
-      await world.registry.restore(try await world.store.load())
-      try await world.hub.begin(world.registry)
-      if isReady { world.gateway.open() }
+      try await world.registry.restore()
+      if isReady { world.registry.availability.serve() }
       try await test(world)
     }
   }

@@ -6,8 +6,8 @@ import Synchronization
 
 /// A socket pool that reports a socket's bytes with a delay of 50 ms.
 ///
-/// It counts the sockets that were closed meanwhile. Whoever waits for one would read from its descriptor, which may
-/// belong to another connection by then.
+/// It counts the sockets that were closed meanwhile. The task that waits for such a socket would read from its
+/// descriptor, which may belong to another connection by then.
 final class LatePool: AsyncSocketPool {
   private let base: any AsyncSocketPool = HTTPServer.defaultPool()
   private let count = Mutex(0)

@@ -15,7 +15,7 @@ final class DatagramReceiver: Sendable {
     path = directory.file("s")
     socket = cl_unix_datagram_create()
     guard socket >= 0, let address = UnixAddress(path: path) else { throw SystemCallError("socket", socket) }
-    let status = address.withSockaddr { bind(socket, $0, $1) }
+    let status = address.withPointer { bind(socket, $0, $1) }
     guard status == 0 else { throw SystemCallError("bind", errno) }
   }
 

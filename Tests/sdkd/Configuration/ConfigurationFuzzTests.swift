@@ -1,4 +1,5 @@
 import JSONRPC
+import Linux
 import SDKInstances
 import Testing
 

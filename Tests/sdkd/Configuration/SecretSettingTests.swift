@@ -43,15 +43,6 @@ struct SecretSettingTests {
     #expect(files.load().lines == [])
   }
 
-  @Test func `A group may read only what root hands to the daemon's own`() {
-    let own = getegid()
-    #expect(FileMode(bits: 0o640, owner: 1000, group: own).isReadableByOthers)
-    #expect(FileMode(bits: 0o640, owner: 0, group: own &+ 1).isReadableByOthers)
-    #expect(!FileMode(bits: 0o640, owner: 0, group: own).isReadableByOthers)
-    #expect(FileMode(bits: 0o644, owner: 0, group: own).isReadableByOthers)
-    #expect(!FileMode(bits: 0o600, owner: 1000, group: 1000).isReadableByOthers)
-  }
-
   @Test func `A credential and a file stand for their text, without the last line's end`() throws {
     let credential = try load("{ credential = \"vendor.secret\" }", mode: 0o644) {
       try $0.write("vendor.secret", "from systemd\n", mode: 0o444)

@@ -10,6 +10,7 @@ public enum DaemonInfo: SDKMethod {
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
+  public static let needsState = false
 
   public typealias Params = Empty
 

@@ -10,6 +10,7 @@ public enum DaemonMetrics: SDKMethod {
     """
   public static let access = MethodAccess.role(.admin)
   public static let ordering = MethodOrdering.free
+  public static let needsState = false
 
   public typealias Params = Empty
 

@@ -13,6 +13,7 @@ public enum DaemonReload: SDKMethod {
     """
   public static let access = MethodAccess.role(.admin)
   public static let ordering = MethodOrdering.write(waits: true)
+  public static let needsState = false
 
   public typealias Params = Empty
 

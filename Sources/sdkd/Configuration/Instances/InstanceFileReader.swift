@@ -1,5 +1,6 @@
 import DelegateBridge
 import JSONRPC
+import Linux
 import SDKInstances
 import SDKProtocol
 

@@ -1,5 +1,6 @@
 import Glibc
 import JSONRPC
+import Linux
 import SDKInstances
 
 /// A resolver of secrets that files refer to: `{ credential = "NAME" }`, `{ file = "/path" }`.

@@ -1,5 +1,6 @@
 import Glibc
 import JSONRPC
+import Linux
 import SDKInstances
 import SDKProtocol
 

@@ -1,0 +1,65 @@
+/// The program's side of one connection.
+///
+/// All functions but `prepare` are called on the connection's event loop, in the order of the frames. They must not
+/// block: longer work belongs in an `AcceptedCall`.
+public protocol ConnectionHandler: Sendable {
+  /// Returns a long request with its `prepared` set, so that slow work such as decoding is done before `accept`. Runs
+  /// on any thread.
+  func prepare(_ request: RPCRequest) -> RPCRequest
+  /// Decides about a request. Positions in queues are taken here, in arrival order.
+  ///
+  /// A notification that is sent while this runs follows the reply that this returns.
+  func accept(_ request: RPCRequest) -> Acceptance
+  /// Reports a request that the transport answered with an error before `accept`. The program must not answer it.
+  func refused(_ request: RPCRequest, with error: RPCError)
+  /// Handles a notification that the transport does not handle itself.
+  func receive(notification method: String, params: JSON?)
+  /// Reports the end of the connection. Called once, after everything else, when the last call has returned.
+  func closed()
+}
+
+extension ConnectionHandler {
+  /// Returns the request unchanged.
+  public func prepare(_ request: RPCRequest) -> RPCRequest { request }
+  /// Does nothing.
+  public func refused(_ request: RPCRequest, with error: RPCError) {}
+}
+
+/// The decision about a request.
+public enum Acceptance: Sendable {
+  /// The request is answered at once; the result is JSON text.
+  case reply(Result<[UInt8], RPCError>)
+  /// The call runs when the connection's limits allow it.
+  case run(any AcceptedCall)
+}
+
+/// An accepted request. Exactly one of `run` and `abandon` is called, once.
+public protocol AcceptedCall: Sendable {
+  /// Runs the request; the result is JSON text.
+  ///
+  /// The task is cancelled by `$/cancelRequest` and by the end of the connection. It must then return soon, because the
+  /// connection's end waits for it.
+  func run() async -> Result<[UInt8], RPCError>
+  /// Releases its position in queues: the request was cancelled, refused or cut off before it ran.
+  func abandon()
+  /// Reports that the response is written: lines sent from now on follow it. Called on the event loop after `run`,
+  /// unless the connection ended before.
+  func answered()
+}
+
+extension AcceptedCall {
+  /// Does nothing.
+  public func answered() {}
+}
+
+/// The reason why a request that we sent to a peer has no result.
+public enum PeerRequestError: Error, Sendable, Hashable {
+  /// The peer responded with an error.
+  case refused(RPCError)
+  /// No response came in time. The peer was sent `$/cancelRequest`.
+  case timedOut
+  /// The connection has ended.
+  case closed
+  /// The waiting task was cancelled. If the request was sent, the peer was sent `$/cancelRequest`.
+  case cancelled
+}

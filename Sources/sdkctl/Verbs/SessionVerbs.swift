@@ -1,0 +1,47 @@
+import ArgumentParser
+import JSONRPC
+import SDKProtocol
+
+/// `sdkctl open ID`: opens a session and shows all that an app needs for a conversation.
+struct OpenVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "open", abstract: "Open a session and show it.",
+    discussion: "Shows what an app gets to open a conversation; secrets only with -o json.")
+
+  @Argument(help: "The instance.")
+  var id: InstanceID
+
+  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
+  var service: String?
+
+  @OptionGroup var lifetime: TokenLifetime
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    let params = SessionOpen.Params(instance: id, service: service, minTTL: lifetime.minTTL, timeout: global.timeout)
+    let session = try await context.ask(SessionOpen.self, params, isTimed: true)
+    try lifetime.check(session["token"], in: context)
+    try context.presenter.show(session)
+  }
+}
+
+/// `sdkctl refresh ID`: renews the token now.
+struct RefreshVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "refresh", abstract: "Renew the token now.",
+    discussion: "Shows the new token's id and end; the token itself only with -o json.")
+
+  @Argument(help: "The instance.")
+  var id: InstanceID
+
+  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
+  var service: String?
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    let params = TokenRefresh.Params(instance: id, service: service, timeout: global.timeout)
+    try context.presenter.show(try await context.ask(TokenRefresh.self, params, isTimed: true))
+  }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import JSONRPC
+
+/// `sdkctl login ID`: signs a user in, by the method of the instance's kind.
+struct LoginVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "login", abstract: "Sign a user in.",
+    discussion: """
+      Reads what the instance's kind takes, such as a JWT or an identity as JSON, from standard input, from --file, \
+      or from the keyboard without showing it.
+      """)
+
+  @OptionGroup var options: KindCallOptions
+
+  @Option(help: "Read from this file instead of standard input.", completion: .file())
+  var file: String?
+
+  @Flag(help: "Wait until the vendor has accepted the user, for kinds that answer before.")
+  var wait = false
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    try await context.call(verb: "login", options, file: file, waits: wait)
+  }
+}
+
+/// `sdkctl logout ID`: signs the user out, by the method of the instance's kind.
+struct LogoutVerb: Verb {
+  static let configuration = CommandConfiguration(commandName: "logout", abstract: "Sign the user out.")
+
+  @OptionGroup var options: KindCallOptions
+
+  @Flag(help: "Forget the user here even if the vendor can't be told.")
+  var localOnly = false
+
+  @Flag(help: "Wait until the vendor has ended the session, for kinds that answer before.")
+  var wait = false
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    try await context.call(verb: "logout", options, extra: localOnly ? ["localOnly": true] : [:], waits: wait)
+  }
+}
+
+/// `sdkctl identity ID`: shows the identity of an instance, by the method of its kind.
+struct IdentityVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "identity", abstract: "Show the identity, without secrets.")
+
+  @OptionGroup var options: KindCallOptions
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    try await context.call(verb: "identity", options)
+  }
+}
