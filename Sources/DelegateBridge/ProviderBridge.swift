@@ -163,7 +163,8 @@ public final class ProviderBridge: AnsweringBridge {
     let needed = min(provider.timeout.duration, Self.shortestRun)
     let patience = time.left(until: question.deadline) - needed
     guard patience > .zero else { throw .tooLate }
-    return try await slots.acquire(key, owner: owner, concurrency: provider.concurrency, patience: patience)
+    return try await slots.acquire(
+      key, name: question.instance.name, owner: owner, concurrency: provider.concurrency, patience: patience)
   }
 
   public func status(of key: BridgeKey) -> Instance.Bridge {

@@ -16,9 +16,9 @@ import Testing
     let provider = FakeProvider()
     provider.hang("/hang")
     let bridge = bridge(provider)
-    let question = try BridgeQuestion.sample()
     try await withThrowingTaskGroup(of: Reason?.self) { group in
       for number in 0..<300 {
+        let question = try BridgeQuestion.sample(of: "desk-\(number)")
         group.addTask {
           await failure { () async throws(SDKError) in
             try await bridge.ask(
@@ -32,7 +32,7 @@ import Testing
       #expect(provider.current == 248)
       for number in 0..<50 {
         let answer = try await bridge.ask(
-          question, of: .numbered(1000 + number), provider: ProviderConfiguration(command: ["/works"]), owner: 4711)
+          .sample(), of: .numbered(1000 + number), provider: ProviderConfiguration(command: ["/works"]), owner: 4711)
         #expect(answer.token == Secret("token-of-/works"))
       }
       group.cancelAll()
@@ -44,9 +44,9 @@ import Testing
     let provider = FakeProvider()
     provider.hang("/hang")
     let bridge = bridge(provider)
-    let question = try BridgeQuestion.sample()
-    await withTaskGroup(of: Reason?.self) { group in
+    try await withThrowingTaskGroup(of: Reason?.self) { group in
       for number in 0..<300 {
+        let question = try BridgeQuestion.sample(of: "desk-\(number)")
         group.addTask {
           await failure { () async throws(SDKError) in
             try await bridge.ask(
@@ -55,7 +55,7 @@ import Testing
           }?.reason
         }
       }
-      for _ in 0..<300 - 256 { #expect(await group.next() == .some(.providerBackoff)) }
+      for _ in 0..<300 - 256 { #expect(try await group.next() == .some(.providerBackoff)) }
       #expect(provider.current == 256)
       group.cancelAll()
     }

@@ -142,4 +142,28 @@ import Testing
     #expect(try other.call("token.refresh", ["instance": "c"], within: 60)["fromCache"] == false)
     #expect(desk.stop() == 0)
   }
+
+  @Test("The provider of an instance that was made again waits until the run of its deleted namesake has ended")
+  func aNewInstanceWaitsForTheRunOfItsNamesake() throws {
+    let desk = try BridgeDesk(
+      """
+      cd "$(dirname "$0")"
+      exec 9>lock
+      flock -n 9 || echo overlap >> runs
+      echo run >> runs
+      [ ! -e hangs ] || { trap '' TERM; sleep 300; }
+      exec \(BridgeDesk.mint)
+      """, ["timeout": "1m"])
+    try desk.desk.write("hangs", "")
+    let refresh = desk.line.begin("token.refresh", ["instance": "desk"])
+    try eventually("it hangs", within: 30) { desk.read("runs") == "run\n" }
+    try FileManager.default.removeItem(atPath: desk.path("hangs"))
+    try desk.line.call("instance.delete", ["instance": "desk"])
+    #expect(try desk.line.answer(refresh)["error"]?["data"]?["reason"] == "instanceNotFound")
+    try desk.desk.create(
+      "desk", on: desk.line, settings: BridgeDesk.lazy, provider: ["command": [.string(desk.path("provider"))]])
+    try login("desk", "alice", on: desk.line)
+    #expect(try desk.line.call("token.refresh", ["instance": "desk"], within: 60)["fromCache"] == false)
+    #expect(desk.read("runs") == "run\nrun\n")
+  }
 }

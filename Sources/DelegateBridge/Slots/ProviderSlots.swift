@@ -25,6 +25,7 @@ final class ProviderSlots: Sendable {
   /// Waits for a slot; instances take turns.
   ///
   /// - Parameters:
+  ///   - name: the name of the key's instance.
   ///   - owner: the uid whose share it counts against; `nil` for an instance that a file defines, which has a share of
   ///     its own.
   ///   - patience: the longest wait.
@@ -32,14 +33,14 @@ final class ProviderSlots: Sendable {
   /// - Throws: `providerBackoff` when hung runs fill the limits or the wait is over; `shuttingDown` when the task was
   ///   cancelled.
   func acquire(
-    _ key: BridgeKey, owner: UInt32?, concurrency: Int, patience: Duration
+    _ key: BridgeKey, name: String, owner: UInt32?, concurrency: Int, patience: Duration
   ) async throws(SDKError) -> Int {
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID
     }
     let owner = owner.map { ProviderOwner.uid($0) } ?? .file(instance: key.instance)
-    let request = SlotRequest(id: id, key: key, owner: owner, concurrency: concurrency)
+    let request = SlotRequest(id: id, key: key, name: name, owner: owner, concurrency: concurrency)
     let verdict = await withTaskGroup(of: Void.self) { group in
       group.addTask {
         do { try await self.clock.sleep(for: patience) } catch { return }

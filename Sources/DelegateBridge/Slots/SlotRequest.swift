@@ -4,6 +4,9 @@ struct SlotRequest: Sendable, Hashable {
   let id: Int
   /// The key of the question. The queue is fair between instances.
   let key: BridgeKey
+  /// The name of the instance. Runs are counted by it, as the run of a deleted instance may not have ended yet when
+  /// another is made under the name.
+  let name: String
   /// The owner whose share the run counts against.
   let owner: ProviderOwner
   /// The number of runs that the instance's provider allows at a time.

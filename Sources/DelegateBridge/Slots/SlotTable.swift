@@ -30,7 +30,7 @@ struct SlotTable: Sendable {
   private var longOfOwner: [ProviderOwner: Int] = [:]
   private var runsOfFiles = 0
   private var longOfFiles = 0
-  private var runsOfInstance: [String: Int] = [:]
+  private var runsOfName: [String: Int] = [:]
   private(set) var longCount = 0
 
   init(limits: SlotLimits) { self.limits = limits }
@@ -77,7 +77,7 @@ struct SlotTable: Sendable {
   mutating func finish(_ id: Int, succeeded: Bool?) -> Changes {
     guard let run = runs.removeValue(forKey: id) else { return Changes() }
     Self.decrement(&runsOfOwner, run.request.owner)
-    Self.decrement(&runsOfInstance, run.request.key.instance)
+    Self.decrement(&runsOfName, run.request.name)
     if run.request.owner.isFile { runsOfFiles -= 1 }
     if run.isLong {
       longCount -= 1
@@ -108,7 +108,7 @@ struct SlotTable: Sendable {
 
   /// Returns whether the limits of the instance and of instances from files allow another run.
   private func isAllowed(_ request: SlotRequest) -> Bool {
-    runsOfInstance[request.key.instance, default: 0] < max(1, request.concurrency)
+    runsOfName[request.name, default: 0] < max(1, request.concurrency)
       && !(request.owner.isFile && runsOfFiles >= limits.runningForFiles)
   }
 
@@ -162,7 +162,7 @@ struct SlotTable: Sendable {
     runs[request.id] = Run(request: request)
     runsOfOwner[request.owner, default: 0] += 1
     if request.owner.isFile { runsOfFiles += 1 }
-    runsOfInstance[request.key.instance, default: 0] += 1
+    runsOfName[request.name, default: 0] += 1
     return request.id
   }
 

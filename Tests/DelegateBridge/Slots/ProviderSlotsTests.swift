@@ -8,9 +8,9 @@ import Testing
 
   @Test func waitEndsWithTheDeadline() async throws {
     let slots = slots(SlotLimits(concurrent: 1))
-    _ = try await slots.acquire(.numbered(1), owner: 0, concurrency: 1, patience: .seconds(60))
+    _ = try await slots.acquire(.numbered(1), name: "1", owner: 0, concurrency: 1, patience: .seconds(60))
     let error = await failure { () async throws(SDKError) in
-      try await slots.acquire(.numbered(2), owner: 0, concurrency: 1, patience: .milliseconds(20))
+      try await slots.acquire(.numbered(2), name: "2", owner: 0, concurrency: 1, patience: .milliseconds(20))
     }
     #expect(error?.reason == .providerBackoff)
     #expect(error?.retryAfter != nil)
@@ -19,11 +19,11 @@ import Testing
 
   @Test func cancelledWaiterLeavesTheQueue() async throws {
     let slots = slots(SlotLimits(concurrent: 1))
-    let first = try await slots.acquire(.numbered(1), owner: 0, concurrency: 1, patience: .seconds(60))
+    let first = try await slots.acquire(.numbered(1), name: "1", owner: 0, concurrency: 1, patience: .seconds(60))
     await withTaskGroup(of: SDKError?.self) { group in
       group.addTask {
         await failure { () async throws(SDKError) in
-          try await slots.acquire(.numbered(2), owner: 0, concurrency: 1, patience: .seconds(60))
+          try await slots.acquire(.numbered(2), name: "2", owner: 0, concurrency: 1, patience: .seconds(60))
         }
       }
       #expect(await eventually { slots.counts.waiting == 1 })
@@ -41,7 +41,7 @@ import Testing
       group.cancelAll()
       group.addTask {
         await failure { () async throws(SDKError) in
-          try await slots.acquire(.numbered(2), owner: 0, concurrency: 1, patience: .seconds(60))
+          try await slots.acquire(.numbered(2), name: "2", owner: 0, concurrency: 1, patience: .seconds(60))
         }
       }
       #expect(await group.next()??.reason == .shuttingDown)
@@ -51,8 +51,8 @@ import Testing
 
   @Test func nextOneIsLetInWhenARunEnds() async throws {
     let slots = slots(SlotLimits(concurrent: 1))
-    let first = try await slots.acquire(.numbered(1), owner: 0, concurrency: 1, patience: .seconds(60))
-    async let second = slots.acquire(.numbered(2), owner: 0, concurrency: 1, patience: .seconds(60))
+    let first = try await slots.acquire(.numbered(1), name: "1", owner: 0, concurrency: 1, patience: .seconds(60))
+    async let second = slots.acquire(.numbered(2), name: "2", owner: 0, concurrency: 1, patience: .seconds(60))
     #expect(await eventually { slots.counts.waiting == 1 })
     slots.finish(first, succeeded: false)
     let id = try await second

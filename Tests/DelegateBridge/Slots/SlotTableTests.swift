@@ -3,8 +3,12 @@ import Testing
 @testable import DelegateBridge
 
 @Suite struct SlotTableTests {
-  private func request(_ id: Int, of instance: Int, owner: UInt32 = 0, concurrency: Int = 1) -> SlotRequest {
-    SlotRequest(id: id, key: .numbered(instance), owner: .uid(owner), concurrency: concurrency)
+  private func request(
+    _ id: Int, of instance: Int, named name: String? = nil, owner: UInt32 = 0, concurrency: Int = 1
+  ) -> SlotRequest {
+    let key = BridgeKey.numbered(instance)
+    return SlotRequest(
+      id: id, key: key, name: name ?? key.instance, owner: .uid(owner), concurrency: concurrency)
   }
 
   private let limits = SlotLimits(concurrent: 3, running: 6, runningPerOwner: 3)
@@ -128,11 +132,21 @@ import Testing
     for id in 5...7 { #expect(table.request(request(id, of: id, owner: 7)).started == [id]) }
   }
 
+  @Test func instancesOfOneNameRunOneAfterTheOther() {
+    var table = table(SlotLimits(concurrent: 8))
+    #expect(table.request(request(1, of: 1, named: "desk")).started == [1])
+    #expect(table.request(request(2, of: 2, named: "desk", owner: 9)).started == [])
+    #expect(table.request(request(3, of: 3, named: "other")).started == [3])
+    #expect(table.markLong(1).started == [])
+    #expect(table.finish(1, succeeded: nil).started == [2])
+  }
+
   @Test func instancesOfFilesCountForThemselvesAndLeaveRoom() {
     var table = table(SlotLimits(concurrent: 20, running: 8, runningPerOwner: 2))
     func request(file number: Int) -> SlotRequest {
       let key = BridgeKey.numbered(number)
-      return SlotRequest(id: number, key: key, owner: .file(instance: key.instance), concurrency: 1)
+      return SlotRequest(
+        id: number, key: key, name: key.instance, owner: .file(instance: key.instance), concurrency: 1)
     }
     for number in 1...6 { #expect(table.request(request(file: number)).started == [number]) }
     #expect(table.request(request(file: 7)) == .init(), "a quarter is for others")

@@ -6,10 +6,11 @@ import Testing
 
 extension BridgeQuestion {
   static func sample(
-    _ name: Name = .getToken, service: String? = nil, externalId: String? = "u-1", within seconds: Double = 60
+    _ name: Name = .getToken, of instance: String = "front-desk", service: String? = nil, externalId: String? = "u-1",
+    within seconds: Double = 60
   ) throws -> BridgeQuestion {
     BridgeQuestion(
-      name, instance: try #require(InstanceID("front-desk")), kind: KindName("messaging"), service: service, attempt: 2,
+      name, instance: try #require(InstanceID(instance)), kind: KindName("messaging"), service: service, attempt: 2,
       user: User(externalId: externalId), deadline: .now + seconds)
   }
 }
