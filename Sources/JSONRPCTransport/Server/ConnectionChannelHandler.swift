@@ -8,24 +8,71 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
+  /// The phases of a connection.
+  private enum Phase {
+    /// The peer may send lines.
+    case open
+    /// We have ended the input. Whole lines that the kernel had received by then still count.
+    case cut
+    /// The peer sends no more. Its lines are still handled and answered.
+    case inputEnded
+    /// A message was too large. Up to `room` further bytes are dropped until the error is sent.
+    case refusing(room: Int)
+    /// The channel is being closed. The peer may send up to `room` further bytes, which are dropped.
+    case closing(room: Int)
+    /// The peer has disconnected. Messages that it sent before are still handled, as far as the user's message rate
+    /// allows.
+    case gone
+
+    /// Whether the peer may complete a line that it has begun.
+    var takesInput: Bool {
+      switch self {
+      case .open, .cut: true
+      case .inputEnded, .refusing, .closing, .gone: false
+      }
+    }
+
+    /// Whether lines are handled.
+    var handlesLines: Bool {
+      switch self {
+      case .open, .cut, .inputEnded, .gone: true
+      case .refusing, .closing: false
+      }
+    }
+
+    /// Whether the peer has disconnected.
+    var isGone: Bool { if case .gone = self { true } else { false } }
+
+    /// Drops bytes. Returns whether there was room for them; `nil` in a phase in which bytes are not dropped.
+    mutating func drop(_ count: Int) -> Bool? {
+      switch self {
+      case .refusing(let room):
+        self = .refusing(room: room - count)
+        return count <= room
+      case .closing(let room):
+        self = .closing(room: room - count)
+        return count <= room
+      case .open, .cut, .inputEnded, .gone: return nil
+      }
+    }
+  }
+
+  /// What the handling of lines is doing.
+  private enum Work {
+    case idle, running
+    /// A pause in reading and handling: between two turns, while a long message is parsed, or because the user exceeds
+    /// the message rate.
+    case resting
+  }
+
   private let core: ConnectionCore
   private var limits: TransportLimits { core.settings.limits }
   private var framer: LineFramer
   private var context: ChannelHandlerContext?
+  private var phase = Phase.open
+  private var work = Work.idle
   /// Whether a read is withheld until the peer takes its responses or a pause ends.
   private var hasWithheldRead = false
-  private var isInputClosed = false
-  private var hasCutInput = false
-  private var isBroken = false
-  private var isClosing = false
-  private var discardable: Int
-  private var isPumping = false
-  /// Whether the peer has disconnected. Messages that it sent before still run, as far as the user's message rate
-  /// allows.
-  private var isGone = false
-  /// Whether reading and handling are paused: between two turns, while a long message is parsed, or because the user
-  /// exceeds the message rate.
-  private var isResting = false
 
   private var frameDeadline: NIODeadline?
   private var frameTimer: Scheduled<Void>?
@@ -47,7 +94,6 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   init(core: ConnectionCore) {
     self.core = core
     framer = LineFramer(limit: core.settings.limits.maxFrameBytes)
-    discardable = core.settings.limits.maxFrameBytes
   }
 
   // MARK: Input
@@ -68,12 +114,11 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let bytes = Self.unwrapInboundIn(data)
-    if isBroken {
-      discardable -= bytes.readableBytes
-      if discardable < 0 { context.close(promise: nil) }
+    if let hasRoom = phase.drop(bytes.readableBytes) {
+      if !hasRoom { context.close(promise: nil) }
       return
     }
-    if framer.limit > 0 { framer.use(limit: limits.maxFrameBytes) }
+    framer.use(limit: limits.maxFrameBytes)
     framer.append(bytes.readableBytesView)
     // `channelReadComplete` follows and flushes.
     core.isReading = true
@@ -87,32 +132,43 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   func read(context: ChannelHandlerContext) {
-    if core.isBlocked || isResting, !isBroken { hasWithheldRead = true } else { context.read() }
+    let isHeldUp = phase.handlesLines && (core.isBlocked || work == .resting)
+    if isHeldUp { hasWithheldRead = true } else { context.read() }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .inputClosed? = event as? ChannelEvent {
-      isInputClosed = true
-      // After `endInput` the last line may be cut short, so it must not count as complete.
-      if !hasCutInput { framer.finish() }
-      watchWriting()
-      if isClosing { context.close(promise: nil) } else { pump() }
-    }
+    if case .inputClosed? = event as? ChannelEvent { inputClosed(context) }
     context.fireUserInboundEventTriggered(event)
+  }
+
+  private func inputClosed(_ context: ChannelHandlerContext) {
+    switch phase {
+    case .closing: return context.close(promise: nil)
+    case .gone: return
+    case .open: framer.finish()
+    // After `endInput` the last line may be cut short, so it must not count as complete. The framer of a refused peer
+    // has no more lines.
+    case .cut, .inputEnded, .refusing: break
+    }
+    phase = .inputEnded
+    watchWriting()
+    pump()
   }
 
   /// Passes whole lines to the core while the peer takes its responses.
   private func pump() {
-    guard !isPumping, !isResting else { return }
-    isPumping = true
+    guard work == .idle else { return }
+    work = .running
     defer {
-      isPumping = false
-      // A response that can't be written may have shown during the loop that the peer is gone.
-      if isGone, !isResting { core.lost() }
+      if work == .running {
+        work = .idle
+        // A response that can't be written may have shown during the loop that the peer is gone.
+        if phase.isGone { core.lost() }
+      }
       core.keep(pending: framer.pendingBytes)
     }
     var seen = 0
-    while !core.isLost, !isBroken, isGone || !core.isBlocked {
+    while !core.isLost, phase.handlesLines, phase.isGone || !core.isBlocked {
       if seen >= Self.messagesPerTurn { return rest(for: Self.turn) }
       switch framer.next() {
       case .frame(let line)? where line.count > Self.longMessage: return receiveApart(line)
@@ -122,27 +178,30 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
         core.flushIfLarge()
         frameDeadline = nil
         if let pause = pause(afterMessages: count, bytes: line.count) {
-          return isGone ? core.lost() : rest(for: pause)
+          return phase.isGone ? core.lost() : rest(for: pause)
         }
       case .tooLarge?:
-        isBroken = true
+        phase = .refusing(room: limits.maxFrameBytes)
         core.receiveTooLarge()
       case nil where framer.pendingBytes > limits.smallFrameBytes && core.allowance?.isCrowded == true:
-        isBroken = true
+        phase = .refusing(room: limits.maxFrameBytes)
         framer = LineFramer(limit: 0)
         core.receiveTooMuch()
       case nil:
-        if isGone { return core.lost() }
-        if isInputClosed { core.inputEnded() } else { watchFrame() }
+        switch phase {
+        case .gone: core.lost()
+        case .inputEnded: core.inputEnded()
+        case .open, .cut, .refusing, .closing: watchFrame()
+        }
         return
       }
     }
-    if isGone { core.lost() } else if core.isBlocked { watchWriting() }
+    if phase.isGone { core.lost() } else if core.isBlocked { watchWriting() }
   }
 
   /// Has a long message parsed on another thread, so that the other connections of the event loop don't wait for it.
   private func receiveApart(_ line: ArraySlice<UInt8>) {
-    isResting = true
+    work = .resting
     frameDeadline = nil
     let home = NIOLoopBound(self, eventLoop: core.eventLoop)
     core.receiveApart(line) { home.value.goOn(afterMessages: $0, bytes: line.count) }
@@ -150,7 +209,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   private func goOn(afterMessages count: Int, bytes: Int) {
     guard let pause = pause(afterMessages: count, bytes: bytes) else { return goOn() }
-    if isGone { core.lost() } else { rest(for: pause) }
+    if phase.isGone { core.lost() } else { rest(for: pause) }
   }
 
   /// Counts messages for the user's rate. Returns how long to pause the connection; `nil` for no pause.
@@ -163,7 +222,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   /// Pauses the connection for at least one turn of the event loop, then continues.
   private func rest(for time: TimeAmount) {
     guard !core.isLost else { return }
-    isResting = true
+    work = .resting
     core.flush()
     let home = NIOLoopBound(self, eventLoop: core.eventLoop)
     // A task that is due at once would run before the event loop serves other sockets.
@@ -171,13 +230,13 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   private func goOn() {
-    isResting = false
+    work = .idle
     pump()
     readWithheld()
   }
 
   private func readWithheld() {
-    guard let context, hasWithheldRead, !isResting, !core.isBlocked, !core.isLost else { return }
+    guard let context, hasWithheldRead, work != .resting, !core.isBlocked, !core.isLost else { return }
     hasWithheldRead = false
     context.read()
   }
@@ -197,12 +256,12 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   private func frameTimerFired() {
     frameTimer = nil
-    guard let context, let frameDeadline, !isInputClosed, !isBroken else { return }
+    guard let context, let frameDeadline, phase.takesInput else { return }
     // While reading is stopped because of unsent bytes, the peer can't finish the line.
     if core.isBlocked {
       self.frameDeadline = nil
     } else if context.eventLoop.now >= frameDeadline {
-      giveUp(context)
+      closeNow(context)
     } else {
       watchFrame()
     }
@@ -221,7 +280,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
       if case .success = result { home.value.sent(count) }
     }
     context.writeAndFlush(Self.wrapOutboundOut(lines), promise: promise)
-    if core.isBlocked || isInputClosed || isBroken { watchWriting() }
+    if core.isBlocked || !phase.takesInput { watchWriting() }
   }
 
   private func sent(_ count: Int) {
@@ -229,7 +288,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     lastProgress = context.eventLoop.now
     core.sent(count)
     guard core.outbox.unsent <= limits.maxOutboundBytes / 2 else { return }
-    if framer.pendingBytes > 0 || isInputClosed { pump() }
+    if framer.pendingBytes > 0 || !phase.takesInput { pump() }
     readWithheld()
   }
 
@@ -245,9 +304,9 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     writeTimer = nil
     // The user's other connections may have freed buffers.
     readWithheld()
-    guard let context, core.outbox.unsent > 0, core.isBlocked || isInputClosed || isBroken else { return }
+    guard let context, core.outbox.unsent > 0, core.isBlocked || !phase.takesInput else { return }
     if context.eventLoop.now - lastProgress >= TimeAmount(limits.writeTimeout) {
-      giveUp(context)
+      closeNow(context)
     } else {
       watchWriting()
     }
@@ -256,8 +315,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   // MARK: The end
 
   func endInput() {
-    guard let context, !isInputClosed else { return }
-    hasCutInput = true
+    guard let context, case .open = phase else { return }
+    phase = .cut
     // Not NIO's `close(mode: .input)`, which would drop bytes that the kernel has received already.
     try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { descriptor in
       _ = shutdown(descriptor, CInt(SHUT_RD))
@@ -266,19 +325,23 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   func close() {
-    guard let context, !isClosing else { return }
-    isClosing = true
-    // The kernel resets a connection that is closed with unread bytes, and the peer may still be sending. It gets time
-    // to read the error first.
-    guard isBroken, !isInputClosed else { return context.close(promise: nil) }
-    context.close(mode: .output, promise: nil)
-    let home = NIOLoopBound(context, eventLoop: context.eventLoop)
-    context.eventLoop.scheduleTask(in: Self.lingering) { home.value.close(promise: nil) }
+    guard let context else { return }
+    switch phase {
+    case .closing: break
+    case .refusing(let room):
+      phase = .closing(room: room)
+      // The kernel resets a connection that is closed with unread bytes, and the peer may still be sending. It gets
+      // time to read the error first.
+      context.close(mode: .output, promise: nil)
+      let home = NIOLoopBound(context, eventLoop: context.eventLoop)
+      context.eventLoop.scheduleTask(in: Self.lingering) { home.value.close(promise: nil) }
+    case .open, .cut, .inputEnded, .gone: closeNow(context)
+    }
   }
 
-  /// Closes the connection after a timeout.
-  private func giveUp(_ context: ChannelHandlerContext) {
-    isClosing = true
+  /// Closes the connection at once.
+  private func closeNow(_ context: ChannelHandlerContext) {
+    phase = .closing(room: 0)
     context.close(promise: nil)
   }
 
@@ -287,10 +350,10 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     context = nil
     frameTimer?.cancel()
     writeTimer?.cancel()
-    guard !isClosing, !isBroken else { return core.lost() }
-    isGone = true
+    guard phase.handlesLines else { return core.lost() }
+    phase = .gone
     // If this runs inside `pump()`, that loop continues by itself. During a pause `pump()` does nothing, and is called
     // again at its end.
-    if !isPumping { pump() }
+    pump()
   }
 }
