@@ -1,7 +1,10 @@
 /// A table from a method's name to the code that handles its calls.
 ///
 /// A route is a closure that captured its method's types when it was registered, so that a call needs no cast.
-public struct Router<Context: Sendable>: Sendable {
+///
+/// A `Subject` is what a call is about, such as a name in its params. A caller needs it before the call begins, to put
+/// calls in an order.
+public struct Router<Context: Sendable, Subject: Sendable>: Sendable {
   /// A call that is ready to run, with its decoded params. Returns the result as JSON text.
   public typealias Operation = @Sendable () async throws -> [UInt8]
   /// Checks and decodes the params of one call. Runs on any thread, because it does not depend on the caller.
@@ -9,6 +12,8 @@ public struct Router<Context: Sendable>: Sendable {
 
   /// A call with decoded params.
   public struct ReadCall: Sendable {
+    /// What the call is about.
+    public let subject: Subject
     /// Starts the call with the caller's `Context`: answers it at once or returns the operation to run.
     public let begin: @Sendable (Context) -> Prepared
   }
@@ -43,16 +48,17 @@ public struct Router<Context: Sendable>: Sendable {
   /// Adds the handler of a method; a second one for the same method replaces the first.
   ///
   /// - Parameters:
+  ///   - subject: returns what a call with these params is about.
   ///   - immediate: answers without waiting, or returns `nil` if it can't; runs on the event loop.
   ///   - handler: runs the method when `immediate` has not answered.
   public mutating func register<M: RPCMethod>(
-    _ method: M.Type,
+    _ method: M.Type, about subject: @escaping @Sendable (M.Params) -> Subject,
     immediate: (@Sendable (M.Params, Context) -> [UInt8]?)? = nil,
     handler: @escaping @Sendable (M.Params, Context) async throws -> M.Result
   ) {
     routes[M.name] = Route(method: method) { json throws(RPCError) in
       let params = try M.decode(json)
-      return ReadCall { context in
+      return ReadCall(subject: subject(params)) { context in
         if let answer = immediate?(params, context) { return .immediate(answer) }
         return .deferred { JSONWriter.bytes(of: try JSONValueEncoder.encode(try await handler(params, context))) }
       }

@@ -7,6 +7,8 @@ public struct CallContext: Sendable {
   public let session: ClientSession
   /// The call's place in the write order of its instances. It is released when the call has been accepted or has ended.
   public let place: WriteLanes.Place?
+  /// The caller's role on the instance that the call is about. The handler of a method on one instance gets it.
+  var role = Role.observe
   /// The handler's notes beside its result.
   let notes = CallNotes()
 

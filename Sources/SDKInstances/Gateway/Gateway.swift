@@ -8,7 +8,7 @@ public final class Gateway: Sendable {
   /// A method with its route and observer, found with one look-up.
   private struct Entry: Sendable {
     let method: any SDKMethod.Type
-    let read: Router<CallContext>.Read
+    let read: CallRouter.Read
     let hearer: CallHearer?
   }
 
@@ -32,7 +32,7 @@ public final class Gateway: Sendable {
   ///   - observers: notified when calls end.
   ///   - clock: times calls for the observers.
   public init(
-    router: Router<CallContext>, methods: [any SDKMethod.Type], registry: InstanceRegistry, events: EventHub,
+    router: CallRouter, methods: [any SDKMethod.Type], registry: InstanceRegistry, events: EventHub,
     delegates: Delegates, logger: Logger, observers: [any CallObserver] = [], clock: MonotonicClock = .system
   ) {
     let known = methods.compactMap { method in
@@ -66,7 +66,7 @@ public final class Gateway: Sendable {
     return request
   }
 
-  private typealias ReadResult = Result<Router<CallContext>.ReadCall, RPCError>
+  private typealias ReadResult = Result<CallRouter.ReadCall, RPCError>
 
   /// Accepts a request: checks its params, takes its place in the write order, and answers at once if it can. Must be
   /// called in the order of arrival.
@@ -78,12 +78,20 @@ public final class Gateway: Sendable {
     }
     let (method, hearer) = (entry.method, entry.hearer)
     let start = hearer == nil ? .zero : clock.now()
-    let instance = Self.instance(in: request.params)
+    let call: CallRouter.ReadCall
+    do throws(RPCError) {
+      let prepared = request.prepared as? ReadResult
+      call = if let prepared { try prepared.get() } else { try entry.read(request.params) }
+    } catch {
+      refused(request, error, by: session)
+      return .reply(.failure(error))
+    }
+    let instance = call.subject.instance
     var refusal: SDKError?
     var place: WriteLanes.Place?
     var written: [InstanceID] = []
     if case .write = method.ordering {
-      written = instance.map { [$0] } ?? Self.instances(in: request.params)
+      written = call.subject.all
       // Reject unauthorized writes before they are queued, so that timing does not reveal hidden instances.
       if registry.availability.isServing {
         (written, refusal) = registry.admit(written, to: method.access, for: session.link.peer)
@@ -91,29 +99,22 @@ public final class Gateway: Sendable {
       if refusal == nil { place = lanes.take(written, session: instance == nil ? session.key : nil) }
     }
     let context = CallContext(session: session, place: place)
-    do throws(RPCError) {
-      let prepared = request.prepared as? ReadResult
-      let call = if let prepared { try prepared.get() } else { try entry.read(request.params) }
-      switch call.begin(context) {
-      case .immediate(let answer):
-        place?.release()
-        do throws(SDKError) { try ReplyBound.check(answer, to: method) } catch { throw error.rpcError }
-        hearer?(
-          EndedCall(
-            method: method, instance: instance, peer: session.link.peer, failure: nil,
-            handedOut: context.notes.handedOut, duration: clock.now() - start, isImmediate: true))
-        return .reply(.success(answer))
-      case .deferred(let operation):
-        let refused: Router<CallContext>.Operation? = if let refusal { { throw refusal } } else { nil }
-        return .run(
-          PendingCall(
-            gateway: self, method: method, instance: instance, written: written, context: context, hearer: hearer,
-            start: start, refused ?? operation))
-      }
-    } catch {
+    switch call.begin(context) {
+    case .immediate(let answer):
       place?.release()
-      refused(request, error, by: session)
-      return .reply(.failure(error))
+      var failure: RPCError?
+      do throws(SDKError) { try ReplyBound.check(answer, to: method) } catch { failure = error.rpcError }
+      hearer?(
+        EndedCall(
+          method: method, instance: instance, peer: session.link.peer, failure: failure,
+          handedOut: context.notes.handedOut, duration: clock.now() - start, isImmediate: true))
+      return .reply(failure.map { .failure($0) } ?? .success(answer))
+    case .deferred(let operation):
+      let refused: CallRouter.Operation? = if let refusal { { throw refusal } } else { nil }
+      return .run(
+        PendingCall(
+          gateway: self, method: method, instance: instance, written: written, context: context, hearer: hearer,
+          start: start, refused ?? operation))
     }
   }
 
@@ -134,15 +135,9 @@ public final class Gateway: Sendable {
         method: nil, instance: nil, peer: peer, failure: error, handedOut: nil, duration: .zero, isImmediate: true))
   }
 
+  /// Returns the instance that params name which could not be decoded, for the observers.
   private static func instance(in params: JSON?) -> InstanceID? {
     params?["instance"]?.stringValue.flatMap { InstanceID($0) }
-  }
-
-  /// Returns the instances of a write on several, up to the maximum for one call. Methods refuse longer lists.
-  private static func instances(in params: JSON?) -> [InstanceID] {
-    let named = (params?["instances"]?.arrayValue ?? []).prefix(DelegateSeats.maximumPerSession)
-    var seen = Set<InstanceID>()
-    return named.compactMap { $0.stringValue.flatMap { InstanceID($0) } }.filter { seen.insert($0).inserted }
   }
 
   /// Begins to end the subscriptions and delegates of a connection that has ended.
@@ -157,7 +152,7 @@ public final class Gateway: Sendable {
 
   /// Runs a call that has its place in the write order.
   func run(
-    _ method: any SDKMethod.Type, for peer: Peer, _ operation: Router<CallContext>.Operation
+    _ method: any SDKMethod.Type, for peer: Peer, _ operation: CallRouter.Operation
   ) async -> Result<[UInt8], RPCError> {
     do {
       try await registry.availability.waitForStart()

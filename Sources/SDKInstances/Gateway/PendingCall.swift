@@ -12,7 +12,7 @@ struct PendingCall: AcceptedCall {
   /// The time of acceptance, by the gateway's clock.
   private let start: Duration
   private let context: CallContext
-  private let operation: Router<CallContext>.Operation
+  private let operation: CallRouter.Operation
   /// The earlier writes on this connection that the call must see.
   private let earlier: [Promise<Void>]
   /// For a write: the promises that later reads wait for.
@@ -25,7 +25,7 @@ struct PendingCall: AcceptedCall {
   ///   - start: the time of acceptance.
   init(
     gateway: Gateway, method: any SDKMethod.Type, instance: InstanceID?, written: [InstanceID], context: CallContext,
-    hearer: CallHearer?, start: Duration, _ operation: @escaping Router<CallContext>.Operation
+    hearer: CallHearer?, start: Duration, _ operation: @escaping CallRouter.Operation
   ) {
     self.gateway = gateway
     self.method = method

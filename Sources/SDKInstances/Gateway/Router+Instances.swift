@@ -7,7 +7,47 @@ public protocol InstanceParams {
   var instance: InstanceID { get }
 }
 
-extension Router where Context == CallContext {
+/// What a call is about, which decides the calls that it waits for.
+public enum CallSubject: Sendable, Hashable {
+  /// No instance in particular.
+  case daemon
+  /// One instance.
+  case instance(InstanceID)
+  /// Several instances.
+  case instances([InstanceID])
+
+  /// The first instances of a list, as many as one call can be about. Methods refuse longer lists.
+  static func listed(_ ids: [InstanceID]) -> CallSubject {
+    .instances(Array(ids.prefix(DelegateSeats.maximumPerSession)))
+  }
+
+  /// The instance, if it is one.
+  var instance: InstanceID? { if case .instance(let id) = self { id } else { nil } }
+
+  /// Every instance, once.
+  var all: [InstanceID] {
+    switch self {
+    case .daemon: return []
+    case .instance(let id): return [id]
+    case .instances(let ids):
+      var seen = Set<InstanceID>()
+      return ids.filter { seen.insert($0).inserted }
+    }
+  }
+}
+
+/// The routes of all methods.
+public typealias CallRouter = Router<CallContext, CallSubject>
+
+extension CallRouter {
+  /// Registers the handler of a method that is about no instance in particular.
+  mutating func register<M: SDKMethod>(
+    _ method: M.Type, immediate: (@Sendable (M.Params, CallContext) -> [UInt8]?)? = nil,
+    handler: @escaping @Sendable (M.Params, CallContext) async throws -> M.Result
+  ) {
+    register(method, about: { _ in .daemon }, immediate: immediate, handler: handler)
+  }
+
   /// Registers the handler of a method on one instance. Role, existence and kind are checked before the handler runs.
   public mutating func register<M: SDKMethod>(
     on registry: InstanceRegistry, _ method: M.Type,
@@ -15,9 +55,11 @@ extension Router where Context == CallContext {
     handler: @escaping @Sendable (M.Params, HostedInstance, CallContext) async throws -> M.Result
   ) where M.Params: InstanceParams {
     let handsOut = M.Result.self is any CredentialBearing.Type
-    register(M.self, immediate: immediate) { params, context in
+    register(M.self, about: { .instance($0.instance) }, immediate: immediate) { params, context in
       let needed: Role = if case .role(let role) = M.access { role } else { .admin }
-      let instance = try registry.find(params.instance, for: context.peer, atLeast: needed)
+      let (instance, role) = try registry.find(params.instance, for: context.peer, atLeast: needed)
+      var context = context
+      context.role = role
       if let kind = M.kind, kind != instance.kind {
         throw SDKError(
           .state, .wrongKind, "\(M.name) is a method of \(kind), and \(instance.id) is of kind \(instance.kind).",

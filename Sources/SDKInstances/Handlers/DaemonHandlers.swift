@@ -47,7 +47,7 @@ public struct DaemonFacts: Sendable {
 /// The handlers of `rpc.discover` and `daemon.*`.
 enum DaemonHandlers {
   static func register(
-    in router: inout Router<CallContext>, registry: InstanceRegistry, facts: DaemonFacts, document: JSON
+    in router: inout CallRouter, registry: InstanceRegistry, facts: DaemonFacts, document: JSON
   ) {
     let text = JSONWriter.bytes(of: document)
     router.register(RPCDiscover.self, immediate: { _, _ in text }, handler: { _, _ in document })
@@ -105,11 +105,11 @@ public enum Handlers {
   /// Returns the complete router and its methods.
   public static func router(
     registry: InstanceRegistry, kinds: [any SDKKind], facts: DaemonFacts, delegates: Delegates
-  ) -> (router: Router<CallContext>, methods: [any SDKMethod.Type]) {
+  ) -> (router: CallRouter, methods: [any SDKMethod.Type]) {
     let methods = CommonMethods.all + kinds.flatMap { $0.methods }
     let document = OpenRPCDocument.make(
       methods: methods, notifications: CommonMethods.notifications, kinds: kinds.map { ($0.name, $0.settingsSchema) })
-    var router = Router<CallContext>()
+    var router = CallRouter()
     DaemonHandlers.register(in: &router, registry: registry, facts: facts, document: document)
     InstanceHandlers.register(in: &router, registry: registry)
     TokenHandlers.register(in: &router, registry: registry)

@@ -7,22 +7,22 @@ enum DelegateHandlers {
   private static let timeouts = 0.1...60.0
   private static let usualTimeout = 10.0
 
-  static func register(in router: inout Router<CallContext>, registry: InstanceRegistry, delegates: Delegates) {
-    router.register(DelegateAttach.self) { params, context in
+  static func register(in router: inout CallRouter, registry: InstanceRegistry, delegates: Delegates) {
+    router.register(DelegateAttach.self, about: { .listed($0.instances) }) { params, context in
       let timeout = params.timeout?.value ?? usualTimeout
       guard timeouts.contains(timeout) else {
         throw RPCError.invalidParams("The member timeout must be from 0.1 to 60 seconds.", member: "timeout")
       }
       var instances: [InstanceID: HostedInstance] = [:]
       for id in params.instances {
-        instances[id] = try registry.find(id, for: context.peer, atLeast: .control)
+        instances[id] = try registry.find(id, for: context.peer, atLeast: .control).instance
       }
       try await delegates.attach(
         context.session, to: instances.values.sorted { $0.id < $1.id }, timeout: .seconds(timeout))
       context.afterReply { delegates.activate(context.session) }
       return Empty()
     }
-    router.register(DelegateDetach.self) { params, context in
+    router.register(DelegateDetach.self, about: { .listed($0.instances ?? []) }) { params, context in
       guard let ids = params.instances else {
         await delegates.detachAll(context.session)
         return Empty()

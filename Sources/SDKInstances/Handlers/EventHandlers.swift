@@ -4,7 +4,7 @@ import StateStore
 
 /// The handlers of `events.*`.
 enum EventHandlers {
-  static func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+  static func register(in router: inout CallRouter, registry: InstanceRegistry) {
     let hub = registry.environment.events
     router.register(EventsSubscribe.self) { params, context in
       let filter = EventFilter(instances: params.instances, labels: params.labels, types: params.types)

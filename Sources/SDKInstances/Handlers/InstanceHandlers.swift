@@ -3,27 +3,30 @@ import SDKProtocol
 
 /// The handlers of `instance.create`, `list`, `get`, `update` and `delete`.
 enum InstanceHandlers {
-  static func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
-    router.register(InstanceCreate.self) { params, context in
+  static func register(in router: inout CallRouter, registry: InstanceRegistry) {
+    router.register(InstanceCreate.self, about: { .instance($0.instance) }) { params, context in
       let ownerRule = try registry.checkCreation(of: params.instance, by: context.peer)
       let definition = Definition(
         kind: params.kind, source: .api, owner: context.peer.uid, ownerRule: ownerRule,
         settings: params.settings ?? [:], provider: params.provider, access: params.access ?? AccessRules(),
         labels: params.labels ?? [:])
       try registry.check(definition, replacing: nil, by: context.peer)
-      return shape(try await registry.create(params.instance, definition), registry, context)
+      let role: Role = registry.access.isAdmin(context.peer) ? .admin : .owner
+      return shape(try await registry.create(params.instance, definition), registry, role)
     }
     router.register(InstanceList.self) { params, context in
       InstanceListing(params, registry, context).result
     }
-    router.register(on: registry, InstanceGet.self) { _, instance, context in shape(instance, registry, context) }
+    router.register(on: registry, InstanceGet.self) { _, instance, context in
+      shape(instance, registry, context.role)
+    }
     router.register(on: registry, InstanceUpdate.self) { params, instance, context in
       try await update(instance, params, registry, context)
-      return shape(instance, registry, context)
+      return shape(instance, registry, context.role)
     }
-    router.register(InstanceDelete.self) { params, context in
+    router.register(InstanceDelete.self, about: { .instance($0.instance) }) { params, context in
       if registry.access.isAdmin(context.peer), try await registry.deleteQuarantined(params.instance) { return Empty() }
-      let instance = try registry.find(params.instance, for: context.peer, atLeast: .owner)
+      let instance = try registry.find(params.instance, for: context.peer, atLeast: .owner).instance
       try refuseFile(instance)
       if params.logout == true { try await instance.signOutEverywhere() }
       try await registry.delete(instance)
@@ -31,18 +34,18 @@ enum InstanceHandlers {
     }
   }
 
-  static func shape(_ instance: HostedInstance, _ registry: InstanceRegistry, _ context: CallContext) -> Instance {
+  /// Returns an instance as callers with a role see it.
+  static func shape(_ instance: HostedInstance, _ registry: InstanceRegistry, _ role: Role) -> Instance {
     instance.shape(
       secretSettings: registry.kind(instance.kind)?.secretSettings ?? [],
-      isAdmin: registry.access.isAdmin(context.peer), conceals: registry.conceals(instance, from: context.peer))
+      isAdmin: role == .admin, conceals: registry.conceals(instance, from: role))
   }
 
   private static func update(
     _ instance: HostedInstance, _ params: InstanceUpdate.Params, _ registry: InstanceRegistry, _ context: CallContext
   ) async throws {
     try refuseFile(instance)
-    let role = registry.role(of: context.peer, on: instance) ?? .observe
-    if params.settings != nil || params.access != nil || params.provider != nil, role < .owner {
+    if params.settings != nil || params.access != nil || params.provider != nil, context.role < .owner {
       throw SDKError.accessDenied("Only the owner changes settings and access.", instance: instance.id)
     }
     try await instance.redefine { current in

@@ -54,10 +54,10 @@ struct InstanceListing {
     case .hosted(let instance):
       if let kind = params.kind, instance.kind != kind { return nil }
       if let state = params.state, instance.state != state { return nil }
-      guard registry.role(of: context.peer, on: instance) != nil else { return nil }
+      guard let role = registry.role(of: context.peer, on: instance) else { return nil }
       let labels = instance.currentDefinition.labels
       guard params.labels?.allSatisfy({ labels[$0.key] == $0.value }) ?? true else { return nil }
-      return InstanceHandlers.shape(instance, registry, context)
+      return InstanceHandlers.shape(instance, registry, role)
     case .quarantined(let instance):
       guard params.kind == nil, params.labels?.isEmpty ?? true, params.state ?? .quarantined == .quarantined else {
         return nil

@@ -3,7 +3,7 @@ import SDKProtocol
 
 /// The handlers of `push.*`.
 enum PushHandlers {
-  static func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+  static func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, PushRegister.self) { params, instance, _ in
       let id = try await instance.registerPush(service: params.service, params.endpoint)
       return PushRegister.Result(id: id)

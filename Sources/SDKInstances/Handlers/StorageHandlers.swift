@@ -3,7 +3,7 @@ import SDKProtocol
 
 /// The handlers of `storage.*`.
 enum StorageHandlers {
-  static func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+  static func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, StorageGet.self) { params, instance, _ in
       let found = try await instance.storedValue(params.key, epoch: params.storageEpoch)
       return StorageGet.Result(value: found.value, storageEpoch: found.epoch)

@@ -4,7 +4,7 @@ import SDKProtocol
 /// The handlers of `token.*`, `session.open` and `instance.currentUser`.
 enum TokenHandlers {
   static func register(
-    in router: inout Router<CallContext>, registry: InstanceRegistry
+    in router: inout CallRouter, registry: InstanceRegistry
   ) {
     router.register(on: registry, TokenGet.self) { params, context in
       // The fast path of a cached token: no disk access, no task, no executor hop. The first call of a connection takes
@@ -24,9 +24,8 @@ enum TokenHandlers {
         http: params.http ?? false)
     }
     router.register(on: registry, TokenRefresh.self) { params, instance, context in
-      let role = registry.role(of: context.peer, on: instance) ?? .use
-      return try await instance.refresh(
-        service: params.service, timeout: params.timeout?.value, resetting: role >= .control)
+      try await instance.refresh(
+        service: params.service, timeout: params.timeout?.value, resetting: context.role >= .control)
     }
     router.register(on: registry, TokenReject.self) { params, instance, _ in
       try await instance.reject(
@@ -40,7 +39,7 @@ enum TokenHandlers {
     }
     router.register(on: registry, InstanceCurrentUser.self) { params, instance, context in
       let user = try instance.user(of: params.service)
-      return registry.conceals(instance, from: context.peer) ? instance.concealed(user) : user
+      return registry.conceals(instance, from: context.role) ? instance.concealed(user) : user
     }
   }
 }

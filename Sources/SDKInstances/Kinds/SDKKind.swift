@@ -25,7 +25,7 @@ public protocol SDKKind: Sendable {
   /// The kind's own methods.
   var methods: [any SDKMethod.Type] { get }
   /// Registers the handlers of the kind's methods.
-  func register(in router: inout Router<CallContext>, registry: InstanceRegistry)
+  func register(in router: inout CallRouter, registry: InstanceRegistry)
   /// Returns the SDK for an instance with these settings.
   ///
   /// - Throws: `invalidParams` with the member below `settings`; `invalidChannelKey`.

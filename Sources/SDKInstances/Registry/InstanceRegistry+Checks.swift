@@ -140,9 +140,8 @@ extension InstanceRegistry {
     role(of: peer, on: instance).map { $0 >= .control } ?? false
   }
 
-  /// Whether a peer gets only the digest of a user's external id. Observers do where the id is a secret.
-  func conceals(_ instance: HostedInstance, from peer: Peer) -> Bool {
-    guard kind(instance.kind)?.concealsExternalId == true else { return false }
-    return (role(of: peer, on: instance) ?? .observe) < .use
+  /// Whether callers with a role get only the digest of a user's external id. Observers do where the id is a secret.
+  func conceals(_ instance: HostedInstance, from role: Role) -> Bool {
+    role < .use && kind(instance.kind)?.concealsExternalId == true
   }
 }

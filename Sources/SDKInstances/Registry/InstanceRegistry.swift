@@ -107,10 +107,12 @@ public final class InstanceRegistry: Sendable {
     access.role(of: peer, on: instance.currentAccess)
   }
 
-  /// Returns the instance, if the peer has at least this role on it.
+  /// Returns the instance and the peer's role on it, if that is at least the one that is needed.
   ///
   /// - Throws: `instanceNotFound` for hidden and missing ones alike, `accessDenied`, `instanceQuarantined`.
-  public func find(_ id: InstanceID, for peer: Peer, atLeast needed: Role) throws(SDKError) -> HostedInstance {
+  func find(
+    _ id: InstanceID, for peer: Peer, atLeast needed: Role
+  ) throws(SDKError) -> (instance: HostedInstance, role: Role) {
     switch entries.withLock({ $0[id] }) {
     case .hosted(let instance)?:
       guard let role = role(of: peer, on: instance) else { throw .instanceNotFound(id) }
@@ -119,7 +121,7 @@ public final class InstanceRegistry: Sendable {
           "This takes the role \(needed.name) on \(id), and the caller has \(role.name); ask the owner for it.",
           instance: id)
       }
-      return instance
+      return (instance, role)
     case .quarantined(let instance)?:
       guard access.isAdmin(peer) else { throw .instanceNotFound(id) }
       throw SDKError(

@@ -24,7 +24,7 @@ public struct EdnaChatCenter: SDKKind {
     ]
   }
 
-  public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+  public func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, ChatCenterAuthorize.self) { params, instance, context in
       try await EdnaAuthorization(params).run(on: instance, accepted: context.accepted)
     }

@@ -23,7 +23,7 @@ public struct SalesforceChat: SDKKind {
     ]
   }
 
-  public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+  public func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, ServiceChatSetAuthenticationSettings.self) { params, instance, context in
       guard let given = params.settings else {
         _ = try await instance.signOut(

@@ -18,7 +18,7 @@ public struct ZendeskChat: SDKKind {
   public var backendSettings: Set<String> { ["account_key", "app_id", "id_url"] }
   public var methods: [any SDKMethod.Type] { [ChatSetIdentity.self, ChatResetIdentity.self] }
 
-  public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+  public func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, ChatSetIdentity.self) { params, instance, context in
       _ = try await instance.signIn(accepted: context.accepted) { adapter, identity, _ in
         try (adapter as? ChatAdapter)?.check(params.jwt, for: identity, now: instance.wallClock.now())

@@ -27,7 +27,7 @@ public struct ZendeskMessaging: SDKKind {
     return ["channel_key": url]
   }
 
-  public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+  public func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, MessagingLoginUser.self) { params, instance, context in
       try await instance.signIn(accepted: context.accepted) { adapter, identity, isUsable in
         let checked = try (adapter as? MessagingAdapter)?.check(params.jwt, now: instance.wallClock.now())

@@ -21,7 +21,7 @@ public struct ZendeskSupport: SDKKind {
     [SupportSetIdentity.self, SupportGetIdentity.self, SupportClearIdentity.self]
   }
 
-  public func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+  public func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, SupportSetIdentity.self) { params, instance, context in
       .init(try await instance.set(params.identity.identity, refusing: params.onChange == .refuse, context))
     }

@@ -67,8 +67,8 @@ struct RPCMethodTests {
   }
 
   @Test func `A router runs, answers at once, or refuses`() async throws {
-    var router = Router<Int>()
-    router.register(Add.self) { params, context in
+    var router = Router<Int, Int>()
+    router.register(Add.self, about: \.a) { params, context in
       params.a == 0 ? Array("{}".utf8) : nil
     } handler: { params, context in
       Add.Result(sum: params.a + (params.b ?? 0) + context)
@@ -76,6 +76,7 @@ struct RPCMethodTests {
     let route = try #require(router["math.add"])
     #expect(router["math.sub"] == nil)
     #expect(router.names == ["math.add"])
+    #expect(try route.read(["a": 7]).subject == 7)
     guard case .immediate = try route.read(["a": 0]).begin(0) else {
       Issue.record("not at once")
       return

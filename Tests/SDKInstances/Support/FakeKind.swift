@@ -25,7 +25,7 @@ struct FakeKind: SDKKind {
   let backendSettings: Set<String> = ["base_url"]
   var methods: [any SDKMethod.Type] { name == FakeLogin.kind ? [FakeLogin.self, FakeLogout.self] : [] }
 
-  func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {
+  func register(in router: inout CallRouter, registry: InstanceRegistry) {
     guard !methods.isEmpty else { return }
     router.register(on: registry, FakeLogin.self) { params, instance, context in
       try await instance.signIn(params.token) { context.accepted() }

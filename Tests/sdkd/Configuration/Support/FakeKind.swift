@@ -38,7 +38,7 @@ struct FakeKind: SDKKind {
   var vendorDomains: [String] { ["example"] }
   var methods: [any SDKMethod.Type] { [] }
 
-  func register(in router: inout Router<CallContext>, registry: InstanceRegistry) {}
+  func register(in router: inout CallRouter, registry: InstanceRegistry) {}
 
   func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter {
     let settings = try Settings.decode(FakeSettings.self, from: settings, at: "settings")
