@@ -39,6 +39,9 @@ public struct IdentityRecord: Sendable, Hashable, Codable {
   /// Returns an identity without a user, as it is before the first login and after a logout.
   public static func nobody(_ phase: AuthenticationMachine.Phase) -> IdentityRecord { IdentityRecord(phase: phase) }
 
+  /// The name of the user, for records that outlive the identity; `nil` without a user.
+  public var subject: Secret? { (user.externalId ?? user.id).map { Secret($0) } }
+
   /// Whether the identity holds nothing that a wipe would destroy.
   public var isNobody: Bool { user == .none && credential == nil && kindState.isEmpty }
 

@@ -53,14 +53,16 @@ struct Draft {
             change.events.append(instance.event(.loggedOut(.switch), on: lane, result: nil))
           }
           wipe(isInformed: false, phase: next.phase)
-          if isSwitch, lane.machine.mayHandOut, let logout = adapter.logout(ofReplaced: former, now: now) {
+          if isSwitch, lane.machine.mayHandOut,
+            let logout = adapter.capabilities.cleanup?.logout(ofReplaced: former, now: now)
+          {
             deliveries.append(logout.of(service))
           }
         }
         adopt(result, phase: next.phase)
       case .adoptCredential(let verified): adoptCredential(result, verified: verified, phase: next.phase)
       case .noteSpending:
-        guard adapter.spends(former) else { continue }
+        guard adapter.capabilities.renewal?.spends(former) == true else { continue }
         isDurable = true
         record.isSpending = true
       case .fallBack:
@@ -142,7 +144,7 @@ struct Draft {
 
   /// Adds a delivery that retries a failed logout, if the kind wants one and none is pending for the same user.
   private mutating func retryLogout(random: Double) {
-    guard var delivery = adapter.retry(ofLogoutOf: former, now: now),
+    guard var delivery = adapter.capabilities.cleanup?.retry(ofLogoutOf: former, now: now),
       !deliveries.contains(where: { $0.endsSession && $0.subject == delivery.subject })
     else { return }
     delivery.service = service
@@ -206,8 +208,11 @@ struct Draft {
     wipes = true
     change.parts.append(.wipe)
     let own = pushes.filter { $0.service == service && !$0.orphaned }
-    deliveries += adapter.farewell(to: former, pushes: own, isInformed: isInformed, now: now).map { $0.of(service) }
-    let isOrphaned = adapter.pushFarewell(isInformed: isInformed) == .orphaned
+    let cleanup = adapter.capabilities.cleanup
+    deliveries += (cleanup?.farewell(to: former, pushes: own, isInformed: isInformed, now: now) ?? []).map {
+      $0.of(service)
+    }
+    let isOrphaned = !isInformed && adapter.capabilities.push?.pushRules.outliveUser == true
     for push in own {
       change.events.append(
         .init(isOrphaned ? .pushOrphaned : .pushUnregistered, service: service, data: push.eventData))
@@ -219,7 +224,7 @@ struct Draft {
       push.orphaned = true
       return push
     }
-    record = IdentityRecord(phase: phase, kindState: adapter.remainder(of: former))
+    record = IdentityRecord(phase: phase, kindState: cleanup?.remainder(of: former) ?? [:])
   }
 
   /// Drops the oldest deliveries above the maximum, so that a wipe never fails because of the deliveries it adds.
@@ -251,7 +256,7 @@ struct Draft {
       change.parts.append(.deleteOutbox(id: delivery.id))
     }
     deliveries.removeAll { $0.endsAtSignIn == true && $0.service == service }
-    guard let subject = adapter.subject(of: record) else { return }
+    guard let subject = record.subject else { return }
     for push in pushes where push.orphaned && push.service == service && push.subject == subject {
       change.parts.append(.deletePush(id: push.id))
       change.events.append(.init(.pushUnregistered, service: service, data: push.eventData))

@@ -160,7 +160,7 @@ extension HostedInstance {
 
   /// Returns the identity as it goes to disk: an empty one if the kind keeps identities in memory only.
   static func durable(_ record: IdentityRecord, of adapter: any SDKAdapter) -> IdentityRecord {
-    adapter.persistsIdentity ? record : .nobody(record.phase == .loggedOut ? .loggedOut : .noUser)
+    adapter.traits.persistsIdentity ? record : .nobody(record.phase == .loggedOut ? .loggedOut : .noUser)
   }
 
   /// Returns a change of this instance that fails unless the epoch on disk is the present one.

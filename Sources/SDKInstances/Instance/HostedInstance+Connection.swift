@@ -9,7 +9,7 @@ extension HostedInstance {
     let isWanted =
       !isDeleted && (lane.machine.phase == .authenticated || lane.machine.phase == .anonymous)
       && lane.machine.standing == .usable && lane.machine.activity != .signingOut
-      && adapter.keepsConnection(for: lane.identity)
+      && keepsConnection(lane)
     guard isWanted else {
       if lane.machine.activity != .signingOut { dropConnection(of: lane) }
       return
@@ -59,6 +59,11 @@ extension HostedInstance {
     if let open { environment.operations.start { await open.close() } }
   }
 
+  /// Whether a connection is kept for a lane's identity.
+  func keepsConnection(_ lane: Lane) -> Bool {
+    adapter.capabilities.connection?.keepsConnection(for: lane.identity) ?? false
+  }
+
   private func connect(_ lane: Lane) {
     lane.connection.number += 1
     lane.connection.isOpening = true
@@ -67,7 +72,7 @@ extension HostedInstance {
     let (adapter, identity, service, number) = (adapter, lane.identity, lane.service, lane.connection.number)
     environment.operations.startBackground {
       do throws(SDKError) {
-        let connection = try await adapter.connect(identity)
+        let connection = try await adapter.capabilities.connection.required().connect(identity)
         if await self.receive(connection, number: number, on: service) == false { await connection.close() }
       } catch {
         let isRefused = adapter.isRefusal(error)

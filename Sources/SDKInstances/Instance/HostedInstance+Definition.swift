@@ -71,7 +71,7 @@ extension HostedInstance {
     store.parts.append(.define(try JSONValueEncoder.encode(next)))
     let isReset =
       wipes || nextLanes.count != lanes.count || !nextLanes.allSatisfy { lane in lanes.contains { $0 === lane } }
-    if isReset || nextAdapter.persistsIdentity != adapter.persistsIdentity {
+    if isReset || nextAdapter.traits.persistsIdentity != adapter.traits.persistsIdentity {
       let records = nextLanes.map { ($0.service, Self.durable($0.identity, of: nextAdapter)) }
       store.parts.append(.identify(try StoredIdentities.json(records)))
     }
@@ -80,8 +80,9 @@ extension HostedInstance {
     let gone = lanes.filter { lane in wipes || !nextLanes.contains { $0 === lane } }
     for lane in gone where !lane.identity.isNobody {
       let own = pushes.filter { $0.service == lane.service && !$0.orphaned }
-      remaining += adapter.farewell(to: lane.identity, pushes: own, isInformed: false, now: now)
-        .map { $0.of(lane.service) }
+      let farewell = adapter.capabilities.cleanup?.farewell(
+        to: lane.identity, pushes: own, isInformed: false, now: now)
+      remaining += (farewell ?? []).map { $0.of(lane.service) }
       if lane.identity.user != .none { store.events.append(event(.loggedOut(.switch), on: lane, result: nil)) }
       if !wipes { store.parts += own.map { .deletePush(id: $0.id) } }
     }
@@ -113,8 +114,8 @@ extension HostedInstance {
     definition = next
     adapter = nextAdapter
     provider = nextProvider
-    for lane in lanes { lane.machine.policy = nextAdapter.policy }
-    if isOtherBackend || former.common != nextAdapter.common {
+    for lane in lanes { lane.machine.policy = nextAdapter.traits.policy }
+    if isOtherBackend || former.traits.common != nextAdapter.traits.common {
       await environment.http.forget(instance: uuid.description)
     }
     if isNewSDK { for lane in lanes { dropConnection(of: lane) } }
@@ -130,7 +131,7 @@ extension HostedInstance {
   private func lanes(for adapter: any SDKAdapter, keeping: Bool) -> [Lane] {
     // Higher than every epoch in which present work began, durable or not.
     let epoch = lanes.map(\.machine.epoch).reduce(durableEpoch, max) + 1
-    let fresh = Self.lanes(adapter.services, policy: adapter.policy, epoch: epoch, now: now) { _ in nil }
+    let fresh = Self.lanes(adapter.traits.services, policy: adapter.traits.policy, epoch: epoch, now: now) { _ in nil }
     return fresh.map { new in keeping ? lane(new.service) ?? new : new }
   }
 
@@ -140,7 +141,7 @@ extension HostedInstance {
     for lane in lanes {
       lane.progress?.outcome.resolve(
         .failure(SDKError(.state, .superseded, "The instance has another backend now; log in again.", instance: id)))
-      lane.reset(to: .nobody(.noUser), policy: adapter.policy)
+      lane.reset(to: .nobody(.noUser), policy: adapter.traits.policy)
       dropConnection(of: lane)
     }
   }

@@ -17,7 +17,7 @@ extension HostedInstance {
       let adapter = adapter
       environment.operations.startBackground {
         do throws(SDKError) {
-          try await adapter.deliver(delivery)
+          try await adapter.capabilities.cleanup.required().deliver(delivery)
           await self.delivered(delivery, failure: nil)
         } catch {
           await self.delivered(delivery, failure: error)
@@ -105,7 +105,7 @@ extension HostedInstance {
   /// Logs the user out locally, if still signed in, after a delivery has ended their session at the vendor.
   private func endSession(by delivery: Delivery) async {
     guard let lane = lane(delivery.service), let subject = delivery.subject,
-      adapter.subject(of: lane.identity) == subject, !isChangingUser(lane)
+      lane.identity.subject == subject, !isChangingUser(lane)
     else { return }
     await take(.signOut(localOnly: true), on: lane, isInformed: true)
   }

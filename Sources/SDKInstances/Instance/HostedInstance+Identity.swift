@@ -28,13 +28,13 @@ extension HostedInstance {
   ///   - epoch: the lane's epoch when the caller began; if it has changed, the login throws `superseded`. `nil` accepts
   ///     any.
   ///   - accepted: called once the login has begun. From then on a later login supersedes it.
-  ///   - offering: checks the caller's credential and returns it, given whether the present one is usable; `nil` when
+  ///   - offering: with the kind's own adapter, checks the caller's credential and returns it, given whether the present one is usable; `nil` when
   ///     there is nothing to do.
   /// - Throws: the SDK's reasons for an invalid credential; the vendor's refusal; `superseded`; `storeUnavailable`;
   ///   `timeout` when a logout in progress has not ended.
-  public func signIn(
+  public func signIn<Adapter: SDKAdapter>(
     service: String? = nil, operation: String? = nil, since epoch: UInt64? = nil, accepted: @Sendable () -> Void,
-    offering: @Sendable (any SDKAdapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
+    offering: @Sendable (Adapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
   ) async throws -> SignInOutcome {
     let pending = try await beginSignIn(service: service, operation: operation, since: epoch, offering: offering)
     accepted()
@@ -56,7 +56,7 @@ extension HostedInstance {
   /// - Parameter barrier: returns the logout to wait for, or `nil`. It is called again after each wait.
   /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
   func beginChange(after barrier: () -> Promise<AuthenticationMachine.Outcome>?) async throws {
-    let end = ContinuousClock.now + .seconds(adapter.common.timeout + Self.grace)
+    let end = ContinuousClock.now + .seconds(adapter.traits.common.timeout + Self.grace)
     await changing.lock()
     while let logout = barrier() {
       changing.unlock()
@@ -77,14 +77,15 @@ extension HostedInstance {
   ///
   /// - Parameter settling: changes the identity when `offering` returns `nil`. Such a login still emits its event, and
   ///   drops the user's pending logouts.
-  public func beginSignIn(
+  public func beginSignIn<Adapter: SDKAdapter>(
     service: String? = nil, operation: String? = nil, since epoch: UInt64? = nil,
     settling: (@Sendable (inout IdentityRecord) -> Void)? = nil,
-    offering: @Sendable (any SDKAdapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
+    offering: @Sendable (Adapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
   ) async throws -> PendingSignIn {
     try await beginChange(afterLogoutOn: service)
     defer { changing.unlock() }
     let lane = try resolved(service)
+    let own = try own(Adapter.self)
     if let epoch, epoch != lane.machine.epoch {
       throw SDKError(.state, .superseded, "A newer login or logout took this one's place.", instance: id)
     }
@@ -94,7 +95,7 @@ extension HostedInstance {
       && lane.identity.credential?.hasExpired(at: vendorNow) != true
     let checked: CheckedCredential
     do {
-      guard let offered = try offering(adapter, lane.identity, isUsable) else {
+      guard let offered = try offering(own, lane.identity, isUsable) else {
         if let settling { try await settle(settling, operation: operation, on: lane) }
         return PendingSignIn(service: lane.service, progress: nil)
       }
@@ -128,7 +129,7 @@ extension HostedInstance {
     var event = event(.loggedIn, on: lane, result: SignedIn(user: record.user, credential: nil))
     event.operation = operation
     done.events.append(event)
-    let subject = adapter.subject(of: record)
+    let subject = record.subject
     let obsolete = deliveries.filter { $0.endsSession && $0.subject == subject }
     done.parts += obsolete.map { .deleteOutbox(id: $0.id) }
     do throws(SDKError) {
@@ -247,7 +248,7 @@ extension HostedInstance {
     }
     let epoch = lane.machine.epoch
     let question = BridgeQuestion(
-      name, instance: id, kind: kind, service: lane.service, deadline: now + adapter.common.deadline)
+      name, instance: id, kind: kind, service: lane.service, deadline: now + adapter.traits.common.deadline)
     let (bridge, key, provider, owner) = (
       environment.bridge, bridgeKey(lane.service), provider, definition.providerOwner
     )
@@ -285,8 +286,18 @@ extension HostedInstance {
   public func identity(of service: String? = nil) throws -> IdentityRecord { try resolved(service).identity }
 
   /// Returns the adapter and the identity of a service, for work of the kind itself.
-  public func state(of service: String? = nil) throws -> (adapter: any SDKAdapter, identity: IdentityRecord) {
-    (adapter, try resolved(service).identity)
+  public func state<Adapter: SDKAdapter>(
+    of service: String? = nil, as type: Adapter.Type
+  ) throws -> (adapter: Adapter, identity: IdentityRecord) {
+    (try own(type), try resolved(service).identity)
+  }
+
+  /// Returns the adapter as the type that the kind's own code knows.
+  ///
+  /// - Throws: `wrongKind` for the adapter of another kind.
+  private func own<Adapter: SDKAdapter>(_ type: Adapter.Type) throws(SDKError) -> Adapter {
+    if let adapter = adapter as? Adapter { return adapter }
+    throw SDKError(.state, .wrongKind, "\(id) is of kind \(kind), which does not have this method.", instance: id)
   }
 
   /// Changes the kind's own state; durable on return, without a new epoch. While another user's accepted login is in

@@ -80,7 +80,7 @@ extension HostedInstance {
       data["httpStatus"] = error.httpStatus.map { JSON($0) }
     case .logoutFailed(let error):
       data["reason"] = .string(error.reason.rawValue)
-      data["retrying"] = .bool(adapter.retry(ofLogoutOf: lane.identity, now: now) != nil)
+      data["retrying"] = .bool(adapter.capabilities.cleanup?.retry(ofLogoutOf: lane.identity, now: now) != nil)
     case .fellBackToAnonymous(let error): data["reason"] = .string(error.reason.rawValue)
     }
     return .init(notice.type, service: lane.service, operation: lane.progress?.operation, data: data)
@@ -114,5 +114,5 @@ extension HostedInstance {
     return user
   }
 
-  func shown(_ user: User) -> User { adapter.concealsExternalId ? concealed(user) : user }
+  func shown(_ user: User) -> User { adapter.traits.concealsExternalId ? concealed(user) : user }
 }

@@ -28,7 +28,7 @@ extension HostedInstance {
     for lane in lanes where lane.machine.waitsForTheClock { await noticeExpiry(lane) }
     for lane in lanes where lane.machine.phase == .authenticated && lane.machine.standing == .expired {
       let means = means(lane)
-      guard means.isNone || adapter.policy.onNoMeans == .fallBack && !means.bridge else { continue }
+      guard means.isNone || adapter.traits.policy.onNoMeans == .fallBack && !means.bridge else { continue }
       lane.machine.standing = .usable
       await take(.expired(means: means), on: lane)
     }
@@ -52,7 +52,7 @@ extension HostedInstance {
 
   private func nextDeadline(_ lane: Lane) -> Timestamp? {
     guard lane.machine.activity == .idle, let credential = lane.identity.credential else { return nil }
-    let isEager = adapter.common.planner.mode == .eager
+    let isEager = adapter.traits.common.planner.mode == .eager
     let canRenew = !means(lane).isNone
     switch lane.machine.phase {
     case .authenticated:
@@ -77,7 +77,7 @@ extension HostedInstance {
   }
 
   private func renewal(of credential: Credential, endingAt end: Timestamp, on lane: Lane) -> RenewalRequest {
-    let planner = adapter.common.planner
+    let planner = adapter.traits.common.planner
     let random = lane.recovery.random
     let obtained = vendorClock.ours(credential.obtainedAt)
     let planned =
@@ -93,7 +93,7 @@ extension HostedInstance {
   private func retry(_ lane: Lane, end: Timestamp?) -> RenewalRequest {
     let recovery = lane.recovery
     let breaker = environment.bridge.status(of: bridgeKey(lane.service)).nextAttemptAt
-    let time = adapter.common.planner.retry(
+    let time = adapter.traits.common.planner.retry(
       after: recovery.endedAt ?? recovery.since ?? now, failures: recovery.failures, breaker: breaker, end: end,
       random: recovery.random)
     return RenewalRequest(owner: definition.owner, latest: time, earliest: time, end: end, random: recovery.random)

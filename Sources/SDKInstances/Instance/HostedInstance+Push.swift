@@ -18,31 +18,42 @@ extension HostedInstance {
     let name = try resolved(service).service
     _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
     let lane = try resolved(name)
-    let (adapter, identity) = (adapter, lane.identity)
+    let identity = lane.identity
+    let registrar = try registrar
+    let rules = registrar.pushRules
     let former = pushes.filter {
-      $0.service == name && !$0.orphaned && (adapter.keepsOnePush || $0.address == address)
+      $0.service == name && !$0.orphaned && (rules.keepsOne || $0.address == address)
     }
     var push = PushRecord(
       id: former.first { $0.address == address }?.id ?? "p-\(RandomUUID.make())", service: name, address: address,
       type: endpoint.type.rawValue, locale: endpoint.locale, user: shown(identity.user),
-      subject: adapter.subject(of: identity), createdAt: now)
+      subject: identity.subject, createdAt: now)
     let asked = push
     let done = try await replaying(on: name) { identity, connection throws(SDKError) in
-      try await adapter.register(asked, of: identity, on: connection)
+      try await registrar.register(asked, of: identity, on: connection)
     }
     push.vendorId = done.value
     // After the registration: if the vendor refuses the new one, it still has the former.
-    if !adapter.overwritesPush { await unregister(former.filter { !$0.isSameDevice(as: push) }, of: done.identity) }
+    if !rules.overwrites { await unregister(former.filter { !$0.isSameDevice(as: push) }, of: done.identity) }
     try await keep(push, replacing: former, epoch: done.epoch, of: done.identity)
     return push.id
   }
 
+  /// The part of the adapter that registers for push.
+  private var registrar: any RegistersForPush {
+    get throws(SDKError) {
+      if let push = adapter.capabilities.push { return push }
+      throw SDKError(
+        .state, .wrongKind, "This kind of SDK has no public contract for push; register with the vendor's app.")
+    }
+  }
+
   /// Unregisters replaced devices at the vendor. Logs a warning for each one that could not be removed.
   private func unregister(_ replaced: [PushRecord], of identity: IdentityRecord) async {
-    let (adapter, logger) = (adapter, logger)
+    guard let registrar = adapter.capabilities.push else { return }
     for push in replaced {
       do throws(SDKError) {
-        try await adapter.unregister(push, of: identity, on: nil)
+        try await registrar.unregister(push, of: identity, on: nil)
       } catch {
         guard error.reason != .notFound else { continue }
         logger.warning(
@@ -59,8 +70,9 @@ extension HostedInstance {
     defer { changing.unlock() }
     guard !isDeleted, let lane = lane(push.service), lane.machine.epoch == epoch else {
       // The user has changed meanwhile, so the new registration is removed at the vendor again.
-      let adapter = adapter
-      environment.operations.startBackground { try? await adapter.unregister(push, of: identity, on: nil) }
+      if let registrar = adapter.capabilities.push {
+        environment.operations.startBackground { try? await registrar.unregister(push, of: identity, on: nil) }
+      }
       throw SDKError(.state, .superseded, "The user changed while the device was registered.", instance: id)
     }
     var change = newChange(parts: [.putPush(id: push.id, try JSONValueEncoder.encode(push))])
@@ -84,10 +96,10 @@ extension HostedInstance {
         member: "id")
     }
     if !push.orphaned, lane(push.service) != nil {
-      let adapter = adapter
+      let registrar = try registrar
       do {
         _ = try await replaying(on: push.service) { identity, connection throws(SDKError) in
-          try await adapter.unregister(push, of: identity, on: connection)
+          try await registrar.unregister(push, of: identity, on: connection)
         }
       } catch let error as SDKError where error.reason == .notFound {
         // The vendor has no such registration any more.

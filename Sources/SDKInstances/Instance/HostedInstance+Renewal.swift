@@ -38,12 +38,12 @@ extension HostedInstance {
     lane.recovery.beganAt = attempt == 1 ? now : lane.recovery.beganAt ?? now
     let user = lane.identity.user
     var question = BridgeQuestion(
-      name ?? adapter.question(isRefusal: isRefusal), instance: id, kind: kind, service: lane.service,
+      name ?? adapter.traits.question(isRefusal: isRefusal), instance: id, kind: kind, service: lane.service,
       attempt: attempt, user: user == .none ? nil : .init(id: user.id, externalId: user.externalId),
       error: error.map {
         .init(reason: $0.reason, code: $0.vendorCode, description: $0.vendorDescription, httpStatus: $0.httpStatus)
-      }, deadline: (lane.recovery.beganAt ?? now) + adapter.common.deadline)
-    question.concealsExternalId = adapter.concealsExternalId
+      }, deadline: (lane.recovery.beganAt ?? now) + adapter.traits.common.deadline)
+    question.concealsExternalId = adapter.traits.concealsExternalId
     question.host = vendorHost(lane)
     return question
   }
@@ -100,7 +100,7 @@ extension HostedInstance {
   /// it declines by itself, because that is a loop.
   func confirm(_ lane: Lane, _ error: SDKError) {
     let (epoch, service) = (lane.machine.epoch, lane.service)
-    guard lane.recovery.mayConfirm(now, atMost: adapter.policy.maxAttempts) else {
+    guard lane.recovery.mayConfirm(now, atMost: adapter.traits.policy.maxAttempts) else {
       environment.operations.start {
         await self.receive(.confirmed(epoch: epoch, .declined(error)), on: service)
       }
@@ -129,7 +129,7 @@ extension HostedInstance {
     let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
     environment.operations.start {
       do throws(SDKError) {
-        let result = try await adapter.renewItself(identity)
+        let result = try await adapter.capabilities.renewal.required().renewItself(identity)
         await self.receiveRenewed(
           .renewedItself(epoch: epoch), orFailed: { .itselfFailed(epoch: epoch, $0) }, epoch: epoch, result, on: service
         )
@@ -146,7 +146,7 @@ extension HostedInstance {
     guard adapter.isRefusal(error) else {
       // A vendor that limits the rate has not processed the request, so it has spent nothing.
       if error.origin == .unreachable, error.reason != .rateLimited {
-        lane.isInterrupted = adapter.spends(lane.identity)
+        lane.isInterrupted = adapter.capabilities.renewal?.spends(lane.identity) ?? false
       }
       await take(.itselfFailed(epoch: epoch, error), on: lane)
       return
@@ -162,10 +162,12 @@ extension HostedInstance {
         vendorDescription: error.vendorDescription)
     }
     if epoch == lane.machine.epoch {
-      lane.identity.kindState = adapter.kindState(afterRefusalOf: lane.identity)
+      if let renewal = adapter.capabilities.renewal {
+        lane.identity.kindState = renewal.kindState(afterRefusalOf: lane.identity)
+      }
       lane.identity.isSpending = nil
     }
-    let isFinal = adapter.isFinal(error)
+    let isFinal = adapter.traits.finalReason == error.reason
     await take(.itselfRefused(epoch: epoch, error, means: means(lane), isFinal: isFinal), on: lane)
   }
 
@@ -187,7 +189,7 @@ extension HostedInstance {
           if let supply { await self.putBack(supply, epoch: epoch, on: service) }
           let result = adapter.unverified(offered, of: identity)
           await self.receive(.credentialUnverifiable(epoch: epoch, error), on: service, with: result)
-        case _ where adapter.isRefusal(error) && !adapter.isFinal(error):
+        case _ where adapter.isRefusal(error) && adapter.traits.finalReason != error.reason:
           await self.receive(.credentialRefused(epoch: epoch, error), on: service)
         default:
           if error.origin == .provider { self.environment.bridge.reject(self.bridgeKey(service)) }
@@ -200,7 +202,7 @@ extension HostedInstance {
   /// Keeps a provided credential for the next attempt, because the vendor has not seen it. Kinds with `usesUnverified`
   /// have used it already.
   private func putBack(_ supply: CheckedCredential, epoch: UInt64, on service: String?) {
-    guard !adapter.policy.usesUnverified, let lane = lane(service), lane.machine.epoch == epoch else { return }
+    guard !adapter.traits.policy.usesUnverified, let lane = lane(service), lane.machine.epoch == epoch else { return }
     lane.supply = supply
   }
 

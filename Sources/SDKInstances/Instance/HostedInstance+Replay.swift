@@ -39,7 +39,7 @@ extension HostedInstance {
     await changing.lock()
     defer { changing.unlock() }
     let lane = try resolved(service)
-    guard adapter.subject(of: lane.identity) == adapter.subject(of: identity) else {
+    guard lane.identity.subject == identity.subject else {
       throw SDKError(.state, .superseded, "The user of \(id) changed meanwhile; try again.", instance: id)
     }
     // Another request was refused before, and there is a new credential already.

@@ -39,7 +39,7 @@ extension HostedInstance {
   /// Returns a lane's renewal strategies: by the SDK itself, through the bridge, both, or none.
   func means(_ lane: Lane) -> RenewalMeans {
     RenewalMeans(
-      itself: adapter.renewsItself(lane.identity),
+      itself: adapter.capabilities.renewal?.renewsItself(lane.identity) ?? false,
       bridge: lane.supply != nil || (hasOwner(lane) && adapter.mayAsk(for: lane.identity)))
   }
 

@@ -24,10 +24,10 @@ extension HostedInstance {
     }
     try await probeOnce(name)
     let lane = try resolved(name)
-    if let reason = adapter.hidden(lane.identity) { return hidden(reason, lane) }
+    if let reason = adapter.capabilities.bans?.hidden(lane.identity) { return hidden(reason, lane) }
     switch lane.machine.phase {
     case .noUser, .loggedOut:
-      if means(lane).isNone, !lane.machine.isRecovering, !adapter.opensWithoutCredential(lane.identity) {
+      if means(lane).isNone, !lane.machine.isRecovering, !admitsGuest(lane) {
         return try withoutUser(lane)
       }
     case .locked: return hidden(.locked, lane)
@@ -52,7 +52,9 @@ extension HostedInstance {
       case .reauthNeeded: return hidden(.reauthNeeded, lane)
       case .locked: return hidden(.locked, lane)
       case .noUser, .loggedOut, .anonymous:
-        if lane.machine.phase != .anonymous, error.origin == .state, adapter.makesAnonymousUsers, attempts > 1 {
+        if lane.machine.phase != .anonymous, error.origin == .state, adapter.capabilities.anonymousUsers != nil,
+          attempts > 1
+        {
           // The user of this session is gone, so the next attempt may create an anonymous one, as for any visitor.
           return try await session(name, minTTL: minTTL, timeout: timeout, attempts: attempts - 1)
         }
@@ -80,14 +82,14 @@ extension HostedInstance {
   /// Whether a session opens without a credential despite the error. An unavailable provider or vendor has not refused
   /// one, so its failure prevents the session unless the policy is `fallBack`.
   private func goesOnWithout(_ error: SDKError, _ lane: Lane) -> Bool {
-    guard adapter.opensWithoutCredential(lane.identity) else { return false }
-    if adapter.policy.onFailure == .fallBack { return true }
+    guard admitsGuest(lane) else { return false }
+    if adapter.traits.policy.onFailure == .fallBack { return true }
     return error.origin == .state || error.origin == .vendor || error.reason == .providerDenied
       || error.reason == .noProvider
   }
 
   private func withoutUser(_ lane: Lane) throws -> Session {
-    if adapter.missingUser != nil { throw noToken(lane) }
+    if adapter.traits.missingUser != nil { throw noToken(lane) }
     return hidden(.notAuthenticated, lane)
   }
 
@@ -95,7 +97,7 @@ extension HostedInstance {
     await changing.lock()
     defer { changing.unlock() }
     let lane = try resolved(service)
-    return adapter.makesAnonymousUsers && mayBecomeAnonymous(lane)
+    return adapter.capabilities.anonymousUsers != nil && mayBecomeAnonymous(lane)
   }
 
   /// Whether an anonymous user may be created: only if there is no user, and not after an implicit logout.
@@ -166,12 +168,18 @@ extension HostedInstance {
     await take(.refused(error, means: isLast ? .none : means(lane)), on: lane)
   }
 
+  /// Whether a session opens for a lane's identity without a credential.
+  private func admitsGuest(_ lane: Lane) -> Bool {
+    adapter.capabilities.guests?.opensWithoutCredential(lane.identity) ?? false
+  }
+
   /// Returns the kind's additions to a session.
   private func opening(_ service: String?) async throws -> SessionOpening {
     await hastenConnection(of: service)
     let first = try resolved(service)
+    guard let sessions = adapter.capabilities.sessions else { return SessionOpening() }
     do throws(SDKError) {
-      return try await adapter.open(first.identity, on: first.connection.open)
+      return try await sessions.open(first.identity, on: first.connection.open)
     } catch {
       if error.origin == .unreachable {
         await changing.lock()
@@ -191,14 +199,14 @@ extension HostedInstance {
     let lane = try resolved(service)
     if epoch != lane.machine.epoch { return nil }
     if let token, token.tokenId != lane.identity.credential?.tokenId { return nil }
-    let prefill = opening.hidden == nil ? adapter.prefill(of: lane.identity) : nil
+    let prefill = opening.hidden == nil ? adapter.capabilities.sessions?.prefill(of: lane.identity) : nil
     try await forget(prefill.map { [$0.key] } ?? [], opening, on: lane)
     if let hidden = opening.hidden { return self.hidden(hidden, lane) }
     return Session(
       user: lane.visibleUser, token: token, endpoint: adapter.endpoint(for: lane.identity), visible: true,
       prefill: prefill?.text, data: opening.data, editableFields: opening.editableFields,
-      history: adapter.hasHistory, mayMerge: token?.tokenType == .sessionToken,
-      live: adapter.keepsConnection(for: lane.identity) ? lane.connection.open != nil : nil,
+      history: adapter.traits.hasHistory, mayMerge: token?.tokenType == .sessionToken,
+      live: keepsConnection(lane) ? lane.connection.open != nil : nil,
       storageEpoch: clientStorageEpoch, service: lane.service)
   }
 
@@ -220,6 +228,6 @@ extension HostedInstance {
   private func hidden(_ reason: Session.HiddenReason, _ lane: Lane) -> Session {
     Session(
       user: lane.visibleUser, endpoint: adapter.endpoint(for: lane.identity), visible: false, reason: reason,
-      history: adapter.hasHistory, mayMerge: false, storageEpoch: clientStorageEpoch, service: lane.service)
+      history: adapter.traits.hasHistory, mayMerge: false, storageEpoch: clientStorageEpoch, service: lane.service)
   }
 }

@@ -19,7 +19,7 @@ extension HostedInstance {
   }
 
   private func checkIssuable(_ service: String?) throws {
-    if let error = adapter.withheld(try resolved(service).identity) { throw error.about(id) }
+    if let error = adapter.capabilities.bans?.withheld(try resolved(service).identity) { throw error.about(id) }
   }
 
   /// Returns a living credential like `token`, also where the kind withholds it from apps.
@@ -82,7 +82,7 @@ extension HostedInstance {
     if let progress = lane.progress, lane.machine.isRecovering { return progress }
     if resetting {
       environment.bridge.reset(bridgeKey(service))
-    } else if lane.recovery.isRecent(now, within: adapter.common.planner.minInterval) {
+    } else if lane.recovery.isRecent(now, within: adapter.traits.common.planner.minInterval) {
       if let failure = lane.recovery.failure { throw failure.about(id) }
       if livingToken(service, stale: false) != nil { return .done }
     }
@@ -103,14 +103,14 @@ extension HostedInstance {
     let lane = try resolved(service)
     guard lane.identity.credential?.tokenId == tokenId, lane.machine.standing == .usable else { return }
     logger.notice("An app reports that the vendor refused the token.", metadata: ["tokenId": "\(tokenId)"])
-    if let note = adapter.note(ofReport: code) {
+    if let note = code.flatMap({ adapter.traits.reportNotes[$0] }) {
       lane.identity.kindState.merge(note) { _, new in new }
       _ = try? await store(newChange(), record: lane.identity, on: lane, raisedBy: 0)
     }
     let report = SDKError(
       .vendor, .invalidAuth, "An app reports that the vendor refused the token.", instance: id, httpStatus: status,
       vendorCode: code, vendorDescription: description)
-    guard !lane.recovery.holdsBack(now, within: adapter.common.planner.minInterval) else {
+    guard !lane.recovery.holdsBack(now, within: adapter.traits.common.planner.minInterval) else {
       lane.machine.standing = .reported
       lane.machine.objection = report
       publish()
@@ -124,7 +124,7 @@ extension HostedInstance {
   ///
   /// - Throws: `providerBackoff` within `minInterval` of the last probe or renewal.
   private func followUpReport(_ lane: Lane) async throws -> Progress {
-    let interval = adapter.common.planner.minInterval
+    let interval = adapter.traits.common.planner.minInterval
     if lane.recovery.holdsBack(now, within: interval) {
       throw SDKError(
         .provider, .providerBackoff, "The token was refused and looked at a moment ago; try again in a while.",
@@ -151,7 +151,7 @@ extension HostedInstance {
     if let living = livingToken(service, stale: false) {
       let ttl = living.ttl ?? .infinity
       if ttl >= minTTL || lane.machine.phase == .anonymous { return .give(asFresh(living, renewed)) }
-      if renewed || lane.recovery.isRecent(now, within: adapter.common.planner.minInterval) {
+      if renewed || lane.recovery.isRecent(now, within: adapter.traits.common.planner.minInterval) {
         return .give(asShort(living, renewed, on: lane))
       }
       if means(lane).isNone { return .give(staleToken(living)) }
@@ -164,7 +164,7 @@ extension HostedInstance {
     }
     var means = means(lane)
     // A missing owner is announced once, like any other failure before the fallback.
-    if means.isNone, adapter.policy.onFailure == .fallBack, lane.identity.degraded == nil || lane.isUntried,
+    if means.isNone, adapter.traits.policy.onFailure == .fallBack, lane.identity.degraded == nil || lane.isUntried,
       adapter.mayAsk(for: lane.identity)
     {
       means = .bridge
@@ -232,7 +232,8 @@ extension HostedInstance {
     switch phase ?? lane.machine.phase {
     case .noUser, .loggedOut:
       SDKError(
-        .state, adapter.missingUser ?? .notAuthenticated, "Nobody is signed in on \(id); log in first.", instance: id)
+        .state, adapter.traits.missingUser ?? .notAuthenticated, "Nobody is signed in on \(id); log in first.",
+        instance: id)
     case .anonymous:
       SDKError(.state, .notAuthenticated, "The user of \(id) is anonymous; log in first.", instance: id)
     case .locked:

@@ -7,7 +7,7 @@ extension HostedInstance {
   /// Wipes the data of a former user at start, if the kind keeps identities in memory only. Its owner is unknown then,
   /// and the next user must not inherit it. Push registrations stay at the vendor, orphaned.
   func wipeUnkept() async {
-    guard !adapter.persistsIdentity, let lane = lanes.first, lane.identity.isNobody else { return }
+    guard !adapter.traits.persistsIdentity, let lane = lanes.first, lane.identity.isNobody else { return }
     do throws(SDKError) {
       let abandoned = pushes.filter { !$0.orphaned }
       let keys = try await environment.store.storageKeys(of: uuid)

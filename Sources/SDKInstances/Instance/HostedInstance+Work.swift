@@ -85,7 +85,7 @@ extension HostedInstance {
     let late = IdentityRecord(
       phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
     let isThere =
-      !isDeleted && lane.machine.hasIdentity && adapter.subject(of: lane.identity) == adapter.subject(of: late)
+      !isDeleted && lane.machine.hasIdentity && lane.identity.subject == late.subject
     let adapter = adapter
     environment.operations.start { [logger] in
       if !isThere {
@@ -104,7 +104,7 @@ extension HostedInstance {
     let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
     environment.operations.start {
       do throws(SDKError) {
-        let result = try await adapter.makeAnonymousUser(from: identity)
+        let result = try await adapter.capabilities.anonymousUsers.required().makeAnonymousUser(from: identity)
         await self.receive(.anonymousAccepted(epoch: epoch), on: service, with: result)
       } catch {
         await self.receive(.anonymousFailed(epoch: epoch, error), on: service)
@@ -120,7 +120,7 @@ extension HostedInstance {
     let (epoch, service) = (lane.machine.epoch, lane.service)
     let isDead = lane.machine.standing == .refused || lane.identity.credential?.hasExpired(at: vendorNow) == true
     guard lane.machine.standing != .none, let credential = lane.identity.credential,
-      !isDead || !adapter.policy.renewsToSignOut
+      !isDead || !adapter.traits.policy.renewsToSignOut
     else { return report(.formerEnded(epoch: epoch), on: service) }
     endSession(
       lane, credential, ended: { .formerEnded(epoch: $0, informed: true) }, failed: Input.formerEndFailed)

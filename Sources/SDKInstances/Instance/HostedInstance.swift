@@ -64,7 +64,9 @@ public actor HostedInstance {
     self.deliveries = deliveries
     let identities = try StoredIdentities(stored.identity)
     let now = environment.clock.now()
-    let made = Self.lanes(adapter.services, policy: adapter.policy, epoch: stored.epoch, now: now) { identities[$0] }
+    let made = Self.lanes(adapter.traits.services, policy: adapter.traits.policy, epoch: stored.epoch, now: now) {
+      identities[$0]
+    }
     for lane in made { lane.recovery.random = environment.clock.random() }
     lanes = made
     var logger = environment.logger
@@ -123,7 +125,8 @@ public actor HostedInstance {
       definition: definition, storageEpoch: clientStorageEpoch, pending: deliveries.map { Instance.Pending($0) })
     for lane in lanes {
       let identity = lane.identity
-      let token = lane.machine.mayHandOut && adapter.withheld(identity) == nil ? identity.credential : nil
+      let token =
+        lane.machine.mayHandOut && adapter.capabilities.bans?.withheld(identity) == nil ? identity.credential : nil
       next[lane.service] = PublishedLane(
         state: lane.machine.state, user: lane.visibleUser, expiresAt: identity.credential?.expiresAt,
         lastError: identity.lastError, degraded: identity.degraded, isKnown: !identity.isNobody,

@@ -48,10 +48,20 @@ extension PushRecord {
   }
 }
 
-/// The treatment of push registrations when their user is gone from the instance.
-public enum PushFarewell: Sendable, Hashable {
-  /// They are removed at the vendor, already or by a delivery.
-  case removed
-  /// They stay at the vendor and are listed as orphaned.
-  case orphaned
+/// How a kind's push registrations end.
+public struct PushRules: Sendable, Hashable {
+  /// Whether a new registration replaces the service's former one.
+  public var keepsOne = false
+  /// Whether the vendor itself replaces the former registration by a new one, so that it needs no removal.
+  public var overwrites = false
+  /// Whether registrations stay at the vendor, and are listed as orphaned, when their user is wiped without the
+  /// vendor's knowledge. Otherwise they are removed there, already or by a delivery.
+  public var outliveUser = false
+
+  /// Rules.
+  public init(keepsOne: Bool = false, overwrites: Bool = false, outliveUser: Bool = false) {
+    self.keepsOne = keepsOne
+    self.overwrites = overwrites
+    self.outliveUser = outliveUser
+  }
 }

@@ -35,8 +35,10 @@ public enum RestoredIdentity {
   }
 
   private static func withhold(_ json: JSON, _ adapter: any SDKAdapter, at now: Timestamp) -> JSON? {
-    guard var record = try? IdentityRecord.read(json), adapter.spends(record) else { return nil }
-    record.kindState = adapter.kindState(afterRefusalOf: record)
+    guard var record = try? IdentityRecord.read(json), let renewal = adapter.capabilities.renewal,
+      renewal.spends(record)
+    else { return nil }
+    record.kindState = renewal.kindState(afterRefusalOf: record)
     record.isSpending = nil
     record.isRefused = true
     if record.phase == .authenticated { record.phase = .reauthNeeded }

@@ -4,36 +4,44 @@ import SDKInstances
 import SDKProtocol
 
 /// The adapter of a Chat Center instance.
-struct EdnaAdapter: SDKAdapter {
+final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCleanup, AddsToSessions {
   let settings: EdnaSettings
   let wire: EdnaWire
   let clock: WallClock
-  let common: CommonSettings
+  let traits: SDKTraits
   let cipher: EdnaCipher?
 
   init(settings: EdnaSettings, services: AdapterServices) {
     self.settings = settings
     clock = services.clock
-    common = settings.common
+    traits = Self.traits(settings)
     cipher = settings.cipher
     wire = EdnaWire(settings: settings, services: services)
   }
 
-  var policy: AuthenticationPolicy {
+  private static func traits(_ settings: EdnaSettings) -> SDKTraits {
     var policy = AuthenticationPolicy(
       onDenied: .keep, onBudgetSpent: .keep,
-      onAnotherUser: settings.onSwitch == .logout ? .signOutFirst : .wipeOnSuccess, maxAttempts: common.maxAttempts)
+      onAnotherUser: settings.onSwitch == .logout ? .signOutFirst : .wipeOnSuccess,
+      maxAttempts: settings.common.maxAttempts)
     policy.renewsToSignOut = false
     policy.usesUnverified = false
     policy.tellsLogoutFailure = true
-    return policy
+    var traits = SDKTraits(common: settings.common, policy: policy)
+    traits.missingUser = .userNotAuthorized
+    traits.persistsIdentity = settings.persistCredentials ?? true
+    traits.concealsExternalId = true
+    return traits
   }
 
-  var missingUser: Reason? { .userNotAuthorized }
-  var persistsIdentity: Bool { settings.persistCredentials ?? true }
-  var concealsExternalId: Bool { true }
-  var keepsOnePush: Bool { true }
-  var overwritesPush: Bool { true }
+  var capabilities: Capabilities {
+    var capabilities = Capabilities()
+    capabilities.connection = self
+    capabilities.push = self
+    capabilities.cleanup = self
+    capabilities.sessions = self
+    return capabilities
+  }
 
   // MARK: Before the network
 
@@ -143,7 +151,7 @@ struct EdnaAdapter: SDKAdapter {
   }
 
   func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? {
-    guard settings.retryLogout == true, let subject = subject(of: identity) else { return nil }
+    guard settings.retryLogout == true, let subject = identity.subject else { return nil }
     var details = EdnaState(identity.kindState).farewell
     // The logout must reach this installation even if the instance's settings name another one by then.
     details["ws_url"] = Secret(settings.wsURL)
@@ -158,7 +166,7 @@ struct EdnaAdapter: SDKAdapter {
 
   // MARK: Push
 
-  func pushFarewell(isInformed: Bool) -> PushFarewell { isInformed ? .removed : .orphaned }
+  let pushRules = PushRules(keepsOne: true, overwrites: true, outliveUser: true)
 
   func register(
     _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?

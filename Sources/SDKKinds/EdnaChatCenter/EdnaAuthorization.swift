@@ -29,8 +29,7 @@ struct EdnaAuthorization {
     let (auth, user, now) = (auth, params.user, instance.wallClock.now())
     let pending = try await instance.beginSignIn(
       operation: operation, settling: { Self.settle(&$0, as: user, with: auth) },
-      offering: { adapter, identity, isUsable in
-        guard let adapter = adapter as? EdnaAdapter else { return nil }
+      offering: { (adapter: EdnaAdapter, identity, isUsable) in
         let checked = try adapter.check(user, auth, now: now)
         if isUsable, Self.isKnown(user, auth, to: identity) { return nil }
         if auth.hasExpired(at: now) {
@@ -42,13 +41,10 @@ struct EdnaAuthorization {
       })
     accepted()
     guard params.wait == true else {
-      return .accepted(operation: operation, hints: try hints(await instance.state().adapter))
+      let adapter = try await instance.state(as: EdnaAdapter.self).adapter
+      return .accepted(operation: operation, hints: try adapter.check(user, auth, now: .now).hints)
     }
     return .user(try await instance.finish(pending, timeout: params.timeout?.value).user)
-  }
-
-  private func hints(_ adapter: any SDKAdapter) throws -> [String] {
-    try (adapter as? EdnaAdapter)?.check(params.user, auth, now: .now).hints ?? []
   }
 
   /// Whether `user` is the identity's user, with the proof of the last `authorize` or the one that the bridge has

@@ -82,8 +82,6 @@ extension SalesforceAdapter {
 
   // MARK: Push
 
-  var keepsOnePush: Bool { true }
-
   func register(
     _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) -> String? {

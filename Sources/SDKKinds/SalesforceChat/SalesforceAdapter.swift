@@ -3,30 +3,42 @@ import SDKInstances
 import SDKProtocol
 
 /// The adapter of a Service Chat instance. Each service type has its own settings, token and state.
-struct SalesforceAdapter: SDKAdapter {
+final class SalesforceAdapter: SDKAdapter, RenewsItself, AdmitsGuests, RegistersForPush, LeavesCleanup {
   let settings: SalesforceSettings
-  let common: CommonSettings
+  let traits: SDKTraits
   let wire: SalesforceWire
   let clock: WallClock
 
   init(settings: SalesforceSettings, services: AdapterServices) {
     self.settings = settings
-    common = settings.common
+    traits = Self.traits(settings)
     clock = services.clock
     wire = SalesforceWire(settings: settings, common: settings.common, services: services)
   }
 
-  var policy: AuthenticationPolicy {
+  private static func traits(_ settings: SalesforceSettings) -> SDKTraits {
     var policy = AuthenticationPolicy(
       onDenied: .becomeGuest, onBudgetSpent: .becomeGuest, onAnotherUser: .wipeOnSuccess,
-      maxAttempts: common.maxAttempts)
+      maxAttempts: settings.common.maxAttempts)
     policy.onNoMeans = .becomeGuest
     policy.confirmsFirst = true
     policy.renewsToSignOut = false
-    return policy
+    var traits = SDKTraits(common: settings.common, policy: policy)
+    traits.services = settings.services
+    traits.question = .shouldAuthenticate
+    return traits
   }
 
-  var services: [String] { settings.services }
+  var capabilities: Capabilities {
+    var capabilities = Capabilities()
+    capabilities.renewal = self
+    capabilities.guests = self
+    capabilities.push = self
+    capabilities.cleanup = self
+    return capabilities
+  }
+
+  let pushRules = PushRules(keepsOne: true)
 
   /// Whether the identity is a guest, whose session opens without a credential.
   func opensWithoutCredential(_ identity: IdentityRecord) -> Bool { identity.isNobody }
@@ -68,8 +80,6 @@ struct SalesforceAdapter: SDKAdapter {
 
   /// Whether the owner may be asked. This includes services without settings: the owner may sign in their user (F3).
   func mayAsk(for identity: IdentityRecord) -> Bool { identity.phase != .locked }
-
-  func question(isRefusal: Bool) -> BridgeQuestion.Name { .shouldAuthenticate }
 
   func renewsItself(_ identity: IdentityRecord) -> Bool {
     SalesforceAccount(identity.kindState)?.refreshToken != nil

@@ -30,20 +30,19 @@ public struct SalesforceChat: SDKKind {
           service: params.service, localOnly: true, telling: [.settingsUpdated], accepted: context.accepted)
         return Empty()
       }
-      _ = try await instance.signIn(service: params.service, accepted: context.accepted) { adapter, identity, _ in
+      _ = try await instance.signIn(service: params.service, accepted: context.accepted) {
+        (adapter: SalesforceAdapter, identity, _) in
         let settings = try AuthenticationSettings(given.members)
         for (member, url) in settings.urls {
           try registry.checkSupplied(url, what: member, on: instance, by: context.peer)
         }
-        return (adapter as? SalesforceAdapter)?.check(settings, for: identity, now: instance.wallClock.now())
+        return adapter.check(settings, for: identity, now: instance.wallClock.now())
       }
       return Empty()
     }
     router.register(on: registry, ServiceChatGetAuthenticationSettings.self) { params, instance, _ in
-      let state = try await instance.state(of: params.service)
-      guard let adapter = state.adapter as? SalesforceAdapter,
-        let account = SalesforceAccount(state.identity.kindState)
-      else { return .init(settings: nil) }
+      let (adapter, identity) = try await instance.state(of: params.service, as: SalesforceAdapter.self)
+      guard let account = SalesforceAccount(identity.kindState) else { return .init(settings: nil) }
       return .init(
         settings: .init(
           instanceUrl: account.instanceURL, clientId: account.clientId ?? adapter.settings.clientId,

@@ -3,36 +3,45 @@ import SDKInstances
 import SDKProtocol
 
 /// The adapter of a Chat instance.
-struct ChatAdapter: SDKAdapter {
+final class ChatAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, AddsToSessions, KnowsBans {
   private static let visitorsFields = ["name", "email", "phone"]
 
   let settings: ChatSettings
   let wire: ChatWire
   let mediator: ChatMediator?
   let clock: WallClock
-  let common: CommonSettings
+  let traits: SDKTraits
 
   init(settings: ChatSettings, services: AdapterServices) {
     self.settings = settings
     clock = services.clock
-    common = settings.common
+    traits = Self.traits(settings)
     wire = ChatWire(settings: settings, services: services)
     mediator = settings.mediatorURL.map { ChatMediator(url: $0, settings: settings, services: services) }
   }
 
-  var policy: AuthenticationPolicy {
+  private static func traits(_ settings: ChatSettings) -> SDKTraits {
     let end: AuthenticationPolicy.Consequence = settings.fallback == .anonymous ? .fallBack : .keep
     var policy = AuthenticationPolicy(
-      onDenied: end, onBudgetSpent: end, onAnotherUser: .wipeOnSuccess, maxAttempts: common.maxAttempts)
+      onDenied: end, onBudgetSpent: end, onAnotherUser: .wipeOnSuccess, maxAttempts: settings.common.maxAttempts)
     policy.onNoMeans = end
     policy.onFailure = end
     policy.usesUnverified = false
     policy.renewsToSignOut = false
-    return policy
+    var traits = SDKTraits(common: settings.common, policy: policy)
+    traits.hasHistory = false
+    traits.reportNotes = ["banned": ChatVisitor.ban]
+    return traits
   }
 
-  var makesAnonymousUsers: Bool { true }
-  var hasHistory: Bool { false }
+  var capabilities: Capabilities {
+    var capabilities = Capabilities()
+    capabilities.anonymousUsers = self
+    capabilities.guests = self
+    capabilities.sessions = self
+    capabilities.bans = self
+    return capabilities
+  }
 
   func opensWithoutCredential(_ identity: IdentityRecord) -> Bool {
     settings.fallback == .anonymous || !ChatVisitor(identity).isIdentified
@@ -145,8 +154,6 @@ struct ChatAdapter: SDKAdapter {
     visitor.settle()
     return SignedIn(user: .none, credential: nil, kindState: visitor.kindState)
   }
-
-  func note(ofReport code: String?) -> [String: Secret]? { code == "banned" ? ChatVisitor.ban : nil }
 
   /// Verifies an id token with the mediator. Without a mediator it can't be verified, and no error is thrown.
   func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {

@@ -20,8 +20,8 @@ public struct ZendeskChat: SDKKind {
 
   public func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, ChatSetIdentity.self) { params, instance, context in
-      _ = try await instance.signIn(accepted: context.accepted) { adapter, identity, _ in
-        try (adapter as? ChatAdapter)?.check(params.jwt, for: identity, now: instance.wallClock.now())
+      _ = try await instance.signIn(accepted: context.accepted) { (adapter: ChatAdapter, identity, _) in
+        try adapter.check(params.jwt, for: identity, now: instance.wallClock.now())
       }
       return Empty()
     }

@@ -22,7 +22,7 @@ extension MessagingAdapter {
   func logout(ofReplaced identity: IdentityRecord, now: Timestamp) -> Delivery? {
     guard var delivery = delivery(Self.logout, of: identity, now: now) else { return nil }
     delivery.endsSession = true
-    delivery.subject = subject(of: identity)
+    delivery.subject = identity.subject
     return delivery
   }
 

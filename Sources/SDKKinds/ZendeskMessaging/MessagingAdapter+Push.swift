@@ -6,9 +6,6 @@ import SDKProtocol
 /// A logout at the vendor names the client and ends its push registration with it. So does another user's login. When a
 /// user is wiped without the vendor's knowledge, a delivery removes the registration.
 extension MessagingAdapter {
-  var keepsOnePush: Bool { true }
-  var overwritesPush: Bool { true }
-
   func register(
     _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) -> String? {

@@ -20,7 +20,7 @@ extension MessagingAdapter {
     ]
     let socket = try await wire.openSocket(url)
     let client = Bayeux(
-      channel: "/sdk/apps/\(place.appId)/appusers/\(user)", ext: ext, timeout: common.timeout,
+      channel: "/sdk/apps/\(place.appId)/appusers/\(user)", ext: ext, timeout: traits.common.timeout,
       resuming: former.take(for: identity))
     return MessagingConnection(
       socket, client, identity: identity, mode: mode(place), clock: clock, former: former)

@@ -4,28 +4,35 @@ import SDKInstances
 import SDKProtocol
 
 /// The adapter of a Messaging instance.
-struct MessagingAdapter: SDKAdapter {
+final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, RegistersForPush, LeavesCleanup {
   let settings: MessagingSettings
   let wire: MessagingWire
   let clock: WallClock
-  let common: CommonSettings
+  let traits: SDKTraits
   /// The client id of the realtime connection that broke last.
   let former = FormerClient()
 
   init(settings: MessagingSettings, services: AdapterServices) {
     self.settings = settings
     clock = services.clock
-    common = settings.common
+    traits = SDKTraits(
+      common: settings.common,
+      policy: AuthenticationPolicy(
+        onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutAfter,
+        maxAttempts: settings.common.maxAttempts))
     wire = MessagingWire(settings: settings, common: settings.common, services: services)
   }
 
-  var policy: AuthenticationPolicy {
-    AuthenticationPolicy(
-      onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutAfter, maxAttempts: common.maxAttempts)
+  var capabilities: Capabilities {
+    var capabilities = Capabilities()
+    capabilities.anonymousUsers = settings.anonymous == .never ? nil : self
+    capabilities.connection = self
+    capabilities.push = self
+    capabilities.cleanup = self
+    return capabilities
   }
 
-  var makesAnonymousUsers: Bool { settings.anonymous != .never }
-  var hasHistory: Bool { true }
+  let pushRules = PushRules(keepsOne: true, overwrites: true)
 
   // MARK: Before the network
 

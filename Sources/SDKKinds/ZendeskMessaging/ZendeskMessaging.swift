@@ -29,8 +29,8 @@ public struct ZendeskMessaging: SDKKind {
 
   public func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, MessagingLoginUser.self) { params, instance, context in
-      try await instance.signIn(accepted: context.accepted) { adapter, identity, isUsable in
-        let checked = try (adapter as? MessagingAdapter)?.check(params.jwt, now: instance.wallClock.now())
+      try await instance.signIn(accepted: context.accepted) { (adapter: MessagingAdapter, identity, isUsable) in
+        let checked = try adapter.check(params.jwt, now: instance.wallClock.now())
         return isUsable && params.jwt == identity.credential?.token ? nil : checked
       }.user
     }

@@ -3,35 +3,47 @@ import SDKInstances
 import SDKProtocol
 
 /// The adapter of a Support instance.
-struct SupportAdapter: SDKAdapter {
+final class SupportAdapter: SDKAdapter, RenewsItself, RegistersForPush, LeavesCleanup {
   let settings: SupportSettings
   let wire: SupportWire
   let account: SupportAccount
   let clock: WallClock
-  let common: CommonSettings
+  let traits: SDKTraits
 
   init(settings: SupportSettings, services: AdapterServices) {
     self.settings = settings
     clock = services.clock
-    common = settings.common
+    traits = Self.traits(settings)
     wire = SupportWire(common: settings.common, services: services)
     account = SupportAccount(settings: settings, wire: wire, clock: services.clock)
   }
 
-  var policy: AuthenticationPolicy {
+  private static func traits(_ settings: SupportSettings) -> SDKTraits {
     // The vendor's own SDK wipes a refused identity. sdkd locks and keeps it, unless a setting says otherwise
     // (`sdks.md`, S9).
     let end: AuthenticationPolicy.Consequence = settings.strictVendorWipe == true ? .logOut : .lock
     var policy = AuthenticationPolicy(
-      onDenied: end, onBudgetSpent: end, onAnotherUser: .wipeOnSuccess, maxAttempts: common.maxAttempts)
+      onDenied: end, onBudgetSpent: end, onAnotherUser: .wipeOnSuccess, maxAttempts: settings.common.maxAttempts)
     policy.onNoMeans = end
     policy.usesUnverified = false
     policy.renewsToSignOut = false
     policy.outlivesRefusedRenewal = true
-    return policy
+    var traits = SDKTraits(common: settings.common, policy: policy)
+    traits.missingUser = .noIdentity
+    // An agent stays an agent (`sdks.md`, S4).
+    traits.finalReason = .agentNotAllowed
+    return traits
   }
 
-  var missingUser: Reason? { .noIdentity }
+  var capabilities: Capabilities {
+    var capabilities = Capabilities()
+    capabilities.renewal = self
+    capabilities.push = self
+    capabilities.cleanup = self
+    return capabilities
+  }
+
+  let pushRules = PushRules()
 
   var place: SupportWire.Place { .init(baseURL: settings.baseURL, clientId: settings.clientId) }
 
@@ -62,9 +74,6 @@ struct SupportAdapter: SDKAdapter {
   func isRefusal(_ error: SDKError) -> Bool {
     error.origin == .vendor && (error.httpStatus == 401 || error.reason == .agentNotAllowed)
   }
-
-  /// Whether no credential of the owner could help: an agent stays an agent (`sdks.md`, S4).
-  func isFinal(_ error: SDKError) -> Bool { error.reason == .agentNotAllowed }
 
   // MARK: What outlives a wipe
 

@@ -47,16 +47,15 @@ extension HostedInstance {
     _ identity: SupportIdentity, refusing: Bool, _ context: CallContext
   ) async throws -> SignInOutcome {
     do {
-      return try await signIn(accepted: context.accepted) { adapter, record, isUsable in
-        try (adapter as? SupportAdapter)?.offer(identity, over: record, isUsable: isUsable, refusing: refusing)
+      return try await signIn(accepted: context.accepted) { (adapter: SupportAdapter, record, isUsable) in
+        try adapter.offer(identity, over: record, isUsable: isUsable, refusing: refusing)
       }
     } catch is SupportAdapter.OwnerNeeded {
       context.accepted()
     }
     let (answer, epoch) = try await askOwner(.getToken)
     do {
-      return try await signIn(since: epoch, accepted: {}) { adapter, record, isUsable in
-        guard let adapter = adapter as? SupportAdapter else { return nil }
+      return try await signIn(since: epoch, accepted: {}) { (adapter: SupportAdapter, record, isUsable) in
         let supplied = try adapter.supplied(answer).identity
         return try adapter.offer(supplied, over: record, isUsable: isUsable, refusing: refusing)
       }

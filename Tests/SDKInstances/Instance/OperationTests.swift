@@ -18,8 +18,8 @@ struct OperationTests {
     _ desk: HostedInstance, _ token: Secret, as operation: String
   ) async throws -> HostedInstance.PendingSignIn {
     try await desk.beginSignIn(operation: operation, settling: { $0.user.name = "settled" }) {
-      adapter, identity, isUsable in
-      let checked = try (adapter as? FakeAdapter)?.check(token, now: desk.wallClock.now())
+      (adapter: FakeAdapter, identity, isUsable) in
+      let checked = try adapter.check(token, now: desk.wallClock.now())
       return isUsable && token == identity.credential?.token ? nil : checked
     }
   }

@@ -10,8 +10,8 @@ struct ServicesTests {
   private static let services: JSONObject = ["services": ["cases", "chat"], "anonymous": false]
 
   private func signIn(_ desk: HostedInstance, _ token: String, on service: String) async throws {
-    _ = try await desk.signIn(service: service, accepted: {}) { adapter, _, _ in
-      try (adapter as? FakeAdapter)?.check(Secret(token), now: desk.wallClock.now())
+    _ = try await desk.signIn(service: service, accepted: {}) { (adapter: FakeAdapter, _, _) in
+      try adapter.check(Secret(token), now: desk.wallClock.now())
     }
   }
 

@@ -1,4 +1,5 @@
 import DelegateBridge
+import JSONRPC
 public import SDKProtocol
 
 @testable import SDKInstances
@@ -6,24 +7,38 @@ public import SDKProtocol
 /// An adapter whose tokens are plain words: `alice#1` never expires, `alice#1@60` a minute after the clock's start. A
 /// login with `alice#1~` reaches the vendor only when a call needs the user. A credential may be requested from the
 /// owner for a known user, and for an anonymous one after such a login.
-struct FakeAdapter: SDKAdapter {
-  var vendor: FakeVendor
-  var common: CommonSettings
-  var policy: AuthenticationPolicy
-  var makesAnonymousUsers: Bool
-  var baseURL: String
-  var services: [String] = []
-  /// Whether a wipe leaves a delivery to the vendor.
-  var saysFarewell = false
-  var pushFarewell = PushFarewell.removed
-  var keepsOnePush = false
-  /// Whether the next login cancels the delivery that a wipe left.
-  var farewellEndsAtSignIn = false
-  /// Whether the instance keeps a realtime connection.
-  var isRealtime = false
-  /// Whether a failed logout is retried.
-  var retriesLogout = false
-  var persistsIdentity = true
+final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsConnection, RegistersForPush,
+  LeavesCleanup, AddsToSessions
+{
+  let vendor: FakeVendor
+  let traits: SDKTraits
+  let pushRules: PushRules
+  private let settings: JSONObject
+
+  /// An adapter with settings as `FakeKind` describes them.
+  init(vendor: FakeVendor, common: CommonSettings, policy: AuthenticationPolicy, settings: JSONObject) {
+    self.vendor = vendor
+    self.settings = settings
+    pushRules = PushRules(
+      keepsOne: settings["one_push"]?.boolValue ?? false, outliveUser: settings["orphans"]?.boolValue ?? false)
+    var traits = SDKTraits(common: common, policy: policy)
+    traits.services = settings["services"]?.arrayValue?.compactMap(\.stringValue) ?? []
+    traits.persistsIdentity = settings["forgets"]?.boolValue != true
+    self.traits = traits
+  }
+
+  var capabilities: Capabilities {
+    var capabilities = Capabilities()
+    capabilities.anonymousUsers = settings["anonymous"]?.boolValue == false ? nil : self
+    capabilities.guests = self
+    capabilities.connection = self
+    capabilities.push = self
+    capabilities.cleanup = self
+    capabilities.sessions = self
+    return capabilities
+  }
+
+  private func isSet(_ name: String) -> Bool { settings[name]?.boolValue ?? false }
 
   func check(_ token: Secret, now: Timestamp) throws(SDKError) -> CheckedCredential {
     let text = token.reveal()
@@ -89,12 +104,12 @@ struct FakeAdapter: SDKAdapter {
     return hasUser || identity.phase == .anonymous && identity.kindState["asks"] != nil
   }
 
-  func opensWithoutCredential(_ identity: IdentityRecord) -> Bool { policy.onFailure == .fallBack }
+  func opensWithoutCredential(_ identity: IdentityRecord) -> Bool { traits.policy.onFailure == .fallBack }
 
   func open(
     _ identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) -> SessionOpening {
-    guard policy.onFailure == .fallBack else { return SessionOpening() }
+    guard traits.policy.onFailure == .fallBack else { return SessionOpening() }
     try await vendor.perform(.open, identity.phase == .authenticated ? identity.user.externalId ?? "" : "nobody")
     return SessionOpening()
   }
@@ -114,7 +129,7 @@ struct FakeAdapter: SDKAdapter {
 
   func endpoint(for identity: IdentityRecord) -> Session.Endpoint {
     var endpoint = Session.Endpoint()
-    endpoint.baseUrl = baseURL
+    endpoint.baseUrl = settings["base_url"]?.stringValue
     return endpoint
   }
 
@@ -122,34 +137,30 @@ struct FakeAdapter: SDKAdapter {
     TokenHTTP(headers: ["Authorization": Secret("Bearer \(credential.token.reveal())")])
   }
 
-  var hasHistory: Bool { true }
-
   func farewell(
     to identity: IdentityRecord, pushes: [PushRecord], isInformed: Bool, now: Timestamp
   ) -> [Delivery] {
-    guard saysFarewell, !isInformed, let token = identity.credential?.token else { return [] }
+    guard isSet("farewell"), !isInformed, let token = identity.credential?.token else { return [] }
     var delivery = Delivery("revoke", details: ["token": token], now: now)
-    if farewellEndsAtSignIn { delivery.endsAtSignIn = true }
+    if isSet("farewell_ends") { delivery.endsAtSignIn = true }
     return [delivery]
   }
 
   func logout(ofReplaced identity: IdentityRecord, now: Timestamp) -> Delivery? {
-    guard policy.onAnotherUser == .signOutAfter, let token = identity.credential?.token else { return nil }
+    guard traits.policy.onAnotherUser == .signOutAfter, let token = identity.credential?.token else { return nil }
     return Delivery(
-      "logout", details: ["token": token], now: now, endsSession: true, subject: subject(of: identity))
+      "logout", details: ["token": token], now: now, endsSession: true, subject: identity.subject)
   }
 
   func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? {
-    guard retriesLogout, let token = identity.credential?.token else { return nil }
+    guard isSet("retry"), let token = identity.credential?.token else { return nil }
     return Delivery(
-      "logout", details: ["token": token], now: now, endsSession: true, subject: subject(of: identity))
+      "logout", details: ["token": token], now: now, endsSession: true, subject: identity.subject)
   }
 
   func deliver(_ delivery: Delivery) async throws(SDKError) {
     try await vendor.perform(.deliver, delivery.details["token"]?.reveal() ?? "")
   }
-
-  func pushFarewell(isInformed: Bool) -> PushFarewell { isInformed ? .removed : pushFarewell }
 
   func register(
     _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
@@ -164,7 +175,7 @@ struct FakeAdapter: SDKAdapter {
     try await vendor.perform(.unpush, push.vendorId ?? "")
   }
 
-  func keepsConnection(for identity: IdentityRecord) -> Bool { isRealtime }
+  func keepsConnection(for identity: IdentityRecord) -> Bool { isSet("realtime") }
 
   func connect(_ identity: IdentityRecord) async throws(SDKError) -> any RealtimeConnection {
     try await vendor.perform(.connect, identity.credential?.token.reveal() ?? "nothing")

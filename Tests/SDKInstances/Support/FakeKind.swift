@@ -44,16 +44,7 @@ struct FakeKind: SDKKind {
     let common = CommonSettings(timeout: nil, caFile: nil, refresh: refresh, mode: .lazy)
     var policy = policy
     policy.maxAttempts = common.maxAttempts
-    return FakeAdapter(
-      vendor: vendor, common: common, policy: policy, makesAnonymousUsers: settings["anonymous"]?.boolValue ?? true,
-      baseURL: settings["base_url"]?.stringValue ?? "",
-      services: settings["services"]?.arrayValue?.compactMap(\.stringValue) ?? [],
-      saysFarewell: settings["farewell"]?.boolValue ?? false,
-      pushFarewell: settings["orphans"]?.boolValue == true ? .orphaned : .removed,
-      keepsOnePush: settings["one_push"]?.boolValue ?? false,
-      farewellEndsAtSignIn: settings["farewell_ends"]?.boolValue ?? false,
-      isRealtime: settings["realtime"]?.boolValue ?? false, retriesLogout: settings["retry"]?.boolValue ?? false,
-      persistsIdentity: settings["forgets"]?.boolValue != true)
+    return FakeAdapter(vendor: vendor, common: common, policy: policy, settings: settings)
   }
 }
 

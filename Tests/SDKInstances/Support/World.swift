@@ -124,8 +124,8 @@ extension HostedInstance {
 
   @discardableResult
   func signIn(_ token: Secret, accepted: @Sendable () -> Void) async throws -> User {
-    try await signIn(accepted: accepted) { adapter, identity, isUsable in
-      let checked = try (adapter as? FakeAdapter)?.check(token, now: wallClock.now())
+    try await signIn(accepted: accepted) { (adapter: FakeAdapter, identity, isUsable) in
+      let checked = try adapter.check(token, now: wallClock.now())
       return isUsable && token == identity.credential?.token ? nil : checked
     }.user
   }

@@ -158,7 +158,7 @@ import Testing
       } catch let error as SDKError {
         #expect(error.reason.rawValue == expected)
         #expect(adapter.isRefusal(error) == (status < 404))
-        #expect(adapter.isFinal(error) == (status == 403))
+        #expect((adapter.traits.finalReason == error.reason) == (status == 403))
         #expect(error.hints.count == (status < 404 ? 1 : 0))
       }
     }

@@ -68,8 +68,8 @@ private final class InstanceLife: Sendable {
     let credential = await step { () throws(SDKError) in
       try self.adapter.check(answer, for: self.current, now: Clock.now)
     }
-    if adapter.makesAnonymousUsers {
-      await accept { identity throws(SDKError) in try await self.adapter.makeAnonymousUser(from: identity) }
+    if let users = adapter.capabilities.anonymousUsers {
+      await accept { identity throws(SDKError) in try await users.makeAnonymousUser(from: identity) }
     }
     if var credential = credential ?? nil {
       credential.externalId = credential.externalId ?? "u-1"
@@ -77,29 +77,40 @@ private final class InstanceLife: Sendable {
       await accept { identity throws(SDKError) in try await self.adapter.signIn(shown, from: identity) }
       await accept { identity throws(SDKError) in try await self.adapter.renew(with: shown, of: identity) }
     }
-    await accept { identity throws(SDKError) in try await self.adapter.renewItself(identity) }
+    if let renewal = adapter.capabilities.renewal {
+      await accept { identity throws(SDKError) in try await renewal.renewItself(identity) }
+    }
     if let credential = current.credential {
       _ = await step { () throws(SDKError) in try await self.adapter.probe(credential, of: self.current) }
     }
-    let connection = await step { () throws(SDKError) in try await self.adapter.connect(self.current) }
+    var connection: (any RealtimeConnection)?
+    if let keeper = adapter.capabilities.connection {
+      connection = await step { () throws(SDKError) in try await keeper.connect(self.current) }
+    }
     await use(connection)
   }
 
   private func use(_ connection: (any RealtimeConnection)?) async {
-    let opened = await step { () throws(SDKError) in try await self.adapter.open(self.current, on: connection) }
-    _ = opened
+    let capabilities = adapter.capabilities
+    if let sessions = capabilities.sessions {
+      _ = await step { () throws(SDKError) in try await sessions.open(self.current, on: connection) }
+    }
     var push = PushRecord(
       id: "p", service: nil, address: Secret("address"), type: "fcm", locale: "en", user: current.user, subject: nil,
       createdAt: Clock.now)
     let registered = push
-    let vendorId = await step { () throws(SDKError) in
-      try await self.adapter.register(registered, of: self.current, on: connection)
+    if let registrar = capabilities.push {
+      let vendorId = await step { () throws(SDKError) in
+        try await registrar.register(registered, of: self.current, on: connection)
+      }
+      push.vendorId = vendorId ?? nil
     }
-    push.vendorId = vendorId ?? nil
     require((push.vendorId ?? "").utf8.count <= 1024, "The vendor's id of a push registration is too long.")
     if let connection { await hear(connection) }
-    for delivery in adapter.farewell(to: current, pushes: [push], isInformed: false, now: Clock.now) {
-      _ = await step { () throws(SDKError) in try await self.adapter.deliver(delivery) }
+    if let cleanup = capabilities.cleanup {
+      for delivery in cleanup.farewell(to: current, pushes: [push], isInformed: false, now: Clock.now) {
+        _ = await step { () throws(SDKError) in try await cleanup.deliver(delivery) }
+      }
     }
     _ = await step { () throws(SDKError) in
       try await self.adapter.signOut(self.current.credential, of: self.current, on: connection)

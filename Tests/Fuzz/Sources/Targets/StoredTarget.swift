@@ -45,14 +45,16 @@ extension FuzzTarget {
     _ = kind.hiddenURLs(in: definition.settings)
     guard let json = instance.identity, let identity = try? IdentityRecord.read(json) else { return }
     _ = adapter.endpoint(for: identity)
-    _ = adapter.subject(of: identity)
-    _ = (adapter.mayAsk(for: identity), adapter.renewsItself(identity), adapter.keepsConnection(for: identity))
-    _ = (adapter.hidden(identity), adapter.withheld(identity), adapter.prefill(of: identity))
+    let capabilities = adapter.capabilities
+    _ = (identity.subject, adapter.mayAsk(for: identity), capabilities.renewal?.renewsItself(identity))
+    _ = (capabilities.connection?.keepsConnection(for: identity), capabilities.bans?.hidden(identity))
+    _ = (capabilities.bans?.withheld(identity), capabilities.sessions?.prefill(of: identity))
     _ = identity.standing(at: Clock.now)
     _ = RestoredIdentity.withhold(
       definition: instance.definition, identity: json, at: Clock.now, adapter: { _ in adapter })
-    for delivery in adapter.farewell(to: identity, pushes: [], isInformed: false, now: Clock.now) {
-      blocking { try? await adapter.deliver(delivery) }
+    guard let cleanup = capabilities.cleanup else { return }
+    for delivery in cleanup.farewell(to: identity, pushes: [], isInformed: false, now: Clock.now) {
+      blocking { try? await cleanup.deliver(delivery) }
     }
   }
 
@@ -61,7 +63,7 @@ extension FuzzTarget {
     let adapters = Kinds.all.compactMap {
       try? $0.makeAdapter(settings: settings[$0.name.name] ?? [:], services: .offline)
     }
-    blocking { for adapter in adapters { try? await adapter.deliver(delivery) } }
+    blocking { for adapter in adapters { try? await adapter.capabilities.cleanup?.deliver(delivery) } }
   }
 
   private static let settings: [String: JSONObject] = [

@@ -57,7 +57,7 @@ extension SupportAdapter {
   /// Returns an adapter for an account at this vendor.
   static func at(
     _ vendor: SupportVendor, _ settings: JSONObject = ["authentication": "jwt"],
-    now: @escaping @Sendable () -> Timestamp = { Self.now }
+    now: @escaping @Sendable () -> Timestamp = { SupportAdapter.now }
   ) throws -> SupportAdapter {
     let base: JSONObject = ["base_url": "https://acme.zendesk.com", "app_id": "app", "client_id": "client"]
     let services = AdapterServices(

@@ -3,13 +3,16 @@ import SDKInstances
 import SDKProtocol
 
 /// An adapter that is made and never used.
-struct FakeAdapter: SDKAdapter {
-  var common: CommonSettings
-  var policy: AuthenticationPolicy {
-    AuthenticationPolicy(onDenied: .keep, onBudgetSpent: .keep, onAnotherUser: .signOutFirst, maxAttempts: 1)
+final class FakeAdapter: SDKAdapter {
+  let traits: SDKTraits
+  let capabilities = Capabilities()
+
+  init(common: CommonSettings) {
+    traits = SDKTraits(
+      common: common,
+      policy: AuthenticationPolicy(onDenied: .keep, onBudgetSpent: .keep, onAnotherUser: .signOutFirst, maxAttempts: 1))
   }
-  var makesAnonymousUsers: Bool { false }
-  var hasHistory: Bool { false }
+
   private static let unused = SDKError(.unreachable, .network, "This adapter talks to nobody.")
 
   func check(
