@@ -21,6 +21,9 @@ public final class AsyncMutex: Sendable {
   /// An unlocked mutex.
   public init() {}
 
+  /// Whether somebody holds the mutex.
+  public var isLocked: Bool { state.withLock { $0.isLocked } }
+
   /// Waits until the mutex is free, and locks it. Everybody else waits until ``unlock()``.
   public func lock() async {
     if state.withLock({ $0.take() }) { return }

@@ -26,14 +26,14 @@ public struct SubreaperSweep: Sendable {
   public func sweep() async -> Int {
     var reaped = 0
     var pause = Duration.milliseconds(1)
-    // The children of a leftover become ours only when it has died, hence the rounds. Processes that are stuck in the
-    // kernel are left for the next sweep.
-    for _ in 0..<10 {
+    // The children of a leftover become ours only when it has died, hence the rounds. On a busy machine a killed process
+    // takes a while to die. One that is stuck in the kernel for half a second is left for the next sweep.
+    for _ in 0..<15 {
       let leftovers = self.leftovers
       if leftovers.isEmpty { return reaped }
       reaped += leftovers.count { end($0) }
       await Pause.uncancelled(pause)
-      pause = min(pause * 2, .milliseconds(20))
+      pause = min(pause * 2, .milliseconds(50))
     }
     return reaped
   }

@@ -147,7 +147,7 @@ extension HostedInstance {
     change.parts.insert(.identify(json), at: place)
     let epoch = durableEpoch + raise
     if raise > 0 { change.parts.append(.raiseEpoch(to: epoch)) }
-    let done = try await environment.store.commit(change)
+    let done = try await commit(change)
     durableEpoch = epoch
     lane.storedEpoch += raise
     lane.identity = record
@@ -217,7 +217,7 @@ extension HostedInstance {
     guard !isDeleted else { return }
     do throws(SDKError) {
       let change = InstanceChange(uuid: uuid, id: id, kind: kind, events: [.init(type)])
-      environment.events.append(try await environment.store.commit(change).events)
+      environment.events.append(try await commit(change).events)
     } catch {
       logger.error("An event could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
     }

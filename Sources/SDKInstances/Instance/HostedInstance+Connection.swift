@@ -81,7 +81,9 @@ extension HostedInstance {
     }
   }
 
-  private func receive(_ connection: any RealtimeConnection, number: UInt64, on service: String?) -> Bool {
+  private func receive(_ connection: any RealtimeConnection, number: UInt64, on service: String?) async -> Bool {
+    await changing.lock()
+    defer { changing.unlock() }
     guard !isDeleted, let lane = lane(service), lane.connection.number == number else { return false }
     opened(connection, on: lane)
     return true

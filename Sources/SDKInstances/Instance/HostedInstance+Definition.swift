@@ -105,6 +105,7 @@ extension HostedInstance {
       lane.progress?.outcome.resolve(.failure(superseded))
       lane.progress = nil
       lane.endNeed()
+      forgetPlace(of: lane)
     }
     deliveries = kept
     noteGivenUp(dropped)
@@ -116,7 +117,7 @@ extension HostedInstance {
     provider = nextProvider
     for lane in lanes { lane.machine.policy = nextAdapter.traits.policy }
     if isOtherBackend || former.traits.common != nextAdapter.traits.common {
-      await environment.http.forget(instance: uuid.description)
+      forgetClients()
     }
     if isNewSDK { for lane in lanes { dropConnection(of: lane) } }
     publish()
@@ -170,15 +171,21 @@ extension HostedInstance {
       dropConnection(of: lane)
       environment.bridge.forget(bridgeKey(lane.service))
     }
-    environment.deadlines.set(uuid.description, at: nil) {}
-    await environment.http.forget(instance: uuid.description)
+    plan()
+    forgetClients()
     environment.events.append(done.events)
     return done.unfinished?.about(id)
   }
 
+  /// Closes the connections of the instance's HTTP clients, which can take a while.
+  private func forgetClients() {
+    let (http, uuid) = (environment.http, uuid)
+    environment.operations.startBackground { await http.forget(instance: uuid.description) }
+  }
+
   func committed(_ change: InstanceChange) async throws -> CommitResult {
     do throws(SDKError) {
-      return try await environment.store.commit(change)
+      return try await commit(change)
     } catch {
       throw error.about(id)
     }

@@ -92,7 +92,7 @@ extension HostedInstance {
       isOver
       ? .deleteOutbox(id: delivery.id) : .putOutbox(id: delivery.id, json, deadline: delivery.deadline)
     do throws(SDKError) {
-      let done = try await environment.store.commit(InstanceChange(uuid: uuid, id: id, kind: kind, parts: [part]))
+      let done = try await commit(InstanceChange(uuid: uuid, id: id, kind: kind, parts: [part]))
       if let unfinished = done.unfinished { throw unfinished }
     } catch {
       logger.error("A delivery could not be noted: \(error.message)", metadata: ["reason": "\(error.reason)"])

@@ -7,14 +7,13 @@ extension HostedInstance {
   /// Sets the single deadline of this instance to the earliest of these: the next renewal, the end of a credential, the
   /// retry of a connection, the next delivery.
   func plan() {
-    let next = lanes.compactMap { [nextDeadline($0), nextConnection($0)].compactMap { $0 }.min() }.min()
-    let times = [next, nextDelivery()].compactMap { $0 }
-    if isDeleted {
+    guard !isDeleted else {
       for lane in lanes { forgetPlace(of: lane) }
+      return environment.deadlines.set(uuid.description, at: nil) {}
     }
-    guard !isDeleted, let time = times.min() else {
-      environment.deadlines.set(uuid.description, at: nil) {}
-      return
+    let times = lanes.flatMap { [nextDeadline($0), nextConnection($0)] } + [nextDelivery()]
+    guard let time = times.compactMap({ $0 }).min() else {
+      return environment.deadlines.set(uuid.description, at: nil) {}
     }
     let operations = environment.operations
     environment.deadlines.set(uuid.description, at: time) { operations.start { await self.deadlineReached() } }
@@ -50,21 +49,33 @@ extension HostedInstance {
     plan()
   }
 
+  /// Returns the time of the next renewal of a lane, or of its credential's end, and keeps a reservation for a renewal
+  /// that is due later.
   private func nextDeadline(_ lane: Lane) -> Timestamp? {
-    guard lane.machine.activity == .idle, let credential = lane.identity.credential else { return nil }
-    let isEager = adapter.traits.common.planner.mode == .eager
-    let canRenew = !means(lane).isNone
+    guard lane.machine.activity == .idle else { return nil }
+    let end = lane.identity.credential?.expiresAt.map(vendorClock.ours)
+    let isUsable = lane.machine.phase == .authenticated && lane.machine.standing == .usable
+    guard let request = nextRenewal(lane, endingAt: end) else {
+      forgetPlace(of: lane)
+      return isUsable && means(lane).isNone ? end : nil
+    }
+    let place = place(request, of: lane)
+    guard isUsable, let end, !waitsPastTheEnd(place, on: lane) else { return place.start }
+    return min(place.start, end)
+  }
+
+  /// Returns the next renewal ahead of time; `nil` if there is none.
+  private func nextRenewal(_ lane: Lane, endingAt end: Timestamp?) -> RenewalRequest? {
+    guard let credential = lane.identity.credential, adapter.traits.common.planner.mode == .eager,
+      !means(lane).isNone
+    else { return nil }
     switch lane.machine.phase {
     case .authenticated:
-      guard let end = credential.expiresAt.map(vendorClock.ours) else { return nil }
-      guard canRenew else { return lane.machine.standing == .usable ? end : nil }
-      guard isEager else { return nil }
-      guard lane.machine.standing == .usable else { return place(retry(lane, end: nil), of: lane).start }
-      let place = place(renewal(of: credential, endingAt: end, on: lane), of: lane)
-      return waitsPastTheEnd(place, on: lane) ? place.start : min(place.start, end)
-    case .reauthNeeded:
-      // A provider outage ends by itself. A renewal then signs the user in again before the next call.
-      return canRenew && isEager ? place(retry(lane, end: nil), of: lane).start : nil
+      guard let end else { return nil }
+      return lane.machine.standing == .usable
+        ? renewal(of: credential, endingAt: end, on: lane) : retry(lane, end: nil)
+    // A provider outage ends by itself. A renewal then signs the user in again before the next call.
+    case .reauthNeeded: return retry(lane, end: nil)
     default: return nil
     }
   }
@@ -105,7 +116,8 @@ extension HostedInstance {
     return place
   }
 
-  private func forgetPlace(of lane: Lane) {
+  /// Releases the reservation of a lane's next renewal.
+  func forgetPlace(of lane: Lane) {
     environment.renewals.release(lane.place)
     lane.place = nil
   }

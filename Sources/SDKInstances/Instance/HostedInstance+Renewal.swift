@@ -201,7 +201,9 @@ extension HostedInstance {
 
   /// Keeps a provided credential for the next attempt, because the vendor has not seen it. Kinds with `usesUnverified`
   /// have used it already.
-  private func putBack(_ supply: CheckedCredential, epoch: UInt64, on service: String?) {
+  private func putBack(_ supply: CheckedCredential, epoch: UInt64, on service: String?) async {
+    await changing.lock()
+    defer { changing.unlock() }
     guard !adapter.traits.policy.usesUnverified, let lane = lane(service), lane.machine.epoch == epoch else { return }
     lane.supply = supply
   }
@@ -211,10 +213,10 @@ extension HostedInstance {
   ) async {
     await changing.lock()
     defer { changing.unlock() }
-    guard !isDeleted, let lane = lane(service) else { return await abandon(result) }
+    guard !isDeleted, let lane = lane(service) else { return abandon(result) }
     guard epoch == lane.machine.epoch else {
       // The identity is gone: without `undo`, the vendor's grant would stay valid.
-      if result.isIrreplaceable { undo(result, on: lane) } else { await abandon(result) }
+      if result.isIrreplaceable { undo(result, on: lane) } else { abandon(result) }
       return
     }
     if let failure = result.failure {
@@ -228,7 +230,7 @@ extension HostedInstance {
     lane.isInterrupted = false
     guard await take(input, on: lane, with: result) == false else { return }
     lane.isInterrupted = result.isIrreplaceable
-    await abandon(result)
+    abandon(result)
   }
 
   /// Stores the kind's state from a renewal whose response can't be used, because it may hold the only valid refresh

@@ -121,7 +121,9 @@ extension HostedInstance {
     try await verification(service)?.value()
   }
 
-  private func verification(_ service: String?) throws -> Promise<Void>? {
+  private func verification(_ service: String?) async throws -> Promise<Void>? {
+    await changing.lock()
+    defer { changing.unlock() }
     let lane = try resolved(service)
     if let running = lane.verification { return running }
     guard !lane.isVerified, lane.machine.phase == .authenticated, lane.machine.activity == .idle,

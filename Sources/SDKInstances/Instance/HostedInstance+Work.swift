@@ -43,13 +43,16 @@ extension HostedInstance {
   func receive(_ input: Input, on service: String?, with result: SignedIn? = nil) async {
     await changing.lock()
     defer { changing.unlock() }
-    guard !isDeleted, let lane = lane(service) else { return await abandon(result) }
+    guard !isDeleted, let lane = lane(service) else { return abandon(result) }
     if input.isAnswer { lane.outageToldAt = nil }
     await take(input, on: lane, with: result)
   }
 
   /// Closes the connection of a result that is not used.
-  func abandon(_ result: SignedIn?) async { await result?.connection?.close() }
+  func abandon(_ result: SignedIn?) {
+    guard let connection = result?.connection else { return }
+    environment.operations.startBackground { await connection.close() }
+  }
 
   // MARK: Logins
 
@@ -70,7 +73,7 @@ extension HostedInstance {
   private func receiveSignIn(epoch: UInt64, _ result: SignedIn, on service: String?) async {
     await changing.lock()
     defer { changing.unlock() }
-    guard let lane = lane(service) else { return await abandon(result) }
+    guard let lane = lane(service) else { return abandon(result) }
     if result.prepared == nil, result.isTold { lane.outageToldAt = nil }
     if epoch == lane.machine.epoch { drawJitter(lane) }
     let acceptance: AuthenticationMachine.Acceptance = result.prepared.map { .prepared($0) } ?? .login

@@ -40,8 +40,11 @@ public actor HostedInstance {
   var delivering: Set<String> = []
   var isDeleted = false
 
-  /// Locked during each change of the instance, so that changes happen one after another.
-  let changing = AsyncMutex()
+  /// Locked during each change of the instance, so that changes happen one after another. Who holds it waits for the
+  /// store only.
+  nonisolated let changing = AsyncMutex()
+  /// The number of commits in progress.
+  private var commits = 0
 
   /// Creates an instance from its stored form.
   init(
@@ -104,8 +107,18 @@ public actor HostedInstance {
   /// The vendor's clock, for checks by the kind itself.
   public nonisolated var wallClock: WallClock { vendorClock.wallClock }
 
-  /// Returns as soon as the actor is free: the health probe of the watchdog.
-  public func answer() {}
+  /// Returns as soon as no change is in progress, or one waits for the store: the health probe of the watchdog, which
+  /// probes the store by itself.
+  public func answer() async {
+    while changing.isLocked, commits == 0 { try? await Task.sleep(for: .milliseconds(20)) }
+  }
+
+  /// Commits a change.
+  func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
+    commits += 1
+    defer { commits -= 1 }
+    return try await environment.store.commit(change)
+  }
 
   #if DEBUG
     /// Runs `body` on the actor.

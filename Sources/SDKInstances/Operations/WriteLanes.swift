@@ -50,7 +50,7 @@ public final class WriteLanes: Sendable {
       self.number = number
     }
 
-    /// Waits until every earlier place has been released.
+    /// Waits until every earlier place has been released, or the task is cancelled.
     public func turn() async { for key in keys { await lanes.turn(number, key) } }
 
     /// Releases the place, so that the next one can proceed. A second call does nothing.
@@ -58,14 +58,20 @@ public final class WriteLanes: Sendable {
   }
 
   private func turn(_ number: UInt64, _ key: Key) async {
-    await withCheckedContinuation { continuation in
-      let isFirst = state.withLock { state in
-        guard let lane = state.lanes[key], lane.places.first != number, lane.places.contains(number)
-        else { return true }
-        state.lanes[key]?.waiting[number] = continuation
-        return false
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isFirst = state.withLock { state in
+          guard let lane = state.lanes[key], lane.places.first != number, lane.places.contains(number),
+            !Task.isCancelled
+          else { return true }
+          state.lanes[key]?.waiting[number] = continuation
+          return false
+        }
+        if isFirst { continuation.resume() }
       }
-      if isFirst { continuation.resume() }
+    } onCancel: {
+      // The task is marked as cancelled before this runs, so a wait that begins later sees that.
+      state.withLock { $0.lanes[key]?.waiting.removeValue(forKey: number) }?.resume()
     }
   }
 

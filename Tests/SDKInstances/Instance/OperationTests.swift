@@ -1,3 +1,4 @@
+import Concurrency
 import JSONRPC
 import SDKProtocol
 import StateStore
@@ -21,6 +22,23 @@ struct OperationTests {
       (adapter: FakeAdapter, identity, isUsable) in
       let checked = try adapter.check(token, now: desk.wallClock.now())
       return isUsable && token == identity.credential?.token ? nil : checked
+    }
+  }
+
+  @Test func `The watchdog sees a change that never ends`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      await desk.answer()
+      await desk.changing.lock()
+      let answered = Records<Bool>()
+      let probe = Task {
+        await desk.answer()
+        answered.add(true)
+      }
+      try await Task.sleep(for: .milliseconds(200))
+      #expect(answered.count == 0)
+      desk.changing.unlock()
+      await probe.value
     }
   }
 

@@ -274,6 +274,32 @@ struct RenewalTests {
     }
   }
 
+  @Test(arguments: ["logout", "deletion", "another service", "no provider"])
+  func `A reservation ends when there is nothing left to renew`(because cause: String) async throws {
+    try await World.run { world in
+      let settings: JSONObject = ["refresh": ["mode": "eager", "jitter": 0], "services": ["chat"], "anonymous": false]
+      let desk = try await world.instance(settings: settings)
+      _ = try await desk.signIn(accepted: {}) { (adapter: FakeAdapter, _, _) in
+        try adapter.check("alice#1@600", now: desk.wallClock.now())
+      }
+      #expect(!world.isFree(world.clock.now + 544.99))
+      switch cause {
+      case "logout": _ = try await desk.signOut(localOnly: true, accepted: {})
+      case "deletion": try await desk.delete()
+      default:
+        try await desk.redefine { current in
+          var next = current
+          if cause == "no provider" { next.provider = nil } else { next.settings["services"] = ["cases"] }
+          return (
+            next, try world.registry.adapter(for: next, uuid: desk.uuid), try next.providerConfiguration(),
+            isOtherBackend: false
+          )
+        }
+      }
+      #expect(world.isFree(world.clock.now + 544.99))
+    }
+  }
+
   @Test func `A caller's patience ends, the renewal does not`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

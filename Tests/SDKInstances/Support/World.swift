@@ -91,6 +91,16 @@ final class World: Sendable {
     }
   }
 
+  /// Whether no renewal is reserved in the five seconds that end after a time. One that is alone begins at its latest
+  /// time.
+  func isFree(_ time: Timestamp) -> Bool {
+    let renewals = registry.environment.renewals
+    let request = RenewalRequest(owner: 0, latest: time, earliest: clock.now, end: nil, random: 0)
+    let place = renewals.place(request, former: nil, now: clock.now)
+    defer { renewals.release(place) }
+    return place.start == time
+  }
+
   static let provider: JSONObject = ["command": ["/bin/true"]]
 
   /// Creates an instance, with a token provider unless `provider` is `false`.
