@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -31,10 +32,27 @@ int gettimeofday(struct timeval *time, void *zone) {
   time->tv_usec = now.tv_nsec / 1000;
   return result;
 }
+/* The timers of the wall clock, by descriptor. Those of other clocks are left alone. */
+static unsigned char is_wall[1 << 16];
+int timerfd_create(clockid_t clock, int flags) {
+  static int (*real)(clockid_t, int);
+  if (!real) real = dlsym(RTLD_NEXT, "timerfd_create");
+  int timer = real(clock, flags);
+  if (timer >= 0 && timer < (int)sizeof is_wall) is_wall[timer] = clock == CLOCK_REALTIME;
+  return timer;
+}
 int timerfd_settime(int timer, int flags, const struct itimerspec *next, struct itimerspec *former) {
   static int (*real)(int, int, const struct itimerspec *, struct itimerspec *);
   if (!real) real = dlsym(RTLD_NEXT, "timerfd_settime");
   struct itimerspec moved = *next;
-  if ((flags & TFD_TIMER_ABSTIME) && moved.it_value.tv_sec) moved.it_value.tv_sec -= offset();
+  if ((flags & TFD_TIMER_ABSTIME) && moved.it_value.tv_sec && timer >= 0 && timer < (int)sizeof is_wall && is_wall[timer])
+    moved.it_value.tv_sec -= offset();
   return real(timer, flags, &moved, former);
+}
+int sem_timedwait(sem_t *semaphore, const struct timespec *end) {
+  static int (*real)(sem_t *, const struct timespec *);
+  if (!real) real = dlsym(RTLD_NEXT, "sem_timedwait");
+  struct timespec moved = *end;
+  moved.tv_sec -= offset();
+  return real(semaphore, &moved);
 }

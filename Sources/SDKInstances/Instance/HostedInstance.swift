@@ -107,10 +107,10 @@ public actor HostedInstance {
   /// The vendor's clock, for checks by the kind itself.
   public nonisolated var wallClock: WallClock { vendorClock.wallClock }
 
-  /// Returns as soon as no change is in progress, or one waits for the store: the health probe of the watchdog, which
-  /// probes the store by itself.
+  /// Returns as soon as no change is in progress, or one waits for the store, or the task is cancelled: the health probe
+  /// of the watchdog, which probes the store by itself.
   public func answer() async {
-    while changing.isLocked, commits == 0 { try? await Task.sleep(for: .milliseconds(20)) }
+    while changing.isLocked, commits == 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) }
   }
 
   /// Commits a change.

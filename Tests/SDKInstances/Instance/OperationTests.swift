@@ -37,8 +37,9 @@ struct OperationTests {
       }
       try await Task.sleep(for: .milliseconds(200))
       #expect(answered.count == 0)
-      desk.changing.unlock()
+      probe.cancel()
       await probe.value
+      desk.changing.unlock()
     }
   }
 
