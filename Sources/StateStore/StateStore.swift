@@ -53,3 +53,10 @@ public protocol StateStore: Sendable {
   /// The facts about the state and its opening.
   var meta: StoreMeta { get }
 }
+
+extension StateStore {
+  /// Returns the position of the newest event ever written; 0 if there was none.
+  public func newestPosition() async throws(SDKError) -> UInt64 {
+    try await eventPage(after: .max, limit: 0, of: []).newest
+  }
+}

@@ -4,12 +4,10 @@ public import SDKProtocol
 
 /// The edna Chat Center SDK (seed 004; `sdks.md` section 5; `vendors.md` sections 5 and 9.5).
 public struct EdnaChatCenter: SDKKind {
-  static let kindName = KindName("edna.chatcenter")
-
   /// Creates the kind.
   public init() {}
 
-  public var name: KindName { Self.kindName }
+  public var name: KindName { .ednaChatCenter }
   public var settingsSchema: JSONSchema { EdnaSettings.jsonSchema }
   public var secretSettings: Set<String> { [] }
   public var fileSettings: Set<String> { ["ca_file"] }

@@ -4,12 +4,10 @@ public import SDKProtocol
 
 /// The Salesforce Service Chat SDK (seed 002; `sdks.md` section 3; `vendors.md` sections 3 and 9.3).
 public struct SalesforceChat: SDKKind {
-  static let kindName = KindName("salesforce.chat")
-
   /// Creates the kind.
   public init() {}
 
-  public var name: KindName { Self.kindName }
+  public var name: KindName { .salesforceChat }
   public var settingsSchema: JSONSchema { SalesforceSettings.jsonSchema }
   public var secretSettings: Set<String> { ["client_secret"] }
   public var fileSettings: Set<String> { ["ca_file", "client_secret_file"] }

@@ -4,12 +4,10 @@ public import SDKProtocol
 
 /// The Zendesk Chat SDK (seed 003; `sdks.md` section 4; `vendors.md` sections 4 and 9.4).
 public struct ZendeskChat: SDKKind {
-  static let kindName = KindName("zendesk.chat")
-
   /// Creates the kind.
   public init() {}
 
-  public var name: KindName { Self.kindName }
+  public var name: KindName { .zendeskChat }
   public var settingsSchema: JSONSchema { ChatSettings.jsonSchema }
   public var secretSettings: Set<String> { [] }
   public var fileSettings: Set<String> { ["ca_file"] }

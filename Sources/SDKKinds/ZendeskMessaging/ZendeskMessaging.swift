@@ -4,12 +4,10 @@ public import SDKProtocol
 
 /// The Zendesk Messaging SDK (seed 000; `sdks.md` section 1; `vendors.md` sections 1 and 9.1).
 public struct ZendeskMessaging: SDKKind {
-  static let kindName = KindName("zendesk.messaging")
-
   /// Creates the kind.
   public init() {}
 
-  public var name: KindName { Self.kindName }
+  public var name: KindName { .zendeskMessaging }
   public var settingsSchema: JSONSchema { MessagingSettings.jsonSchema }
   public var secretSettings: Set<String> { [] }
   public var fileSettings: Set<String> { ["ca_file"] }

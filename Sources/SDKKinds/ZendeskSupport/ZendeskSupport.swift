@@ -5,12 +5,10 @@ public import SDKProtocol
 
 /// The Zendesk Support SDK (seed 001; `sdks.md` section 2; `vendors.md` sections 2 and 9.2).
 public struct ZendeskSupport: SDKKind {
-  static let kindName = KindName("zendesk.support")
-
   /// Creates the kind.
   public init() {}
 
-  public var name: KindName { Self.kindName }
+  public var name: KindName { .zendeskSupport }
   public var settingsSchema: JSONSchema { SupportSettings.jsonSchema }
   public var secretSettings: Set<String> { [] }
   public var fileSettings: Set<String> { ["ca_file"] }

@@ -1,5 +1,3 @@
-public import SDKProtocol
-
 /// A page of the event log, read from one snapshot.
 public struct EventPage: Sendable, Hashable {
   /// The events, oldest first.
@@ -19,26 +17,5 @@ public struct EventPage: Sendable, Hashable {
     self.reached = reached
     self.newest = newest
     self.lost = lost
-  }
-}
-
-extension StateStore {
-  /// Returns the position of the newest event ever written; 0 if there was none.
-  public func newestPosition() async throws(SDKError) -> UInt64 {
-    try await eventPage(after: .max, limit: 0, of: []).newest
-  }
-}
-
-/// A place in the event order, as a cursor contains it.
-public struct EventPlace: Sendable, Hashable {
-  /// The position of the event before this place; 0 for the place before the first event.
-  public var position: UInt64
-  /// The position up to which the loss of events was already reported.
-  public var acknowledged: UInt64
-
-  /// Creates a place.
-  public init(_ position: UInt64, acknowledged: UInt64 = 0) {
-    self.position = position
-    self.acknowledged = acknowledged
   }
 }

@@ -35,12 +35,6 @@ struct DataKey {
   }
 }
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The key that wraps the data keys, derived from the master key.
 struct WrappingKey: Sendable {
   private let key: LockedKey
@@ -68,12 +62,6 @@ struct WrappingKey: Sendable {
     return SymmetricKey(data: try opened.get())
   }
 }
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A key in memory that is not swapped, not dumped, and erased on deinitialization.
 ///

@@ -1,5 +1,11 @@
 import Crypto
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The keys of a state for data that belongs to no single instance. They are stored wrapped beside the data keys, so
 /// that they outlive the master key.
 struct Keyring {
@@ -36,12 +42,6 @@ struct Keyring {
     self.events = events
   }
 }
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The owner of a data key. The wrapped key opens only for exactly this owner.
 enum KeyOwner {

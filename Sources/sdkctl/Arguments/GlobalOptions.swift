@@ -28,6 +28,11 @@ struct GlobalOptions: ParsableArguments {
         + "and --wait.", valueName: "duration"))
   var timeout: Seconds?
 
+  /// The options that take no value, as words of a command line.
+  static let words: Set<String> = ["--user", "--system"]
+  /// The options that take a value, as words of a command line.
+  static let wordsWithValue: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template", "--timeout"]
+
   func validate() throws {
     guard [socket != nil, user, system, tenant != nil].count(where: { $0 }) <= 1 else {
       throw ValidationError("Give one of --socket, --user, --system and --tenant.")

@@ -106,7 +106,7 @@ enum CompletionSource {
 
     /// The instance: the first word after the verb that belongs to no option.
     var instance: InstanceID? {
-      let options = CommandLineOrder.options
+      let options = GlobalOptions.wordsWithValue
       var rest = words.dropFirst().prefix(max(0, index - 1))
       var hasVerb = false
       while let word = rest.popFirst() {

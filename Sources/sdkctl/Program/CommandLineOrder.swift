@@ -2,10 +2,6 @@ import ArgumentParser
 
 /// The processing of a command line that is needed before it is parsed.
 enum CommandLineOrder {
-  private static let flags: Set<String> = ["--user", "--system"]
-  /// The options of all verbs that take a value.
-  static let options: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template", "--timeout"]
-
   /// The first words of verbs that have two words.
   private static var groups: [String] {
     CommandRoot.configuration.subcommands.filter { !$0.configuration.subcommands.isEmpty }
@@ -14,10 +10,11 @@ enum CommandLineOrder {
 
   /// Moves options of all verbs from before the verb to after it, so that both orders work.
   static func normalized(_ arguments: [String]) -> [String] {
+    let options = GlobalOptions.wordsWithValue
     var moved = 0
     while moved < arguments.count {
       let word = arguments[moved]
-      if flags.contains(word) || options.contains(where: { word.hasPrefix("\($0)=") }) {
+      if GlobalOptions.words.contains(word) || options.contains(where: { word.hasPrefix("\($0)=") }) {
         moved += 1
       } else if options.contains(word) {
         moved += 2

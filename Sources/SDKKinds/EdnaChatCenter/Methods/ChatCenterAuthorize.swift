@@ -17,7 +17,7 @@ public enum ChatCenterAuthorize: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
-  public static let kind: KindName? = EdnaChatCenter.kindName
+  public static let kind: KindName? = .ednaChatCenter
   public static let commands = [CommandUse(verb: "login", input: .json)]
 
   /// Custom authorization, as agreed with the vendor.

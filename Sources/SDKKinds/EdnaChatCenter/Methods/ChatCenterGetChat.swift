@@ -13,7 +13,7 @@ public enum ChatCenterGetChat: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
-  public static let kind: KindName? = EdnaChatCenter.kindName
+  public static let kind: KindName? = .ednaChatCenter
 
   /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {

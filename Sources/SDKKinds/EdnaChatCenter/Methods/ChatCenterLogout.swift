@@ -15,7 +15,7 @@ public enum ChatCenterLogout: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
-  public static let kind: KindName? = EdnaChatCenter.kindName
+  public static let kind: KindName? = .ednaChatCenter
   public static let commands = [CommandUse(verb: "logout")]
 
   /// The parameters of a call.

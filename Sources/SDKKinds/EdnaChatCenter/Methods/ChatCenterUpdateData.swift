@@ -13,7 +13,7 @@ public enum ChatCenterUpdateData: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
-  public static let kind: KindName? = EdnaChatCenter.kindName
+  public static let kind: KindName? = .ednaChatCenter
 
   /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {

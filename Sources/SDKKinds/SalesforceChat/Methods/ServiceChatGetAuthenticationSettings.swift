@@ -9,7 +9,7 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
   public static let documentation = "Null for a guest and for a service that was never signed in."
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
-  public static let kind: KindName? = SalesforceChat.kindName
+  public static let kind: KindName? = .salesforceChat
   public static let commands = [CommandUse(verb: "identity")]
 
   /// The parameters of a call.

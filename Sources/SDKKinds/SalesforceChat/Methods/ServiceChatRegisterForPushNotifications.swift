@@ -13,7 +13,7 @@ public enum ServiceChatRegisterForPushNotifications: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: true)
-  public static let kind: KindName? = SalesforceChat.kindName
+  public static let kind: KindName? = .salesforceChat
 
   /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {

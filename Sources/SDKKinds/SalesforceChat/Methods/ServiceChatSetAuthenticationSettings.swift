@@ -15,7 +15,7 @@ public enum ServiceChatSetAuthenticationSettings: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
-  public static let kind: KindName? = SalesforceChat.kindName
+  public static let kind: KindName? = .salesforceChat
   public static let commands = [
     CommandUse(verb: "login", input: .json, member: "settings"), CommandUse(verb: "logout", fixed: ["settings": nil]),
   ]

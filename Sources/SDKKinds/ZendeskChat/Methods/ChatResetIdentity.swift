@@ -12,7 +12,7 @@ public enum ChatResetIdentity: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
-  public static let kind: KindName? = ZendeskChat.kindName
+  public static let kind: KindName? = .zendeskChat
   public static let commands = [CommandUse(verb: "logout")]
 
   /// The parameters of a call.

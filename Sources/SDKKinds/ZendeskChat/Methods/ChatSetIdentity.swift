@@ -14,7 +14,7 @@ public enum ChatSetIdentity: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
-  public static let kind: KindName? = ZendeskChat.kindName
+  public static let kind: KindName? = .zendeskChat
   public static let commands = [CommandUse(verb: "login", input: .text, member: "jwt")]
 
   /// The parameters of a call.

@@ -9,7 +9,7 @@ public enum MessagingGetCurrentUser: SDKMethod {
   public static let documentation = "The user, also when there is none; the same as instance.currentUser."
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
-  public static let kind: KindName? = ZendeskMessaging.kindName
+  public static let kind: KindName? = .zendeskMessaging
 
   /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {

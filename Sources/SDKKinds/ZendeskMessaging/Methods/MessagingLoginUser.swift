@@ -15,7 +15,7 @@ public enum MessagingLoginUser: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
-  public static let kind: KindName? = ZendeskMessaging.kindName
+  public static let kind: KindName? = .zendeskMessaging
   public static let commands = [CommandUse(verb: "login", input: .text, member: "jwt")]
 
   /// The parameters of a call.

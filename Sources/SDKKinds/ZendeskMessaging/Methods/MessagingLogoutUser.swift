@@ -13,7 +13,7 @@ public enum MessagingLogoutUser: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
-  public static let kind: KindName? = ZendeskMessaging.kindName
+  public static let kind: KindName? = .zendeskMessaging
   public static let commands = [CommandUse(verb: "logout")]
 
   /// The parameters of a call.

@@ -12,7 +12,7 @@ public enum SupportGetIdentity: SDKMethod {
     """
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
-  public static let kind: KindName? = ZendeskSupport.kindName
+  public static let kind: KindName? = .zendeskSupport
   public static let commands = [CommandUse(verb: "identity")]
 
   /// The parameters of a call.

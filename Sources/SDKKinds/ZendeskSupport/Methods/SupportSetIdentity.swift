@@ -19,7 +19,7 @@ public enum SupportSetIdentity: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
-  public static let kind: KindName? = ZendeskSupport.kindName
+  public static let kind: KindName? = .zendeskSupport
   public static let commands = [CommandUse(verb: "login", input: .json, member: "identity")]
 
   /// The treatment of a change of identity: it wipes the former one, or is refused.

@@ -1,0 +1,10 @@
+import SDKProtocol
+
+/// The names of the kinds, by which a kind's methods say which instances they are for.
+extension KindName {
+  static let zendeskMessaging = KindName("zendesk.messaging")
+  static let zendeskSupport = KindName("zendesk.support")
+  static let zendeskChat = KindName("zendesk.chat")
+  static let salesforceChat = KindName("salesforce.chat")
+  static let ednaChatCenter = KindName("edna.chatcenter")
+}
