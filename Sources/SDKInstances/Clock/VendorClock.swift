@@ -26,7 +26,7 @@ public final class VendorClock: Sendable {
 
   /// Learns from the `Date` of a response. A response with `Age` comes from a cache and is ignored.
   func note(headers: [String: String], sentAt: Timestamp) {
-    guard headers["age"] == nil, let date = headers["date"].flatMap(HTTPDate.read) else { return }
+    guard headers["age"] == nil, let date = headers["date"].flatMap({ Timestamp(httpDate: $0) }) else { return }
     let receivedAt = ours.now()
     skew.withLock { skew in
       skew.note(date: date, sentAt: sentAt, receivedAt: receivedAt)

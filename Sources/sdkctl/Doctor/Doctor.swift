@@ -91,7 +91,7 @@ struct Doctor {
 
   private static func daemon(_ info: JSON, milliseconds: Double) -> Finding {
     func word(_ name: String) -> String { info[name].map(MemberTable.word) ?? "?" }
-    let started = info["startedAt"]?.stringValue.flatMap(Timestamp.init)
+    let started = info["startedAt"]?.stringValue.flatMap({ Timestamp($0) })
     let uptime = started.map { ", up \(Elapsed.text(seconds: .now - $0))" } ?? ""
     let text =
       "\(word("name")) \(word("version")), pid \(word("pid"))\(uptime), answers in \(Figure.number(milliseconds)) ms."

@@ -75,7 +75,7 @@ struct VendorCheck {
           ? "look at the clock and at the package ca-certificates" : "look at network, DNS and proxy")
     }
     let after = Timestamp.now
-    guard let date = HTTPDate.time(inHeaders: ended.output) else {
+    guard let date = Self.time(inHeaders: ended.output) else {
       return Finding(.ok, "vendor", "\(url) (\(names)) answers.")
     }
     // The `Date` header has whole seconds.
@@ -84,5 +84,11 @@ struct VendorCheck {
       "\(url) (\(names)) answers; its clock is \(Elapsed.text(seconds: skew)) \(date > after ? "ahead" : "behind")."
     if skew < worrying { return Finding(.ok, "vendor", "\(url) (\(names)) answers; its clock is this machine's.") }
     return Finding(skew < harmful ? .warning : .failing, "vendor", apart, advice: "timedatectl set-ntp true")
+  }
+
+  /// Returns the time of the last `Date` header in a text; `nil` when there is none, or it can't be read.
+  static func time(inHeaders text: String) -> Timestamp? {
+    let line = text.split(whereSeparator: \.isNewline).last { $0.lowercased().hasPrefix("date:") }
+    return line.flatMap { Timestamp(httpDate: String($0.dropFirst(5).drop { $0 == " " })) }
   }
 }

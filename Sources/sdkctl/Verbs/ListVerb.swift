@@ -29,7 +29,7 @@ struct ListVerb: Verb {
       let state = instance["state"]?.stringValue ?? "?"
       let user = instance["user"]
       let name = ["externalId", "email", "name", "id"].lazy.compactMap { user?[$0]?.stringValue }.first
-      let end = instance["expiresAt"]?.stringValue.flatMap(Timestamp.init)
+      let end = instance["expiresAt"]?.stringValue.flatMap({ Timestamp($0) })
       return [
         .init(instance["instance"]?.stringValue ?? "?"), .init(instance["kind"]?.stringValue ?? "?"),
         .init(state, StateStyle.instance(state)), .init(name ?? "-"),

@@ -41,7 +41,7 @@ struct StatusVerb: Verb {
     }
     let program = "\(word("daemon", "name")) \(word("daemon", "version")), pid \(word("daemon", "pid"))"
     var rows: [[Table.Cell]] = [[.init("daemon", .bold), .init(program)]]
-    if let started = status["daemon"]?["startedAt"]?.stringValue.flatMap(Timestamp.init) {
+    if let started = status["daemon"]?["startedAt"]?.stringValue.flatMap({ Timestamp($0) }) {
       rows.append([.init("uptime", .bold), .init(Elapsed.text(seconds: now - started))])
     }
     let health = word("health", "status")

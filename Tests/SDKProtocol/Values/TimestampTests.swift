@@ -84,4 +84,20 @@ struct FarTimestampTests {
       #expect((far > .now) == (seconds > 0))
     }
   }
+
+  @Test(arguments: [
+    ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+    ("Tue, 29 Feb 2028 23:59:60 GMT", 1_835_481_600), ("Fri, 15 Jan 2027 08:00:00 GMT", 1_800_000_000),
+  ])
+  func `An HTTP date is parsed`(text: String, seconds: Double) {
+    #expect(Timestamp(httpDate: text) == Timestamp(secondsSince1970: seconds))
+  }
+
+  @Test(arguments: [
+    "", "now", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 25:49:37 GMT",
+    "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET",
+    "Sun, 06 Nov 1994 08:49:3x GMT", "99999999999999999999999999999", "Thu, 31 Feb 1994 08:49:37 GMT",
+    "Sun, 06 Nov 1994  8:49:37 GMT",
+  ])
+  func `Other texts are not HTTP dates`(text: String) { #expect(Timestamp(httpDate: text) == nil) }
 }
