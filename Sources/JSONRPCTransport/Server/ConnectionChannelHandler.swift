@@ -8,56 +8,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// The phases of a connection.
-  private enum Phase {
-    /// The peer may send lines.
-    case open
-    /// We have ended the input. Whole lines that the kernel had received by then still count.
-    case cut
-    /// The peer sends no more. Its lines are still handled and answered.
-    case inputEnded
-    /// A message was too large. Up to `room` further bytes are dropped until the error is sent.
-    case refusing(room: Int)
-    /// The channel is being closed. The peer may send up to `room` further bytes, which are dropped.
-    case closing(room: Int)
-    /// The peer has disconnected. Messages that it sent before are still handled, as far as the user's message rate
-    /// allows.
-    case gone
-
-    /// Whether the peer may complete a line that it has begun.
-    var takesInput: Bool {
-      switch self {
-      case .open, .cut: true
-      case .inputEnded, .refusing, .closing, .gone: false
-      }
-    }
-
-    /// Whether lines are handled.
-    var handlesLines: Bool {
-      switch self {
-      case .open, .cut, .inputEnded, .gone: true
-      case .refusing, .closing: false
-      }
-    }
-
-    /// Whether the peer has disconnected.
-    var isGone: Bool { if case .gone = self { true } else { false } }
-
-    /// Drops bytes. Returns whether there was room for them; `nil` in a phase in which bytes are not dropped.
-    mutating func drop(_ count: Int) -> Bool? {
-      switch self {
-      case .refusing(let room):
-        self = .refusing(room: room - count)
-        return count <= room
-      case .closing(let room):
-        self = .closing(room: room - count)
-        return count <= room
-      case .open, .cut, .inputEnded, .gone: return nil
-      }
-    }
-  }
-
-  /// What the handling of lines is doing.
+  /// The state of the handling of lines.
   private enum Work {
     case idle, running
     /// A pause in reading and handling: between two turns, while a long message is parsed, or because the user exceeds
@@ -69,7 +20,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private var limits: TransportLimits { core.settings.limits }
   private var framer: LineFramer
   private var context: ChannelHandlerContext?
-  private var phase = Phase.open
+  private var phase = ConnectionPhase.open
   private var work = Work.idle
   /// Whether a read is withheld until the peer takes its responses or a pause ends.
   private var hasWithheldRead = false

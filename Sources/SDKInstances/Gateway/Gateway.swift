@@ -135,7 +135,7 @@ public final class Gateway: Sendable {
         method: nil, instance: nil, peer: peer, failure: error, handedOut: nil, duration: .zero, isImmediate: true))
   }
 
-  /// Returns the instance that params name which could not be decoded, for the observers.
+  /// Returns the instance in params that could not be decoded, for the observers.
   private static func instance(in params: JSON?) -> InstanceID? {
     params?["instance"]?.stringValue.flatMap { InstanceID($0) }
   }

@@ -7,11 +7,11 @@ public protocol InstanceParams {
   var instance: InstanceID { get }
 }
 
-/// What a call is about, which decides the calls that it waits for.
+/// The subject of a call: the instances whose earlier calls it waits for.
 public enum CallSubject: Sendable, Hashable {
-  /// No instance in particular.
+  /// The daemon as a whole.
   case daemon
-  /// One instance.
+  /// A single instance.
   case instance(InstanceID)
   /// Several instances.
   case instances([InstanceID])
@@ -40,7 +40,7 @@ public enum CallSubject: Sendable, Hashable {
 public typealias CallRouter = Router<CallContext, CallSubject>
 
 extension CallRouter {
-  /// Registers the handler of a method that is about no instance in particular.
+  /// Registers the handler of a method whose subject is the daemon as a whole.
   mutating func register<M: SDKMethod>(
     _ method: M.Type, immediate: (@Sendable (M.Params, CallContext) -> [UInt8]?)? = nil,
     handler: @escaping @Sendable (M.Params, CallContext) async throws -> M.Result

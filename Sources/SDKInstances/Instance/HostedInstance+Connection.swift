@@ -72,7 +72,7 @@ extension HostedInstance {
     let (adapter, identity, service, number) = (adapter, lane.identity, lane.service, lane.connection.number)
     environment.operations.startBackground {
       do throws(SDKError) {
-        let connection = try await adapter.capabilities.connection.required().connect(identity)
+        let connection = try await adapter.capabilities.require(\.connection).connect(identity)
         if await self.receive(connection, number: number, on: service) == false { await connection.close() }
       } catch {
         let isRefused = adapter.isRefusal(error)

@@ -17,7 +17,7 @@ extension HostedInstance {
       let adapter = adapter
       environment.operations.startBackground {
         do throws(SDKError) {
-          try await adapter.capabilities.cleanup.required().deliver(delivery)
+          try await adapter.capabilities.require(\.cleanup).deliver(delivery)
           await self.delivered(delivery, failure: nil)
         } catch {
           await self.delivered(delivery, failure: error)

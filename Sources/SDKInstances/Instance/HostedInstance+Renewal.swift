@@ -129,7 +129,7 @@ extension HostedInstance {
     let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
     environment.operations.start {
       do throws(SDKError) {
-        let result = try await adapter.capabilities.renewal.required().renewItself(identity)
+        let result = try await adapter.capabilities.require(\.renewal).renewItself(identity)
         await self.receiveRenewed(
           .renewedItself(epoch: epoch), orFailed: { .itselfFailed(epoch: epoch, $0) }, epoch: epoch, result, on: service
         )

@@ -107,7 +107,7 @@ extension HostedInstance {
     let (epoch, adapter, identity, service) = (lane.machine.epoch, adapter, lane.identity, lane.service)
     environment.operations.start {
       do throws(SDKError) {
-        let result = try await adapter.capabilities.anonymousUsers.required().makeAnonymousUser(from: identity)
+        let result = try await adapter.capabilities.require(\.anonymousUsers).makeAnonymousUser(from: identity)
         await self.receive(.anonymousAccepted(epoch: epoch), on: service, with: result)
       } catch {
         await self.receive(.anonymousFailed(epoch: epoch, error), on: service)

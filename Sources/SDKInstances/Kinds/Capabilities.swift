@@ -1,6 +1,6 @@
 public import SDKProtocol
 
-/// What an SDK can do beyond what every kind does; `nil` for what it can't.
+/// The optional capabilities of an SDK; `nil` for each that it lacks.
 public struct Capabilities: Sendable {
   /// Renews credentials without the owner.
   public var renewal: (any RenewsItself)?
@@ -19,16 +19,28 @@ public struct Capabilities: Sendable {
   /// Knows of bans.
   public var bans: (any KnowsBans)?
 
-  /// No capabilities.
-  public init() {}
-}
+  /// Capabilities, by default none.
+  public init(
+    renewal: (any RenewsItself)? = nil, anonymousUsers: (any MakesAnonymousUsers)? = nil,
+    guests: (any AdmitsGuests)? = nil, connection: (any KeepsConnection)? = nil,
+    push: (any RegistersForPush)? = nil, cleanup: (any LeavesCleanup)? = nil,
+    sessions: (any AddsToSessions)? = nil, bans: (any KnowsBans)? = nil
+  ) {
+    self.renewal = renewal
+    self.anonymousUsers = anonymousUsers
+    self.guests = guests
+    self.connection = connection
+    self.push = push
+    self.cleanup = cleanup
+    self.sessions = sessions
+    self.bans = bans
+  }
 
-extension Optional {
-  /// Returns the capability.
+  /// Returns a capability that the caller has seen before.
   ///
-  /// - Throws: `wrongKind` if the SDK lacks it. Callers have seen before that it does not.
-  func required() throws(SDKError) -> Wrapped {
-    if let self { return self }
+  /// - Throws: `wrongKind` if the SDK lacks it.
+  func require<Capability>(_ capability: KeyPath<Capabilities, Capability?>) throws(SDKError) -> Capability {
+    if let found = self[keyPath: capability] { return found }
     throw SDKError(.state, .wrongKind, "This kind of SDK does not have this ability.")
   }
 }
@@ -72,7 +84,7 @@ public protocol KeepsConnection: AnyObject, Sendable {
 
 /// An SDK with push registrations.
 public protocol RegistersForPush: AnyObject, Sendable {
-  /// How registrations end.
+  /// The rules for the end of registrations.
   var pushRules: PushRules { get }
   /// Registers at the vendor. The record has no vendor id yet.
   ///

@@ -48,7 +48,7 @@ extension PushRecord {
   }
 }
 
-/// How a kind's push registrations end.
+/// The rules for the end of a kind's push registrations.
 public struct PushRules: Sendable, Hashable {
   /// Whether a new registration replaces the service's former one.
   public var keepsOne = false

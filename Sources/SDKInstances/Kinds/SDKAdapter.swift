@@ -4,7 +4,7 @@ public import SDKProtocol
 /// An SDK as one instance uses it: its settings and its communication with the vendor. It holds no state of the user:
 /// it receives the identity, and returns changes to it in results.
 public protocol SDKAdapter: KindRules, VendorCalls {
-  /// What the SDK can do beyond signing a user in, renewing with the owner's credential, and signing out.
+  /// The SDK's capabilities beyond signing a user in, renewing with the owner's credential, and signing out.
   var capabilities: Capabilities { get }
 }
 

@@ -2,15 +2,15 @@ public import JSONRPC
 public import SDKProtocol
 public import StateStore
 
-/// What an instance of a restored copy is signed in as: since the copy was made, a credential that can be used once may
-/// have been used, and using it again would have the vendor take it for stolen.
+/// The identity of an instance in a restored backup. A single-use credential in it may have been spent since the backup was
+/// made, and a vendor takes a second use for a theft.
 public enum RestoredIdentity {
   private static let why = SDKError(
     .state, .rotationInterrupted,
     "The state was restored from a copy, and the refresh token in it may have been spent since; sign in again or answer "
       + "through the bridge.")
 
-  /// The identity without what can be used once; `nil` if there is no such thing in it.
+  /// Returns the identity without its single-use credential; `nil` if it has none.
   ///
   /// - Parameter adapter: the SDK of a definition.
   public static func withhold(

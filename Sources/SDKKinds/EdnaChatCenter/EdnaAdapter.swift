@@ -35,12 +35,7 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
   }
 
   var capabilities: Capabilities {
-    var capabilities = Capabilities()
-    capabilities.connection = self
-    capabilities.push = self
-    capabilities.cleanup = self
-    capabilities.sessions = self
-    return capabilities
+    Capabilities(connection: self, push: self, cleanup: self, sessions: self)
   }
 
   // MARK: Before the network

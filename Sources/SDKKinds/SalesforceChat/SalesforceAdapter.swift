@@ -30,12 +30,7 @@ final class SalesforceAdapter: SDKAdapter, RenewsItself, AdmitsGuests, Registers
   }
 
   var capabilities: Capabilities {
-    var capabilities = Capabilities()
-    capabilities.renewal = self
-    capabilities.guests = self
-    capabilities.push = self
-    capabilities.cleanup = self
-    return capabilities
+    Capabilities(renewal: self, guests: self, push: self, cleanup: self)
   }
 
   let pushRules = PushRules(keepsOne: true)

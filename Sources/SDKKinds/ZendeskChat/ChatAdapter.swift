@@ -35,12 +35,7 @@ final class ChatAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, AddsToSe
   }
 
   var capabilities: Capabilities {
-    var capabilities = Capabilities()
-    capabilities.anonymousUsers = self
-    capabilities.guests = self
-    capabilities.sessions = self
-    capabilities.bans = self
-    return capabilities
+    Capabilities(anonymousUsers: self, guests: self, sessions: self, bans: self)
   }
 
   func opensWithoutCredential(_ identity: IdentityRecord) -> Bool {

@@ -24,12 +24,7 @@ final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, 
   }
 
   var capabilities: Capabilities {
-    var capabilities = Capabilities()
-    capabilities.anonymousUsers = settings.anonymous == .never ? nil : self
-    capabilities.connection = self
-    capabilities.push = self
-    capabilities.cleanup = self
-    return capabilities
+    Capabilities(anonymousUsers: settings.anonymous == .never ? nil : self, connection: self, push: self, cleanup: self)
   }
 
   let pushRules = PushRules(keepsOne: true, overwrites: true)

@@ -36,11 +36,7 @@ final class SupportAdapter: SDKAdapter, RenewsItself, RegistersForPush, LeavesCl
   }
 
   var capabilities: Capabilities {
-    var capabilities = Capabilities()
-    capabilities.renewal = self
-    capabilities.push = self
-    capabilities.cleanup = self
-    return capabilities
+    Capabilities(renewal: self, push: self, cleanup: self)
   }
 
   let pushRules = PushRules()

@@ -7,12 +7,12 @@ extension Timestamp {
   }
 
   /// Parses an HTTP date (RFC 9110, 5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` for any other text, the two
-  /// obsolete forms of a date included. The day of the week is not checked.
+  /// obsolete forms and years before 1970 included. The day of the week is not checked.
   public init?(httpDate text: String) {
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     guard text.utf8.count == 29 else { return nil }
     let words = text.split(separator: " ")
-    guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT",
+    guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT", words[3] >= "1970",
       let month = months.firstIndex(of: String(words[2]))
     else { return nil }
     self.init("\(words[3])-\(month < 9 ? "0" : "")\(month + 1)-\(words[1])T\(words[4])Z")

@@ -28,14 +28,9 @@ final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsCon
   }
 
   var capabilities: Capabilities {
-    var capabilities = Capabilities()
-    capabilities.anonymousUsers = settings["anonymous"]?.boolValue == false ? nil : self
-    capabilities.guests = self
-    capabilities.connection = self
-    capabilities.push = self
-    capabilities.cleanup = self
-    capabilities.sessions = self
-    return capabilities
+    Capabilities(
+      anonymousUsers: settings["anonymous"]?.boolValue == false ? nil : self, guests: self, connection: self,
+      push: self, cleanup: self, sessions: self)
   }
 
   private func isSet(_ name: String) -> Bool { settings[name]?.boolValue ?? false }

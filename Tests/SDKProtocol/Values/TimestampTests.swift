@@ -97,6 +97,7 @@ struct FarTimestampTests {
     "", "now", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 25:49:37 GMT",
     "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET",
     "Sun, 06 Nov 1994 08:49:3x GMT", "99999999999999999999999999999", "Thu, 31 Feb 1994 08:49:37 GMT",
+    "Wed, 31 Dec 1969 23:59:59 GMT",
     "Sun, 06 Nov 1994  8:49:37 GMT",
   ])
   func `Other texts are not HTTP dates`(text: String) { #expect(Timestamp(httpDate: text) == nil) }
