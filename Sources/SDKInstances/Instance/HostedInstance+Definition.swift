@@ -18,11 +18,11 @@ extension HostedInstance {
     let main = seen.main
     let services = seen.services.mapValues { lane in
       Instance.Service(
-        state: lane.state, user: conceals ? concealed(lane.user) : lane.user, expiresAt: lane.expiresAt)
+        state: lane.state, user: conceals ? lane.user.concealed : lane.user, expiresAt: lane.expiresAt)
     }
     return Instance(
       instance: id, kind: kind, source: seen.definition.source, state: main.state,
-      user: conceals ? concealed(main.user) : main.user, services: seen.whole == nil ? services : nil,
+      user: conceals ? main.user.concealed : main.user, services: seen.whole == nil ? services : nil,
       labels: seen.definition.labels, settings: settings,
       provider: isAdmin ? Self.redacted(seen.definition.provider) : nil,
       bridge: bridgeStatus(services.keys.sorted()), access: seen.definition.access, expiresAt: main.expiresAt,
@@ -55,96 +55,24 @@ extension HostedInstance {
     _ change: (Definition) throws -> (Definition, any SDKAdapter, ProviderConfiguration?, isOtherBackend: Bool)
   ) async throws {
     try await beginChange {
-      guard let logout = lanes.lazy.compactMap(logoutInProgress).first, let next = try? change(definition).0 else {
-        return nil
-      }
-      return next.settings == definition.settings ? nil : logout
+      guard let logout = core.services.lazy.compactMap(logoutInProgress).first,
+        let next = try? change(core.definition).0
+      else { return nil }
+      return next.settings == core.definition.settings ? nil : logout
     }
     defer { changing.unlock() }
     try checkAlive()
-    let (next, nextAdapter, nextProvider, isOtherBackend) = try change(definition)
-    guard next != definition else { return }
-    let wipes = isOtherBackend && lanes.contains { !$0.identity.isNobody }
-    let nextLanes = lanes(for: nextAdapter, keeping: !isOtherBackend)
-    var store = newChange()
-    if wipes { store.parts.append(.wipe) }
-    store.parts.append(.define(try JSONValueEncoder.encode(next)))
-    let isReset =
-      wipes || nextLanes.count != lanes.count || !nextLanes.allSatisfy { lane in lanes.contains { $0 === lane } }
-    if isReset || nextAdapter.traits.persistsIdentity != adapter.traits.persistsIdentity {
-      let records = nextLanes.map { ($0.service, Self.durable($0.identity, of: nextAdapter)) }
-      store.parts.append(.identify(try StoredIdentities.json(records)))
-    }
-    if isReset { store.parts.append(.raiseEpoch(to: durableEpoch + 1)) }
-    var remaining = deliveries
-    let gone = lanes.filter { lane in wipes || !nextLanes.contains { $0 === lane } }
-    for lane in gone where !lane.identity.isNobody {
-      let own = pushes.filter { $0.service == lane.service && !$0.orphaned }
-      let farewell = adapter.capabilities.cleanup?.farewell(
-        to: lane.identity, pushes: own, isInformed: false, now: now)
-      remaining += (farewell ?? []).map { $0.of(lane.service) }
-      if lane.identity.user != .none { store.events.append(event(.loggedOut(.switch), on: lane, result: nil)) }
-      if !wipes { store.parts += own.map { .deletePush(id: $0.id) } }
-    }
-    let (kept, dropped) = Delivery.newest(remaining)
-    let present = Set(deliveries.map(\.id))
-    store.parts += dropped.map { .deleteOutbox(id: $0.id) }
-    for delivery in kept where wipes || !present.contains(delivery.id) {
-      store.parts.append(
-        .putOutbox(id: delivery.id, try JSONValueEncoder.encode(delivery), deadline: delivery.deadline))
-    }
-    if wipes { store.events.append(.init(.identityWiped)) }
-    store.events.append(.init(.instanceUpdated))
-    let done = try await committed(store)
-    if let wiped = done.wiped { storageEpoch = wiped.storageEpoch }
-    if isReset { durableEpoch += 1 }
-    if isOtherBackend { forgetIdentities() }
-    if wipes { pushes = [] }
-    for lane in gone where !nextLanes.contains(where: { $0 === lane }) {
-      pushes.removeAll { $0.service == lane.service && !$0.orphaned }
-      lane.progress?.outcome.resolve(.failure(superseded))
-      lane.progress = nil
-      lane.endNeed()
-      forgetPlace(of: lane)
-    }
-    deliveries = kept
-    noteGivenUp(dropped)
-    let former = adapter
-    let isNewSDK = definition.settings != next.settings
-    lanes = nextLanes
-    definition = next
-    adapter = nextAdapter
-    provider = nextProvider
-    for lane in lanes { lane.machine.policy = nextAdapter.traits.policy }
-    if isOtherBackend || former.traits.common != nextAdapter.traits.common {
-      forgetClients()
-    }
-    if isNewSDK { for lane in lanes { dropConnection(of: lane) } }
-    publish()
-    for lane in lanes { keepConnection(of: lane) }
-    deliverPending()
-    plan()
-    environment.events.append(done.events)
+    let (definition, adapter, provider, isOtherBackend) = try change(core.definition)
+    guard definition != core.definition else { return }
+    let former = core.adapter
+    var next = core
+    let step = try next.redefine(
+      .init(definition: definition, adapter: adapter, provider: provider, isOtherBackend: isOtherBackend),
+      context: context(of:))
+    let done = await adopt(next, step)
+    if let error = done.end.error { throw error.about(id) }
+    if isOtherBackend || former.traits.common != adapter.traits.common { forgetClients() }
     if let unfinished = done.unfinished { throw unfinished.about(id) }
-  }
-
-  /// Returns the lanes of a changed definition: the present ones that it keeps, and new ones for new services.
-  private func lanes(for adapter: any SDKAdapter, keeping: Bool) -> [Lane] {
-    // Higher than every epoch in which present work began, durable or not.
-    let epoch = lanes.map(\.machine.epoch).reduce(durableEpoch, max) + 1
-    let fresh = Self.lanes(adapter.traits.services, policy: adapter.traits.policy, epoch: epoch, now: now) { _ in nil }
-    return fresh.map { new in keeping ? lane(new.service) ?? new : new }
-  }
-
-  /// Resets all lanes after a change of the backend. Logins in progress fail with `superseded`, so that they are not
-  /// adopted.
-  private func forgetIdentities() {
-    for lane in lanes {
-      lane.progress?.outcome.resolve(
-        .failure(SDKError(.state, .superseded, "The instance has another backend now; log in again.", instance: id)))
-      lane.reset(to: .nobody(.noUser), policy: adapter.traits.policy)
-      dropConnection(of: lane)
-    }
   }
 
   /// Destroys everything that the instance stores. Activities in progress fail with `SDKError.instanceNotFound`.
@@ -156,24 +84,12 @@ extension HostedInstance {
     await changing.lock()
     defer { changing.unlock() }
     try checkAlive()
-    // The event carries its audience: observers of the deleted instance still get its events, including this last one.
-    let last = InstanceChange.NewEvent(
-      .instanceDeleted,
-      audience: try JSONValueEncoder.encode(
-        definition.instanceAccess.bounded(to: DeletedInstances.bytesPerEntry)))
-    let done = try await committed(
-      InstanceChange(uuid: uuid, id: id, kind: kind, parts: [.wipe, .delete], events: [last]))
-    isDeleted = true
-    for lane in lanes {
-      lane.progress?.outcome.resolve(.failure(SDKError.instanceNotFound(id)))
-      lane.endNeed()
-      lane.progress = nil
-      dropConnection(of: lane)
-      environment.bridge.forget(bridgeKey(lane.service))
-    }
-    plan()
+    var next = core
+    let step = try next.delete()
+    let done = await adopt(next, step)
+    if let error = done.end.error { throw error.about(id) }
+    for service in core.services.map(\.service) { environment.bridge.forget(bridgeKey(service)) }
     forgetClients()
-    environment.events.append(done.events)
     return done.unfinished?.about(id)
   }
 
@@ -181,13 +97,5 @@ extension HostedInstance {
   private func forgetClients() {
     let (http, uuid) = (environment.http, uuid)
     environment.operations.startBackground { await http.forget(instance: uuid.description) }
-  }
-
-  func committed(_ change: InstanceChange) async throws -> CommitResult {
-    do throws(SDKError) {
-      return try await commit(change)
-    } catch {
-      throw error.about(id)
-    }
   }
 }

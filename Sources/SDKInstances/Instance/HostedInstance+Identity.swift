@@ -15,10 +15,10 @@ public struct SignInOutcome: Sendable {
 }
 
 extension HostedInstance {
-  /// A login that has begun. Its progress is `nil` if there was nothing to do.
+  /// A login that has begun. Its outcome is `nil` if there was nothing to do.
   public struct PendingSignIn: Sendable {
     let service: String?
-    let progress: Progress?
+    let outcome: PendingOutcome?
   }
 
   /// Logs a user in with a credential that the caller provides. Makes no request to the bridge.
@@ -55,8 +55,8 @@ extension HostedInstance {
   ///
   /// - Parameter barrier: returns the logout to wait for, or `nil`. It is called again after each wait.
   /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
-  func beginChange(after barrier: () -> Promise<AuthenticationMachine.Outcome>?) async throws {
-    let end = ContinuousClock.now + .seconds(adapter.traits.common.timeout + Self.grace)
+  func beginChange(after barrier: () -> PendingOutcome?) async throws {
+    let end = ContinuousClock.now + .seconds(core.adapter.traits.common.timeout + Self.grace)
     await changing.lock()
     while let logout = barrier() {
       changing.unlock()
@@ -69,8 +69,9 @@ extension HostedInstance {
   }
 
   /// Returns the outcome of the logout in progress; `nil` without one.
-  func logoutInProgress(_ lane: Lane) -> Promise<AuthenticationMachine.Outcome>? {
-    lane.machine.isSigningOut ? lane.progress?.outcome : nil
+  func logoutInProgress(_ state: ServiceState) -> PendingOutcome? {
+    guard state.machine.isSigningOut, let activity = state.running else { return nil }
+    return outcome(of: activity.id)
   }
 
   /// Begins a login and does not wait for the vendor.
@@ -84,63 +85,30 @@ extension HostedInstance {
   ) async throws -> PendingSignIn {
     try await beginChange(afterLogoutOn: service)
     defer { changing.unlock() }
-    let lane = try resolved(service)
+    let state = try resolved(service)
     let own = try own(Adapter.self)
-    if let epoch, epoch != lane.machine.epoch {
+    if let epoch, epoch != state.machine.epoch {
       throw SDKError(.state, .superseded, "A newer login or logout took this one's place.", instance: id)
     }
-    let machine = lane.machine
-    let isUsable =
-      machine.mayHandOut && machine.phase == .authenticated && machine.activity == .idle
-      && lane.identity.credential?.hasExpired(at: vendorNow) != true
-    let checked: CheckedCredential
+    let name = state.service
+    let checked: CheckedCredential?
     do {
-      guard let offered = try offering(own, lane.identity, isUsable) else {
-        if let settling { try await settle(settling, operation: operation, on: lane) }
-        return PendingSignIn(service: lane.service, progress: nil)
-      }
-      checked = offered
+      checked = try offering(own, state.identity, core.isUsable(state, context(of: name)))
     } catch let error as SDKError {
       // The vendor would refuse this credential, so the failure is announced without a request.
       if error.origin == .local || error.origin == .vendor {
-        await announce(.authenticationFailed(error), on: lane, operation: operation)
+        await follow(name) { $0.announce(.authenticationFailed(error), on: name, operation: operation, $1) }
       }
       throw error.about(id)
     }
-    if let operation, lane.isSigningInBehind, let running = lane.progress, running.offered?.isSame(as: checked) == true
-    {
-      lane.progress?.joined.append(operation)
-      return PendingSignIn(service: lane.service, progress: running)
+    let outcome: PendingOutcome? = try await perform(name) { core, context in
+      if let checked {
+        let (step, activity) = try core.signIn(checked, operation: operation, on: name, context)
+        return (step, self.outcome(of: activity))
+      }
+      return (try settling.map { try core.settle($0, operation: operation, on: name, context) } ?? Step(), nil)
     }
-    var pending = Progress(offered: checked)
-    if lane.identity.user != .none { pending.sameUser = adapter.isSameUser(checked, as: lane.identity) ?? false }
-    pending.operation = operation
-    await take(.signIn(sameUser: machine.hasIdentity ? pending.sameUser : nil), on: lane, beginning: pending)
-    return PendingSignIn(service: lane.service, progress: pending)
-  }
-
-  /// Repeats the login of the signed-in user, with a credential that the vendor already knows.
-  private func settle(
-    _ change: @Sendable (inout IdentityRecord) -> Void, operation: String?, on lane: Lane
-  ) async throws {
-    var record = lane.identity
-    change(&record)
-    var done = newChange()
-    var event = event(.loggedIn, on: lane, result: SignedIn(user: record.user, credential: nil))
-    event.operation = operation
-    done.events.append(event)
-    let subject = record.subject
-    let obsolete = deliveries.filter { $0.endsSession && $0.subject == subject }
-    done.parts += obsolete.map { .deleteOutbox(id: $0.id) }
-    do throws(SDKError) {
-      let told = try await store(done, record: record, on: lane, raisedBy: 0).events
-      deliveries.removeAll { delivery in obsolete.contains { $0.id == delivery.id } }
-      publish()
-      environment.events.append(told)
-      plan()
-    } catch {
-      throw error.about(id)
-    }
+    return PendingSignIn(service: name, outcome: outcome)
   }
 
   /// Waits for a login that has begun, and returns its outcome.
@@ -148,16 +116,14 @@ extension HostedInstance {
   /// - Parameter timeout: the seconds to wait, after which the login continues without the caller. `nil` waits for its
   ///   end.
   public func finish(_ pending: PendingSignIn, timeout: Double? = nil) async throws -> SignInOutcome {
-    if let progress = pending.progress, let timeout {
-      let outcome = try await patience(timeout, lacking: "The login has not ended") {
-        try await progress.outcome.value()
-      }
+    if let running = pending.outcome, let timeout {
+      let outcome = try await patience(timeout, lacking: "The login has not ended") { try await running.value() }
       if case .failed(let error) = outcome { throw error.about(id) }
-    } else if let progress = pending.progress {
-      try await finished(progress)
+    } else if let running = pending.outcome {
+      try await finished(running)
     }
-    let user = lane(pending.service)?.visibleUser ?? .none
-    return SignInOutcome(user: user, changed: pending.progress != nil, wiped: pending.progress?.wiped.value)
+    let user = core[pending.service]?.visibleUser ?? .none
+    return SignInOutcome(user: user, changed: pending.outcome != nil, wiped: pending.outcome?.wiped.value)
   }
 
   /// Logs the user out; valid in every state.
@@ -179,28 +145,25 @@ extension HostedInstance {
 
   /// Logs out on every service.
   public func signOutEverywhere() async throws {
-    for service in lanes.map(\.service) { _ = try await signOut(service: service, localOnly: false, accepted: {}) }
+    for service in core.services.map(\.service) {
+      _ = try await signOut(service: service, localOnly: false, accepted: {})
+    }
   }
 
   /// Begins a logout and does not wait for the vendor.
   func beginSignOut(
     service: String?, localOnly: Bool, as cause: LogoutCause = .explicit, operation: String? = nil,
     telling events: [EventType] = [], requiringUser: Reason? = nil
-  ) async throws -> Progress {
+  ) async throws -> PendingOutcome {
     try await beginChange(afterLogoutOn: service)
     defer { changing.unlock() }
-    let lane = try resolved(service)
-    if let requiringUser, lane.identity.user == .none, !lane.isSigningInBehind {
-      throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
+    let name = try resolved(service).service
+    return try await perform(name) { core, context in
+      let (step, activity) = try core.signOut(
+        localOnly: localOnly, as: cause, operation: operation, telling: events, requiringUser: requiringUser, on: name,
+        context)
+      return (step, outcome(of: activity))
     }
-    if lane.machine.standing == .usable, lane.identity.credential?.hasExpired(at: vendorNow) == true {
-      lane.machine.standing = .expired
-    }
-    var pending = Progress()
-    pending.operation = operation
-    pending.events = events
-    await take(.signOut(localOnly: localOnly, as: cause), on: lane, beginning: pending)
-    return pending
   }
 
   /// Begins a logout and returns a function that waits for it. The outcome is also emitted as an event with
@@ -218,7 +181,7 @@ extension HostedInstance {
     accepted()
     return { timeout in
       let outcome = try await self.patience(timeout, lacking: "The logout has not ended") {
-        try await pending.outcome.value()
+        try await pending.value()
       }
       if case .failed(let error) = outcome { throw error.about(self.id) }
     }
@@ -227,7 +190,7 @@ extension HostedInstance {
   /// Waits for an activity that has begun, also when the caller is cancelled, and returns its outcome. Throws its
   /// failure.
   @discardableResult
-  func finished(_ pending: Progress) async throws -> AuthenticationMachine.Outcome {
+  func finished(_ pending: PendingOutcome) async throws -> AuthenticationMachine.Outcome {
     let outcome = try await pending.outcome.valueIgnoringCancellation()
     if case .failed(let error) = outcome { throw error.about(id) }
     return outcome
@@ -237,43 +200,29 @@ extension HostedInstance {
   ///
   /// - Returns: the answer, and the epoch of the request, for the login that follows.
   public func askOwner(
-    service: String? = nil, _ name: BridgeQuestion.Name
+    service: String? = nil, _ question: BridgeQuestion.Name
   ) async throws -> (answer: BridgeAnswer, epoch: UInt64) {
-    var lane = try resolved(service)
+    var state = try resolved(service)
+    let name = state.service
     // Only one request at a time: a renewal in progress ends first.
-    while let progress = lane.progress, lane.machine.isRecovering {
-      do { _ = try await progress.outcome.value() } catch is SDKError {}
-      try checkAlive()
-      lane = try resolved(service)
+    while let activity = state.running, state.machine.isRecovering {
+      do { _ = try await outcome(of: activity.id).value() } catch is SDKError {}
+      state = try resolved(name)
     }
-    let epoch = lane.machine.epoch
+    let epoch = state.machine.epoch
     let question = BridgeQuestion(
-      name, instance: id, kind: kind, service: lane.service, deadline: now + adapter.traits.common.deadline)
-    let (bridge, key, provider, owner) = (
-      environment.bridge, bridgeKey(lane.service), provider, definition.providerOwner
-    )
-    let outcome = Promise<BridgeAnswer>()
-    let (need, superseded) = (lane.need, superseded)
+      question, instance: id, kind: kind, service: name,
+      deadline: environment.clock.now() + core.adapter.traits.common.deadline)
+    let (request, promise, superseded) = (request(question, on: name), Promise<BridgeAnswer>(), core.superseded)
     environment.operations.start {
-      let answer = await need.run { () async -> Result<BridgeAnswer, SDKError> in
-        do throws(SDKError) {
-          return .success(try await bridge.ask(question, of: key, provider: provider, owner: owner))
-        } catch {
-          return .failure(error)
-        }
-      }
-      switch answer {
-      case .success(let answer): outcome.resolve(.success(answer))
-      case .failure(let error): outcome.resolve(.failure(error))
-      case nil: outcome.resolve(.failure(superseded))
-      }
+      promise.resolve(await request().map { $0.mapError { $0 as any Error } } ?? .failure(superseded))
     }
     do {
-      let answer = try await outcome.value()
-      guard epoch == lane.machine.epoch else { throw superseded }
+      let answer = try await promise.value()
+      guard epoch == core[name]?.machine.epoch else { throw superseded }
       return (answer, epoch)
     } catch let error as SDKError {
-      throw epoch == lane.machine.epoch ? error.about(id) : superseded
+      throw epoch == core[name]?.machine.epoch ? error.about(id) : superseded
     }
   }
 
@@ -296,7 +245,7 @@ extension HostedInstance {
   ///
   /// - Throws: `wrongKind` for the adapter of another kind.
   private func own<Adapter: SDKAdapter>(_ type: Adapter.Type) throws(SDKError) -> Adapter {
-    if let adapter = adapter as? Adapter { return adapter }
+    if let adapter = core.adapter as? Adapter { return adapter }
     throw SDKError(.state, .wrongKind, "\(id) is of kind \(kind), which does not have this method.", instance: id)
   }
 
@@ -308,36 +257,13 @@ extension HostedInstance {
     service: String? = nil, requiringUser: Reason? = nil, accepted: @Sendable () -> Void = {},
     _ change: @escaping @Sendable (inout [String: Secret]) -> Void
   ) async throws {
-    if let pending = try await amendNow(service, requiringUser, change) {
-      accepted()
-      try await finished(pending)
+    let name = try resolved(service).service
+    let login = try await self.change(name) { core, _ in
+      let (step, activity) = try core.amend(name, requiringUser: requiringUser, change)
+      return (step, activity.map { outcome(of: $0) })
     }
-  }
-
-  private func amendNow(
-    _ service: String?, _ requiringUser: Reason?, _ change: @escaping @Sendable (inout [String: Secret]) -> Void
-  ) async throws -> Progress? {
-    await changing.lock()
-    defer { changing.unlock() }
-    let lane = try resolved(service)
-    if lane.isSigningInBehind, let progress = lane.progress, progress.sameUser != true,
-      lane.identity.user != .none || requiringUser != nil
-    {
-      lane.progress?.amendments.append(change)
-      return progress
-    }
-    if let requiringUser, lane.identity.user == .none {
-      throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
-    }
-    var record = lane.identity
-    change(&record.kindState)
-    guard record != lane.identity else { return nil }
-    do throws(SDKError) {
-      _ = try await store(newChange(), record: record, on: lane, raisedBy: 0)
-      publish()
-      return nil
-    } catch {
-      throw error.about(id)
-    }
+    guard let login else { return }
+    accepted()
+    try await finished(login)
   }
 }

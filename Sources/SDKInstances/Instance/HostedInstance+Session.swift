@@ -13,9 +13,13 @@ extension HostedInstance {
   ) async throws -> Session {
     try await awaitAcceptedLogin(name, timeout: timeout)
     for _ in 0..<4 where try await needsUser(name) {
-      guard let pending = try await beginAnonymousUser(name) else { break }
+      let pending = try await change(name) { core, context in
+        let (step, activity) = try core.createAnonymousUser(on: name, context)
+        return (step, activity.map { outcome(of: $0) })
+      }
+      guard let pending else { break }
       do {
-        let outcome = try await pending.outcome.value()
+        let outcome = try await pending.value()
         if case .failed(let error) = outcome { throw error }
         break
       } catch let error as SDKError where error.reason == .superseded {
@@ -23,14 +27,14 @@ extension HostedInstance {
       }
     }
     try await probeOnce(name)
-    let lane = try resolved(name)
-    if let reason = adapter.capabilities.bans?.hidden(lane.identity) { return hidden(reason, lane) }
-    switch lane.machine.phase {
+    let state = try resolved(name)
+    if let reason = core.adapter.capabilities.bans?.hidden(state.identity) { return hidden(reason, state) }
+    switch state.machine.phase {
     case .noUser, .loggedOut:
-      if means(lane).isNone, !lane.machine.isRecovering, !admitsGuest(lane) {
-        return try withoutUser(lane)
+      if core.means(state, context(of: name)).isNone, !state.machine.isRecovering, !core.admitsGuest(state) {
+        return try withoutUser(state)
       }
-    case .locked: return hidden(.locked, lane)
+    case .locked: return hidden(.locked, state)
     case .anonymous, .authenticated, .reauthNeeded: break
     }
     do {
@@ -39,27 +43,30 @@ extension HostedInstance {
         let token = try await sessionToken(service: name, minTTL: minTTL, timeout: timeout, http: true)
         do {
           if let session = try await opened(name, with: token) { return session }
-        } catch let error as SDKError where adapter.isRefusal(error) {
-          try await refused(token, error, isLast: wasRefused, on: name)
+        } catch let error as SDKError where core.adapter.isRefusal(error) {
+          let isLast = wasRefused
+          try await change(name) {
+            ($0.refused(token.tokenId, error, renews: !isLast, on: name, $1), ())
+          }
           if wasRefused { throw error }
           wasRefused = true
         }
       }
       throw SDKError(.state, .superseded, "The user of \(id) keeps changing; open the session again.", instance: id)
     } catch let error as SDKError {
-      let lane = try resolved(name)
-      switch lane.machine.phase {
-      case .reauthNeeded: return hidden(.reauthNeeded, lane)
-      case .locked: return hidden(.locked, lane)
+      let state = try resolved(name)
+      switch state.machine.phase {
+      case .reauthNeeded: return hidden(.reauthNeeded, state)
+      case .locked: return hidden(.locked, state)
       case .noUser, .loggedOut, .anonymous:
-        if lane.machine.phase != .anonymous, error.origin == .state, adapter.capabilities.anonymousUsers != nil,
+        if state.machine.phase != .anonymous, error.origin == .state, core.adapter.capabilities.anonymousUsers != nil,
           attempts > 1
         {
           // The user of this session is gone, so the next attempt may create an anonymous one, as for any visitor.
           return try await session(name, minTTL: minTTL, timeout: timeout, attempts: attempts - 1)
         }
-        if goesOnWithout(error, lane), let session = try await opened(name, with: nil) { return session }
-        if error.origin == .state, lane.machine.phase != .anonymous { return try withoutUser(lane) }
+        if goesOnWithout(error, state), let session = try await opened(name, with: nil) { return session }
+        if error.origin == .state, state.machine.phase != .anonymous { return try withoutUser(state) }
         throw error
       case .authenticated: throw error
       }
@@ -69,10 +76,11 @@ extension HostedInstance {
   /// Waits for a login in progress that its caller did not wait for, because the session is that user's.
   private func awaitAcceptedLogin(_ service: String?, timeout: Double?) async throws {
     for _ in 0..<4 {
-      let lane = try resolved(service)
-      guard lane.isSigningInBehind, let progress = lane.progress else { return }
+      let state = try resolved(service)
+      guard state.isSigningInBehind, let activity = state.running else { return }
+      let pending = outcome(of: activity.id)
       do {
-        _ = try await patience(timeout, lacking: "The login has not ended") { try await progress.outcome.value() }
+        _ = try await patience(timeout, lacking: "The login has not ended") { try await pending.value() }
       } catch let error as SDKError where error.reason == .superseded {
         continue
       }
@@ -81,38 +89,23 @@ extension HostedInstance {
 
   /// Whether a session opens without a credential despite the error. An unavailable provider or vendor has not refused
   /// one, so its failure prevents the session unless the policy is `fallBack`.
-  private func goesOnWithout(_ error: SDKError, _ lane: Lane) -> Bool {
-    guard admitsGuest(lane) else { return false }
-    if adapter.traits.policy.onFailure == .fallBack { return true }
+  private func goesOnWithout(_ error: SDKError, _ state: ServiceState) -> Bool {
+    guard core.admitsGuest(state) else { return false }
+    if core.adapter.traits.policy.onFailure == .fallBack { return true }
     return error.origin == .state || error.origin == .vendor || error.reason == .providerDenied
       || error.reason == .noProvider
   }
 
-  private func withoutUser(_ lane: Lane) throws -> Session {
-    if adapter.traits.missingUser != nil { throw noToken(lane) }
-    return hidden(.notAuthenticated, lane)
+  private func withoutUser(_ state: ServiceState) throws -> Session {
+    if core.adapter.traits.missingUser != nil { throw core.noToken(of: state) }
+    return hidden(.notAuthenticated, state)
   }
 
   private func needsUser(_ service: String?) async throws -> Bool {
     await changing.lock()
     defer { changing.unlock() }
-    let lane = try resolved(service)
-    return adapter.capabilities.anonymousUsers != nil && mayBecomeAnonymous(lane)
-  }
-
-  /// Whether an anonymous user may be created: only if there is no user, and not after an implicit logout.
-  private func mayBecomeAnonymous(_ lane: Lane) -> Bool {
-    (lane.machine.phase == .noUser || lane.machine.phase == .loggedOut) && lane.identity.isLoggedOutImplicitly != true
-  }
-
-  private func beginAnonymousUser(_ service: String?) async throws -> Progress? {
-    await changing.lock()
-    defer { changing.unlock() }
-    let lane = try resolved(service)
-    if let progress = lane.progress, lane.machine.activity != .idle { return progress }
-    guard mayBecomeAnonymous(lane) else { return .done }
-    await take(.userNeeded, on: lane)
-    return lane.progress
+    let state = try resolved(service)
+    return core.adapter.capabilities.anonymousUsers != nil && core.mayBecomeAnonymous(state)
   }
 
   /// Probes a credential from before this process once at the vendor, so that no revoked one is issued unchecked.
@@ -124,21 +117,16 @@ extension HostedInstance {
   private func verification(_ service: String?) async throws -> Promise<Void>? {
     await changing.lock()
     defer { changing.unlock() }
-    let lane = try resolved(service)
-    if let running = lane.verification { return running }
-    guard !lane.isVerified, lane.machine.phase == .authenticated, lane.machine.activity == .idle,
-      lane.machine.standing == .usable, let credential = lane.identity.credential, !credential.hasExpired(at: vendorNow)
+    let state = try resolved(service)
+    if let running = verifications[service] { return running }
+    guard !state.isVerified, core.isUsable(state, context(of: service)), let credential = state.identity.credential
     else { return nil }
     let outcome = Promise<Void>()
-    lane.verification = outcome
-    let (adapter, identity, epoch, service) = (adapter, lane.identity, lane.machine.epoch, lane.service)
+    verifications[service] = outcome
+    let (adapter, identity, epoch) = (core.adapter, state.identity, state.machine.epoch)
     environment.operations.start {
-      do throws(SDKError) {
-        try await adapter.probe(credential, of: identity)
-        await self.verified(credential, epoch: epoch, nil, on: service)
-      } catch {
-        await self.verified(credential, epoch: epoch, error, on: service)
-      }
+      let error = await Self.failure { () throws(SDKError) in try await adapter.probe(credential, of: identity) }
+      await self.verified(credential, epoch: epoch, error, on: service)
       outcome.resolve(.success(()))
     }
     return outcome
@@ -147,46 +135,20 @@ extension HostedInstance {
   private func verified(_ credential: Credential, epoch: UInt64, _ error: SDKError?, on service: String?) async {
     await changing.lock()
     defer { changing.unlock() }
-    guard !isDeleted, let lane = lane(service) else { return }
-    lane.verification = nil
-    guard epoch == lane.machine.epoch else { return }
-    lane.isVerified = error?.origin != .unreachable
-    guard let error else { return }
-    if adapter.isRefusal(error) {
-      guard lane.identity.credential?.tokenId == credential.tokenId else { return }
-      await take(.refused(error, means: means(lane)), on: lane)
-    } else if error.origin == .unreachable {
-      await announce(.networkError(error), on: lane)
-    }
-  }
-
-  /// Handles the vendor's refusal of the credential when a session was opened. Renews the credential, unless `isLast`,
-  /// so that renewals don't loop.
-  private func refused(_ token: Token, _ error: SDKError, isLast: Bool, on service: String?) async throws {
-    await changing.lock()
-    defer { changing.unlock() }
-    let lane = try resolved(service)
-    guard lane.identity.credential?.tokenId == token.tokenId else { return }
-    await take(.refused(error, means: isLast ? .none : means(lane)), on: lane)
-  }
-
-  /// Whether a session opens for a lane's identity without a credential.
-  private func admitsGuest(_ lane: Lane) -> Bool {
-    adapter.capabilities.guests?.opensWithoutCredential(lane.identity) ?? false
+    verifications[service] = nil
+    await follow(service) { $0.verified(credential, epoch: epoch, error, on: service, $1) }
   }
 
   /// Returns the kind's additions to a session.
   private func opening(_ service: String?) async throws -> SessionOpening {
-    await hastenConnection(of: service)
+    await step(service) { $0.hastenConnection(of: service, $1) }
     let first = try resolved(service)
-    guard let sessions = adapter.capabilities.sessions else { return SessionOpening() }
+    guard let sessions = core.adapter.capabilities.sessions else { return SessionOpening() }
     do throws(SDKError) {
-      return try await sessions.open(first.identity, on: first.connection.open)
+      return try await sessions.open(first.identity, on: connections[service])
     } catch {
       if error.origin == .unreachable {
-        await changing.lock()
-        defer { changing.unlock() }
-        await announce(.networkError(error), on: try resolved(service))
+        await step(service) { $0.announce(.networkError(error), on: service, $1) }
       }
       throw error.about(id)
     }
@@ -198,38 +160,25 @@ extension HostedInstance {
     let opening = try await opening(service)
     await changing.lock()
     defer { changing.unlock() }
-    let lane = try resolved(service)
-    if epoch != lane.machine.epoch { return nil }
-    if let token, token.tokenId != lane.identity.credential?.tokenId { return nil }
-    let prefill = opening.hidden == nil ? adapter.capabilities.sessions?.prefill(of: lane.identity) : nil
-    try await forget(prefill.map { [$0.key] } ?? [], opening, on: lane)
-    if let hidden = opening.hidden { return self.hidden(hidden, lane) }
+    let state = try resolved(service)
+    if epoch != state.machine.epoch { return nil }
+    if let token, token.tokenId != state.identity.credential?.tokenId { return nil }
+    let sessions = core.adapter.capabilities.sessions
+    let prefill = opening.hidden == nil ? sessions?.prefill(of: state.identity) : nil
+    try await perform(service) { core, _ in (core.forget(prefill.map { [$0.key] } ?? [], opening, on: service), ()) }
+    if let hidden = opening.hidden { return self.hidden(hidden, state) }
     return Session(
-      user: lane.visibleUser, token: token, endpoint: adapter.endpoint(for: lane.identity), visible: true,
+      user: state.visibleUser, token: token, endpoint: core.adapter.endpoint(for: state.identity), visible: true,
       prefill: prefill?.text, data: opening.data, editableFields: opening.editableFields,
-      history: adapter.traits.hasHistory, mayMerge: token?.tokenType == .sessionToken,
-      live: keepsConnection(lane) ? lane.connection.open != nil : nil,
-      storageEpoch: clientStorageEpoch, service: lane.service)
+      history: core.adapter.traits.hasHistory, mayMerge: token?.tokenType == .sessionToken,
+      live: core.keepsConnection(state) ? state.connection.isOpen : nil,
+      storageEpoch: core.clientStorageEpoch, service: service)
   }
 
-  /// Removes data that is given only once, durably before it is given, and stores what the opening has learned.
-  private func forget(_ keys: [String], _ opening: SessionOpening, on lane: Lane) async throws {
-    var record = lane.identity
-    for key in keys { record.kindState[key] = nil }
-    for (key, value) in opening.delivered where record.kindState[key] == value { record.kindState[key] = nil }
-    record.kindState.merge(opening.learned) { _, new in new }
-    guard record != lane.identity else { return }
-    do throws(SDKError) {
-      _ = try await store(newChange(), record: record, on: lane, raisedBy: 0)
-      publish()
-    } catch {
-      throw error.about(id)
-    }
-  }
-
-  private func hidden(_ reason: Session.HiddenReason, _ lane: Lane) -> Session {
+  private func hidden(_ reason: Session.HiddenReason, _ state: ServiceState) -> Session {
     Session(
-      user: lane.visibleUser, endpoint: adapter.endpoint(for: lane.identity), visible: false, reason: reason,
-      history: adapter.traits.hasHistory, mayMerge: false, storageEpoch: clientStorageEpoch, service: lane.service)
+      user: state.visibleUser, endpoint: core.adapter.endpoint(for: state.identity), visible: false, reason: reason,
+      history: core.adapter.traits.hasHistory, mayMerge: false, storageEpoch: core.clientStorageEpoch,
+      service: state.service)
   }
 }

@@ -44,14 +44,11 @@ extension HostedInstance {
   }
 
   private func change(_ key: String, epoch: String?, _ part: InstanceChange.Part) async throws {
-    await changing.lock()
-    defer { changing.unlock() }
-    try check(key, epoch: epoch)
-    do throws(SDKError) {
-      _ = try await environment.store.commit(
-        InstanceChange(uuid: uuid, id: id, kind: kind, expectedStorageEpoch: storageEpoch, parts: [part]))
-    } catch {
-      throw error.about(id)
+    try await change(nil) { core, _ in
+      try check(key, epoch: epoch)
+      var change = core.unconditionalChange(parts: [part])
+      change.expectedStorageEpoch = core.storageEpoch
+      return (Step(change: change), ())
     }
   }
 
@@ -66,14 +63,14 @@ extension HostedInstance {
     guard (1...128).contains(key.count), key.utf8.count <= 512, isPrintable else {
       throw RPCError.invalidParams("The member key must have 1 to 128 printable characters.", member: "key")
     }
-    try check(epoch, is: clientStorageEpoch)
+    try check(epoch, is: core.clientStorageEpoch)
   }
 
   /// Returns the storage epoch of a read. Takes the store's epoch, because a wipe reaches the store before the
   /// instance.
   private func check(_ stored: UInt64?, for epoch: String?) throws -> String {
     try checkAlive()
-    let found = stored.map(uuid.clientStorageEpoch) ?? clientStorageEpoch
+    let found = stored.map(uuid.clientStorageEpoch) ?? core.clientStorageEpoch
     try check(epoch, is: found)
     return found
   }

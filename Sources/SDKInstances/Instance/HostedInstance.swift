@@ -8,9 +8,9 @@ import Synchronization
 
 /// An instance and its state, which no other object holds, so that instances can't affect each other.
 ///
-/// Inputs go through the `AuthenticationMachine` of a lane. The durable part is committed first, then memory is
-/// published, then the remaining actions begin. Work at the vendor or the bridge runs in `Operations`, and its result
-/// carries the epoch in which it began.
+/// `InstanceCore` decides; this actor makes its steps one after another. A step is made on a copy of the state. The
+/// change is committed first, then the copy is adopted and published, then the effects begin. Work at the vendor or the
+/// bridge runs in `Operations`, and its result carries the epoch in which it began.
 public actor HostedInstance {
   /// The permanent identifier of the instance.
   public nonisolated let uuid: InstanceUUID
@@ -26,19 +26,16 @@ public actor HostedInstance {
   nonisolated let logger: Logger
   nonisolated let published: Mutex<Published>
 
-  var definition: Definition
-  var adapter: any SDKAdapter
-  var provider: ProviderConfiguration?
-  /// The lanes: one for each service, or one without a name if the kind has no services.
-  var lanes: [Lane]
-  var durableEpoch: UInt64
-  var storageEpoch: UInt64
-  var pushes: [PushRecord]
-  /// The notifications that the vendor must still get.
-  var deliveries: [Delivery]
-  /// The ids of the deliveries in progress.
-  var delivering: Set<String> = []
-  var isDeleted = false
+  /// The state. It changes only while `changing` is locked.
+  private(set) var core: InstanceCore
+  /// The outcomes of activities for which callers wait.
+  var outcomes: [ActivityID: PendingOutcome] = [:]
+  /// The demand for a response of the bridge, by service.
+  var demands: [String?: Need] = [:]
+  /// The open realtime connections, by service.
+  var connections: [String?: any RealtimeConnection] = [:]
+  /// The first probes in progress, by service, of credentials from before this process.
+  var verifications: [String?: Promise<Void>] = [:]
 
   /// Locked during each change of the instance, so that changes happen one after another. Who holds it waits for the
   /// store only.
@@ -57,52 +54,115 @@ public actor HostedInstance {
     createdAt = stored.createdAt
     self.environment = environment
     vendorClock = environment.vendorClocks.clock(of: stored.uuid)
-    self.definition = definition
-    self.adapter = adapter
-    self.provider = provider
-    durableEpoch = stored.epoch
-    storageEpoch = stored.storageEpoch
-    pushes = try stored.pushes.map { try JSONValueDecoder.decode(PushRecord.self, from: $0.value) }
-    let deliveries = stored.outbox.compactMap { try? JSONValueDecoder.decode(Delivery.self, from: $0.value) }
-    self.deliveries = deliveries
-    let identities = try StoredIdentities(stored.identity)
-    let now = environment.clock.now()
-    let made = Self.lanes(adapter.traits.services, policy: adapter.traits.policy, epoch: stored.epoch, now: now) {
-      identities[$0]
-    }
-    for lane in made { lane.recovery.random = environment.clock.random() }
-    lanes = made
+    let core = try InstanceCore(
+      stored, definition: definition, adapter: adapter, provider: provider, now: environment.clock.now(),
+      random: environment.clock.random)
+    self.core = core
     var logger = environment.logger
     logger[metadataKey: "instance"] = "\(stored.id)"
     logger[metadataKey: "kind"] = "\(definition.kind)"
     self.logger = logger
-    if deliveries.count < stored.outbox.count {
+    if core.deliveries.count < stored.outbox.count {
       logger.error(
-        "\(stored.outbox.count - deliveries.count) deliveries to the vendor can't be read and are not made.")
+        "\(stored.outbox.count - core.deliveries.count) deliveries to the vendor can't be read and are not made.")
     }
     published = Mutex(Published(definition: definition, storageEpoch: stored.clientStorageEpoch))
   }
 
-  /// Returns lanes for these services, or one for the whole instance if there are none.
-  static func lanes(
-    _ services: [String], policy: AuthenticationPolicy, epoch: UInt64, now: Timestamp,
-    identity: (String?) -> IdentityRecord?
-  ) -> [Lane] {
-    let names: [String?] = services.isEmpty ? [nil] : services
-    return names.map {
-      Lane(service: $0, identity: identity($0) ?? .nobody(.noUser), epoch: epoch, policy: policy, now: now)
-    }
+  // MARK: Steps
+
+  /// Makes a step as a change of its own.
+  ///
+  /// - Parameters:
+  ///   - service: the service whose bridge and delegates the step may depend on.
+  ///   - make: changes the copy of the state. If it throws, nothing has changed.
+  /// - Throws: the errors of `make`; the error of a change that could not be stored, if no activity ends with it.
+  @discardableResult
+  func change<Value>(
+    _ service: String?, _ make: (inout InstanceCore, StepContext) throws -> (step: Step, value: Value)
+  ) async throws -> Value {
+    await changing.lock()
+    defer { changing.unlock() }
+    return try await perform(service, make)
   }
 
-  /// Returns the bridge's key for a lane.
+  /// Makes a step while `changing` is locked.
+  @discardableResult
+  func perform<Value>(
+    _ service: String?, _ make: (inout InstanceCore, StepContext) throws -> (step: Step, value: Value)
+  ) async throws -> Value {
+    var next = core
+    let (step, value) = try make(&next, context(of: service))
+    if let error = await adopt(next, step).end.error { throw error.about(id) }
+    return value
+  }
+
+  /// Makes a step for which no caller waits, as a change of its own. A change that can't be stored is logged.
+  func step(_ service: String?, _ make: (inout InstanceCore, StepContext) -> Step) async {
+    await changing.lock()
+    defer { changing.unlock() }
+    await follow(service, make)
+  }
+
+  /// Makes a step for which no caller waits, while `changing` is locked.
+  ///
+  /// - Returns: the end of the step.
+  @discardableResult
+  func follow(_ service: String?, _ make: (inout InstanceCore, StepContext) -> Step) async -> SettledStep {
+    var next = core
+    let step = make(&next, context(of: service))
+    return await adopt(next, step).end
+  }
+
+  /// Commits a step's change, adopts the state after it, publishes that, and begins the effects.
+  ///
+  /// - Returns: the end of the step; the error of cleanup that is left to be done on the disk.
+  @discardableResult
+  func adopt(_ next: InstanceCore, _ step: Step) async -> (end: SettledStep, unfinished: SDKError?) {
+    var commit = Result<CommitResult, SDKError>.success(CommitResult())
+    do throws(SDKError) {
+      if let error = step.error { throw error }
+      if let change = step.change { commit = .success(try await self.commit(change)) }
+    } catch {
+      logger.error("A change could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
+      commit = .failure(error)
+    }
+    let done = (try? commit.get()) ?? CommitResult()
+    if let wiped = done.wiped { for activity in step.wiping { outcomes[activity]?.wiped.set(wiped) } }
+    if let unfinished = done.unfinished {
+      logger.error("A wipe is not finished: \(unfinished.message)", metadata: ["reason": "\(unfinished.reason)"])
+    }
+    let former = core
+    let end = core.settle(step, to: next, commit)
+    let isSeen = core.isSeenOtherwise(than: former)
+    if isSeen { publish() }
+    // Emitted after publishing, so that observers of a logout can no longer read the former token.
+    environment.events.append(done.events)
+    for (service, effect) in end.effects { begin(effect, of: service, unfinished: done.unfinished) }
+    let isNews = isSeen || step.change != nil || !end.effects.isEmpty
+    if isNews || core.services.map(\.connection.retryAt) != former.services.map(\.connection.retryAt) { plan() }
+    return (end, done.unfinished)
+  }
+
+  private func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
+    commits += 1
+    defer { commits -= 1 }
+    return try await environment.store.commit(change)
+  }
+
+  /// Returns the facts from outside for a step of a service.
+  func context(of service: String?) -> StepContext {
+    let key = bridgeKey(service)
+    return StepContext(
+      now: environment.clock.now(), vendorAhead: vendorClock.correction, random: environment.clock.random(),
+      hasDelegate: environment.bridge.hasDelegate(key),
+      nextProviderAttempt: environment.bridge.status(of: key).nextAttemptAt)
+  }
+
+  /// Returns the bridge's key for a service.
   nonisolated func bridgeKey(_ service: String?) -> BridgeKey {
     BridgeKey(instance: uuid.description, service: service)
   }
-
-  var now: Timestamp { environment.clock.now() }
-
-  /// The vendor's time, which decides when credentials expire.
-  var vendorNow: Timestamp { vendorClock.now }
 
   /// The vendor's clock, for checks by the kind itself.
   public nonisolated var wallClock: WallClock { vendorClock.wallClock }
@@ -113,75 +173,125 @@ public actor HostedInstance {
     while changing.isLocked, commits == 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) }
   }
 
-  /// Commits a change.
-  func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
-    commits += 1
-    defer { commits -= 1 }
-    return try await environment.store.commit(change)
-  }
-
   #if DEBUG
     /// Runs `body` on the actor.
     public func run(_ body: @Sendable () -> Void) { body() }
   #endif
 
-  /// Throws the error of a missing instance if this one is deleted.
-  func checkAlive() throws {
-    if isDeleted { throw SDKError.instanceNotFound(id) }
+  // MARK: Outcomes
+
+  /// Returns the outcome of an activity in progress. Call it before the activity can end.
+  func outcome(of activity: ActivityID) -> PendingOutcome {
+    if let known = outcomes[activity] { return known }
+    let new = PendingOutcome()
+    outcomes[activity] = new
+    return new
   }
 
-  // MARK: Published state
+  // MARK: The schedule
 
-  /// Publishes the present state to readers.
-  func publish() {
-    var next = Published(
-      definition: definition, storageEpoch: clientStorageEpoch, pending: deliveries.map { Instance.Pending($0) })
-    for lane in lanes {
-      let identity = lane.identity
-      let token =
-        lane.machine.mayHandOut && adapter.capabilities.bans?.withheld(identity) == nil ? identity.credential : nil
-      next[lane.service] = PublishedLane(
-        state: lane.machine.state, user: lane.visibleUser, expiresAt: identity.credential?.expiresAt,
-        lastError: identity.lastError, degraded: identity.degraded, isKnown: !identity.isNobody,
-        token: token.map { PublishedToken($0, http: adapter.http(for: $0, of: identity)) })
+  /// Sets the single deadline of this instance to the earliest of these: the next renewal, the end of a credential, the
+  /// retry of a connection, the next delivery.
+  func plan() {
+    var times = [core.isDeleted ? nil : core.nextDelivery]
+    for state in core.services {
+      let context = context(of: state.service)
+      times.append(reserve(core.nextDeadline(of: state, context), of: state, context))
+      // The outcome of a logout decides whether a connection is still wanted.
+      if state.machine.activity != .signingOut, !core.isDeleted { times.append(state.connection.retryAt) }
     }
-    let shown = next
-    published.withLock { $0 = shown }
+    guard let time = times.compactMap({ $0 }).min() else {
+      return environment.deadlines.set(uuid.description, at: nil) {}
+    }
+    let operations = environment.operations
+    environment.deadlines.set(uuid.description, at: time) { operations.start { await self.deadlineReached() } }
   }
 
-  var clientStorageEpoch: String { uuid.clientStorageEpoch(storageEpoch) }
+  /// Reserves the next renewal of a service in the schedule of all renewals, or releases its reservation.
+  ///
+  /// - Returns: the time of the deadline.
+  @discardableResult
+  private func reserve(_ deadline: NextDeadline, of state: ServiceState, _ context: StepContext) -> Timestamp? {
+    var state = state
+    if case .renewal(let request) = deadline {
+      state.reservation = environment.renewals.place(request, former: state.reservation, now: context.now)
+    } else {
+      environment.renewals.release(state.reservation)
+      state.reservation = nil
+    }
+    core[state.service]?.reservation = state.reservation
+    return state.nextStart(of: deadline, context)
+  }
 
-  /// The definition in force.
-  public nonisolated var currentDefinition: Definition { published.withLock { $0.definition } }
+  /// Sets the deadline again, because the renewal schedule has changed.
+  func replan() async {
+    await changing.lock()
+    defer { changing.unlock() }
+    plan()
+  }
 
-  /// The rules in force for access to the instance.
-  nonisolated var currentAccess: InstanceAccess { published.withLock { $0.definition.instanceAccess } }
+  /// Does all work that is due. Called at the deadline, and after the clock was set.
+  func deadlineReached() async {
+    await changing.lock()
+    defer { changing.unlock() }
+    for service in core.services.map(\.service) {
+      if core[service]?.machine.waitsForTheClock == true {
+        await follow(service) { $0.noticeExpiry(on: service, $1) }
+      }
+      await follow(service) { $0.keepConnection(of: service, $1) }
+      plan()
+      await follow(service) { $0.deadlineReached(on: service, $1) }
+    }
+    await follow(nil) { Step(effects: $0.startDeliveries($1)) }
+    plan()
+  }
 
-  /// The state of the instance; of several services, of the one that is signed in furthest.
-  public nonisolated var state: InstanceState { published.withLock { $0.main.state } }
+  /// Continues after a start: handles what expired, was interrupted or became due while the process was not running.
+  func resume() async {
+    await changing.lock()
+    defer { changing.unlock() }
+    if !core.adapter.traits.persistsIdentity { await wipeUnkept() }
+    let services = core.services.map(\.service)
+    for service in services where core[service]?.machine.waitsForTheClock == true {
+      await follow(service) { $0.noticeExpiry(on: service, $1) }
+    }
+    for service in services { await follow(service) { $0.resumeExpired(on: service, $1) } }
+    for service in services { await follow(service) { $0.resumeInterrupted(on: service, $1) } }
+    for service in services { await follow(service) { $0.keepConnection(of: service, $1) } }
+    await follow(nil) { Step(effects: $0.startDeliveries($1)) }
+    publish()
+    plan()
+  }
 
-  /// Whether a user of any service is no longer signed in, which setting the clock back may undo.
-  nonisolated var mayBeRevived: Bool {
-    published.withLock {
-      ([$0.whole].compactMap { $0 } + $0.services.values).contains { $0.state == .reauthNeeded || $0.degraded != nil }
+  private func wipeUnkept() async {
+    do throws(SDKError) {
+      let keys = try await environment.store.storageKeys(of: uuid)
+      await follow(nil) { core, _ in core.wipeUnkept(hasValues: !keys.isEmpty) }
+    } catch {
+      logger.error(
+        "What a former user left could not be wiped: \(error.message)", metadata: ["reason": "\(error.reason)"])
+      await follow(nil) { $0.apply(.wipeFailed, on: $0.services.first?.service, $1) }
     }
   }
+}
 
-  /// The user of the instance; of several services, of the one that is signed in furthest.
-  public nonisolated var user: User { published.withLock { $0.main.user } }
+/// The outcome of an activity, for the callers that wait for it.
+final class PendingOutcome: Sendable {
+  let outcome = Promise<AuthenticationMachine.Outcome>()
+  /// The counts of what the activity's commits wiped.
+  let wiped = WipeCounts()
 
-  /// Returns the user of a service.
-  public nonisolated func user(of service: String?) throws -> User {
-    let shown = published.withLock { $0 }
-    return (shown[try resolve(service)] ?? shown.main).user
-  }
+  /// Waits for the end of the activity.
+  ///
+  /// - Throws: `superseded` when a newer activity took its place.
+  func value() async throws -> AuthenticationMachine.Outcome { try await outcome.value() }
+}
 
-  /// Returns the answer of `token.get`; `nil` if the kind has services, or if the cached credential does not live for
-  /// `minTTL` seconds.
-  public nonisolated func cachedAnswer(minTTL: Double, http: Bool) -> (text: [UInt8], tokenId: TokenID)? {
-    guard let token = published.withLock({ $0.whole?.token }),
-      let text = token.answer(minTTL: minTTL, http: http, now: vendorClock.now)
-    else { return nil }
-    return (text, token.tokenId)
-  }
+/// The counts of what an activity wiped, for the caller's answer.
+final class WipeCounts: Sendable {
+  private let counts = Mutex<CommitResult.Wiped?>(nil)
+
+  var value: CommitResult.Wiped? { counts.withLock { $0 } }
+
+  func set(_ wiped: CommitResult.Wiped) { counts.withLock { $0 = wiped } }
 }

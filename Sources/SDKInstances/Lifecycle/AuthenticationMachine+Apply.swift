@@ -12,7 +12,9 @@ extension AuthenticationMachine {
       return isCurrent(began, .signingIn) ? signedIn(acceptance) : [.undo]
     case .signInFailed(let began, let error): return isCurrent(began, .signingIn) ? endSignIn(error) : []
 
-    case .signOut(let localOnly, let cause): return signOut(localOnly: localOnly, cause)
+    case .signOut(let localOnly, let cause, let hasExpired):
+      if hasExpired, standing == .usable { standing = .expired }
+      return signOut(localOnly: localOnly, cause)
     case .signOutAccepted(let began):
       return isCurrent(began, .signingOut) ? signedOut(.explicit, informed: true) : []
     case .signOutFailed(let began, let error):
@@ -41,9 +43,23 @@ extension AuthenticationMachine {
       return verified(began) { machine, _ in machine.renewalFailed(error) }
 
     case .expired(let means): return lost(.expired, Self.expiredError, means)
+    case .foundExpired(let means):
+      guard phase == .authenticated, standing == .expired, activity == .idle else { return [] }
+      standing = .usable
+      return lost(.expired, Self.expiredError, means)
     case .refused(let error, let means): return lost(.refused, error, means)
     case .revived: return revived()
     case .reported(let error, let means): return reported(error, means)
+    case .reportHeld(let error):
+      guard standing == .usable, phase == .authenticated || phase == .anonymous else { return [] }
+      standing = .reported
+      objection = error
+      return []
+    case .reportFollowedUp(let means):
+      guard standing == .reported, activity == .idle else { return [] }
+      let error = objection ?? Self.refusedError
+      standing = .usable
+      return reported(error, means)
     case .probed(let began, let probe, let means): return isCurrent(began, .probing) ? probed(probe, means) : []
     case .merged: return merged()
     case .mergedAway: return mergedAway()

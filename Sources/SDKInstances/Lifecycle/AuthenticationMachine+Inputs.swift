@@ -12,7 +12,8 @@ extension AuthenticationMachine {
     case signInAccepted(epoch: UInt64, as: Acceptance = .login)
     case signInFailed(epoch: UInt64, SDKError)
 
-    case signOut(localOnly: Bool, as: LogoutCause = .explicit)
+    /// A logout begins. `hasExpired` is whether the credential has expired by the clock.
+    case signOut(localOnly: Bool, as: LogoutCause = .explicit, hasExpired: Bool = false)
     case signOutAccepted(epoch: UInt64)
     case signOutFailed(epoch: UInt64, SDKError)
 
@@ -41,10 +42,16 @@ extension AuthenticationMachine {
 
     /// The credential has expired.
     case expired(means: RenewalMeans)
+    /// The credential had expired when the daemon started, and was not renewed since.
+    case foundExpired(means: RenewalMeans)
     /// The credential is no longer expired: the clock was wrong and has been set back.
     case revived
     /// An app reported that the vendor refused the credential.
     case reported(SDKError, means: RenewalMeans)
+    /// An app reported that the vendor refused the credential, too soon after the last probe or renewal to follow it up.
+    case reportHeld(SDKError)
+    /// A report that was held back is followed up.
+    case reportFollowedUp(means: RenewalMeans)
     /// The daemon saw the vendor refuse the credential.
     case refused(SDKError, means: RenewalMeans)
     case probed(epoch: UInt64, Probe, means: RenewalMeans = .none)

@@ -1,9 +1,9 @@
 import SDKProtocol
 
-/// The state of the realtime connection that a lane keeps with the vendor.
-struct ConnectionKeeping {
+/// The state of the realtime connection that a service keeps with the vendor.
+struct ConnectionKeeping: Sendable {
   /// The user and credential that a connection is for. When they change, a new connection is needed.
-  struct Subject: Hashable {
+  struct Subject: Hashable, Sendable {
     var user: String?
     var externalId: String?
     var token: TokenID?
@@ -15,8 +15,8 @@ struct ConnectionKeeping {
     }
   }
 
-  /// The open connection; `nil` without one.
-  var open: (any RealtimeConnection)?
+  /// Whether a connection is open.
+  var isOpen = false
   /// The user and credential of the present or next connection.
   var subject: Subject?
   /// The number of the present connection. News from a connection with an earlier number is ignored.
@@ -54,9 +54,55 @@ struct ConnectionKeeping {
 
   /// Brings a planned attempt forward, because an app opens a session. `heldUntil` and `shortestInterval` still apply.
   mutating func hasten(_ now: Timestamp) {
-    guard open == nil, !isOpening, let planned = retryAt else { return }
+    guard !isOpen, !isOpening, let planned = retryAt else { return }
     let earliest = [now, heldUntil, triedAt.map { $0 + Self.shortestInterval }].compactMap { $0 }.max() ?? now
     retryAt = min(planned, earliest)
+  }
+
+  /// Begins an attempt to connect.
+  mutating func begin(_ now: Timestamp) {
+    number += 1
+    isOpening = true
+    retryAt = nil
+    triedAt = now
+  }
+
+  /// Notes that the connection is open.
+  mutating func opened() {
+    isOpen = true
+    isOpening = false
+    retryAt = nil
+  }
+
+  /// Takes over the connection on which the vendor accepted a user, in place of the present one.
+  mutating func adopt(_ subject: Subject, _ now: Timestamp) {
+    drop()
+    self.subject = subject
+    number += 1
+    connectedAt = now
+    opened()
+  }
+
+  /// Notes that the vendor confirmed the user on the connection.
+  mutating func confirmed(_ now: Timestamp) {
+    connectedAt = now
+    refused = nil
+    isRefusalFollowedUp = false
+  }
+
+  /// Notes that the connection, or the attempt to open it, has ended.
+  mutating func ended() {
+    isOpen = false
+    isOpening = false
+    retryAt = nil
+  }
+
+  /// Plans the next attempt after the connection was lost.
+  mutating func planRetry(after error: SDKError, _ now: Timestamp, random: Double) {
+    failures += 1
+    let wish = error.retryAfter.map { now + min($0, Self.longestPause) }
+    heldUntil = wish
+    retryAt = max(now + pause(random: random), wish ?? now)
   }
 
   /// Resets the state, except for `refused` and `isRefusalFollowedUp`, and raises `number`.

@@ -44,9 +44,9 @@ extension EndedRenewal.Trigger {
   /// The trigger that an input implies; `nil` when only the input's caller knows it.
   init?(_ input: AuthenticationMachine.Input) {
     switch input {
-    case .expired: self = .expiry
+    case .expired, .foundExpired: self = .expiry
     case .refused, .probed: self = .refusal
-    case .reported: self = .report
+    case .reported, .reportFollowedUp: self = .report
     default: return nil
     }
   }

@@ -37,6 +37,9 @@ struct RecoveryHistory: Sendable {
     return next
   }
 
+  /// Whether a former renewal or probe delays the next one.
+  var hasThrottle: Bool { endedAt != nil || probedAt != nil }
+
   /// Records the end of a renewal.
   mutating func end(_ now: Timestamp, failure: SDKError?, random: Double) {
     endedAt = now

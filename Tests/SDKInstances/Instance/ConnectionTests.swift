@@ -385,8 +385,12 @@ struct ConnectionTests {
 }
 
 extension HostedInstance {
-  fileprivate var isConnected: Bool { lanes[0].connection.open != nil }
-  fileprivate var connectedAt: Timestamp? { lanes[0].connection.connectedAt }
-  fileprivate var pauseBeforeConnecting: Double? { lanes[0].connection.retryAt.map { $0 - now } }
-  fileprivate var nextAttempt: Timestamp? { nextConnection(lanes[0]) }
+  fileprivate var isConnected: Bool { core.services[0].connection.isOpen }
+  fileprivate var connectedAt: Timestamp? { core.services[0].connection.connectedAt }
+  fileprivate var pauseBeforeConnecting: Double? {
+    core.services[0].connection.retryAt.map { $0 - environment.clock.now() }
+  }
+  fileprivate var nextAttempt: Timestamp? {
+    core.services[0].machine.activity == .signingOut ? nil : core.services[0].connection.retryAt
+  }
 }

@@ -345,5 +345,5 @@ struct RenewalTests {
 
 extension HostedInstance {
   /// Whether no operation is in progress.
-  var isQuiet: Bool { lanes.allSatisfy { $0.machine.activity == .idle && $0.progress == nil } }
+  var isQuiet: Bool { core.services.allSatisfy { $0.machine.activity == .idle && $0.running == nil } }
 }

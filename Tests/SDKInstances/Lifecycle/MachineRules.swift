@@ -59,7 +59,7 @@ struct MachineRules {
     if case .answered(_, .failed) = input, before.activity != .askingForSignOut {
       rule("a failing provider never logs out", !wipes && (after.phase != .locked || before.phase == .locked))
     }
-    if case .signOut(let localOnly, _) = input {
+    if case .signOut(let localOnly, _, _) = input {
       rule("logout is valid everywhere", finishes == 1 || [.askingForSignOut, .signingOut].contains(after.activity))
       rule(
         "a local logout is done at once", !localOnly || finishes == 1 && [.noUser, .loggedOut].contains(after.phase))
@@ -137,7 +137,9 @@ extension AuthenticationMachine.Input {
       .expired(means: .init(itself: true)), .refused(vendor, means: .init(itself: true, bridge: true)),
       .expired(means: .bridge), .expired(means: .none),
       .reported(vendor, means: .bridge), .reported(vendor, means: .none), .refused(vendor, means: .bridge), .revived,
-      .refused(vendor, means: .none), .wipeFailed, .merged, .mergedAway,
+      .refused(vendor, means: .none), .wipeFailed, .merged, .mergedAway, .reportHeld(vendor),
+      .reportFollowedUp(means: .bridge), .reportFollowedUp(means: .none), .foundExpired(means: .none),
+      .foundExpired(means: .bridge), .signOut(localOnly: false, hasExpired: true),
     ]
     for epoch in epochs {
       inputs += [

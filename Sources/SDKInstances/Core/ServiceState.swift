@@ -1,12 +1,7 @@
-import Concurrency
 import SDKProtocol
-import StateStore
-import Synchronization
 
-/// The authentication state of one service of an instance, or of the whole instance for kinds without services.
-///
-/// It belongs to the actor `HostedInstance`, which alone reads and changes it.
-final class Lane {
+/// The state of one service of an instance, or of the whole instance for kinds without services.
+struct ServiceState: Sendable {
   /// The service; `nil` for the whole instance.
   let service: String?
   var machine: AuthenticationMachine
@@ -14,25 +9,22 @@ final class Lane {
   var storedEpoch: UInt64
   var identity: IdentityRecord
   /// The activity in progress; `nil` without one.
-  var progress: Progress?
+  var running: RunningActivity?
+  /// The history of renewals, by which they are spaced out.
   var recovery = RecoveryHistory()
   /// The reservation of the next renewal ahead of time in the schedule of all renewals.
-  var place: RenewalPlace?
+  var reservation: RenewalPlace?
   /// The time of the last `networkError` event of this outage; `nil` once the vendor has responded.
   var outageToldAt: Timestamp?
   /// Whether the vendor has responded to the credential since this process began.
   var isVerified = false
-  /// The outcome of the probe in progress, which checks at the vendor that the credential is accepted.
-  var verification: Promise<Void>?
   /// Whether a crash or an outage may have lost the response for which a single-use credential was spent.
   var isInterrupted: Bool
   /// The provided credential that is used once, instead of a request to the bridge.
-  var supply: CheckedCredential?
+  var provided: CheckedCredential?
   /// Whether no session has tried the present identity yet, so that its failure must still be announced.
   var isUntried = false
-  /// The cancellation scope of the request to the bridge.
-  var need = Need()
-  /// The state of the realtime connection with the vendor.
+  /// The realtime connection with the vendor.
   var connection = ConnectionKeeping()
 
   init(service: String?, identity: IdentityRecord, epoch: UInt64, policy: AuthenticationPolicy, now: Timestamp) {
@@ -45,28 +37,28 @@ final class Lane {
       phase: identity.phase, standing: identity.standing(at: now), epoch: epoch, policy: policy)
   }
 
-  /// Cancels the request to the bridge, whose response is not needed any more.
-  func endNeed() {
-    need.end()
-    need = Need()
-  }
-
-  /// Replaces the identity, and resets the activity and the renewal state. The epoch rises, so that results of work in
-  /// progress are ignored.
-  func reset(to record: IdentityRecord, policy: AuthenticationPolicy) {
-    identity = record
-    endNeed()
-    progress = nil
-    supply = nil
-    isInterrupted = false
-    recovery = RecoveryHistory()
-    machine = AuthenticationMachine(phase: record.phase, standing: .none, epoch: machine.epoch + 1, policy: policy)
-    storedEpoch = machine.epoch
+  /// Returns the states of an SDK's services, or one for the whole instance if there are none.
+  static func all(
+    of traits: SDKTraits, epoch: UInt64, now: Timestamp, identity: (String?) -> IdentityRecord?
+  ) -> [ServiceState] {
+    let names: [String?] = traits.services.isEmpty ? [nil] : traits.services
+    return names.map {
+      ServiceState(
+        service: $0, identity: identity($0) ?? .nobody(.noUser), epoch: epoch, policy: traits.policy, now: now)
+    }
   }
 
   /// Whether a login is under way whose caller may not be waiting for it.
   var isSigningInBehind: Bool {
-    progress?.operation != nil && (machine.activity == .signingIn || machine.activity == .endingFormer)
+    running?.operation != nil && (machine.activity == .signingIn || machine.activity == .endingFormer)
+  }
+
+  /// Whether a login or logout is in progress.
+  var isChangingUser: Bool {
+    switch machine.activity {
+    case .endingFormer, .signingIn, .creatingAnonymous, .askingForSignOut, .signingOut: true
+    default: false
+    }
   }
 
   /// The user as apps see them: not signed in while in `reauthNeeded` or `locked`, and `.none` after a fallback.
@@ -80,17 +72,23 @@ final class Lane {
     }
     return user
   }
+
+  /// Whether the credential has expired by the vendor's clock.
+  func hasExpired(_ context: StepContext) -> Bool { identity.credential?.hasExpired(at: context.vendorNow) == true }
 }
 
-/// The data and the outcome of an activity.
-struct Progress: Sendable {
-  let outcome = Promise<AuthenticationMachine.Outcome>()
-  /// The counts of what the activity's commits wiped.
-  let wiped = WipeCounts()
+/// The id of an activity, which is unique within its instance.
+struct ActivityID: Sendable, Hashable {
+  let number: UInt64
+}
+
+/// The data of an activity in progress, such as a login or a renewal.
+struct RunningActivity: Sendable {
+  let id: ActivityID
   /// The credential that is shown to the vendor.
   var offered: CheckedCredential?
   /// Whether `offered` was provided in advance, and not by the bridge.
-  var offersSupply = false
+  var offersProvided = false
   /// Whether a login is of the signed-in user; `nil` when no user is signed in.
   var sameUser: Bool?
   /// The operation id in the activity's events; `nil` without one.
@@ -104,19 +102,5 @@ struct Progress: Sendable {
   /// The kind's own events to emit with a logout.
   var events: [EventType] = []
 
-  /// An activity that has ended successfully.
-  static var done: Progress {
-    let progress = Progress()
-    progress.outcome.resolve(.success(.done))
-    return progress
-  }
-}
-
-/// The counts of what an activity wiped, for the caller's answer.
-final class WipeCounts: Sendable {
-  private let counts = Mutex<CommitResult.Wiped?>(nil)
-
-  var value: CommitResult.Wiped? { counts.withLock { $0 } }
-
-  func set(_ wiped: CommitResult.Wiped) { counts.withLock { $0 = wiped } }
+  init(_ id: ActivityID) { self.id = id }
 }

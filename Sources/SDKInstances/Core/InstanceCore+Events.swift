@@ -43,57 +43,47 @@ extension AuthenticationMachine.Notice {
   }
 }
 
-extension HostedInstance {
-  /// Whether a notice becomes an event. During an outage, `networkError` does at most once a minute; other notices
-  /// always do.
-  func isNews(_ notice: AuthenticationMachine.Notice, on lane: Lane) -> Bool {
-    guard case .networkError = notice else { return true }
-    if let told = lane.outageToldAt, now >= told, now - told < 60 { return false }
-    lane.outageToldAt = now
-    return true
-  }
-
+extension InstanceCore {
   /// Returns the event of a notice, with the data that `protocol.md` defines.
   func event(
-    _ notice: AuthenticationMachine.Notice, on lane: Lane, result: SignedIn?
+    _ notice: AuthenticationMachine.Notice, of state: ServiceState, result: SignedIn?, _ context: StepContext
   ) -> InstanceChange.NewEvent {
     var data = JSONObject()
     switch notice {
     case .loggedIn:
       data["user"] = (result?.user).flatMap(eventUser)
       // The vendor has accepted the credential, but the lint may have findings.
-      if let hints = lane.progress?.offered?.hints, !hints.isEmpty { data["hints"] = .array(hints.map(JSON.string)) }
+      if let hints = state.running?.offered?.hints, !hints.isEmpty { data["hints"] = .array(hints.map(JSON.string)) }
     case .loggedOut(let cause):
-      data["user"] = eventUser(lane.identity.user)
+      data["user"] = eventUser(state.identity.user)
       data["cause"] = .string(cause.rawValue)
     case .tokenRefreshed:
-      let fresh = result?.credential ?? lane.progress?.offered?.credential ?? lane.identity.credential
+      let fresh = result?.credential ?? state.running?.offered?.credential ?? state.identity.credential
       data["tokenId"] = fresh.map { .string($0.tokenId.description) }
       data["expiresAt"] = fresh?.expiresAt.map { .string($0.description) }
     case .authenticationFailed(let error): data = Self.failure(error)
     case .refreshFailed(let error):
-      let bridge = environment.bridge.status(of: bridgeKey(lane.service))
       data["reason"] = .string(error.reason.rawValue)
-      data["nextAttemptAt"] = bridge.nextAttemptAt.map { .string($0.description) }
+      data["nextAttemptAt"] = context.nextProviderAttempt.map { .string($0.description) }
     case .networkError(let error):
       data["reason"] = .string(error.reason.rawValue)
       data["httpStatus"] = error.httpStatus.map { JSON($0) }
     case .logoutFailed(let error):
       data["reason"] = .string(error.reason.rawValue)
-      data["retrying"] = .bool(adapter.capabilities.cleanup?.retry(ofLogoutOf: lane.identity, now: now) != nil)
+      data["retrying"] = .bool(adapter.capabilities.cleanup?.retry(ofLogoutOf: state.identity, now: context.now) != nil)
     case .fellBackToAnonymous(let error): data["reason"] = .string(error.reason.rawValue)
     }
-    return .init(notice.type, service: lane.service, operation: lane.progress?.operation, data: data)
+    return .init(notice.type, service: state.service, operation: state.running?.operation, data: data)
   }
 
   /// Returns the failure events that end the operations of a superseded activity.
-  func superseding(_ progress: Progress, on lane: Lane) -> [InstanceChange.NewEvent] {
+  func superseding(_ activity: RunningActivity, of state: ServiceState) -> [InstanceChange.NewEvent] {
     let error = superseded
-    let isLogout = lane.machine.activity == .signingOut || lane.machine.activity == .askingForSignOut
+    let isLogout = state.machine.activity == .signingOut || state.machine.activity == .askingForSignOut
     let data: JSONObject =
       isLogout ? ["reason": .string(error.reason.rawValue), "retrying": false] : Self.failure(error)
-    return ([progress.operation].compactMap { $0 } + progress.joined).map {
-      .init(isLogout ? .logoutFailed : .authenticationFailed, service: lane.service, operation: $0, data: data)
+    return ([activity.operation].compactMap { $0 } + activity.joined).map {
+      .init(isLogout ? .logoutFailed : .authenticationFailed, service: state.service, operation: $0, data: data)
     }
   }
 
@@ -107,12 +97,32 @@ extension HostedInstance {
 
   private func eventUser(_ user: User) -> JSON? { try? JSONValueEncoder.encode(shown(user)) }
 
-  /// Returns the user as observers and events get it: the external id, which is a secret, is replaced by its digest.
-  nonisolated func concealed(_ user: User) -> User {
-    var user = user
+  /// Returns the user as observers and events get it: with a digest of the external id if that is a secret.
+  func shown(_ user: User) -> User { adapter.traits.concealsExternalId ? user.concealed : user }
+}
+
+extension User {
+  /// The user with a digest in place of the external id, which is a secret.
+  var concealed: User {
+    var user = self
     user.externalId = user.externalId.map { TokenID(Secret($0)).description }
     return user
   }
+}
 
-  func shown(_ user: User) -> User { adapter.traits.concealsExternalId ? concealed(user) : user }
+extension AuthenticationMachine.Notice {
+  /// Whether the notice becomes an event. During an outage, `networkError` does at most once a minute; other notices
+  /// always do.
+  ///
+  /// - Parameter toldAt: the time of the last `networkError` event of this outage, which is set if this one is next.
+  func isNews(_ toldAt: inout Timestamp?, _ now: Timestamp) -> Bool {
+    guard case .networkError = self else { return true }
+    if let told = toldAt, now >= told, now - told < 60 { return false }
+    toldAt = now
+    return true
+  }
+}
+
+extension Instance.LastError {
+  init(_ error: SDKError, at now: Timestamp) { self.init(reason: error.reason, message: error.message, at: now) }
 }

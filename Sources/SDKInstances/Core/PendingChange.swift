@@ -2,8 +2,8 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// The pending change that an input's actions make to the durable state. It is committed as a whole.
-struct Draft {
+/// The change that an input's actions make to the durable state. It is committed as a whole.
+struct PendingChange {
   private(set) var change: InstanceChange
   private(set) var record: IdentityRecord
   private(set) var pushes: [PushRecord]
@@ -15,46 +15,53 @@ struct Draft {
   /// The amount by which the durable epoch rises.
   let raise: UInt64
   /// The activity that the change belongs to.
-  let progress: Progress?
+  private let activity: RunningActivity?
   /// Whether the change may be lost in a crash. If it can't be stored, it takes effect in memory only.
   private(set) var mayBeLost = false
+  /// Whether the former identity is destroyed.
+  private(set) var wipes = false
+  /// The time of the last `networkError` event of this outage.
+  private(set) var outageToldAt: Timestamp?
 
-  private let service: String?
-  private let adapter: any SDKAdapter
-  private let former: IdentityRecord
-  private let now: Timestamp
-  private var wipes = false
+  private let core: InstanceCore
+  private let state: ServiceState
+  private let context: StepContext
   private var isWipeTold = false
+
+  private var service: String? { state.service }
+  private var former: IdentityRecord { state.identity }
+  private var adapter: any SDKAdapter { core.adapter }
 
   /// - Parameter isInformed: whether the vendor has ended the wiped user's session.
   init(
-    _ actions: [AuthenticationMachine.Action], next: AuthenticationMachine, result: SignedIn?, progress: Progress?,
-    isInformed: Bool, on lane: Lane, of instance: isolated HostedInstance
+    _ actions: [AuthenticationMachine.Action], next: AuthenticationMachine, result: SignedIn?,
+    activity: RunningActivity?,
+    isInformed: Bool, of state: ServiceState, in core: InstanceCore, _ context: StepContext
   ) {
-    change = instance.newChange()
-    former = lane.identity
-    record = lane.identity
-    pushes = instance.pushes
-    deliveries = instance.deliveries
-    raise = next.epoch - min(next.epoch, lane.storedEpoch)
-    self.progress = progress
-    service = lane.service
-    adapter = instance.adapter
-    now = instance.now
+    change = core.newChange()
+    record = state.identity
+    pushes = core.pushes
+    deliveries = core.deliveries
+    raise = next.epoch - min(next.epoch, state.storedEpoch)
+    outageToldAt = state.outageToldAt
+    self.activity = activity
+    self.core = core
+    self.state = state
+    self.context = context
     for action in actions {
       switch action {
       case .wipe: wipe(isInformed: isInformed, phase: next.phase)
       case .adopt(let wipes):
         // Data that a failed wipe left behind belongs to no user, not even to the same one at the next login.
-        let isLeftover = lane.machine.phase == .locked && !lane.machine.isLockedByVendor
-        let isSwitch = progress?.sameUser != true && former.user != .none
+        let isLeftover = state.machine.phase == .locked && !state.machine.isLockedByVendor
+        let isSwitch = activity?.sameUser != true && former.user != .none
         if wipes, isLeftover || isSwitch {
           if former.user != .none {
-            change.events.append(instance.event(.loggedOut(.switch), on: lane, result: nil))
+            change.events.append(core.event(.loggedOut(.switch), of: state, result: nil, context))
           }
           wipe(isInformed: false, phase: next.phase)
-          if isSwitch, lane.machine.mayHandOut,
-            let logout = adapter.capabilities.cleanup?.logout(ofReplaced: former, now: now)
+          if isSwitch, state.machine.mayHandOut,
+            let logout = adapter.capabilities.cleanup?.logout(ofReplaced: former, now: context.now)
           {
             deliveries.append(logout.of(service))
           }
@@ -73,32 +80,32 @@ struct Draft {
       case .record: isDurable = true
       case .announce(let notice):
         // A service without a user has no logout to announce.
-        if case .loggedOut = notice, former.user == .none, lane.service != nil { continue }
+        if case .loggedOut = notice, former.user == .none, service != nil { continue }
         isDurable = true
         if case .loggedIn = notice { tellOfWipe() }
         if case .loggedOut(.implicit) = notice, former.phase == .authenticated || former.phase == .reauthNeeded {
           record.isLoggedOutImplicitly = true
         }
-        if progress?.operation != nil || instance.isNews(notice, on: lane) {
-          tell(instance.event(notice, on: lane, result: result))
+        if activity?.operation != nil || notice.isNews(&outageToldAt, context.now) {
+          tell(core.event(notice, of: state, result: result, context))
         }
-        if let error = notice.failure { record.lastError = instance.lastError(error) }
-        if case .logoutFailed = notice { retryLogout(random: instance.environment.clock.random()) }
+        if let error = notice.failure { record.lastError = .init(error, at: context.now) }
+        if case .logoutFailed = notice { retryLogout() }
       case .supersede:
-        guard let former = lane.progress, former.operation != nil else { continue }
+        guard let former = state.running, former.operation != nil else { continue }
         isDurable = true
-        change.events += instance.superseding(former, on: lane)
+        change.events += core.superseding(former, of: state)
       case .finish(.signedOut):
         if record.isLoggedOutImplicitly != nil { isDurable = true }
         record.isLoggedOutImplicitly = nil
-        if let own = progress?.events, !own.isEmpty {
+        if let own = activity?.events, !own.isEmpty {
           isDurable = true
-          change.events += own.map { .init($0, service: lane.service, operation: progress?.operation) }
+          change.events += own.map { .init($0, service: service, operation: activity?.operation) }
         }
-        guard progress?.operation != nil, !actions.contains(.wipe) else { continue }
+        guard activity?.operation != nil, !actions.contains(.wipe) else { continue }
         // No user was signed in, but callers that wait for the operation need its event.
         isDurable = true
-        tell(instance.event(.loggedOut(.explicit), on: lane, result: nil))
+        tell(core.event(.loggedOut(.explicit), of: state, result: nil, context))
       case .finish(.failed(let error)) where error.origin != .unreachable || error.reason == .rateLimited:
         if record.isSpending != nil { isDurable = true }
         record.isSpending = nil
@@ -126,9 +133,9 @@ struct Draft {
   /// Appends an event with the activity's operation, and one for each operation that joined it.
   private mutating func tell(_ event: InstanceChange.NewEvent) {
     var event = event
-    event.operation = progress?.operation
+    event.operation = activity?.operation
     change.events.append(event)
-    for operation in progress?.joined ?? [] {
+    for operation in activity?.joined ?? [] {
       event.operation = operation
       change.events.append(event)
     }
@@ -143,12 +150,12 @@ struct Draft {
   }
 
   /// Adds a delivery that retries a failed logout, if the kind wants one and none is pending for the same user.
-  private mutating func retryLogout(random: Double) {
-    guard var delivery = adapter.capabilities.cleanup?.retry(ofLogoutOf: former, now: now),
+  private mutating func retryLogout() {
+    guard var delivery = adapter.capabilities.cleanup?.retry(ofLogoutOf: former, now: context.now),
       !deliveries.contains(where: { $0.endsSession && $0.subject == delivery.subject })
     else { return }
     delivery.service = service
-    delivery.nextAttemptAt = now + delivery.pause(random: random)
+    delivery.nextAttemptAt = context.now + delivery.pause(random: context.random)
     guard let json = try? JSONValueEncoder.encode(delivery) else { return }
     change.parts.append(.putOutbox(id: delivery.id, json, deadline: delivery.deadline))
     deliveries.append(delivery)
@@ -156,7 +163,7 @@ struct Draft {
 
   /// Keeps changes to the kind's state that were made while work at the vendor was in progress.
   private mutating func keepChanges() {
-    guard let basis = progress?.basis else { return }
+    guard let basis = activity?.basis else { return }
     for key in Set(basis.keys).union(former.kindState.keys) where former.kindState[key] != basis[key] {
       record.kindState[key] = former.kindState[key]
     }
@@ -171,9 +178,9 @@ struct Draft {
     record = IdentityRecord(
       phase: phase, user: result.user, credential: result.credential, kindState: result.kindState)
     record.degraded = degraded
-    if !wipes, former.user == .none || progress?.sameUser == true { keepChanges() }
-    for amend in progress?.amendments ?? [] { amend(&record.kindState) }
-    change.events += result.events.map { .init($0, service: service, operation: progress?.operation) }
+    if !wipes, former.user == .none || activity?.sameUser == true { keepChanges() }
+    for amend in activity?.amendments ?? [] { amend(&record.kindState) }
+    change.events += result.events.map { .init($0, service: service, operation: activity?.operation) }
   }
 
   private mutating func adoptCredential(_ result: SignedIn?, verified: Bool, phase: AuthenticationMachine.Phase) {
@@ -185,7 +192,7 @@ struct Draft {
       record.kindState = result.kindState
       keepChanges()
       change.events += result.events.map { .init($0, service: service) }
-    } else if let offered = progress?.offered {
+    } else if let offered = activity?.offered {
       record.credential = offered.credential
     }
     record.user.authenticated = true
@@ -209,7 +216,7 @@ struct Draft {
     change.parts.append(.wipe)
     let own = pushes.filter { $0.service == service && !$0.orphaned }
     let cleanup = adapter.capabilities.cleanup
-    deliveries += (cleanup?.farewell(to: former, pushes: own, isInformed: isInformed, now: now) ?? []).map {
+    deliveries += (cleanup?.farewell(to: former, pushes: own, isInformed: isInformed, now: context.now) ?? []).map {
       $0.of(service)
     }
     let isOrphaned = !isInformed && adapter.capabilities.push?.pushRules.outliveUser == true

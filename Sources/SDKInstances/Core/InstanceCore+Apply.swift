@@ -1,0 +1,256 @@
+import DelegateBridge
+import SDKProtocol
+import StateStore
+
+extension InstanceCore {
+  typealias Input = AuthenticationMachine.Input
+  typealias Action = AuthenticationMachine.Action
+
+  /// Applies an input to the machine of a service.
+  ///
+  /// - Parameters:
+  ///   - begun: the activity that the input begins, if it begins one.
+  ///   - result: the vendor's result, for inputs that carry one.
+  ///   - isInformed: whether the vendor has ended the wiped user's session.
+  mutating func apply(
+    _ input: Input, on service: String?, beginning begun: RunningActivity? = nil, with result: SignedIn? = nil,
+    isInformed: Bool = false, _ context: StepContext
+  ) -> Step {
+    guard let former = self[service] else { return Step() }
+    var state = former
+    let actions = state.machine.apply(input)
+    let isKnown = isInformed || input.tellsThatVendorKnows
+    let pending = PendingChange(
+      actions, next: state.machine, result: result, activity: begun ?? former.running, isInformed: isKnown,
+      of: former, in: self, context)
+    var step = Step()
+    if pending.mayBeLost {
+      step.failure = .keepIdentityInMemory
+    } else {
+      step.failure = .end(
+        [begun?.id, former.running?.id].compactMap { $0 }, of: service, locks: actions.contains(.wipe),
+        isKnownToVendor: isKnown)
+    }
+    step.wiping = [former.running?.id, begun?.id].compactMap { $0 }
+    state.outageToldAt = pending.outageToldAt
+    if let ended = state.rememberRecovery(former.machine, actions, after: input, context) {
+      step.add(.renewalEnded(EndedRenewal(kind: kind, trigger: ended.trigger, outcome: ended.outcome)), on: service)
+    }
+    if state.machine.epoch != former.machine.epoch { step.add(.endDemand, on: service) }
+    let sameUser = (begun ?? former.running)?.sameUser
+    if former.machine.activity == .signingIn, pending.adopts, sameUser != true, state.recovery.hasThrottle {
+      // No request was made for the next user yet.
+      state.recovery = state.recovery.ofNextUser(context.now)
+      step.add(.resetBreaker, on: service)
+    }
+    if actions.contains(.supersede) {
+      if let ended = former.running { step.add(.supersede(ended.id, superseded), on: service) }
+      state.running = nil
+    }
+    if let begun { state.running = begun }
+    if state.running == nil, state.machine.activity != .idle { state.running = RunningActivity(newActivity()) }
+    // A credential that was provided for the wiped user must not sign them in again.
+    if actions.contains(.wipe) { state.provided = nil }
+    if pending.isDurable {
+      state.identity = pending.record
+      state.storedEpoch += pending.raise
+      (pushes, deliveries) = (pending.pushes, pending.deliveries)
+      if !pending.givenUp.isEmpty { step.add(.logDropped(pending.givenUp), on: service) }
+    }
+    if let result, pending.adopts { step.add(state.adopt(result, context), on: service) }
+    for case .announce(let notice) in actions {
+      var tokenId: TokenID?
+      if case .tokenRefreshed = notice { tokenId = state.identity.credential?.tokenId }
+      step.add(.log(notice, tokenId: tokenId), on: service)
+    }
+    for action in actions { step.add(effects(of: action, on: &state, result: result, context), on: service) }
+    step.add(keepConnection(&state, context), on: service)
+    self[service] = state
+    if pending.isDurable { commit(pending.change, raising: pending.raise, in: &step) }
+    step.effects += startDeliveries(context)
+    return step
+  }
+
+  /// Adds a change with the present identities to a step.
+  mutating func commit(_ change: InstanceChange, raising raise: UInt64 = 0, in step: inout Step) {
+    var change = change
+    do throws(SDKError) {
+      // The identity comes directly after a wipe, before the other parts that the change writes.
+      let place = change.parts.firstIndex { if case .wipe = $0 { true } else { false } }.map { $0 + 1 } ?? 0
+      change.parts.insert(.identify(try storedIdentities()), at: place)
+    } catch {
+      step.error = error
+    }
+    durableEpoch += raise
+    if raise > 0 { change.parts.append(.raiseEpoch(to: durableEpoch)) }
+    step.change = change
+  }
+
+  /// Ends a step: adopts the state after it, or keeps the state before it, as its commit has ended.
+  mutating func settle(
+    _ step: Step, to next: InstanceCore, _ commit: Result<CommitResult, SDKError>
+  ) -> SettledStep {
+    switch (commit, step.failure) {
+    case (.success(let done), _):
+      self = next
+      if let wiped = done.wiped { storageEpoch = wiped.storageEpoch }
+      return SettledStep(effects: step.effects)
+    case (.failure, .keepInMemory):
+      self = next
+      return SettledStep(effects: step.effects)
+    case (.failure, .keepIdentityInMemory):
+      let (pushes, deliveries) = (pushes, deliveries)
+      self = next
+      (self.pushes, self.deliveries) = (pushes, deliveries)
+      return SettledStep(effects: step.effects)
+    case (.failure(let error), .undo): return SettledStep(isTaken: false, error: error)
+    case (.failure(let error), .end(let ended, let service, let locks, let isKnownToVendor)):
+      activities = next.activities
+      // What was seen of the vendor is true whatever can be stored.
+      self[service]?.isInterrupted = next[service]?.isInterrupted ?? false
+      if locks { _ = self[service]?.machine.apply(.wipeFailed) } else { self[service]?.machine.rest() }
+      self[service]?.running = nil
+      var error = error.about(id)
+      if isKnownToVendor, locks {
+        error.message =
+          "The vendor has ended the session, but that could not be stored, and \(id) is locked; make room on the disk "
+          + "or repair it, and log out again."
+      }
+      return SettledStep(effects: ended.map { (service, .end($0, .failed(error))) }, isTaken: false)
+    }
+  }
+
+  /// Returns the work that an action begins.
+  private mutating func effects(
+    of action: Action, on state: inout ServiceState, result: SignedIn?, _ context: StepContext
+  ) -> [Effect] {
+    switch action {
+    case .exchange:
+      guard let offered = state.running?.offered else { return [] }
+      state.running?.basis = state.identity.kindState
+      return [.signIn(offered)]
+    case .endFormer:
+      let isDead = state.machine.standing == .refused || state.hasExpired(context)
+      guard state.machine.standing != .none, let credential = state.identity.credential,
+        !isDead || !adapter.traits.policy.renewsToSignOut
+      else { return [.follow(.formerEnded(epoch: state.machine.epoch))] }
+      return [.endFormer(credential)]
+    case .endSession: return [.endSession(state.running?.offered?.credential ?? state.identity.credential)]
+    case .createAnonymous: return [.createAnonymousUser]
+    case .ask(let attempt, let isRefusal, let error):
+      if let provided = state.provided {
+        state.provided = nil
+        return [.offer(provided)]
+      }
+      return [.ask(question(of: &state, attempt: attempt, isRefusal: isRefusal, error, context))]
+    case .confirm(let error):
+      // The owner is asked at most `maxAttempts` times within a minute; more often is a loop.
+      guard state.recovery.mayConfirm(context.now, atMost: adapter.traits.policy.maxAttempts) else {
+        return [.follow(.confirmed(epoch: state.machine.epoch, .declined(error)))]
+      }
+      let question = question(
+        of: &state, attempt: 1, isRefusal: true, error, name: .authenticationFailed, context)
+      return [.confirm(question, error)]
+    case .renewItself:
+      state.running?.basis = state.identity.kindState
+      return [.renewItself]
+    case .verify:
+      guard let offered = state.running?.offered else { return [] }
+      state.running?.basis = state.identity.kindState
+      return [.verify(offered, isProvided: state.running?.offersProvided == true)]
+    case .probe:
+      guard let credential = state.identity.credential else {
+        return [.follow(.probed(epoch: state.machine.epoch, .accepted))]
+      }
+      state.recovery.probedAt = context.now
+      return [.probe(credential)]
+    case .undo: return result.map { undo($0, of: state) } ?? []
+    case .finish(let outcome):
+      guard let ended = state.running else { return [] }
+      state.running = nil
+      if case .failed(let error) = outcome { return [.end(ended.id, .failed(error.about(id)))] }
+      return [.end(ended.id, outcome)]
+    case .adopt, .adoptCredential, .wipe, .record, .announce, .supersede, .noteSpending, .fallBack: return []
+    }
+  }
+
+  /// Returns the effect that logs a late login out at the vendor, unless the same user is signed in by now.
+  func undo(_ result: SignedIn, of state: ServiceState) -> [Effect] {
+    guard result.prepared == nil, result.isTold else { return [] }
+    let subject = IdentityRecord(phase: .authenticated, user: result.user).subject
+    let isPresent = !isDeleted && state.machine.hasIdentity && state.identity.subject == subject
+    return [.undo(result, isPresentUser: isPresent)]
+  }
+
+  /// Returns a request to the owner for a credential.
+  private func question(
+    of state: inout ServiceState, attempt: Int, isRefusal: Bool, _ error: SDKError?, name: BridgeQuestion.Name? = nil,
+    _ context: StepContext
+  ) -> BridgeQuestion {
+    let beganAt = attempt == 1 ? context.now : state.recovery.beganAt ?? context.now
+    state.recovery.beganAt = beganAt
+    let user = state.identity.user
+    var question = BridgeQuestion(
+      name ?? adapter.traits.question(isRefusal: isRefusal), instance: id, kind: kind, service: state.service,
+      attempt: attempt, user: user == .none ? nil : .init(id: user.id, externalId: user.externalId),
+      error: error.map {
+        .init(reason: $0.reason, code: $0.vendorCode, description: $0.vendorDescription, httpStatus: $0.httpStatus)
+      }, deadline: beganAt + adapter.traits.common.deadline)
+    question.concealsExternalId = adapter.traits.concealsExternalId
+    question.host = vendorHost(of: state)
+    return question
+  }
+
+  /// Returns the vendor's host with its port, for providers that look up a credential by host.
+  private func vendorHost(of state: ServiceState) -> String? {
+    let endpoint = adapter.endpoint(for: state.identity)
+    guard let url = endpoint.baseUrl ?? endpoint.instanceUrl, let scheme = url.firstRange(of: "://") else { return nil }
+    let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    return authority.isEmpty ? nil : String(authority)
+  }
+}
+
+extension ServiceState {
+  /// Takes over what an adopted result says beside the identity.
+  fileprivate mutating func adopt(_ result: SignedIn, _ context: StepContext) -> [Effect] {
+    provided = result.supply
+    isUntried = result.prepared != nil
+    if result.prepared == nil { isVerified = result.isTold }
+    guard let connection = result.connection else { return [] }
+    let hadConnection = self.connection.isOpen
+    self.connection.adopt(.init(identity), context.now)
+    return (hadConnection ? [.closeConnection] : []) + [.adopt(connection, number: self.connection.number)]
+  }
+
+  /// Notes the begin or the end of a renewal.
+  ///
+  /// - Returns: the renewal that has ended; `nil` if none has.
+  fileprivate mutating func rememberRecovery(
+    _ former: AuthenticationMachine, _ actions: [AuthenticationMachine.Action],
+    after input: AuthenticationMachine.Input, _ context: StepContext
+  ) -> (trigger: EndedRenewal.Trigger, outcome: EndedRenewal.Outcome)? {
+    if !former.isRecovering, machine.isRecovering {
+      recovery.trigger = EndedRenewal.Trigger(input) ?? recovery.trigger ?? .call
+    }
+    guard former.isRecovering, !machine.isRecovering else { return nil }
+    let ended = (recovery.trigger ?? .call, EndedRenewal.Outcome(actions))
+    recovery.trigger = nil
+    isUntried = false
+    var failure: SDKError?
+    for case .announce(.refreshFailed(let error)) in actions { failure = error }
+    for case .finish(.failed(let error)) in actions { failure = error }
+    recovery.wasLogin = machine.hasIdentity && !former.hasIdentity
+    recovery.end(context.now, failure: failure, random: context.random)
+    return ended
+  }
+}
+
+extension AuthenticationMachine.Input {
+  /// Whether the input reports a session that the vendor has ended.
+  var tellsThatVendorKnows: Bool {
+    switch self {
+    case .signOutAccepted, .formerEnded(_, informed: true): true
+    default: false
+    }
+  }
+}

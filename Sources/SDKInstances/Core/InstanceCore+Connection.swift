@@ -1,0 +1,131 @@
+import SDKProtocol
+import StateStore
+
+extension InstanceCore {
+  /// Begins to open a connection that is wanted and due. Drops one that is not wanted, except while a logout is at the
+  /// vendor.
+  func keepConnection(_ state: inout ServiceState, _ context: StepContext) -> [Effect] {
+    let machine = state.machine
+    let isWanted =
+      !isDeleted && (machine.phase == .authenticated || machine.phase == .anonymous)
+      && machine.standing == .usable && machine.activity != .signingOut && keepsConnection(state)
+    guard isWanted else { return machine.activity == .signingOut ? [] : state.dropConnection() }
+    let subject = ConnectionKeeping.Subject(state.identity)
+    var effects: [Effect] = []
+    if state.connection.subject == subject {
+      guard !state.connection.isOpen, !state.connection.isOpening, let time = state.connection.retryAt,
+        time <= context.now
+      else { return [] }
+    } else {
+      effects = state.dropConnection()
+      state.connection.subject = subject
+    }
+    guard state.connection.refused != subject else { return effects }
+    state.connection.begin(context.now)
+    return effects + [.connect(number: state.connection.number)]
+  }
+
+  /// Opens or drops the connection of a service, as its present state wants it.
+  mutating func keepConnection(of service: String?, _ context: StepContext) -> Step {
+    guard var state = self[service] else { return Step() }
+    var step = Step()
+    step.add(keepConnection(&state, context), on: service)
+    self[service] = state
+    return step
+  }
+
+  /// Brings the retry of a lost connection forward, because an app opens a session.
+  mutating func hastenConnection(of service: String?, _ context: StepContext) -> Step {
+    guard !isDeleted, self[service]?.connection.retryAt != nil else { return Step() }
+    self[service]?.connection.hasten(context.now)
+    return keepConnection(of: service, context)
+  }
+
+  /// Notes that a connection is open, unless another one has taken its place.
+  mutating func connected(_ connection: any RealtimeConnection, number: UInt64, on service: String?) -> Step {
+    var step = Step()
+    let isCurrent = !isDeleted && self[service]?.connection.number == number
+    if isCurrent { self[service]?.connection.opened() }
+    step.add(isCurrent ? .adopt(connection, number: number) : .abandon(connection), on: service)
+    return step
+  }
+
+  /// Applies news that arrived on a connection.
+  mutating func heard(
+    _ news: RealtimeNews, number: UInt64, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard !isDeleted, let state = self[service], state.connection.number == number else { return Step() }
+    switch news {
+    case .connected: self[service]?.connection.confirmed(context.now)
+    case .settled: self[service]?.connection.failures = 0
+    case .learned(let kindState, let credential):
+      var record = state.identity
+      record.kindState.merge(kindState) { _, new in new }
+      if let credential { record.credential = credential }
+      guard record != state.identity else { break }
+      self[service]?.connection.subject = .init(record)
+      return replaceIdentity(of: service, by: record)
+    case .merged(let merge, let user, let credential, let kindState):
+      let survivor = SignedIn(
+        user: user, credential: credential ?? state.identity.credential, kindState: kindState, merge: merge)
+      return apply(.merged, on: service, with: survivor, context)
+    case .mergedAway(let merge):
+      let nobody = SignedIn(user: .none, credential: nil, merge: merge)
+      return apply(.mergedAway, on: service, with: nobody, context)
+    }
+    return Step()
+  }
+
+  /// Notes that a connection, or the attempt to open it, has ended.
+  ///
+  /// A refusal of the credential is followed up at most once until the vendor accepts a connection. A vendor may refuse
+  /// every fresh credential here but accept it elsewhere, and requests for new ones would never end.
+  mutating func connectionEnded(
+    _ end: RealtimeEnd, number: UInt64, on service: String?, _ context: StepContext
+  ) -> Step {
+    var step = Step()
+    guard !isDeleted, var state = self[service], state.connection.number == number else { return step }
+    state.connection.ended()
+    let connectedAt = state.connection.connectedAt
+    state.connection.connectedAt = nil
+    switch end {
+    case .ended:
+      self[service] = state
+      return step
+    case .refused(let error):
+      state.connection.refused = state.connection.subject
+      guard !state.connection.isRefusalFollowedUp else {
+        self[service] = state
+        step.add(.logConnection(error, isRefused: true), on: service)
+        return step
+      }
+      state.connection.isRefusalFollowedUp = true
+      self[service] = state
+      let input: Input =
+        state.machine.phase == .anonymous
+        ? .reported(error, means: .none) : .refused(error, means: means(state, context))
+      return apply(input, on: service, context)
+    case .lost(let error):
+      if let connectedAt, context.now - connectedAt >= ConnectionKeeping.settled {
+        state.connection.failures = 0
+        state.outageToldAt = nil
+      }
+      state.connection.planRetry(after: error, context.now, random: context.random)
+      self[service] = state
+      // A single lost connection is not reported. A message that could not be read is, because its content is lost.
+      let isOutage = state.connection.failures > 1 || error.reason == .badResponse
+      if isOutage { step = announce(.networkError(error), on: service, context) }
+      step.add(.logConnection(error, isRefused: false), on: service)
+      return step
+    }
+  }
+}
+
+extension ServiceState {
+  /// Drops the connection, if there is one, and cancels its retry.
+  mutating func dropConnection() -> [Effect] {
+    let isOpen = connection.isOpen
+    connection.drop()
+    return isOpen ? [.closeConnection] : []
+  }
+}

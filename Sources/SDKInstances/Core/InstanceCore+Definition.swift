@@ -1,0 +1,119 @@
+import DelegateBridge
+import JSONRPC
+import SDKProtocol
+import StateStore
+
+extension InstanceCore {
+  /// A changed definition, with what follows from it.
+  struct NewDefinition {
+    var definition: Definition
+    var adapter: any SDKAdapter
+    var provider: ProviderConfiguration?
+    /// Whether the settings name another backend, so that the identity is wiped.
+    var isOtherBackend: Bool
+  }
+
+  /// Puts a changed definition in force. Another backend wipes the identity, and logins in progress fail.
+  mutating func redefine(_ new: NewDefinition, context: (String?) -> StepContext) throws -> Step {
+    let now = context(nil).now
+    let wipes = new.isOtherBackend && services.contains { !$0.identity.isNobody }
+    let former = self
+    var step = Step()
+    var change = newChange(parts: wipes ? [.wipe] : [])
+    change.parts.append(.define(try JSONValueEncoder.encode(new.definition)))
+    services = services(for: new.adapter, keeping: !new.isOtherBackend, now)
+    let kept = Set(services.map(\.service)).intersection(former.services.map(\.service))
+    let isReset = wipes || services.count != former.services.count || kept.count != services.count || new.isOtherBackend
+    let isSettingChange = definition.settings != new.definition.settings
+    let hadAdapter = adapter
+    (definition, adapter, provider) = (new.definition, new.adapter, new.provider)
+    if isReset || new.adapter.traits.persistsIdentity != hadAdapter.traits.persistsIdentity {
+      change.parts.append(.identify(try storedIdentities()))
+    }
+    if isReset {
+      durableEpoch += 1
+      change.parts.append(.raiseEpoch(to: durableEpoch))
+    }
+    var remaining = deliveries
+    for state in former.services where wipes || !kept.contains(state.service) {
+      if !state.identity.isNobody {
+        let own = pushes.filter { $0.service == state.service && !$0.orphaned }
+        let farewell = hadAdapter.capabilities.cleanup?.farewell(
+          to: state.identity, pushes: own, isInformed: false, now: now)
+        remaining += (farewell ?? []).map { $0.of(state.service) }
+        if state.identity.user != .none {
+          change.events.append(former.event(.loggedOut(.switch), of: state, result: nil, context(state.service)))
+        }
+        if !wipes { change.parts += own.map { .deletePush(id: $0.id) } }
+      }
+      guard !kept.contains(state.service) else { continue }
+      pushes.removeAll { $0.service == state.service && !$0.orphaned }
+    }
+    if wipes { pushes = [] }
+    let (newest, dropped) = Delivery.newest(remaining)
+    let present = Set(deliveries.map(\.id))
+    change.parts += dropped.map { .deleteOutbox(id: $0.id) }
+    change.parts += Self.parts(writing: [], newest.filter { wipes || !present.contains($0.id) })
+    deliveries = newest
+    if wipes { change.events.append(.init(.identityWiped)) }
+    change.events.append(.init(.instanceUpdated))
+    step.change = change
+    if !dropped.isEmpty { step.add(.logDropped(dropped), on: nil) }
+    for state in former.services where new.isOtherBackend || !kept.contains(state.service) {
+      step.effects += former.ending(state, with: new.isOtherBackend ? otherBackend : superseded)
+    }
+    for index in services.indices {
+      services[index].machine.policy = new.adapter.traits.policy
+      let service = services[index].service
+      if isSettingChange { step.add(services[index].dropConnection(), on: service) }
+      step.effects += keepConnection(of: service, context(service)).effects
+    }
+    step.effects += startDeliveries(context(nil))
+    return step
+  }
+
+  private var otherBackend: SDKError {
+    SDKError(.state, .superseded, "The instance has another backend now; log in again.", instance: id)
+  }
+
+  /// Returns the services of a changed definition: the present ones that it keeps, and new ones.
+  private func services(for adapter: any SDKAdapter, keeping: Bool, _ now: Timestamp) -> [ServiceState] {
+    // Higher than every epoch in which present work began, durable or not.
+    let epoch = services.map(\.machine.epoch).reduce(durableEpoch, max) + 1
+    let fresh = ServiceState.all(of: adapter.traits, epoch: epoch, now: now) { _ in nil }
+    return fresh.map { new in
+      guard let present = self[new.service] else { return new }
+      if keeping { return present }
+      var new = new
+      // News from the former connection must not be taken for news from the next one.
+      new.connection.number = present.connection.number + 1
+      return new
+    }
+  }
+
+  /// Returns the effects that end what a service has in progress.
+  private func ending(_ state: ServiceState, with error: SDKError) -> [(service: String?, effect: Effect)] {
+    var effects: [Effect] = [.endDemand]
+    if let activity = state.running { effects.append(.supersede(activity.id, error)) }
+    if state.connection.isOpen { effects.append(.closeConnection) }
+    if let reservation = state.reservation { effects.append(.release(reservation)) }
+    return effects.map { (state.service, $0) }
+  }
+
+  /// Destroys everything that the instance stores. Activities in progress fail with `instanceNotFound`.
+  mutating func delete() throws -> Step {
+    // The event carries its audience: observers of the deleted instance still get its events, including this last one.
+    let last = InstanceChange.NewEvent(
+      .instanceDeleted,
+      audience: try JSONValueEncoder.encode(definition.instanceAccess.bounded(to: DeletedInstances.bytesPerEntry)))
+    var step = Step(change: unconditionalChange(parts: [.wipe, .delete], events: [last]))
+    isDeleted = true
+    for index in services.indices {
+      step.effects += ending(services[index], with: SDKError.instanceNotFound(id))
+      services[index].running = nil
+      services[index].reservation = nil
+      services[index].connection.drop()
+    }
+    return step
+  }
+}

@@ -1,0 +1,47 @@
+import JSONRPC
+import SDKProtocol
+import StateStore
+
+extension InstanceCore {
+  /// Keeps a registration that the vendor has accepted, in place of former ones.
+  ///
+  /// - Throws: `superseded` if the user has changed since the registration.
+  mutating func keep(_ push: PushRecord, replacing former: [PushRecord], epoch: UInt64) throws -> Step {
+    guard !isDeleted, self[push.service]?.machine.epoch == epoch else {
+      throw SDKError(.state, .superseded, "The user changed while the device was registered.", instance: id)
+    }
+    var change = newChange(parts: [.putPush(id: push.id, try JSONValueEncoder.encode(push))])
+    for old in former where old.id != push.id {
+      change.parts.append(.deletePush(id: old.id))
+      change.events.append(.init(.pushUnregistered, service: push.service, data: old.eventData))
+    }
+    change.events.append(.init(.pushRegistered, service: push.service, data: push.eventData))
+    pushes.removeAll { old in old.id == push.id || former.contains { $0.id == old.id } }
+    pushes.append(push)
+    return Step(change: change)
+  }
+
+  /// Removes a registration, if it is there.
+  mutating func remove(_ push: PushRecord) -> Step {
+    guard pushes.contains(where: { $0.id == push.id }) else { return Step() }
+    pushes.removeAll { $0.id == push.id }
+    return Step(
+      change: unconditionalChange(
+        parts: [.deletePush(id: push.id)],
+        events: [.init(.pushUnregistered, service: push.service, data: push.eventData)]))
+  }
+
+  /// Returns the registration of a device, and those that it replaces.
+  func registration(
+    of endpoint: PushEndpoint, on state: ServiceState, rules: PushRules, newId: String, _ now: Timestamp
+  ) -> (push: PushRecord, former: [PushRecord]) {
+    let former = pushes.filter {
+      $0.service == state.service && !$0.orphaned && (rules.keepsOne || $0.address == endpoint.address)
+    }
+    let push = PushRecord(
+      id: former.first { $0.address == endpoint.address }?.id ?? newId, service: state.service,
+      address: endpoint.address, type: endpoint.type.rawValue, locale: endpoint.locale,
+      user: shown(state.identity.user), subject: state.identity.subject, createdAt: now)
+    return (push, former)
+  }
+}

@@ -1,0 +1,264 @@
+import DelegateBridge
+import SDKProtocol
+import StateStore
+
+extension InstanceCore {
+  /// Takes the result of work that an effect began.
+  mutating func received(
+    _ input: Input, on service: String?, with result: SignedIn? = nil, _ context: StepContext
+  ) -> Step {
+    guard !isDeleted, self[service] != nil else { return abandoning(result, on: service) }
+    if input.isAnswer { self[service]?.outageToldAt = nil }
+    return apply(input, on: service, with: result, context)
+  }
+
+  /// Returns the step that closes the connection of a result that is not used.
+  func abandoning(_ result: SignedIn?, on service: String?) -> Step {
+    var step = Step()
+    if let connection = result?.connection { step.add(.abandon(connection), on: service) }
+    return step
+  }
+
+  // MARK: Logins
+
+  /// Takes an accepted login.
+  mutating func signedIn(
+    _ result: SignedIn, epoch: UInt64, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard let state = self[service] else { return abandoning(result, on: service) }
+    if result.prepared == nil, result.isTold { self[service]?.outageToldAt = nil }
+    if epoch == state.machine.epoch { self[service]?.recovery.random = context.random }
+    let acceptance: AuthenticationMachine.Acceptance = result.prepared.map { .prepared($0) } ?? .login
+    return apply(.signInAccepted(epoch: epoch, as: acceptance), on: service, with: result, context)
+  }
+
+  // MARK: Answers of the bridge
+
+  /// Takes an answer of the bridge: checks the credential in it, which then goes to the vendor.
+  mutating func answered(
+    _ answer: BridgeAnswer, epoch: UInt64, askedAt: Timestamp, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard !isDeleted, let state = self[service] else { return Step() }
+    do throws(SDKError) {
+      guard let checked = try check(answer, for: state, context) else {
+        let declined = noToken(of: state, as: .anonymous)
+        return apply(.answered(epoch: epoch, .declined(declined)), on: service, context)
+      }
+      self[service]?.recovery.answerTime.note(min(max(0, context.now - askedAt), 60))
+      return offered(checked, isProvided: false, epoch: epoch, on: service, context)
+    } catch {
+      var step = apply(.answered(epoch: epoch, .failed(error)), on: service, context)
+      step.effects.insert((service, .rejectAnswer), at: 0)
+      return step
+    }
+  }
+
+  /// Takes a credential to show to the vendor.
+  ///
+  /// - Parameter isProvided: whether it was provided in advance, and not by the bridge.
+  mutating func offered(
+    _ credential: CheckedCredential, isProvided: Bool, epoch: UInt64, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard !isDeleted, let state = self[service] else { return Step() }
+    if epoch == state.machine.epoch {
+      self[service]?.running?.offered = credential
+      self[service]?.running?.offersProvided = isProvided
+    }
+    return apply(.answered(epoch: epoch, .credential), on: service, context)
+  }
+
+  /// Returns the checked credential of an answer; `nil` when the owner wants none.
+  ///
+  /// - Throws: `providerTokenForOtherUser` for the credential of another user; the errors of the adapter's check.
+  private func check(
+    _ answer: BridgeAnswer, for state: ServiceState, _ context: StepContext
+  ) throws(SDKError) -> CheckedCredential? {
+    guard let checked = try adapter.check(answer, for: state.identity, now: context.vendorNow) else { return nil }
+    if adapter.isSameUser(checked, as: state.identity) == false {
+      throw SDKError(
+        .provider, .providerTokenForOtherUser,
+        "The token provider gave a token for another user; a refresh never switches users. Log in to switch.")
+    }
+    return checked
+  }
+
+  // MARK: Renewals
+
+  /// Takes the failure of the SDK's own renewal.
+  mutating func renewalFailed(
+    _ failure: SDKError, epoch: UInt64, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard !isDeleted, var state = self[service] else { return Step() }
+    guard adapter.isRefusal(failure) else {
+      // A vendor that limits the rate has not processed the request, so it has spent nothing.
+      if failure.origin == .unreachable, failure.reason != .rateLimited {
+        state.isInterrupted = adapter.capabilities.renewal?.spends(state.identity) ?? false
+        self[service] = state
+      }
+      return apply(.itselfFailed(epoch: epoch, failure), on: service, context)
+    }
+    state.outageToldAt = nil
+    var error = failure
+    if epoch == state.machine.epoch {
+      if state.isInterrupted {
+        state.isInterrupted = false
+        error = SDKError(
+          .state, .rotationInterrupted,
+          "The refresh token was spent and its answer lost (\(failure.message)); sign in again or answer through the "
+            + "bridge.", instance: id, httpStatus: failure.httpStatus, vendorCode: failure.vendorCode,
+          vendorDescription: failure.vendorDescription)
+      }
+      if let renewal = adapter.capabilities.renewal {
+        state.identity.kindState = renewal.kindState(afterRefusalOf: state.identity)
+      }
+      state.identity.isSpending = nil
+    }
+    self[service] = state
+    let isFinal = adapter.traits.finalReason == error.reason
+    return apply(
+      .itselfRefused(epoch: epoch, error, means: means(state, context), isFinal: isFinal), on: service, context)
+  }
+
+  /// Takes the result of a renewal, by the SDK itself or with an offered credential.
+  ///
+  mutating func renewed(
+    _ result: SignedIn, byItself: Bool, epoch: UInt64, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard !isDeleted, var state = self[service] else { return abandoning(result, on: service) }
+    guard epoch == state.machine.epoch else {
+      // The identity is gone: without `undo`, the vendor's grant would stay valid.
+      guard result.isIrreplaceable else { return abandoning(result, on: service) }
+      var step = Step()
+      step.add(undo(result, of: state), on: service)
+      return step
+    }
+    state.outageToldAt = nil
+    state.recovery.random = context.random
+    state.isVerified = true
+    state.isInterrupted = false
+    self[service] = state
+    let input: Input = byItself ? .renewedItself(epoch: epoch) : .credentialAccepted(epoch: epoch)
+    return apply(input, on: service, with: result, context)
+  }
+
+  /// Keeps the kind's state of a renewal whose response can't be used, because it may hold the only valid refresh
+  /// token.
+  mutating func keep(_ result: SignedIn, of service: String?) -> Step {
+    guard let state = self[service] else { return Step() }
+    var record = state.identity
+    record.kindState = result.kindState
+    // A result that can be obtained again does not make up for an irreplaceable one that was lost before.
+    let isInterrupted = state.isInterrupted && !result.isIrreplaceable
+    record.isSpending = isInterrupted ? true : nil
+    self[service]?.isInterrupted = isInterrupted
+    return replaceIdentity(of: service, by: record)
+  }
+
+  /// Notes that the result of a renewal could not be stored.
+  mutating func lost(_ result: SignedIn, of service: String?) -> Step {
+    if result.isIrreplaceable { self[service]?.isInterrupted = true }
+    return abandoning(result, on: service)
+  }
+
+  /// Takes the failure to show an offered credential to the vendor.
+  mutating func verificationFailed(
+    _ error: SDKError, of offered: CheckedCredential, isProvided: Bool, epoch: UInt64, on service: String?,
+    _ context: StepContext
+  ) -> Step {
+    guard !isDeleted, let state = self[service] else { return Step() }
+    switch error.origin {
+    case .unreachable:
+      // The vendor has not seen the credential. Kinds with `usesUnverified` use it all the same.
+      if isProvided, !adapter.traits.policy.usesUnverified, state.machine.epoch == epoch {
+        self[service]?.provided = offered
+      }
+      let result = adapter.unverified(offered, of: state.identity)
+      return received(.credentialUnverifiable(epoch: epoch, error), on: service, with: result, context)
+    case _ where adapter.isRefusal(error) && adapter.traits.finalReason != error.reason:
+      return received(.credentialRefused(epoch: epoch, error), on: service, context)
+    default:
+      var step = received(.verificationFailed(epoch: epoch, error), on: service, context)
+      if error.origin == .provider { step.effects.insert((service, .rejectAnswer), at: 0) }
+      return step
+    }
+  }
+
+  // MARK: Probes
+
+  /// Takes the result of the probe of a credential that an app reported.
+  mutating func probed(
+    _ error: SDKError?, epoch: UInt64, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard !isDeleted, let state = self[service] else { return Step() }
+    let probe: AuthenticationMachine.Probe
+    switch error {
+    case nil: probe = .accepted
+    // A user without the permission is still known to the vendor, which accepts the credential.
+    case let error? where error.origin == .vendor:
+      probe = error.reason == .forbidden && !adapter.isRefusal(error) ? .accepted : .refused(error)
+    case let error?: probe = .unanswered(error)
+    }
+    return received(.probed(epoch: epoch, probe, means: means(state, context)), on: service, context)
+  }
+
+  /// Takes the result of the first probe of a credential from before this process.
+  mutating func verified(
+    _ credential: Credential, epoch: UInt64, _ error: SDKError?, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard !isDeleted, let state = self[service], epoch == state.machine.epoch else { return Step() }
+    self[service]?.isVerified = error?.origin != .unreachable
+    guard let error else { return Step() }
+    if adapter.isRefusal(error) { return refused(credential.tokenId, error, on: service, context) }
+    return error.origin == .unreachable ? announce(.networkError(error), on: service, context) : Step()
+  }
+
+  /// Handles the vendor's refusal of a credential, unless another one has taken its place.
+  ///
+  /// - Parameter renews: whether to renew the credential; `false` so that renewals don't loop.
+  mutating func refused(
+    _ tokenId: TokenID, _ error: SDKError, renews: Bool = true, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard let state = self[service], state.identity.credential?.tokenId == tokenId else { return Step() }
+    return apply(.refused(error, means: renews ? means(state, context) : .none), on: service, context)
+  }
+
+  /// Handles the vendor's refusal of a request in the user's name.
+  mutating func requestRefused(_ error: SDKError, on service: String?, _ context: StepContext) -> Step {
+    guard let state = self[service], !state.machine.isRecovering else { return Step() }
+    let input: Input =
+      state.machine.phase == .anonymous
+      ? .reported(error, means: .none) : .refused(error, means: means(state, context))
+    return apply(input, on: service, context)
+  }
+
+  /// Returns the step that emits the event of a notice alone, such as a refusal by the local checks. Its error becomes
+  /// `lastError`.
+  mutating func announce(
+    _ notice: AuthenticationMachine.Notice, on service: String?, operation: String? = nil, _ context: StepContext
+  ) -> Step {
+    guard var state = self[service] else { return Step() }
+    var step = Step()
+    if let error = notice.failure { state.identity.lastError = .init(error, at: context.now) }
+    var change = newChange()
+    if notice.isNews(&state.outageToldAt, context.now) {
+      var event = event(notice, of: state, result: nil, context)
+      event.operation = operation
+      change.events.append(event)
+    }
+    self[service] = state
+    commit(change, in: &step)
+    return step
+  }
+}
+
+extension AuthenticationMachine.Input {
+  /// Whether the input is a response of the vendor, positive or negative.
+  fileprivate var isAnswer: Bool {
+    switch self {
+    case .formerEnded, .signOutAccepted, .anonymousAccepted, .credentialRefused, .verificationFailed,
+      .renewedItself, .itselfRefused, .probed(_, .accepted, _), .probed(_, .refused, _):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import SDKProtocol
+import StateStore
+
+/// What a caller who needs a token gets.
+enum TokenDecision {
+  case token(Token)
+  /// The activity to wait for.
+  case wait(ActivityID)
+}
+
+extension InstanceCore {
+  /// Decides what a caller gets who needs a token that lives for `minTTL` seconds. Begins a renewal if one is needed.
+  ///
+  /// - Parameter isRenewed: whether a renewal has ended since the call began.
+  /// - Throws: the reason why there is no token, and `providerBackoff` for a reported token within `minInterval` of the
+  ///   last probe or renewal.
+  mutating func wanted(
+    minTTL: Double, isRenewed: Bool, on service: String?, _ context: StepContext
+  ) throws(SDKError) -> (step: Step, decision: TokenDecision) {
+    let state = try existing(service)
+    let machine = state.machine
+    let interval = adapter.traits.common.planner.minInterval
+    var means = means(state, context)
+    if var living = livingToken(of: state, context) {
+      living.fromCache = !isRenewed
+      if (living.ttl ?? .infinity) >= minTTL || machine.phase == .anonymous { return (Step(), .token(living)) }
+      if isRenewed || state.recovery.isRecent(context.now, within: interval) {
+        if state.recovery.failure == nil { living.short = true } else { living.stale = true }
+        return (Step(), .token(living))
+      }
+      if means.isNone {
+        living.stale = true
+        return (Step(), .token(living))
+      }
+    }
+    if let activity = state.running, machine.isRecovering || machine.activity == .probing {
+      return (Step(), .wait(activity.id))
+    }
+    if machine.standing == .reported, machine.activity == .idle {
+      guard !state.recovery.holdsBack(context.now, within: interval) else {
+        throw SDKError(
+          .provider, .providerBackoff, "The token was refused and looked at a moment ago; try again in a while.",
+          instance: id, retryAfter: interval)
+      }
+      let step = apply(.reportFollowedUp(means: means), on: service, context)
+      return (step, .wait(try begun(on: service)))
+    }
+    // A missing owner is announced once, like any other failure before the fallback.
+    if means.isNone, adapter.traits.policy.onFailure == .fallBack, state.identity.degraded == nil || state.isUntried,
+      adapter.mayAsk(for: state.identity)
+    {
+      means = .bridge
+    }
+    guard machine.activity == .idle, machine.phase != .locked, !means.isNone else { throw noToken(of: state) }
+    self[service]?.recovery.trigger = .call
+    let step = apply(.renew(means), on: service, context)
+    return (step, .wait(try begun(on: service)))
+  }
+
+  /// Begins a renewal that a caller demands.
+  ///
+  /// - Parameter resetting: whether breaker and `minInterval` are ignored, and a lock by the vendor may end.
+  /// - Returns: the activity to wait for; `nil` if the last renewal was less than `minInterval` ago and succeeded.
+  /// - Throws: the reason why there is nothing to renew; the failure of the last renewal within `minInterval`.
+  mutating func refreshDemanded(
+    resetting: Bool, on service: String?, _ context: StepContext
+  ) throws(SDKError) -> (step: Step, activity: ActivityID?) {
+    let state = try existing(service)
+    let machine = state.machine
+    let means = means(state, context)
+    let unlocks = resetting && machine.isLockedByVendor
+    guard machine.hasIdentity || unlocks || !means.isNone, machine.phase != .locked || unlocks else {
+      throw noToken(of: state)
+    }
+    if means.isNone {
+      throw SDKError(
+        .provider, .noProvider,
+        "No token provider is configured for \(id); set provider.command or provider.unit, or log in again with a new token.",
+        instance: id)
+    }
+    if let activity = state.running, machine.isRecovering { return (Step(), activity.id) }
+    if !resetting, state.recovery.isRecent(context.now, within: adapter.traits.common.planner.minInterval) {
+      if let failure = state.recovery.failure { throw failure.about(id) }
+      if livingToken(of: state, context) != nil { return (Step(), nil) }
+    }
+    self[service]?.recovery.trigger = .refresh
+    var step = apply(.renew(means), on: service, context)
+    if resetting { step.effects.insert((service, .resetBreaker), at: 0) }
+    guard let next = self[service], let activity = next.running, next.machine.isRecovering else {
+      throw noToken(of: state)
+    }
+    return (step, activity.id)
+  }
+
+  /// Returns the id of the activity in progress, which a step has begun.
+  private func begun(on service: String?) throws(SDKError) -> ActivityID {
+    let state = try existing(service)
+    if let activity = state.running { return activity.id }
+    throw noToken(of: state)
+  }
+
+  /// Keeps the kind's note about the vendor code in an app's report.
+  mutating func reportNote(of report: SDKError, on service: String?) -> Step {
+    guard let code = report.vendorCode, let note = adapter.traits.reportNotes[code],
+      var record = self[service]?.identity
+    else { return Step() }
+    record.kindState.merge(note) { _, new in new }
+    return replaceIdentity(of: service, by: record)
+  }
+
+  /// Handles an app's report that the vendor refused the token. It begins one probe or renewal; if the last one was
+  /// less than `minInterval` ago, the next call that needs the token does.
+  mutating func reported(_ report: SDKError, on service: String?, _ context: StepContext) -> Step {
+    guard let state = self[service] else { return Step() }
+    let isHeldBack = state.recovery.holdsBack(context.now, within: adapter.traits.common.planner.minInterval)
+    let input: Input = isHeldBack ? .reportHeld(report) : .reported(report, means: means(state, context))
+    return apply(input, on: service, context)
+  }
+
+  /// Returns the credential, if it may be issued and has not expired.
+  func livingToken(of state: ServiceState, stale: Bool = false, _ context: StepContext) -> Token? {
+    guard state.machine.mayHandOut, let credential = state.identity.credential, !state.hasExpired(context) else {
+      return nil
+    }
+    return Token(
+      token: credential.token, tokenId: credential.tokenId, tokenType: credential.type,
+      expiresAt: credential.expiresAt,
+      ttl: credential.expiresAt.map { (($0 - context.vendorNow) * 1000).rounded(.down) / 1000 },
+      fromCache: true, stale: stale)
+  }
+
+  /// Returns the error that explains why there is no token.
+  func noToken(of state: ServiceState, as phase: AuthenticationMachine.Phase? = nil) -> SDKError {
+    switch phase ?? state.machine.phase {
+    case .noUser, .loggedOut:
+      SDKError(
+        .state, adapter.traits.missingUser ?? .notAuthenticated, "Nobody is signed in on \(id); log in first.",
+        instance: id)
+    case .anonymous:
+      SDKError(.state, .notAuthenticated, "The user of \(id) is anonymous; log in first.", instance: id)
+    case .locked:
+      SDKError(.state, .locked, "\(id) is locked and hands out nothing; log in again to unlock it.", instance: id)
+    case .authenticated, .reauthNeeded:
+      SDKError(
+        .state, .reauthNeeded,
+        "The credential of \(id) has ended and there is no new one; log in again or configure a token provider.",
+        instance: id)
+    }
+  }
+
+  /// Returns the state of a service that the instance has.
+  func existing(_ service: String?) throws(SDKError) -> ServiceState {
+    guard !isDeleted, let state = self[service] else { throw SDKError.instanceNotFound(id) }
+    return state
+  }
+}

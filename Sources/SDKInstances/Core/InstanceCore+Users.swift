@@ -1,0 +1,142 @@
+import JSONRPC
+import SDKProtocol
+import StateStore
+
+extension InstanceCore {
+  /// Begins a login, or joins the same login that is in progress.
+  ///
+  /// - Parameter operation: the operation id in the login's events; `nil` for a caller that waits.
+  mutating func signIn(
+    _ credential: CheckedCredential, operation: String?, on service: String?, _ context: StepContext
+  ) throws(SDKError) -> (step: Step, activity: ActivityID) {
+    let state = try existing(service)
+    if let operation, state.isSigningInBehind, let running = state.running,
+      running.offered?.isSame(as: credential) == true
+    {
+      self[service]?.running?.joined.append(operation)
+      return (Step(), running.id)
+    }
+    var activity = RunningActivity(newActivity())
+    activity.offered = credential
+    if state.identity.user != .none { activity.sameUser = adapter.isSameUser(credential, as: state.identity) ?? false }
+    activity.operation = operation
+    let sameUser = state.machine.hasIdentity ? activity.sameUser : nil
+    return (apply(.signIn(sameUser: sameUser), on: service, beginning: activity, context), activity.id)
+  }
+
+  /// Whether the present credential could be used for a call now.
+  func isUsable(_ state: ServiceState, _ context: StepContext) -> Bool {
+    state.machine.mayHandOut && state.machine.phase == .authenticated && state.machine.activity == .idle
+      && !state.hasExpired(context)
+  }
+
+  /// Repeats the login of the signed-in user, with a credential that the vendor already knows.
+  mutating func settle(
+    _ change: (inout IdentityRecord) -> Void, operation: String?, on service: String?, _ context: StepContext
+  ) throws(SDKError) -> Step {
+    let state = try existing(service)
+    var record = state.identity
+    change(&record)
+    var event = event(
+      .loggedIn, of: state, result: SignedIn(user: record.user, credential: nil), context)
+    event.operation = operation
+    let subject = record.subject
+    let obsolete = deliveries.filter { $0.endsSession && $0.subject == subject }
+    deliveries.removeAll { delivery in obsolete.contains { $0.id == delivery.id } }
+    return replaceIdentity(
+      of: service, by: record, events: [event], parts: obsolete.map { .deleteOutbox(id: $0.id) })
+  }
+
+  /// Begins a logout.
+  ///
+  /// - Parameters:
+  ///   - events: the kind's own events to emit with it.
+  ///   - requiringUser: the reason of the error that is thrown when no user is signed in.
+  mutating func signOut(
+    localOnly: Bool, as cause: LogoutCause, operation: String?, telling events: [EventType], requiringUser: Reason?,
+    on service: String?, _ context: StepContext
+  ) throws(SDKError) -> (step: Step, activity: ActivityID) {
+    let state = try existing(service)
+    if let requiringUser, state.identity.user == .none, !state.isSigningInBehind {
+      throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
+    }
+    var activity = RunningActivity(newActivity())
+    activity.operation = operation
+    activity.events = events
+    let input = Input.signOut(localOnly: localOnly, as: cause, hasExpired: state.hasExpired(context))
+    return (apply(input, on: service, beginning: activity, context), activity.id)
+  }
+
+  /// Begins to create an anonymous user.
+  ///
+  /// - Returns: the activity to wait for; `nil` if there is nothing to do.
+  mutating func createAnonymousUser(
+    on service: String?, _ context: StepContext
+  ) throws(SDKError) -> (step: Step, activity: ActivityID?) {
+    let state = try existing(service)
+    if let activity = state.running, state.machine.activity != .idle { return (Step(), activity.id) }
+    guard mayBecomeAnonymous(state) else { return (Step(), nil) }
+    let step = apply(.userNeeded, on: service, context)
+    return (step, self[service]?.running?.id)
+  }
+
+  /// Changes the kind's own state. While another user's accepted login is in progress, the change applies to that user,
+  /// and becomes durable with the login.
+  ///
+  /// - Parameter requiringUser: the reason of the error that is thrown when no user is signed in.
+  /// - Returns: the step, and the login to wait for.
+  mutating func amend(
+    _ service: String?, requiringUser: Reason?, _ change: @escaping @Sendable (inout [String: Secret]) -> Void
+  ) throws(SDKError) -> (step: Step, activity: ActivityID?) {
+    let state = try existing(service)
+    if state.isSigningInBehind, let activity = state.running, activity.sameUser != true,
+      state.identity.user != .none || requiringUser != nil
+    {
+      self[service]?.running?.amendments.append(change)
+      return (Step(), activity.id)
+    }
+    if let requiringUser, state.identity.user == .none {
+      throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
+    }
+    var record = state.identity
+    change(&record.kindState)
+    return (replaceIdentity(of: service, by: record), nil)
+  }
+
+  /// Removes data that is given only once before it is given, and keeps what the opening of a session has learned.
+  mutating func forget(_ keys: [String], _ opening: SessionOpening, on service: String?) -> Step {
+    guard var record = self[service]?.identity else { return Step() }
+    for key in keys { record.kindState[key] = nil }
+    for (key, value) in opening.delivered where record.kindState[key] == value { record.kindState[key] = nil }
+    record.kindState.merge(opening.learned) { _, new in new }
+    return replaceIdentity(of: service, by: record)
+  }
+
+  /// Wipes the data of a former user at start, if the kind keeps identities in memory only. Its owner is unknown then,
+  /// and the next user must not inherit it. Push registrations stay at the vendor, orphaned.
+  ///
+  /// - Parameter hasValues: whether there are values in storage.
+  mutating func wipeUnkept(hasValues: Bool) -> Step {
+    var step = Step()
+    guard !adapter.traits.persistsIdentity, let state = services.first, state.identity.isNobody else { return step }
+    let abandoned = pushes.filter { !$0.orphaned }
+    guard !abandoned.isEmpty || hasValues else { return step }
+    for index in pushes.indices { pushes[index].orphaned = true }
+    var change = newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries))
+    change.events = abandoned.map { .init(.pushOrphaned, service: $0.service, data: $0.eventData) }
+    change.events.append(.init(.identityWiped, service: state.service))
+    step.failure = .end([], of: state.service, locks: true, isKnownToVendor: false)
+    commit(change, in: &step)
+    return step
+  }
+
+  /// Returns the parts that write registrations and deliveries again under the key that follows a wipe.
+  static func parts(writing pushes: [PushRecord], _ deliveries: [Delivery]) -> [InstanceChange.Part] {
+    pushes.compactMap { push in
+      (try? JSONValueEncoder.encode(push)).map { .putPush(id: push.id, $0) }
+    }
+      + deliveries.compactMap { delivery in
+        (try? JSONValueEncoder.encode(delivery)).map { .putOutbox(id: delivery.id, $0, deadline: delivery.deadline) }
+      }
+  }
+}

@@ -1,0 +1,163 @@
+import DelegateBridge
+import JSONRPC
+import SDKProtocol
+import StateStore
+
+/// The state that decides what an instance does: a value without clock, random numbers and I/O.
+///
+/// Its functions that change it return a `Step`: the change to commit and the effects to begin afterwards. The instance
+/// makes each step on a copy, and adopts the copy once the change is committed. Time, random numbers and what the bridge
+/// knows arrive as `StepContext`.
+struct InstanceCore: Sendable {
+  /// The permanent identifier of the instance.
+  let uuid: InstanceUUID
+  /// The name of the instance.
+  let id: InstanceID
+  /// The kind of SDK.
+  let kind: KindName
+  /// The definition in force.
+  var definition: Definition
+  /// The rules of the kind. Only its pure functions are called here.
+  var adapter: any SDKAdapter
+  /// The token provider; `nil` without one.
+  var provider: ProviderConfiguration?
+  /// The state of each service; of a kind without services, one state without a name.
+  var services: [ServiceState]
+  /// The push registrations.
+  var pushes: [PushRecord]
+  /// The notifications that the vendor must still get.
+  var deliveries: [Delivery]
+  /// The ids of the deliveries in progress.
+  var delivering: Set<String> = []
+  /// The epoch on disk, by which the store detects a change of an older state.
+  var durableEpoch: UInt64
+  /// The number of wipes, which storage and apps see as the storage epoch.
+  var storageEpoch: UInt64
+  var isDeleted = false
+  /// The number of activities so far.
+  var activities: UInt64 = 0
+
+  /// Creates the state of a stored instance.
+  ///
+  /// - Throws: `JSONDecodingError` for rows of an unknown form. Deliveries of an unknown form are left out.
+  init(
+    _ stored: StoredInstance, definition: Definition, adapter: any SDKAdapter, provider: ProviderConfiguration?,
+    now: Timestamp, random: () -> Double
+  ) throws {
+    uuid = stored.uuid
+    id = stored.id
+    kind = definition.kind
+    self.definition = definition
+    self.adapter = adapter
+    self.provider = provider
+    durableEpoch = stored.epoch
+    storageEpoch = stored.storageEpoch
+    pushes = try stored.pushes.map { try JSONValueDecoder.decode(PushRecord.self, from: $0.value) }
+    deliveries = stored.outbox.compactMap { try? JSONValueDecoder.decode(Delivery.self, from: $0.value) }
+    let identities = try StoredIdentities(stored.identity)
+    services = ServiceState.all(of: adapter.traits, epoch: stored.epoch, now: now) { identities[$0] }
+    for index in services.indices { services[index].recovery.random = random() }
+  }
+
+  /// The state of a service; `nil` if the instance has no such service. Setting the state of such a service does
+  /// nothing.
+  subscript(service: String?) -> ServiceState? {
+    get { services.first { $0.service == service } }
+    set {
+      guard let newValue, let index = services.firstIndex(where: { $0.service == service }) else { return }
+      services[index] = newValue
+    }
+  }
+
+  /// Returns the id of a new activity.
+  mutating func newActivity() -> ActivityID {
+    activities += 1
+    return ActivityID(number: activities)
+  }
+
+  /// Whether readers see another state than `former`.
+  func isSeenOtherwise(than former: InstanceCore) -> Bool {
+    definition != former.definition || storageEpoch != former.storageEpoch || deliveries != former.deliveries
+      || adapter !== former.adapter || services.count != former.services.count
+      || !zip(services, former.services).allSatisfy {
+        $0.service == $1.service && $0.machine == $1.machine && $0.identity == $1.identity
+      }
+  }
+
+  /// The storage epoch as clients see it.
+  var clientStorageEpoch: String { uuid.clientStorageEpoch(storageEpoch) }
+
+  // MARK: Changes
+
+  /// Returns a change of this instance that fails unless the epoch on disk is the present one.
+  func newChange(
+    parts: [InstanceChange.Part] = [], events: [InstanceChange.NewEvent] = []
+  ) -> InstanceChange {
+    InstanceChange(uuid: uuid, id: id, kind: kind, expectedEpoch: durableEpoch, parts: parts, events: events)
+  }
+
+  /// Returns a change that holds whatever the epoch on disk is.
+  func unconditionalChange(
+    parts: [InstanceChange.Part] = [], events: [InstanceChange.NewEvent] = []
+  ) -> InstanceChange {
+    InstanceChange(uuid: uuid, id: id, kind: kind, parts: parts, events: events)
+  }
+
+  /// Returns the identities as they go to disk: empty ones if the kind keeps identities in memory only.
+  func storedIdentities() throws(SDKError) -> JSON {
+    let isKept = adapter.traits.persistsIdentity
+    let records = services.map { state in
+      (state.service, isKept ? state.identity : .nobody(state.identity.phase == .loggedOut ? .loggedOut : .noUser))
+    }
+    do {
+      return try StoredIdentities.json(records)
+    } catch {
+      throw SDKError(.store, .storeUnavailable, "The identity can't be written.", instance: id)
+    }
+  }
+
+  /// Replaces the identity of a service, without a new epoch.
+  ///
+  /// - Returns: the step; empty if the identity is the present one and there are no events.
+  mutating func replaceIdentity(
+    of service: String?, by record: IdentityRecord, events: [InstanceChange.NewEvent] = [],
+    parts: [InstanceChange.Part] = []
+  ) -> Step {
+    var step = Step()
+    guard record != self[service]?.identity || !events.isEmpty else { return step }
+    self[service]?.identity = record
+    commit(newChange(parts: parts, events: events), in: &step)
+    return step
+  }
+
+  // MARK: Facts about a service
+
+  /// Returns a service's renewal strategies: by the SDK itself, through the bridge, both, or none.
+  func means(_ state: ServiceState, _ context: StepContext) -> RenewalMeans {
+    let hasOwner = provider != nil || context.hasDelegate
+    return RenewalMeans(
+      itself: adapter.capabilities.renewal?.renewsItself(state.identity) ?? false,
+      bridge: state.provided != nil || hasOwner && adapter.mayAsk(for: state.identity))
+  }
+
+  /// Whether a connection is kept for a service's identity.
+  func keepsConnection(_ state: ServiceState) -> Bool {
+    adapter.capabilities.connection?.keepsConnection(for: state.identity) ?? false
+  }
+
+  /// Whether a session opens for a service's identity without a credential.
+  func admitsGuest(_ state: ServiceState) -> Bool {
+    adapter.capabilities.guests?.opensWithoutCredential(state.identity) ?? false
+  }
+
+  /// Whether an anonymous user may be created: only if there is no user, and not after an implicit logout.
+  func mayBecomeAnonymous(_ state: ServiceState) -> Bool {
+    (state.machine.phase == .noUser || state.machine.phase == .loggedOut)
+      && state.identity.isLoggedOutImplicitly != true
+  }
+
+  /// The error of an activity whose place a newer one took.
+  var superseded: SDKError {
+    SDKError(.state, .superseded, "A newer login or logout took this one's place; read the state again.", instance: id)
+  }
+}
