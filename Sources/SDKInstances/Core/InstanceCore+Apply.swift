@@ -24,13 +24,6 @@ extension InstanceCore {
       actions, next: state.machine, result: result, activity: begun ?? former.running, isInformed: isKnown,
       of: former, in: self, context)
     var step = Step()
-    if pending.mayBeLost {
-      step.failure = .keepIdentityInMemory
-    } else {
-      step.failure = .end(
-        [begun?.id, former.running?.id].compactMap { $0 }, of: service, locks: actions.contains(.wipe),
-        isKnownToVendor: isKnown)
-    }
     step.wiping = [former.running?.id, begun?.id].compactMap { $0 }
     state.outageToldAt = pending.outageToldAt
     if let ended = state.rememberRecovery(former.machine, actions, after: input, context) {
@@ -49,6 +42,15 @@ extension InstanceCore {
     }
     if let begun { state.running = begun }
     if state.running == nil, state.machine.activity != .idle { state.running = RunningActivity(newActivity()) }
+    let locks = actions.contains(.wipe)
+    // A result ends the activity that it belongs to. Any other input leaves the present activity as it was.
+    let rests = locks || input.isResult
+    var ended = Set([begun?.id, former.running?.id, state.running?.id].compactMap { $0 })
+    if !rests, let former = former.running { ended.remove(former.id) }
+    step.failure =
+      pending.mayBeLost
+      ? .keepIdentityInMemory
+      : .end(ended, of: service, rests: rests, locks: locks, isKnownToVendor: isKnown)
     // A credential that was provided for the wiped user must not sign them in again.
     if actions.contains(.wipe) { state.provided = nil }
     if pending.isDurable {
@@ -104,19 +106,24 @@ extension InstanceCore {
       (self.pushes, self.deliveries) = (pushes, deliveries)
       return SettledStep(effects: step.effects)
     case (.failure(let error), .undo): return SettledStep(isTaken: false, error: error)
-    case (.failure(let error), .end(let ended, let service, let locks, let isKnownToVendor)):
+    case (.failure(let error), .end(let ended, let service, let rests, let locks, let isKnownToVendor)):
       activities = next.activities
       // What was seen of the vendor is true whatever can be stored.
       self[service]?.isInterrupted = next[service]?.isInterrupted ?? false
-      if locks { _ = self[service]?.machine.apply(.wipeFailed) } else { self[service]?.machine.rest() }
-      self[service]?.running = nil
+      var step = SettledStep(isTaken: false)
+      if rests {
+        if locks { _ = self[service]?.machine.apply(.wipeFailed) } else { self[service]?.machine.rest() }
+        self[service]?.running = nil
+      }
+      if locks { step.effects = ([.endDemand] + (self[service]?.dropConnection() ?? [])).map { (service, $0) } }
       var error = error.about(id)
       if isKnownToVendor, locks {
         error.message =
           "The vendor has ended the session, but that could not be stored, and \(id) is locked; make room on the disk "
           + "or repair it, and log out again."
       }
-      return SettledStep(effects: ended.map { (service, .end($0, .failed(error))) }, isTaken: false)
+      step.effects += ended.map { (service, .end($0, .failed(error))) }
+      return step
     }
   }
 
@@ -246,6 +253,19 @@ extension ServiceState {
 }
 
 extension AuthenticationMachine.Input {
+  /// Whether the input is the result of an activity's work, and not a wish or an observation.
+  fileprivate var isResult: Bool {
+    switch self {
+    case .signIn, .signOut, .userNeeded, .renew, .expired, .foundExpired, .revived, .reported, .reportHeld,
+      .reportFollowedUp, .refused, .merged, .mergedAway, .wipeFailed:
+      false
+    case .formerEnded, .formerEndFailed, .signInAccepted, .signInFailed, .signOutAccepted, .signOutFailed,
+      .anonymousAccepted, .anonymousFailed, .renewedItself, .itselfRefused, .itselfFailed, .confirmed, .answered,
+      .credentialAccepted, .credentialRefused, .credentialUnverifiable, .verificationFailed, .probed:
+      true
+    }
+  }
+
   /// Whether the input reports a session that the vendor has ended.
   var tellsThatVendorKnows: Bool {
     switch self {

@@ -76,48 +76,52 @@ extension InstanceCore {
     return Step()
   }
 
-  /// Notes that a connection, or the attempt to open it, has ended.
+  /// Notes that a connection, or the attempt to open it, has ended, and plans the next attempt.
   ///
-  /// A refusal of the credential is followed up at most once until the vendor accepts a connection. A vendor may refuse
-  /// every fresh credential here but accept it elsewhere, and requests for new ones would never end.
-  mutating func connectionEnded(
+  /// - Returns: whether it was the present one, so that `connectionEnded` follows.
+  mutating func noteConnectionEnd(
     _ end: RealtimeEnd, number: UInt64, on service: String?, _ context: StepContext
-  ) -> Step {
-    var step = Step()
-    guard !isDeleted, var state = self[service], state.connection.number == number else { return step }
-    state.connection.ended()
-    let connectedAt = state.connection.connectedAt
-    state.connection.connectedAt = nil
-    switch end {
-    case .ended:
-      self[service] = state
-      return step
-    case .refused(let error):
-      state.connection.refused = state.connection.subject
-      guard !state.connection.isRefusalFollowedUp else {
-        self[service] = state
-        step.add(.logConnection(error, isRefused: true), on: service)
-        return step
-      }
-      state.connection.isRefusalFollowedUp = true
-      self[service] = state
-      let input: Input =
-        state.machine.phase == .anonymous
-        ? .reported(error, means: .none) : .refused(error, means: means(state, context))
-      return apply(input, on: service, context)
-    case .lost(let error):
-      if let connectedAt, context.now - connectedAt >= ConnectionKeeping.settled {
+  ) -> Bool {
+    guard !isDeleted, var state = self[service], state.connection.number == number else { return false }
+    if case .lost(let error) = end {
+      if state.connection.isSettled(context.now) {
         state.connection.failures = 0
         state.outageToldAt = nil
       }
+      state.connection.ended()
       state.connection.planRetry(after: error, context.now, random: context.random)
-      self[service] = state
-      // A single lost connection is not reported. A message that could not be read is, because its content is lost.
-      let isOutage = state.connection.failures > 1 || error.reason == .badResponse
-      if isOutage { step = announce(.networkError(error), on: service, context) }
-      step.add(.logConnection(error, isRefused: false), on: service)
-      return step
+    } else {
+      state.connection.ended()
     }
+    if case .refused = end { state.connection.refused = state.connection.subject }
+    self[service] = state
+    return true
+  }
+
+  /// Follows up the end of the present connection.
+  ///
+  /// A refusal of the credential is followed up at most once until the vendor accepts a connection. A vendor may refuse
+  /// every fresh credential here but accept it elsewhere, and requests for new ones would never end.
+  mutating func connectionEnded(_ end: RealtimeEnd, on service: String?, _ context: StepContext) -> Step {
+    var step = Step()
+    guard let state = self[service] else { return step }
+    switch end {
+    case .ended: break
+    case .refused(let error):
+      guard !state.connection.isRefusalFollowedUp else {
+        step.add(.logConnection(error, isRefused: true), on: service)
+        break
+      }
+      self[service]?.connection.isRefusalFollowedUp = true
+      step = credentialRefused(error, on: service, context)
+    case .lost(let error):
+      // A single lost connection is not reported. A message that could not be read is, because its content is lost.
+      if state.connection.failures > 1 || error.reason == .badResponse {
+        step = announce(.networkError(error), on: service, context)
+      }
+      step.add(.logConnection(error, isRefused: false), on: service)
+    }
+    return step
   }
 }
 

@@ -224,7 +224,12 @@ extension InstanceCore {
 
   /// Handles the vendor's refusal of a request in the user's name.
   mutating func requestRefused(_ error: SDKError, on service: String?, _ context: StepContext) -> Step {
-    guard let state = self[service], !state.machine.isRecovering else { return Step() }
+    self[service]?.machine.isRecovering == false ? credentialRefused(error, on: service, context) : Step()
+  }
+
+  /// Handles the vendor's refusal of the present credential. An anonymous user's is checked first.
+  mutating func credentialRefused(_ error: SDKError, on service: String?, _ context: StepContext) -> Step {
+    guard let state = self[service] else { return Step() }
     let input: Input =
       state.machine.phase == .anonymous
       ? .reported(error, means: .none) : .refused(error, means: means(state, context))

@@ -125,7 +125,7 @@ extension InstanceCore {
     var change = newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries))
     change.events = abandoned.map { .init(.pushOrphaned, service: $0.service, data: $0.eventData) }
     change.events.append(.init(.identityWiped, service: state.service))
-    step.failure = .end([], of: state.service, locks: true, isKnownToVendor: false)
+    step.failure = .end([], of: state.service, rests: true, locks: true, isKnownToVendor: false)
     commit(change, in: &step)
     return step
   }

@@ -28,9 +28,9 @@ struct Step: Sendable {
   enum Failure: Sendable {
     /// Nothing has changed; the caller gets the error.
     case undo
-    /// The activities end with the error, and the identity stays. With `locks`, the service is locked, because data
-    /// that had to be wiped is still there.
-    case end([ActivityID], of: String?, locks: Bool, isKnownToVendor: Bool)
+    /// The activities end with the error, and the identity stays. With `rests`, the machine is idle afterwards. With
+    /// `locks`, the service is locked, because data that had to be wiped is still there.
+    case end(Set<ActivityID>, of: String?, rests: Bool, locks: Bool, isKnownToVendor: Bool)
     /// The step takes effect in memory only: what it stores can be obtained again, or does no harm when it is missing.
     case keepInMemory
     /// As `keepInMemory`, but registrations and deliveries stay as they are on disk.

@@ -289,8 +289,14 @@ extension HostedInstance {
   private func connectionEnded(_ end: RealtimeEnd, number: UInt64, on service: String?) async {
     await changing.lock()
     defer { changing.unlock() }
-    if core[service]?.connection.number == number { connections[service] = nil }
-    await follow(service) { $0.connectionEnded(end, number: number, on: service, $1) }
+    var isPresent = false
+    await follow(service) {
+      isPresent = $0.noteConnectionEnd(end, number: number, on: service, $1)
+      return Step()
+    }
+    guard isPresent else { return }
+    connections[service] = nil
+    await follow(service) { $0.connectionEnded(end, on: service, $1) }
   }
 
   // MARK: The journal

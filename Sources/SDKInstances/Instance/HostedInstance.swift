@@ -40,6 +40,11 @@ public actor HostedInstance {
   /// Locked during each change of the instance, so that changes happen one after another. Who holds it waits for the
   /// store only.
   nonisolated let changing = AsyncMutex()
+  /// The time before which no deadline is served, because a change could not be stored. Otherwise a full disk would
+  /// keep the daemon busy.
+  private var heldUntil: Timestamp?
+  /// The seconds until a deadline is served after a change could not be stored.
+  private static let pauseAfterFailure = 5.0
   /// The number of commits in progress.
   private var commits = 0
 
@@ -122,8 +127,12 @@ public actor HostedInstance {
     var commit = Result<CommitResult, SDKError>.success(CommitResult())
     do throws(SDKError) {
       if let error = step.error { throw error }
-      if let change = step.change { commit = .success(try await self.commit(change)) }
+      if let change = step.change {
+        commit = .success(try await self.commit(change))
+        heldUntil = nil
+      }
     } catch {
+      heldUntil = environment.clock.now() + Self.pauseAfterFailure
       logger.error("A change could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
       commit = .failure(error)
     }
@@ -200,9 +209,13 @@ public actor HostedInstance {
       // The outcome of a logout decides whether a connection is still wanted.
       if state.machine.activity != .signingOut, !core.isDeleted { times.append(state.connection.retryAt) }
     }
-    guard let time = times.compactMap({ $0 }).min() else {
+    guard let next = times.compactMap({ $0 }).min() else {
       return environment.deadlines.set(uuid.description, at: nil) {}
     }
+    let now = environment.clock.now()
+    // Unless the clock was set back meanwhile.
+    let held = heldUntil.flatMap { (0...Self.pauseAfterFailure).contains($0 - now) ? $0 : nil }
+    let time = held.map { max($0, next) } ?? next
     let operations = environment.operations
     environment.deadlines.set(uuid.description, at: time) { operations.start { await self.deadlineReached() } }
   }

@@ -64,6 +64,8 @@ extension AuthenticationMachine {
     case .merged: return merged()
     case .mergedAway: return mergedAway()
     case .wipeFailed:
+      // What is in progress is about a user who is not handed out any more.
+      epoch += 1
       phase = .locked
       standing = .none
       rest()

@@ -95,7 +95,11 @@ struct ConnectionKeeping: Sendable {
     isOpen = false
     isOpening = false
     retryAt = nil
+    connectedAt = nil
   }
+
+  /// Whether the connection has been up for long enough to count as stable.
+  func isSettled(_ now: Timestamp) -> Bool { connectedAt.map { now - $0 >= Self.settled } ?? false }
 
   /// Plans the next attempt after the connection was lost.
   mutating func planRetry(after error: SDKError, _ now: Timestamp, random: Double) {

@@ -274,6 +274,25 @@ struct RenewalTests {
     }
   }
 
+  @Test func `A deadline whose change can't be stored waits before it is served again`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(provider: false)
+      try await desk.signIn("alice#1@60")
+      world.store.failNextCommits(1)
+      world.clock.advance(61)
+      world.deadlines.wake()
+      try await eventually("the change has failed") { world.store.health != .ok }
+      for _ in 0..<20 {
+        world.deadlines.wake()
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      #expect(try await world.count(.authenticationFailed) == 0)
+      world.clock.advance(6)
+      world.deadlines.wake()
+      try await eventually("the end is told") { await (try? world.count(.authenticationFailed)) == 1 }
+    }
+  }
+
   @Test(arguments: ["logout", "deletion", "another service", "no provider"])
   func `A reservation ends when there is nothing left to renew`(because cause: String) async throws {
     try await World.run { world in

@@ -8,7 +8,7 @@ public import SDKProtocol
 /// login with `alice#1~` reaches the vendor only when a call needs the user. A credential may be requested from the
 /// owner for a known user, and for an anonymous one after such a login.
 final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsConnection, RegistersForPush,
-  LeavesCleanup, AddsToSessions
+  LeavesCleanup, AddsToSessions, RenewsItself
 {
   let vendor: FakeVendor
   let traits: SDKTraits
@@ -29,6 +29,7 @@ final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsCon
 
   var capabilities: Capabilities {
     Capabilities(
+      renewal: isSet("renews") ? self : nil,
       anonymousUsers: settings["anonymous"]?.boolValue == false ? nil : self, guests: self, connection: self,
       push: self, cleanup: self, sessions: self)
   }
@@ -97,6 +98,15 @@ final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsCon
   func mayAsk(for identity: IdentityRecord) -> Bool {
     let hasUser = identity.phase == .authenticated || identity.phase == .reauthNeeded
     return hasUser || identity.phase == .anonymous && identity.kindState["asks"] != nil
+  }
+
+  func renewsItself(_ identity: IdentityRecord) -> Bool { identity.kindState["refresh"] != nil }
+  func spends(_ identity: IdentityRecord) -> Bool { renewsItself(identity) }
+  func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret] {
+    identity.kindState.filter { $0.key != "refresh" }
+  }
+  func renewItself(_ identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    throw SDKError(.vendor, .invalidAuth, "Only walks of the state renew so.", httpStatus: 401)
   }
 
   func opensWithoutCredential(_ identity: IdentityRecord) -> Bool { traits.policy.onFailure == .fallBack }

@@ -16,6 +16,7 @@ struct FakeKind: SDKKind {
       .optional("realtime", .boolean, "keeps a connection"), .optional("orphans", .boolean, "leaves pushes"),
       .optional("one_push", .boolean, "keeps one push"), .optional("retry", .boolean, "tries logouts again"),
       .optional("forgets", .boolean, "keeps no identity"),
+      .optional("renews", .boolean, "renews a credential with its refresh token"),
       .optional("key", .string(), "a secret"), .optional("key_file", .string(), "a file"),
     ])
   let secretSettings: Set<String> = ["key"]

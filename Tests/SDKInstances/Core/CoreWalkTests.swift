@@ -1,0 +1,44 @@
+import Foundation
+import SDKProtocol
+import Testing
+
+@testable import SDKInstances
+
+struct CoreWalkTests {
+  /// The steps of one walk: `SDKD_WALK_STEPS` for a longer look by hand.
+  private static let steps = ProcessInfo.processInfo.environment["SDKD_WALK_STEPS"].flatMap { Int($0) } ?? 2_000
+
+  @Test(
+    "Every rule holds after each step of a random walk", arguments: AuthenticationPolicy.samples.indices,
+    [[], ["a", "b", "c"]])
+  func everyRuleHolds(policy: Int, services: [String]) async throws {
+    for seed: UInt64 in 1...3 {
+      let walk = try await Self.walk(AuthenticationPolicy.samples[policy], services: services, seed: seed)
+      #expect(walk.rules.broken == [], "seed \(seed): \(walk.trace.joined(separator: "; "))")
+    }
+  }
+
+  @Test("The rules find a planted fault", arguments: CoreFault.allCases)
+  func plantedFaultsAreFound(fault: CoreFault) async throws {
+    var broken: Set<String> = []
+    for policy in AuthenticationPolicy.samples where broken.isEmpty {
+      broken = try await Self.walk(policy, services: [], seed: 1, fault: fault).rules.broken
+    }
+    #expect(!broken.isEmpty)
+  }
+
+  /// Walks until a rule is broken.
+  private static func walk(
+    _ policy: AuthenticationPolicy, services: [String], seed: UInt64, fault: CoreFault? = nil
+  ) async throws -> CoreWalk {
+    var random = SeededGenerator(seed: seed)
+    var walk = try CoreWalk(policy, services: services, fault: fault)
+    for number in 0..<steps where walk.rules.broken.isEmpty {
+      // Other tests need the same threads.
+      if number.isMultiple(of: 50) { await Task.yield() }
+      walk.step(&random)
+    }
+    if walk.rules.broken.isEmpty { walk.drain(&random) }
+    return walk
+  }
+}
