@@ -51,9 +51,10 @@ func module(
   let entry = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "\(name)_main"]
   let target: Target =
     executable && !fuzzing
-    ? .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+    ? .executableTarget(name: name, dependencies: dependencies, exclude: ["README.md"], swiftSettings: settings)
     : .target(
-      name: name, dependencies: dependencies, swiftSettings: settings + (executable ? [.unsafeFlags(entry)] : []))
+      name: name, dependencies: dependencies, exclude: ["README.md"],
+      swiftSettings: settings + (executable ? [.unsafeFlags(entry)] : []))
   guard let tests, !fuzzing, tested?.contains(name) != false else { return [target] }
   return [
     target,
@@ -122,7 +123,7 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-    .target(name: "CLinux"),
+    .target(name: "CLinux", exclude: ["README.md"]),
   ]
     + module("Linux", ["CLinux"], tests: ["Concurrency"])
     + module("Concurrency", ["Linux", .deque], tests: ["Linux"])
