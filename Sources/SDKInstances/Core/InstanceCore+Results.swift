@@ -222,9 +222,27 @@ extension InstanceCore {
     return apply(.refused(error, means: renews ? means(state, context) : .none), on: service, context)
   }
 
-  /// Handles the vendor's refusal of a request in the user's name.
-  mutating func requestRefused(_ error: SDKError, on service: String?, _ context: StepContext) -> Step {
-    self[service]?.machine.isRecovering == false ? credentialRefused(error, on: service, context) : Step()
+  /// Handles the vendor's refusal of a request in the user's name: waits for a renewal, which it begins if needed.
+  ///
+  /// - Parameter identity: the identity in whose name the request was sent.
+  /// - Throws: `superseded` if the user has changed since.
+  mutating func requestRefused(
+    _ error: SDKError, of identity: IdentityRecord, on service: String?, _ context: StepContext
+  ) throws(SDKError) -> Step {
+    let state = try existing(service)
+    guard state.identity.subject == identity.subject else {
+      throw SDKError(.state, .superseded, "The user of \(id) changed meanwhile; try again.", instance: id)
+    }
+    if hasOther(than: identity.credential, on: service) { return Step() }
+    var step = state.machine.isRecovering ? Step() : credentialRefused(error, on: service, context)
+    if let next = self[service], next.machine.isRecovering { step.awaited = next.running?.id }
+    return step
+  }
+
+  /// Whether there is another credential than `former`, which may be issued.
+  func hasOther(than former: Credential?, on service: String?) -> Bool {
+    guard let state = self[service], state.machine.mayHandOut else { return false }
+    return state.identity.credential?.tokenId != former?.tokenId
   }
 
   /// Handles the vendor's refusal of the present credential. An anonymous user's is checked first.

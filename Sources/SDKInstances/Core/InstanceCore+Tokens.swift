@@ -1,40 +1,36 @@
 import SDKProtocol
 import StateStore
 
-/// What a caller who needs a token gets.
-enum TokenDecision {
-  case token(Token)
-  /// The activity to wait for.
-  case wait(ActivityID)
-}
-
 extension InstanceCore {
   /// Decides what a caller gets who needs a token that lives for `minTTL` seconds. Begins a renewal if one is needed.
   ///
-  /// - Parameter isRenewed: whether a renewal has ended since the call began.
+  /// - Parameters:
+  ///   - isRenewed: whether a renewal has ended since the call began.
+  ///   - http: whether the token comes with the headers and query items of a request.
+  /// - Returns: the token, or a step whose activity is to be waited for.
   /// - Throws: the reason why there is no token, and `providerBackoff` for a reported token within `minInterval` of the
   ///   last probe or renewal.
   mutating func wanted(
-    minTTL: Double, isRenewed: Bool, on service: String?, _ context: StepContext
-  ) throws(SDKError) -> (step: Step, decision: TokenDecision) {
+    minTTL: Double, isRenewed: Bool, http: Bool, on service: String?, _ context: StepContext
+  ) throws(SDKError) -> (step: Step, value: Token?) {
     let state = try existing(service)
     let machine = state.machine
     let interval = adapter.traits.common.planner.minInterval
     var means = means(state, context)
-    if var living = livingToken(of: state, context) {
+    if var living = livingToken(of: state, http: http, context) {
       living.fromCache = !isRenewed
-      if (living.ttl ?? .infinity) >= minTTL || machine.phase == .anonymous { return (Step(), .token(living)) }
+      if (living.ttl ?? .infinity) >= minTTL || machine.phase == .anonymous { return (Step(), living) }
       if isRenewed || state.recovery.isRecent(context.now, within: interval) {
         if state.recovery.failure == nil { living.short = true } else { living.stale = true }
-        return (Step(), .token(living))
+        return (Step(), living)
       }
       if means.isNone {
         living.stale = true
-        return (Step(), .token(living))
+        return (Step(), living)
       }
     }
     if let activity = state.running, machine.isRecovering || machine.activity == .probing {
-      return (Step(), .wait(activity.id))
+      return (Step(awaited: activity.id), nil)
     }
     if machine.standing == .reported, machine.activity == .idle {
       guard !state.recovery.holdsBack(context.now, within: interval) else {
@@ -42,8 +38,7 @@ extension InstanceCore {
           .provider, .providerBackoff, "The token was refused and looked at a moment ago; try again in a while.",
           instance: id, retryAfter: interval)
       }
-      let step = apply(.reportFollowedUp(means: means), on: service, context)
-      return (step, .wait(try begun(on: service)))
+      return (try begin(.reportFollowedUp(means: means), on: service, context), nil)
     }
     // A missing owner is announced once, like any other failure before the fallback.
     if means.isNone, adapter.traits.policy.onFailure == .fallBack, state.identity.degraded == nil || state.isUntried,
@@ -53,18 +48,18 @@ extension InstanceCore {
     }
     guard machine.activity == .idle, machine.phase != .locked, !means.isNone else { throw noToken(of: state) }
     self[service]?.recovery.trigger = .call
-    let step = apply(.renew(means), on: service, context)
-    return (step, .wait(try begun(on: service)))
+    return (try begin(.renew(means), on: service, context), nil)
   }
 
   /// Begins a renewal that a caller demands.
   ///
   /// - Parameter resetting: whether breaker and `minInterval` are ignored, and a lock by the vendor may end.
-  /// - Returns: the activity to wait for; `nil` if the last renewal was less than `minInterval` ago and succeeded.
+  /// - Returns: a step with the activity to wait for; none if the last renewal was less than `minInterval` ago and
+  ///   succeeded.
   /// - Throws: the reason why there is nothing to renew; the failure of the last renewal within `minInterval`.
   mutating func refreshDemanded(
     resetting: Bool, on service: String?, _ context: StepContext
-  ) throws(SDKError) -> (step: Step, activity: ActivityID?) {
+  ) throws(SDKError) -> Step {
     let state = try existing(service)
     let machine = state.machine
     let means = means(state, context)
@@ -78,10 +73,10 @@ extension InstanceCore {
         "No token provider is configured for \(id); set provider.command or provider.unit, or log in again with a new token.",
         instance: id)
     }
-    if let activity = state.running, machine.isRecovering { return (Step(), activity.id) }
+    if let activity = state.running, machine.isRecovering { return Step(awaited: activity.id) }
     if !resetting, state.recovery.isRecent(context.now, within: adapter.traits.common.planner.minInterval) {
       if let failure = state.recovery.failure { throw failure.about(id) }
-      if livingToken(of: state, context) != nil { return (Step(), nil) }
+      if livingToken(of: state, context) != nil { return Step() }
     }
     self[service]?.recovery.trigger = .refresh
     var step = apply(.renew(means), on: service, context)
@@ -89,14 +84,19 @@ extension InstanceCore {
     guard let next = self[service], let activity = next.running, next.machine.isRecovering else {
       throw noToken(of: state)
     }
-    return (step, activity.id)
+    step.awaited = activity.id
+    return step
   }
 
-  /// Returns the id of the activity in progress, which a step has begun.
-  private func begun(on service: String?) throws(SDKError) -> ActivityID {
+  /// Applies an input that begins an activity, and waits for that.
+  private mutating func begin(
+    _ input: Input, on service: String?, _ context: StepContext
+  ) throws(SDKError) -> Step {
+    var step = apply(input, on: service, context)
     let state = try existing(service)
-    if let activity = state.running { return activity.id }
-    throw noToken(of: state)
+    guard let activity = state.running else { throw noToken(of: state) }
+    step.awaited = activity.id
+    return step
   }
 
   /// Keeps the kind's note about the vendor code in an app's report.
@@ -118,15 +118,19 @@ extension InstanceCore {
   }
 
   /// Returns the credential, if it may be issued and has not expired.
-  func livingToken(of state: ServiceState, stale: Bool = false, _ context: StepContext) -> Token? {
+  func livingToken(
+    of state: ServiceState, stale: Bool = false, http: Bool = false, _ context: StepContext
+  ) -> Token? {
     guard state.machine.mayHandOut, let credential = state.identity.credential, !state.hasExpired(context) else {
       return nil
     }
-    return Token(
+    var token = Token(
       token: credential.token, tokenId: credential.tokenId, tokenType: credential.type,
       expiresAt: credential.expiresAt,
       ttl: credential.expiresAt.map { (($0 - context.vendorNow) * 1000).rounded(.down) / 1000 },
       fromCache: true, stale: stale)
+    if http { token.http = adapter.http(for: credential, of: state.identity) }
+    return token
   }
 
   /// Returns the error that explains why there is no token.
@@ -146,6 +150,11 @@ extension InstanceCore {
         "The credential of \(id) has ended and there is no new one; log in again or configure a token provider.",
         instance: id)
     }
+  }
+
+  /// Throws the error of a missing instance if this one is deleted.
+  func checkAlive() throws(SDKError) {
+    if isDeleted { throw SDKError.instanceNotFound(id) }
   }
 
   /// Returns the state of a service that the instance has.

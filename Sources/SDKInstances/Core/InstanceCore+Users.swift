@@ -8,20 +8,22 @@ extension InstanceCore {
   /// - Parameter operation: the operation id in the login's events; `nil` for a caller that waits.
   mutating func signIn(
     _ credential: CheckedCredential, operation: String?, on service: String?, _ context: StepContext
-  ) throws(SDKError) -> (step: Step, activity: ActivityID) {
+  ) throws(SDKError) -> Step {
     let state = try existing(service)
     if let operation, state.isSigningInBehind, let running = state.running,
       running.offered?.isSame(as: credential) == true
     {
       self[service]?.running?.joined.append(operation)
-      return (Step(), running.id)
+      return Step(awaited: running.id)
     }
     var activity = RunningActivity(newActivity())
     activity.offered = credential
     if state.identity.user != .none { activity.sameUser = adapter.isSameUser(credential, as: state.identity) ?? false }
     activity.operation = operation
     let sameUser = state.machine.hasIdentity ? activity.sameUser : nil
-    return (apply(.signIn(sameUser: sameUser), on: service, beginning: activity, context), activity.id)
+    var step = apply(.signIn(sameUser: sameUser), on: service, beginning: activity, context)
+    step.awaited = activity.id
+    return step
   }
 
   /// Whether the present credential could be used for a call now.
@@ -55,7 +57,7 @@ extension InstanceCore {
   mutating func signOut(
     localOnly: Bool, as cause: LogoutCause, operation: String?, telling events: [EventType], requiringUser: Reason?,
     on service: String?, _ context: StepContext
-  ) throws(SDKError) -> (step: Step, activity: ActivityID) {
+  ) throws(SDKError) -> Step {
     let state = try existing(service)
     if let requiringUser, state.identity.user == .none, !state.isSigningInBehind {
       throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
@@ -64,51 +66,41 @@ extension InstanceCore {
     activity.operation = operation
     activity.events = events
     let input = Input.signOut(localOnly: localOnly, as: cause, hasExpired: state.hasExpired(context))
-    return (apply(input, on: service, beginning: activity, context), activity.id)
+    var step = apply(input, on: service, beginning: activity, context)
+    step.awaited = activity.id
+    return step
   }
 
-  /// Begins to create an anonymous user.
-  ///
-  /// - Returns: the activity to wait for; `nil` if there is nothing to do.
-  mutating func createAnonymousUser(
-    on service: String?, _ context: StepContext
-  ) throws(SDKError) -> (step: Step, activity: ActivityID?) {
+  /// Begins to create an anonymous user, if the kind has such users and there is no user. Waits for an activity in
+  /// progress.
+  mutating func createAnonymousUser(on service: String?, _ context: StepContext) throws(SDKError) -> Step {
     let state = try existing(service)
-    if let activity = state.running, state.machine.activity != .idle { return (Step(), activity.id) }
-    guard mayBecomeAnonymous(state) else { return (Step(), nil) }
-    let step = apply(.userNeeded, on: service, context)
-    return (step, self[service]?.running?.id)
+    guard adapter.capabilities.anonymousUsers != nil, mayBecomeAnonymous(state) else { return Step() }
+    if let activity = state.running, state.machine.activity != .idle { return Step(awaited: activity.id) }
+    var step = apply(.userNeeded, on: service, context)
+    step.awaited = self[service]?.running?.id
+    return step
   }
 
   /// Changes the kind's own state. While another user's accepted login is in progress, the change applies to that user,
   /// and becomes durable with the login.
   ///
   /// - Parameter requiringUser: the reason of the error that is thrown when no user is signed in.
-  /// - Returns: the step, and the login to wait for.
   mutating func amend(
     _ service: String?, requiringUser: Reason?, _ change: @escaping @Sendable (inout [String: Secret]) -> Void
-  ) throws(SDKError) -> (step: Step, activity: ActivityID?) {
+  ) throws(SDKError) -> Step {
     let state = try existing(service)
     if state.isSigningInBehind, let activity = state.running, activity.sameUser != true,
       state.identity.user != .none || requiringUser != nil
     {
       self[service]?.running?.amendments.append(change)
-      return (Step(), activity.id)
+      return Step(awaited: activity.id)
     }
     if let requiringUser, state.identity.user == .none {
       throw SDKError(.state, requiringUser, "Nobody is signed in on \(id); sign in first.", instance: id)
     }
     var record = state.identity
     change(&record.kindState)
-    return (replaceIdentity(of: service, by: record), nil)
-  }
-
-  /// Removes data that is given only once before it is given, and keeps what the opening of a session has learned.
-  mutating func forget(_ keys: [String], _ opening: SessionOpening, on service: String?) -> Step {
-    guard var record = self[service]?.identity else { return Step() }
-    for key in keys { record.kindState[key] = nil }
-    for (key, value) in opening.delivered where record.kindState[key] == value { record.kindState[key] = nil }
-    record.kindState.merge(opening.learned) { _, new in new }
     return replaceIdentity(of: service, by: record)
   }
 

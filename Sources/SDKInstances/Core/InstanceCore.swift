@@ -156,6 +156,14 @@ struct InstanceCore: Sendable {
       && state.identity.isLoggedOutImplicitly != true
   }
 
+  /// Returns the adapter as the type that the kind's own code knows.
+  ///
+  /// - Throws: `wrongKind` for the adapter of another kind.
+  func own<Adapter: SDKAdapter>() throws(SDKError) -> Adapter {
+    if let adapter = adapter as? Adapter { return adapter }
+    throw SDKError(.state, .wrongKind, "\(id) is of kind \(kind), which does not have this method.", instance: id)
+  }
+
   /// The error of an activity whose place a newer one took.
   var superseded: SDKError {
     SDKError(.state, .superseded, "A newer login or logout took this one's place; read the state again.", instance: id)

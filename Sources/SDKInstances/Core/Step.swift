@@ -42,6 +42,8 @@ struct Step: Sendable {
   /// The reason why the change can't be written; `nil` as a rule.
   var error: SDKError?
   var failure = Failure.undo
+  /// The activity whose outcome the step's caller waits for; `nil` if there is nothing to wait for.
+  var awaited: ActivityID?
   /// The activities whose callers are told the counts of a wipe in the change.
   var wiping: [ActivityID] = []
   /// The effects to begin, in this order.

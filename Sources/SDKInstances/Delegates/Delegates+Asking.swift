@@ -100,13 +100,3 @@ extension Delegates {
     (try? await withTimeout(limit) { try await arrival.value() }) != nil
   }
 }
-
-extension HostedInstance {
-  /// Emits that a delegate was attached or detached, and plans again, since a delegate may be available now.
-  func delegateChanged(isAttached: Bool) async {
-    await announce(isAttached ? .delegateAttached : .delegateDetached)
-    await changing.lock()
-    defer { changing.unlock() }
-    plan()
-  }
-}

@@ -62,9 +62,9 @@ enum InstanceHandlers {
       try registry.check(next, replacing: current, by: context.peer)
       let backend = registry.kind(current.kind)?.backendSettings ?? []
       let isOtherBackend = backend.contains { next.settings[$0] != current.settings[$0] }
-      return (
-        next, try registry.adapter(for: next, uuid: instance.uuid), try next.providerConfiguration(), isOtherBackend
-      )
+      return .init(
+        definition: next, adapter: try registry.adapter(for: next, uuid: instance.uuid),
+        provider: try next.providerConfiguration(), isOtherBackend: isOtherBackend)
     }
     registry.requestNames(of: instance)
   }

@@ -11,9 +11,9 @@ extension HostedInstance {
 
   /// Returns the value of a key, or `null` without one, and the storage epoch.
   public func storedValue(_ key: String, epoch: String?) async throws -> (value: JSON, epoch: String) {
-    try check(key, epoch: epoch)
+    try await actor.core.check(key, epoch: epoch)
     let stored = try await environment.store.storageValue(of: uuid, key: key)
-    return (stored?.value ?? .null, try check(stored?.storageEpoch, for: epoch))
+    return (stored?.value ?? .null, try await actor.core.epoch(ofRead: stored?.storageEpoch, for: epoch))
   }
 
   /// Stores a value until the identity is wiped; durable on return.
@@ -38,21 +38,24 @@ extension HostedInstance {
   func storedKeys(
     after key: String? = nil, limit: Int = .max, epoch: String?
   ) async throws -> (keys: [(key: String, bytes: Int)], epoch: String) {
-    try check("x", epoch: epoch)
+    try await actor.core.check("x", epoch: epoch)
     let stored = try await environment.store.storagePage(of: uuid, after: key, limit: limit)
-    return (stored?.keys ?? [], try check(stored?.storageEpoch, for: epoch))
+    return (stored?.keys ?? [], try await actor.core.epoch(ofRead: stored?.storageEpoch, for: epoch))
   }
 
   private func change(_ key: String, epoch: String?, _ part: InstanceChange.Part) async throws {
-    try await change(nil) { core, _ in
-      try check(key, epoch: epoch)
+    try await actor.change(nil) { core, _ in
+      try core.check(key, epoch: epoch)
       var change = core.unconditionalChange(parts: [part])
       change.expectedStorageEpoch = core.storageEpoch
-      return (Step(change: change), ())
+      return Step(change: change)
     }
   }
+}
 
-  private func check(_ key: String, epoch: String?) throws {
+extension InstanceCore {
+  /// Checks the key and the storage epoch of a call.
+  fileprivate func check(_ key: String, epoch: String?) throws {
     try checkAlive()
     let isPrintable = key.unicodeScalars.allSatisfy { scalar in
       switch scalar.properties.generalCategory {
@@ -63,14 +66,14 @@ extension HostedInstance {
     guard (1...128).contains(key.count), key.utf8.count <= 512, isPrintable else {
       throw RPCError.invalidParams("The member key must have 1 to 128 printable characters.", member: "key")
     }
-    try check(epoch, is: core.clientStorageEpoch)
+    try check(epoch, is: clientStorageEpoch)
   }
 
   /// Returns the storage epoch of a read. Takes the store's epoch, because a wipe reaches the store before the
   /// instance.
-  private func check(_ stored: UInt64?, for epoch: String?) throws -> String {
+  fileprivate func epoch(ofRead stored: UInt64?, for epoch: String?) throws -> String {
     try checkAlive()
-    let found = stored.map(uuid.clientStorageEpoch) ?? core.clientStorageEpoch
+    let found = stored.map(uuid.clientStorageEpoch) ?? clientStorageEpoch
     try check(epoch, is: found)
     return found
   }

@@ -8,12 +8,32 @@ struct Published: Sendable {
   var definition: Definition
   var storageEpoch: String
   /// The state of the whole instance; `nil` for a kind with services.
-  var whole: PublishedLane?
+  var whole: PublishedService?
   /// The state of each service.
-  var services: [String: PublishedLane] = [:]
+  var services: [String: PublishedService] = [:]
   var pending: [Instance.Pending] = []
 
-  subscript(service: String?) -> PublishedLane? {
+  init(definition: Definition, storageEpoch: String) {
+    self.definition = definition
+    self.storageEpoch = storageEpoch
+  }
+
+  /// Creates what readers see of a state.
+  init(_ core: InstanceCore) {
+    self.init(definition: core.definition, storageEpoch: core.clientStorageEpoch)
+    pending = core.deliveries.map { Instance.Pending($0) }
+    for state in core.services {
+      let identity = state.identity
+      let isWithheld = core.adapter.capabilities.bans?.withheld(identity) != nil
+      let credential = state.machine.mayHandOut && !isWithheld ? identity.credential : nil
+      self[state.service] = PublishedService(
+        state: state.machine.state, user: state.visibleUser, expiresAt: identity.credential?.expiresAt,
+        lastError: identity.lastError, degraded: identity.degraded, isKnown: !identity.isNobody,
+        token: credential.map { PublishedToken($0, http: core.adapter.http(for: $0, of: identity)) })
+    }
+  }
+
+  subscript(service: String?) -> PublishedService? {
     get {
       guard let service else { return whole }
       return services[service]
@@ -28,19 +48,45 @@ struct Published: Sendable {
   }
 
   /// The state of the whole instance; of several services, of the one that is signed in furthest.
-  var main: PublishedLane {
-    whole ?? services.sorted { $0.key < $1.key }.map(\.value).min { $0.rank < $1.rank } ?? PublishedLane()
+  var main: PublishedService {
+    whole ?? services.sorted { $0.key < $1.key }.map(\.value).min { $0.rank < $1.rank } ?? PublishedService()
+  }
+
+  /// Whether a user of any service is no longer signed in, which setting the clock back may undo.
+  var mayBeRevived: Bool {
+    ([whole].compactMap { $0 } + services.values).contains { $0.state == .reauthNeeded || $0.degraded != nil }
+  }
+
+  /// Returns the service that a call means: the one it names, else the only one, else the only one that is set up.
+  ///
+  /// - Throws: `invalidParams` for an unknown name, or without a name if several services remain.
+  func resolve(_ service: String?, of id: InstanceID) throws -> String? {
+    let names = services.keys.sorted()
+    if let service {
+      if services[service] != nil { return service }
+      guard !names.isEmpty else {
+        throw RPCError.invalidParams("This kind of instance has no services; leave service out.", member: "service")
+      }
+      throw RPCError.invalidParams(
+        "\(id) has no service of this name; it has \(names.joined(separator: ", ")).", member: "service",
+        nearest: service.nearest(in: names))
+    }
+    if names.count <= 1 { return names.first }
+    let known = names.filter { services[$0]?.isKnown == true }
+    if known.count == 1 { return known.first }
+    throw RPCError.invalidParams(
+      "\(id) has several services; give service as one of \(names.joined(separator: ", ")).", member: "service")
   }
 }
 
-/// The state that a lane shows to readers.
-struct PublishedLane: Sendable {
+/// The state that a service shows to readers.
+struct PublishedService: Sendable {
   var state = InstanceState.noUser
   var user = User.none
   var expiresAt: Timestamp?
   var lastError: Instance.LastError?
   var degraded: String?
-  /// Whether the lane's identity holds a user, a credential or the kind's own state.
+  /// Whether the identity holds a user, a credential or the kind's own state.
   var isKnown = false
   var token: PublishedToken?
 

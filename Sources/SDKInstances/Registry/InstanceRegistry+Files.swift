@@ -51,8 +51,9 @@ extension InstanceRegistry {
     }
     let backend = kind(definition.kind)?.backendSettings ?? []
     try await present.redefine { current in
-      (
-        definition, try adapter(for: definition, uuid: present.uuid), try definition.providerConfiguration(),
+      .init(
+        definition: definition, adapter: try adapter(for: definition, uuid: present.uuid),
+        provider: try definition.providerConfiguration(),
         isOtherBackend: backend.contains { definition.settings[$0] != current.settings[$0] }
       )
     }

@@ -158,13 +158,13 @@ public final class InstanceRegistry: Sendable {
     }
     for instance in state.quarantined { quarantine(instance) }
     deleted.withLock { deleted in for event in state.deleted { deleted.add(event) } }
-    for instance in restored { await instance.resume() }
+    for instance in restored { await instance.actor.resume() }
   }
 
   /// Makes every instance plan its renewal again.
   private func replan() {
     environment.operations.start { [weak self] in
-      for instance in self?.instances ?? [] { await instance.replan() }
+      for instance in self?.instances ?? [] { await instance.actor.replan() }
     }
   }
 
@@ -172,7 +172,9 @@ public final class InstanceRegistry: Sendable {
   private func clockWasSet() {
     environment.vendorClocks.clockWasSet()
     environment.operations.start { [weak self] in
-      for instance in self?.unsortedInstances ?? [] where instance.mayBeRevived { await instance.deadlineReached() }
+      for instance in self?.unsortedInstances ?? [] where instance.mayBeRevived {
+        await instance.actor.deadlineReached()
+      }
     }
   }
 
@@ -246,7 +248,7 @@ public final class InstanceRegistry: Sendable {
     arriving.withLock { $0[uuid] = nil }
     requestNames(of: instance)
     environment.events.append(done.events)
-    await instance.resume()
+    await instance.actor.resume()
     return instance
   }
 
@@ -262,7 +264,9 @@ public final class InstanceRegistry: Sendable {
     deleted.withLock { $0.add(instance.uuid, instance.id, instance.kind, instance.currentAccess) }
     environment.vendorClocks.forget(instance.uuid)
     entries.withLock { entries in
-      if case .hosted(let present)? = entries[instance.id], present === instance { entries[instance.id] = nil }
+      if case .hosted(let present)? = entries[instance.id], present.actor === instance.actor {
+        entries[instance.id] = nil
+      }
     }
     if let problem { throw problem }
   }

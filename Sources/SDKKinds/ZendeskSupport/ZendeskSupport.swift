@@ -58,7 +58,7 @@ extension HostedInstance {
         return try adapter.offer(supplied, over: record, isUsable: isUsable, refusing: refusing)
       }
     } catch let error as SDKError where error.reason == .providerOutputInvalid {
-      try await rejectAnswer()
+      try rejectAnswer()
       throw error
     }
   }

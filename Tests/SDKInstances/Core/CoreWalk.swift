@@ -78,42 +78,33 @@ struct CoreWalk {
       let token = token(of: Bool.random(using: &random) ? "alice" : "bob", &random)
       let operation = Bool.random(using: &random) ? "op-\(number)" : nil
       perform(service, fails: fails) { core, context in
-        let (step, activity) = try core.signIn(token, operation: operation, on: service, context)
-        return (step, activity)
+        try core.signIn(token, operation: operation, on: service, context)
       }
     case 2:
       let isLocal = Bool.random(using: &random)
       perform(service, fails: fails) { core, context in
-        let (step, activity) = try core.signOut(
+        try core.signOut(
           localOnly: isLocal, as: .explicit, operation: nil, telling: [], requiringUser: nil, on: service, context)
-        return (step, activity)
       }
     case 3, 4:
       let minTTL: Double = [0, 30, 4000].randomElement(using: &random) ?? 0
       perform(service, fails: fails) { core, context in
-        guard
-          case (let step, .wait(let activity)) = try core.wanted(
-            minTTL: minTTL, isRenewed: false, on: service, context)
-        else { return (Step(), nil) }
-        return (step, activity)
+        try core.wanted(minTTL: minTTL, isRenewed: false, http: false, on: service, context).step
       }
     case 5:
       let isResetting = Bool.random(using: &random)
       perform(service, fails: fails) { core, context in
-        let (step, activity) = try core.refreshDemanded(resetting: isResetting, on: service, context)
-        return (step, activity)
+        try core.refreshDemanded(resetting: isResetting, on: service, context)
       }
-    case 6: perform(service, fails: fails) { ($0.reported(SampleErrors.refused, on: service, $1), nil) }
+    case 6: perform(service, fails: fails) { $0.reported(SampleErrors.refused, on: service, $1) }
     case 7:
       perform(service, fails: fails) { core, context in
-        let (step, activity) = try core.createAnonymousUser(on: service, context)
-        return (step, activity)
+        try core.createAnonymousUser(on: service, context)
       }
     case 8:
       let value = Secret("value\(number)")
       perform(service, fails: fails) { core, _ in
-        let (step, activity) = try core.amend(service, requiringUser: nil) { $0["note"] = value }
-        return (step, activity)
+        try core.amend(service, requiringUser: nil) { $0["note"] = value }
       }
     case 9:
       guard let state = core[service], state.identity.user != .none else { return }
@@ -122,13 +113,15 @@ struct CoreWalk {
       let new = core.registration(
         of: endpoint, on: state, rules: PushRules(), newId: "p-\(number)", context.now)
       perform(service, fails: fails) { core, _ in
-        (try core.keep(new.push, replacing: new.former, epoch: state.machine.epoch), nil)
+        try core.keep(new.push, replacing: new.former, epoch: state.machine.epoch)
       }
     case 10:
       guard let push = core.pushes.randomElement(using: &random) else { return }
-      perform(service, fails: fails) { core, _ in (core.remove(push), nil) }
-    case 11: perform(service, fails: fails) { ($0.hastenConnection(of: service, $1), nil) }
-    case 12: perform(service, fails: fails) { ($0.requestRefused(SampleErrors.refused, on: service, $1), nil) }
+      perform(service, fails: fails) { core, _ in core.remove(push) }
+    case 11: perform(service, fails: fails) { $0.hastenConnection(of: service, $1) }
+    case 12:
+      guard let identity = core[service]?.identity else { return }
+      perform(service, fails: fails) { try $0.requestRefused(SampleErrors.refused, of: identity, on: service, $1) }
     case 13: context.vendorAhead = [0, 0, 45, -45].randomElement(using: &random) ?? 0
     default:
       context.now = context.now + ([1, 20, 61, 700, -50].randomElement(using: &random) ?? 1)
@@ -138,11 +131,11 @@ struct CoreWalk {
 
   private mutating func deadlineReached(fails: Bool) {
     for service in core.services.map(\.service) {
-      perform(service, fails: fails) { ($0.noticeExpiry(on: service, $1), nil) }
-      perform(service, fails: fails) { ($0.keepConnection(of: service, $1), nil) }
-      perform(service, fails: fails) { ($0.deadlineReached(on: service, $1), nil) }
+      perform(service, fails: fails) { $0.noticeExpiry(on: service, $1) }
+      perform(service, fails: fails) { $0.keepConnection(of: service, $1) }
+      perform(service, fails: fails) { $0.deadlineReached(on: service, $1) }
     }
-    perform(nil, fails: fails) { (Step(effects: $0.startDeliveries($1)), nil) }
+    perform(nil, fails: fails) { Step(effects: $0.startDeliveries($1)) }
   }
 
   // MARK: Results
@@ -221,7 +214,7 @@ struct CoreWalk {
         step = core.delivered(delivery, failure: failure, context)
       default: step = Step()
       }
-      return (step, nil)
+      return step
     }
   }
 
@@ -230,21 +223,21 @@ struct CoreWalk {
     guard let failure else {
       if work.attempt != nil {
         return perform(service, fails: fails) {
-          core, _ in (core.connected(FakeConnection(user: "a"), number: number, on: service), nil)
+          core, _ in core.connected(FakeConnection(user: "a"), number: number, on: service)
         }
       }
       // The connection stays open after news.
       if core[service]?.connection.number == number { self.work.append(work) }
       let news = RealtimeNews.learned(["seen": Secret("\(self.number)")], credential: nil)
-      return perform(service, fails: fails) { ($0.heard(news, number: number, on: service, $1), nil) }
+      return perform(service, fails: fails) { $0.heard(news, number: number, on: service, $1) }
     }
     let end: RealtimeEnd = failure == SampleErrors.refused ? .refused(failure) : .lost(failure)
     var isPresent = false
     perform(service, fails: fails) {
       isPresent = $0.noteConnectionEnd(end, number: number, on: service, $1)
-      return (Step(), nil)
+      return Step()
     }
-    if isPresent { perform(service, fails: fails) { ($0.connectionEnded(end, on: service, $1), nil) } }
+    if isPresent { perform(service, fails: fails) { $0.connectionEnded(end, on: service, $1) } }
   }
 
   private mutating func token(of user: String, _ random: inout SeededGenerator) -> CheckedCredential {
@@ -269,17 +262,16 @@ struct CoreWalk {
 
   /// Makes a step as the instance would.
   ///
-  /// - Parameter make: changes the state, and returns the step with the activity that a caller then waits for.
+  /// - Parameter make: changes the state, and returns the step.
   private mutating func perform(
     _ service: String?, fails: Bool,
-    _ make: (inout InstanceCore, StepContext) throws -> (step: Step, activity: ActivityID?)
+    _ make: (inout InstanceCore, StepContext) throws -> Step
   ) {
     let former = core
     var next = core
-    guard let (made, activity) = try? make(&next, context) else { return }
-    var step = made
+    guard var step = try? make(&next, context) else { return }
     fault?.plant(in: &next, &step, from: former)
-    if let activity { rules.wait(for: activity) }
+    if let activity = step.awaited { rules.wait(for: activity) }
     let commit = commit(step, fails: fails)
     let end: SettledStep
     if fault == .adoptsFailedCommits, case .failure = commit {

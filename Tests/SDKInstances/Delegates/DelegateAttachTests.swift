@@ -24,9 +24,9 @@ struct DelegateAttachTests {
       #expect(await reason(["mine", "seen"]) == "accessDenied")
       #expect(await reason(["mine", "hidden"]) == "instanceNotFound")
       #expect(await reason(["mine", "absent"]) == "instanceNotFound")
-      #expect(world.delegates.attachedCount(of: mine.bridgeKey(nil)) == 0)
+      #expect(world.delegates.attachedCount(of: mine.actor.bridgeKey(nil)) == 0)
       #expect(await reason(["mine", "mine"]) == nil)
-      #expect(world.delegates.attachedCount(of: mine.bridgeKey(nil)) == 1)
+      #expect(world.delegates.attachedCount(of: mine.actor.bridgeKey(nil)) == 1)
     }
   }
 
@@ -65,11 +65,11 @@ struct DelegateAttachTests {
       let session = world.session()
       await world.attach(session)
       await world.attach(session)
-      #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 1)
-      #expect(world.delegates.attachedCount(of: desk.bridgeKey("chat")) == 1)
+      #expect(world.delegates.attachedCount(of: desk.actor.bridgeKey(nil)) == 1)
+      #expect(world.delegates.attachedCount(of: desk.actor.bridgeKey("chat")) == 1)
       #expect(try await world.events() == [.instanceCreated, .delegateAttached])
       await world.gateway.endSubscriptionsAndDelegates(of: session)
-      #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 0)
+      #expect(world.delegates.attachedCount(of: desk.actor.bridgeKey(nil)) == 0)
       await world.gateway.endSubscriptionsAndDelegates(of: session)
       #expect(try await world.events() == [.instanceCreated, .delegateAttached, .delegateDetached])
       #expect(try await world.last(.delegateDetached)?.data == [:])
@@ -84,7 +84,7 @@ struct DelegateAttachTests {
       let params: JSON = ["instances": ["desk"]]
       #expect(await world.call("delegate.attach", params, on: sessions[8]).reason == "tooManySubscriptions")
       #expect(await world.call("delegate.attach", params, on: sessions[0]).value == [:], "it has its seat already")
-      #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 8)
+      #expect(world.delegates.attachedCount(of: desk.actor.bridgeKey(nil)) == 8)
       await world.gateway.endSubscriptionsAndDelegates(of: sessions[3])
       #expect(await world.call("delegate.attach", params, on: sessions[8]).value == [:])
 
@@ -123,7 +123,7 @@ struct DelegateAttachTests {
         group.addTask { _ = await World.finish(other) }
       }
       #expect(ended.all == ["attach", "detach"])
-      #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 0)
+      #expect(world.delegates.attachedCount(of: desk.actor.bridgeKey(nil)) == 0)
       #expect(try await world.events().suffix(2) == [.delegateAttached, .delegateDetached])
     }
   }
@@ -153,10 +153,10 @@ struct DelegateAttachTests {
     try await World.run { world in
       let desk = try await world.instance()
       let session = await world.delegate("one", Records())
-      world.delegates.forget(desk.bridgeKey(nil))
+      world.delegates.forget(desk.actor.bridgeKey(nil))
       try await world.registry.delete(desk)
       let next = try await world.instance()
-      #expect(world.delegates.attachedCount(of: next.bridgeKey(nil)) == 0)
+      #expect(world.delegates.attachedCount(of: next.actor.bridgeKey(nil)) == 0)
       #expect(try await world.ask(next) == nil)
       await world.attach(session)
       #expect(try await world.ask(next)?.token == Secret("one"))
@@ -168,11 +168,11 @@ struct DelegateAttachTests {
   @Test func `A lost delegate is waited for, and answers when it is back`() async throws {
     try await World.run(grace: .seconds(600)) { world in
       let desk = try await world.instance()
-      #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
+      #expect(!world.delegates.hasDelegate(desk.actor.bridgeKey(nil)))
       let lost = await world.delegate("one", Records())
-      #expect(world.delegates.hasDelegate(desk.bridgeKey(nil)))
+      #expect(world.delegates.hasDelegate(desk.actor.bridgeKey(nil)))
       await world.gateway.endSubscriptionsAndDelegates(of: lost)
-      #expect(world.delegates.hasDelegate(desk.bridgeKey(nil)))
+      #expect(world.delegates.hasDelegate(desk.actor.bridgeKey(nil)))
       #expect(try await world.ask(desk) == nil, "who has a provider does not wait")
       try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
         group.addTask { try await world.ask(desk, waits: true) }
@@ -210,7 +210,7 @@ struct DelegateAttachTests {
       let desk = try await world.instance()
       await world.gateway.endSubscriptionsAndDelegates(of: await world.delegate("one", Records()))
       #expect(await reason { _ = try await world.ask(desk, waits: true) } == "providerTimeout")
-      #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
+      #expect(!world.delegates.hasDelegate(desk.actor.bridgeKey(nil)))
       #expect(try await world.ask(desk, waits: true) == nil, "after the grace nobody is there")
     }
     try await World.run(grace: .seconds(600)) { world in
@@ -231,7 +231,7 @@ struct DelegateAttachTests {
         let ended = await group.next()
         #expect(ended == "providerTimeout" || ended == .some(nil))
       }
-      #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
+      #expect(!world.delegates.hasDelegate(desk.actor.bridgeKey(nil)))
     }
   }
 
@@ -241,7 +241,7 @@ struct DelegateAttachTests {
       let session = await world.delegate("one", Records())
       _ = await world.call("delegate.detach", on: session)
       await world.gateway.endSubscriptionsAndDelegates(of: session)
-      #expect(!world.delegates.hasDelegate(desk.bridgeKey(nil)))
+      #expect(!world.delegates.hasDelegate(desk.actor.bridgeKey(nil)))
       #expect(try await world.ask(desk, waits: true) == nil)
     }
   }
@@ -288,9 +288,9 @@ struct DelegateAttachTests {
       try await eventually("it is noted") { memory.load().contains(one.uuid.description) }
       try await eventually("the note is right") { !memory.load().contains(two.uuid.description) }
       let next = restarted()
-      #expect(next.hasDelegate(one.bridgeKey(nil)))
-      #expect(!next.hasDelegate(two.bridgeKey(nil)))
-      try await eventually("the grace is over") { !next.hasDelegate(one.bridgeKey(nil)) }
+      #expect(next.hasDelegate(one.actor.bridgeKey(nil)))
+      #expect(!next.hasDelegate(two.actor.bridgeKey(nil)))
+      try await eventually("the grace is over") { !next.hasDelegate(one.actor.bridgeKey(nil)) }
       world.clock.advance(3)
       deadlines.wake()
       try await eventually("it is noted that nobody has come back") { memory.load().isEmpty }

@@ -74,9 +74,9 @@ struct DelegateOrderTests {
       link.answer { _, _ in ["token": "t"] }
       await world.attach(session, timeout: 7)
       var question = world.question(desk)
-      _ = try await world.delegates.answer(question, of: desk.bridgeKey(nil), waits: false)
+      _ = try await world.delegates.answer(question, of: desk.actor.bridgeKey(nil), waits: false)
       question.deadline = world.clock.now + 3
-      _ = try await world.delegates.answer(question, of: desk.bridgeKey(nil), waits: false)
+      _ = try await world.delegates.answer(question, of: desk.actor.bridgeKey(nil), waits: false)
       #expect(link.requests.map(\.method) == ["delegate.getToken", "delegate.getToken"])
       #expect(link.requests.last?.params == question.json)
       #expect(link.requests.map(\.timeout) == [.seconds(7), .seconds(3)])
@@ -110,7 +110,7 @@ struct DelegateOrderTests {
       ).get()
       #expect(try await world.ask(desk) == nil)
       #expect(asked.all == ["seven"])
-      #expect(world.delegates.attachedCount(of: desk.bridgeKey(nil)) == 0)
+      #expect(world.delegates.attachedCount(of: desk.actor.bridgeKey(nil)) == 0)
       try await eventually("it is told") { (try? await world.count(.delegateDetached)) == 1 }
       #expect(await world.call("delegate.attach", ["instances": ["desk"]], on: session).reason == "accessDenied")
     }

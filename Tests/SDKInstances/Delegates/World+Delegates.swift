@@ -36,6 +36,6 @@ extension World {
   }
 
   func ask(_ question: BridgeQuestion, _ instance: HostedInstance, waits: Bool = false) async throws -> BridgeAnswer? {
-    try await delegates.answer(question, of: instance.bridgeKey(nil), waits: waits)
+    try await delegates.answer(question, of: instance.actor.bridgeKey(nil), waits: waits)
   }
 }

@@ -68,10 +68,10 @@ struct ConnectionTests {
         let pause = try #require(await desk.pauseBeforeConnecting)
         pauses.append(pause)
         world.clock.advance(pause - 0.01)
-        await desk.deadlineReached()
+        await desk.actor.deadlineReached()
         #expect(world.vendor.count(.connect) == round - 1)
         world.clock.advance(0.02)
-        await desk.deadlineReached()
+        await desk.actor.deadlineReached()
         connection = try await open(desk, world, round)
       }
       // The pauses are exact, since `ManualClock.wall` gives 0.5 as every random number.
@@ -97,7 +97,7 @@ struct ConnectionTests {
         try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
         #expect(try #require(await desk.pauseBeforeConnecting) <= 2)
         world.clock.advance(2)
-        await desk.deadlineReached()
+        await desk.actor.deadlineReached()
         connection = try await open(desk, world, round)
       }
     }
@@ -111,7 +111,7 @@ struct ConnectionTests {
       try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
       #expect(try await world.count(.networkError) == 0)
       world.clock.advance(200)
-      await desk.deadlineReached()
+      await desk.actor.deadlineReached()
       let next = try await open(desk, world, 2)
       next.tell(.settled)
       next.end(.lost(SDKError(.unreachable, .badResponse, "A message was too large.")))
@@ -129,7 +129,7 @@ struct ConnectionTests {
       try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
       #expect(try #require(await desk.pauseBeforeConnecting) == 50)
       world.clock.advance(51)
-      await desk.deadlineReached()
+      await desk.actor.deadlineReached()
       _ = try await open(desk, world, 1)
     }
   }
@@ -145,7 +145,7 @@ struct ConnectionTests {
       second.end(.refused(SampleErrors.refused))
       try await eventually("it has ended") { await !desk.isConnected }
       world.clock.advance(3600)
-      await desk.deadlineReached()
+      await desk.actor.deadlineReached()
       #expect(world.vendor.count(.connect) == 2)
       #expect(world.bridge.questions.count == 1)
       #expect(desk.state == .authenticated)
@@ -181,7 +181,7 @@ struct ConnectionTests {
       for attempt in 2..<8 {
         try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
         world.clock.advance(try #require(await desk.pauseBeforeConnecting) + 0.01)
-        await desk.deadlineReached()
+        await desk.actor.deadlineReached()
         try await eventually("attempt \(attempt) is made") { world.vendor.count(.connect) == attempt }
       }
       try await eventually("the next attempt is planned") { await desk.pauseBeforeConnecting != nil }
@@ -385,12 +385,16 @@ struct ConnectionTests {
 }
 
 extension HostedInstance {
-  fileprivate var isConnected: Bool { core.services[0].connection.isOpen }
-  fileprivate var connectedAt: Timestamp? { core.services[0].connection.connectedAt }
+  fileprivate var connection: ConnectionKeeping { get async { await actor.core.services[0].connection } }
+  fileprivate var isConnected: Bool { get async { await connection.isOpen } }
+  fileprivate var connectedAt: Timestamp? { get async { await connection.connectedAt } }
   fileprivate var pauseBeforeConnecting: Double? {
-    core.services[0].connection.retryAt.map { $0 - environment.clock.now() }
+    get async { await connection.retryAt.map { $0 - environment.clock.now() } }
   }
   fileprivate var nextAttempt: Timestamp? {
-    core.services[0].machine.activity == .signingOut ? nil : core.services[0].connection.retryAt
+    get async {
+      let service = await actor.core.services[0]
+      return service.machine.activity == .signingOut ? nil : service.connection.retryAt
+    }
   }
 }

@@ -11,10 +11,10 @@ struct DefinitionTests {
     try await desk.redefine { current in
       var next = current
       next.settings = current.settings.merged(with: settings)
-      return (
-        next, try world.registry.adapter(for: next, uuid: desk.uuid), try next.providerConfiguration(),
-        isOtherBackend: next.settings["base_url"] != current.settings["base_url"]
-      )
+      return .init(
+        definition: next, adapter: try world.registry.adapter(for: next, uuid: desk.uuid),
+        provider: try next.providerConfiguration(),
+        isOtherBackend: next.settings["base_url"] != current.settings["base_url"])
     }
   }
 

@@ -56,7 +56,7 @@ struct DeliveryTests {
       async let login = desk.signIn("bob#1")
       try await eventually("the login is at the vendor") { world.vendor.calls.last == "signIn bob#1" }
       world.clock.advance(3600)
-      await desk.deadlineReached()
+      await desk.actor.deadlineReached()
       #expect(pending(desk).first?.attempts == 1)
       gate.open()
       _ = try await login

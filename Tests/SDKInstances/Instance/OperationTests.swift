@@ -29,7 +29,7 @@ struct OperationTests {
     try await World.run { world in
       let desk = try await world.instance()
       await desk.answer()
-      await desk.changing.lock()
+      await desk.actor.changing.lock()
       let answered = Records<Bool>()
       let probe = Task {
         await desk.answer()
@@ -39,7 +39,7 @@ struct OperationTests {
       #expect(answered.count == 0)
       probe.cancel()
       await probe.value
-      desk.changing.unlock()
+      desk.actor.changing.unlock()
     }
   }
 

@@ -309,10 +309,10 @@ struct RenewalTests {
         try await desk.redefine { current in
           var next = current
           if cause == "no provider" { next.provider = nil } else { next.settings["services"] = ["cases"] }
-          return (
-            next, try world.registry.adapter(for: next, uuid: desk.uuid), try next.providerConfiguration(),
-            isOtherBackend: false
-          )
+          return .init(
+            definition: next, adapter: try world.registry.adapter(for: next, uuid: desk.uuid),
+            provider: try next.providerConfiguration(),
+            isOtherBackend: false)
         }
       }
       #expect(world.isFree(world.clock.now + 544.99))
@@ -364,5 +364,7 @@ struct RenewalTests {
 
 extension HostedInstance {
   /// Whether no operation is in progress.
-  var isQuiet: Bool { core.services.allSatisfy { $0.machine.activity == .idle && $0.running == nil } }
+  var isQuiet: Bool {
+    get async { await actor.core.services.allSatisfy { $0.machine.activity == .idle && $0.running == nil } }
+  }
 }

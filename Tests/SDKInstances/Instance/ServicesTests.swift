@@ -80,7 +80,8 @@ struct ServicesTests {
       try await desk.redefine { current in
         var next = current
         next.settings["services"] = ["chat"]
-        return (next, try world.registry.adapter(for: next, uuid: desk.uuid), nil, isOtherBackend: false)
+        return .init(
+          definition: next, adapter: try world.registry.adapter(for: next, uuid: desk.uuid), isOtherBackend: false)
       }
       #expect(try await desk.token().token == "bob#1")
       let gone = await reason { _ = try await desk.token(service: "cases", minTTL: 0, timeout: nil, http: false) }

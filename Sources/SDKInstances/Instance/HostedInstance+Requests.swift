@@ -1,0 +1,58 @@
+import Concurrency
+import SDKProtocol
+
+extension HostedInstance {
+  /// Sends a request in the user's name. If the vendor refuses the credential, sends it once more with a renewed one
+  /// (`sdks.md`, M6).
+  ///
+  /// - Returns: the answer, with the identity and the epoch of the request that got it.
+  func replaying<T: Sendable>(
+    on service: String?,
+    _ request:
+      @escaping @Sendable @concurrent (IdentityRecord, (any RealtimeConnection)?) async throws(SDKError) -> T
+  ) async throws -> (value: T, identity: IdentityRecord, epoch: UInt64) {
+    let first = try await present(service)
+    do {
+      return (try await sent(first, request), first.identity, first.epoch)
+    } catch let error as SDKError where first.adapter.isRefusal(error) {
+      try await renewed(after: error, of: first.identity, on: first.state.service)
+    }
+    let next = try await present(first.state.service)
+    return (try await sent(next, request), next.identity, next.epoch)
+  }
+
+  /// Waits for the renewal of a credential that the vendor has refused. Begins one unless one is in progress.
+  ///
+  /// - Throws: the refusal when no renewal is possible; otherwise the renewal's failure.
+  private func renewed(after error: SDKError, of identity: IdentityRecord, on service: String?) async throws {
+    let pending = try await actor.change(service) { try $0.requestRefused(error, of: identity, on: service, $1) }
+    if let pending {
+      if case .failed(let failure) = try await pending.value() { throw failure }
+      return
+    }
+    // No renewal has begun, because it is not possible or there is a new credential already.
+    let present = try await present(service)
+    guard present.core.hasOther(than: identity.credential, on: service) else { throw error.about(id) }
+  }
+
+  /// Sends a request to its end, even if the caller is cancelled, and returns its result.
+  private func sent<T: Sendable>(
+    _ present: InstanceActor.Snapshot,
+    _ request:
+      @escaping @Sendable @concurrent (IdentityRecord, (any RealtimeConnection)?) async throws(SDKError) -> T
+  ) async throws -> T {
+    let (outcome, identity, connection) = (Promise<T>(), present.identity, present.connection)
+    environment.operations.start {
+      do throws(SDKError) {
+        outcome.resolve(.success(try await request(identity, connection)))
+      } catch {
+        outcome.resolve(.failure(error))
+      }
+    }
+    do {
+      return try await outcome.value()
+    } catch let error as SDKError {
+      throw error.about(id)
+    }
+  }
+}

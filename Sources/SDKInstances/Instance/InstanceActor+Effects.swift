@@ -1,0 +1,182 @@
+import Concurrency
+import DelegateBridge
+import Logging
+import SDKProtocol
+import StateStore
+
+extension InstanceActor {
+  /// Begins an effect.
+  ///
+  /// - Parameter unfinished: the error of cleanup that the step's commit has left to be done, which callers get.
+  func begin(_ effect: Effect, of service: String?, unfinished: SDKError?) {
+    switch effect {
+    case .end(let activity, let outcome):
+      outcomes.removeValue(forKey: activity)?.resolve(.success(unfinished.map { .failed($0) } ?? outcome))
+    case .supersede(let activity, let error):
+      outcomes.removeValue(forKey: activity)?.resolve(.failure(error))
+    case .endDemand: demands.removeValue(forKey: service)?.end()
+    case .resetBreaker: environment.bridge.reset(bridgeKey(service))
+    case .rejectAnswer: environment.bridge.reject(bridgeKey(service))
+    case .renewalEnded(let renewal): environment.onRenewal(renewal)
+    case .release(let reservation): environment.renewals.release(reservation)
+    case .log, .logConnection, .logAbandoned, .logDropped: effect.log(to: logger, of: service)
+    case .abandon(let connection): environment.operations.startBackground { await connection.close() }
+    case .closeConnection:
+      guard let open = connections.removeValue(forKey: service) else { return }
+      environment.operations.start { await open.close() }
+    case .adopt(let connection, let number):
+      connections[service] = connection
+      environment.operations.startBackground {
+        await ServiceWork.listen(to: connection, number: number, on: service, of: self)
+      }
+    case .deliver(let delivery):
+      let work = DeliveryWork(instance: self, adapter: core.adapter, delivery: delivery)
+      environment.operations.startBackground { await work.deliver() }
+    case .abandonLate(let delivery):
+      let work = DeliveryWork(instance: self, adapter: core.adapter, delivery: delivery)
+      environment.operations.start { await work.abandonLate() }
+    default:
+      guard let state = core[service] else { return }
+      beginWork(effect, ServiceWork(instance: self, adapter: core.adapter, state: state))
+    }
+  }
+
+  private func beginWork(_ effect: Effect, _ work: ServiceWork) {
+    let (operations, service) = (environment.operations, work.service)
+    let connection = connections[service]
+    switch effect {
+    case .connect(let number): operations.startBackground { await work.connect(number: number) }
+    case .ask(let question):
+      let (request, askedAt) = (request(question, on: service), environment.clock.now())
+      operations.start { await work.ask(request, askedAt: askedAt) }
+    case .confirm(let question, let error):
+      let request = request(question, on: service)
+      operations.start { await work.confirm(request, error) }
+    case .follow(let input): operations.start { await work.receive(input) }
+    case .offer(let credential): operations.start { await work.offer(credential) }
+    case .signIn(let credential): operations.start { await work.signIn(credential) }
+    case .createAnonymousUser: operations.start { await work.createAnonymousUser() }
+    case .endFormer(let credential): operations.start { await work.end(credential, isFormer: true, on: connection) }
+    case .endSession(let credential): operations.start { await work.end(credential, isFormer: false, on: connection) }
+    case .renewItself: operations.start { await work.renewItself() }
+    case .verify(let offered, let isProvided): operations.start { await work.verify(offered, isProvided: isProvided) }
+    case .probe(let credential): operations.start { await work.probe(credential) }
+    case .undo(let result, let isPresentUser):
+      operations.start { await work.undo(result, isPresentUser: isPresentUser) }
+    default: break
+    }
+  }
+
+  // MARK: The bridge
+
+  /// A request to the bridge that lasts as long as there is demand for the response. It returns `nil` when the demand
+  /// has ended.
+  typealias Request = @Sendable () async -> Result<BridgeAnswer, SDKError>?
+
+  /// Returns a function that sends a request to the bridge.
+  private func request(_ question: BridgeQuestion, on service: String?) -> Request {
+    let demand = demands[service] ?? Need()
+    demands[service] = demand
+    let (bridge, key, provider) = (environment.bridge, bridgeKey(service), core.provider)
+    let owner = core.definition.providerOwner
+    return {
+      await demand.run { () async -> Result<BridgeAnswer, SDKError> in
+        do throws(SDKError) {
+          return .success(try await bridge.ask(question, of: key, provider: provider, owner: owner))
+        } catch {
+          return .failure(error)
+        }
+      }
+    }
+  }
+
+  /// Requests the data for a login from the owner. Changes no state.
+  ///
+  /// - Returns: the request, and the epoch of the service.
+  func requestToOwner(
+    _ question: BridgeQuestion.Name, on service: String?
+  ) throws(SDKError) -> (request: Request, epoch: UInt64) {
+    let state = try core.existing(service)
+    let question = BridgeQuestion(
+      question, instance: id, kind: kind, service: service,
+      deadline: environment.clock.now() + core.adapter.traits.common.deadline)
+    return (request(question, on: service), state.machine.epoch)
+  }
+
+  // MARK: Results that take several steps
+
+  func signedIn(_ result: SignedIn, epoch: UInt64, on service: String?) async {
+    await changing.lock()
+    defer { changing.unlock() }
+    let end = await follow(service) { $0.signedIn(result, epoch: epoch, on: service, $1) }
+    guard !end.isTaken, let state = core[service] else { return }
+    for effect in core.undo(result, of: state) { begin(effect, of: service, unfinished: nil) }
+  }
+
+  func renewed(_ result: SignedIn, byItself: Bool, epoch: UInt64, on service: String?) async {
+    await changing.lock()
+    defer { changing.unlock() }
+    guard let failure = result.failure, !core.isDeleted, core[service]?.machine.epoch == epoch else {
+      let end = await follow(service) { $0.renewed(result, byItself: byItself, epoch: epoch, on: service, $1) }
+      if !end.isTaken { await follow(service) { core, _ in core.lost(result, of: service) } }
+      return
+    }
+    let unstored = await follow(service) { core, _ in core.keep(result, of: service) }.error
+    if unstored != nil { await follow(service) { core, _ in core.lost(result, of: service) } }
+    let error = unstored ?? failure
+    await follow(service) {
+      $0.received(
+        byItself ? .itselfFailed(epoch: epoch, error) : .verificationFailed(epoch: epoch, error), on: service, $1)
+    }
+  }
+
+  func delivered(_ delivery: Delivery, failure: SDKError?) async {
+    await changing.lock()
+    defer { changing.unlock() }
+    if failure == nil { await follow(delivery.service) { $0.sessionEnded(by: delivery, $1) } }
+    await follow(delivery.service) { $0.delivered(delivery, failure: failure, $1) }
+  }
+
+  func connectionEnded(_ end: RealtimeEnd, number: UInt64, on service: String?) async {
+    await changing.lock()
+    defer { changing.unlock() }
+    var isPresent = false
+    await follow(service) {
+      isPresent = $0.noteConnectionEnd(end, number: number, on: service, $1)
+      return Step()
+    }
+    guard isPresent else { return }
+    connections[service] = nil
+    await follow(service) { $0.connectionEnded(end, on: service, $1) }
+  }
+
+  // MARK: The first probe
+
+  /// Begins the probe of a credential from before this process, so that no revoked one is issued unchecked. Concurrent
+  /// callers wait for the same probe.
+  ///
+  /// - Returns: the end of the probe; `nil` if none is needed.
+  func firstProbe(on service: String?) async throws -> Promise<Void>? {
+    await changing.lock()
+    defer { changing.unlock() }
+    let state = try core.existing(service)
+    if let running = verifications[service] { return running }
+    guard !state.isVerified, core.isUsable(state, context(of: service)), let credential = state.identity.credential
+    else { return nil }
+    let end = Promise<Void>()
+    verifications[service] = end
+    let work = ServiceWork(instance: self, adapter: core.adapter, state: state)
+    environment.operations.start {
+      await work.probeFirst(credential)
+      end.resolve(.success(()))
+    }
+    return end
+  }
+
+  func verified(_ credential: Credential, epoch: UInt64, _ error: SDKError?, on service: String?) async {
+    await changing.lock()
+    defer { changing.unlock() }
+    verifications[service] = nil
+    await follow(service) { $0.verified(credential, epoch: epoch, error, on: service, $1) }
+  }
+}

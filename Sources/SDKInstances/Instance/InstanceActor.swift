@@ -1,0 +1,349 @@
+import Concurrency
+import DelegateBridge
+import JSONRPC
+import Logging
+import SDKProtocol
+import StateStore
+import Synchronization
+
+/// The state of an instance, which no other object holds, so that instances can't affect each other.
+///
+/// `InstanceCore` decides; this actor makes its steps one after another. A step is made on a copy of the state. The
+/// change is committed first, then the copy is adopted and published, then the effects begin. Work at the vendor or the
+/// bridge runs in `Operations`, and its result carries the epoch in which it began.
+actor InstanceActor {
+  nonisolated let uuid: InstanceUUID
+  nonisolated let id: InstanceID
+  nonisolated let kind: KindName
+  nonisolated let createdAt: Timestamp
+  nonisolated let environment: InstanceEnvironment
+  nonisolated let vendorClock: VendorClock
+  nonisolated let logger: Logger
+  nonisolated let published: Mutex<Published>
+
+  /// The state. It changes only while `changing` is locked.
+  private(set) var core: InstanceCore
+  /// The outcomes of activities for which callers wait.
+  var outcomes: [ActivityID: PendingOutcome] = [:]
+  /// The demand for a response of the bridge, by service.
+  var demands: [String?: Need] = [:]
+  /// The open realtime connections, by service.
+  var connections: [String?: any RealtimeConnection] = [:]
+  /// The first probes in progress, by service, of credentials from before this process.
+  var verifications: [String?: Promise<Void>] = [:]
+
+  /// Locked during each change of the instance, so that changes happen one after another. Who holds it waits for the
+  /// store only.
+  nonisolated let changing = AsyncMutex()
+  /// The time before which no deadline is served, because a change could not be stored. Otherwise a full disk would
+  /// keep the daemon busy.
+  private(set) var heldUntil: Timestamp?
+  /// The seconds until a deadline is served after a change could not be stored.
+  static let pauseAfterFailure = 5.0
+  /// The number of commits in progress.
+  private var commits = 0
+
+  /// Creates an instance from its stored form.
+  init(
+    stored: StoredInstance, definition: Definition, adapter: any SDKAdapter, provider: ProviderConfiguration?,
+    environment: InstanceEnvironment
+  ) throws {
+    uuid = stored.uuid
+    id = stored.id
+    kind = definition.kind
+    createdAt = stored.createdAt
+    self.environment = environment
+    vendorClock = environment.vendorClocks.clock(of: stored.uuid)
+    let core = try InstanceCore(
+      stored, definition: definition, adapter: adapter, provider: provider, now: environment.clock.now(),
+      random: environment.clock.random)
+    self.core = core
+    var logger = environment.logger
+    logger[metadataKey: "instance"] = "\(stored.id)"
+    logger[metadataKey: "kind"] = "\(definition.kind)"
+    self.logger = logger
+    if core.deliveries.count < stored.outbox.count {
+      logger.error(
+        "\(stored.outbox.count - core.deliveries.count) deliveries to the vendor can't be read and are not made.")
+    }
+    published = Mutex(Published(definition: definition, storageEpoch: stored.clientStorageEpoch))
+  }
+
+  // MARK: Steps
+
+  /// Makes a step as a change of its own.
+  ///
+  /// - Parameters:
+  ///   - service: the service whose bridge and delegates the step may depend on.
+  ///   - make: changes the copy of the state. If it throws, nothing has changed.
+  /// - Returns: the outcome of the activity that the step has begun or found, if there is one to wait for.
+  /// - Throws: the errors of `make`; the error of a change that could not be stored, if no activity ends with it.
+  @discardableResult
+  func change(
+    _ service: String?, _ make: @Sendable (inout InstanceCore, StepContext) throws -> Step
+  ) async throws -> PendingOutcome? {
+    try await change(service) { (try make(&$0, $1), ()) }.pending
+  }
+
+  /// Makes a step as a change of its own, which also gives the caller a value.
+  func change<Value: Sendable>(
+    _ service: String?, _ make: @Sendable (inout InstanceCore, StepContext) throws -> (step: Step, value: Value)
+  ) async throws -> (value: Value, pending: PendingOutcome?) {
+    await changing.lock()
+    defer { changing.unlock() }
+    return try await perform(service, make)
+  }
+
+  /// Makes a step that changes the user, after the end of a logout in progress.
+  ///
+  /// - Parameters:
+  ///   - service: the service as the caller names it.
+  ///   - make: as for `change`, with the name of the service that the caller means.
+  /// - Throws: also `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
+  func changeUser<Value: Sendable>(
+    of service: String?,
+    _ make: @Sendable (inout InstanceCore, _ service: String?, StepContext) throws -> (step: Step, value: Value)
+  ) async throws -> (value: Value, pending: PendingOutcome?) {
+    try await lock { core in (try? resolve(service)).flatMap { try? core.existing($0) } }
+    defer { changing.unlock() }
+    let name = try resolve(service)
+    return try await perform(name) { try make(&$0, name, $1) }
+  }
+
+  /// Returns the service that a call means.
+  nonisolated func resolve(_ service: String?) throws -> String? {
+    try published.withLock { try $0.resolve(service, of: id) }
+  }
+
+  /// The seconds to wait beyond the instance's `timeout`, so that a logout that times out can store its failure.
+  private static let grace = 2.0
+
+  /// Locks `changing`, after the end of the logout in progress on the service that `barrier` returns. The caller
+  /// unlocks it.
+  ///
+  /// - Parameter barrier: is called again after each wait.
+  private func lock(after barrier: (InstanceCore) -> ServiceState?) async throws {
+    let end = ContinuousClock.now + .seconds(core.adapter.traits.common.timeout + Self.grace)
+    await changing.lock()
+    while let state = barrier(core), state.machine.isSigningOut, let activity = state.running {
+      let logout = outcome(of: activity.id)
+      changing.unlock()
+      let left = max(0, (end - ContinuousClock.now) / .seconds(1))
+      do {
+        _ = try await logout.value(within: left, of: id, lacking: "The logout that came before has not ended")
+      } catch let error as SDKError where error.reason == .superseded {}
+      await changing.lock()
+    }
+  }
+
+  /// Makes a step while `changing` is locked.
+  private func perform<Value>(
+    _ service: String?, _ make: (inout InstanceCore, StepContext) throws -> (step: Step, value: Value)
+  ) async throws -> (value: Value, pending: PendingOutcome?) {
+    var next = core
+    let (step, value) = try make(&next, context(of: service))
+    // Before the step, because the activity may end with it.
+    let pending = step.awaited.map(outcome(of:))
+    if let error = await adopt(next, step).end.error { throw error.about(id) }
+    return (value, pending)
+  }
+
+  /// Makes a step for which no caller waits, as a change of its own. A change that can't be stored is logged.
+  func step(_ service: String?, _ make: @Sendable (inout InstanceCore, StepContext) -> Step) async {
+    await changing.lock()
+    defer { changing.unlock() }
+    await follow(service, make)
+  }
+
+  /// Makes a step for which no caller waits, while `changing` is locked.
+  ///
+  /// - Returns: the end of the step.
+  @discardableResult
+  func follow(_ service: String?, _ make: (inout InstanceCore, StepContext) -> Step) async -> SettledStep {
+    var next = core
+    let step = make(&next, context(of: service))
+    return await adopt(next, step).end
+  }
+
+  /// Commits a step's change, adopts the state after it, publishes that, and begins the effects.
+  ///
+  /// - Returns: the end of the step; the error of cleanup that is left to be done on the disk.
+  @discardableResult
+  private func adopt(_ next: InstanceCore, _ step: Step) async -> (end: SettledStep, unfinished: SDKError?) {
+    var commit = Result<CommitResult, SDKError>.success(CommitResult())
+    do throws(SDKError) {
+      if let error = step.error { throw error }
+      if let change = step.change {
+        commit = .success(try await self.commit(change))
+        heldUntil = nil
+      }
+    } catch {
+      heldUntil = environment.clock.now() + Self.pauseAfterFailure
+      logger.error("A change could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
+      commit = .failure(error)
+    }
+    let done = (try? commit.get()) ?? CommitResult()
+    if let wiped = done.wiped { for activity in step.wiping { outcomes[activity]?.wiped.set(wiped) } }
+    if let unfinished = done.unfinished {
+      logger.error("A wipe is not finished: \(unfinished.message)", metadata: ["reason": "\(unfinished.reason)"])
+    }
+    let former = core
+    let end = core.settle(step, to: next, commit)
+    let isSeen = core.isSeenOtherwise(than: former)
+    if isSeen { publish() }
+    // Emitted after publishing, so that observers of a logout can no longer read the former token.
+    environment.events.append(done.events)
+    for (service, effect) in end.effects { begin(effect, of: service, unfinished: done.unfinished) }
+    let isNews = isSeen || step.change != nil || !end.effects.isEmpty
+    if isNews || core.services.map(\.connection.retryAt) != former.services.map(\.connection.retryAt) { plan() }
+    return (end, done.unfinished)
+  }
+
+  private func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
+    commits += 1
+    defer { commits -= 1 }
+    return try await environment.store.commit(change)
+  }
+
+  /// Keeps the reservation of a service's next renewal, while `changing` is locked.
+  func keep(_ reservation: RenewalPlace?, of service: String?) { core[service]?.reservation = reservation }
+
+  /// Publishes the present state to readers.
+  func publish() {
+    let next = Published(core)
+    published.withLock { $0 = next }
+  }
+
+  /// Returns the facts from outside for a step of a service.
+  func context(of service: String?) -> StepContext {
+    let key = bridgeKey(service)
+    return StepContext(
+      now: environment.clock.now(), vendorAhead: vendorClock.correction, random: environment.clock.random(),
+      hasDelegate: environment.bridge.hasDelegate(key),
+      nextProviderAttempt: environment.bridge.status(of: key).nextAttemptAt)
+  }
+
+  /// Returns the bridge's key for a service.
+  nonisolated func bridgeKey(_ service: String?) -> BridgeKey {
+    BridgeKey(instance: uuid.description, service: service)
+  }
+
+  /// Returns as soon as no change is in progress, or one waits for the store, or the task is cancelled.
+  func answer() async {
+    while changing.isLocked, commits == 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) }
+  }
+
+  #if DEBUG
+    /// Runs `body` on the actor.
+    func run(_ body: @Sendable () -> Void) { body() }
+  #endif
+
+  // MARK: The definition
+
+  /// Puts a changed definition in force. Another backend wipes the identity. Changed settings wait for a logout in
+  /// progress, because they would end its connection or its user.
+  ///
+  /// - Throws: as `HostedInstance.redefine`.
+  func redefine(_ change: @Sendable (Definition) throws -> InstanceCore.NewDefinition) async throws {
+    try await lock { core in
+      guard let next = try? change(core.definition).definition, next.settings != core.definition.settings else {
+        return nil
+      }
+      return core.services.first { $0.machine.isSigningOut }
+    }
+    defer { changing.unlock() }
+    try core.checkAlive()
+    let new = try change(core.definition)
+    guard new.definition != core.definition else { return }
+    let former = core.adapter
+    var next = core
+    let step = try next.redefine(new, context: context(of:))
+    let done = await adopt(next, step)
+    if let error = done.end.error { throw error.about(id) }
+    if new.isOtherBackend || former.traits.common != new.adapter.traits.common { forgetClients() }
+    if let unfinished = done.unfinished { throw unfinished.about(id) }
+  }
+
+  /// Destroys everything that the instance stores. Activities in progress fail with `instanceNotFound`.
+  ///
+  /// - Returns: the error of cleanup that is left to be done on the disk.
+  func delete() async throws -> SDKError? {
+    await changing.lock()
+    defer { changing.unlock() }
+    try core.checkAlive()
+    var next = core
+    let step = try next.delete()
+    let done = await adopt(next, step)
+    if let error = done.end.error { throw error.about(id) }
+    for service in core.services.map(\.service) { environment.bridge.forget(bridgeKey(service)) }
+    forgetClients()
+    return done.unfinished?.about(id)
+  }
+
+  /// Closes the connections of the instance's HTTP clients, which can take a while.
+  private func forgetClients() {
+    let (http, uuid) = (environment.http, uuid)
+    environment.operations.startBackground { await http.forget(instance: uuid.description) }
+  }
+
+  // MARK: For callers
+
+  /// The state of a service at one time, with its open connection.
+  struct Snapshot: Sendable {
+    var core: InstanceCore
+    var state: ServiceState
+    var context: StepContext
+    var connection: (any RealtimeConnection)?
+
+    var adapter: any SDKAdapter { core.adapter }
+    var identity: IdentityRecord { state.identity }
+    var epoch: UInt64 { state.machine.epoch }
+  }
+
+  /// Returns the present state of a service.
+  ///
+  /// - Throws: `instanceNotFound` for a deleted instance.
+  func snapshot(of service: String?) throws(SDKError) -> Snapshot {
+    Snapshot(
+      core: core, state: try core.existing(service), context: context(of: service), connection: connections[service])
+  }
+
+  /// Returns the outcome of a service's activity in progress; `nil` if there is none, or `isMeant` returns `false`.
+  func running(on service: String?, _ isMeant: @Sendable (ServiceState) -> Bool) throws(SDKError) -> PendingOutcome? {
+    let state = try core.existing(service)
+    guard let activity = state.running, isMeant(state) else { return nil }
+    return outcome(of: activity.id)
+  }
+
+  /// Returns the token for a caller who needs one, or the outcome of the activity to wait for.
+  func wanted(
+    _ service: String?, minTTL: Double, isRenewed: Bool, http: Bool
+  ) async throws -> (token: Token?, pending: PendingOutcome?) {
+    await changing.lock()
+    defer { changing.unlock() }
+    await follow(service) { $0.noticeExpiry(on: service, $1) }
+    let (token, pending) = try await perform(service) {
+      try $0.wanted(minTTL: minTTL, isRenewed: isRenewed, http: http, on: service, $1)
+    }
+    return (token, pending)
+  }
+
+  /// Handles an app's report that the vendor refused the token. Ignores a token that is not the present one.
+  func reject(_ tokenId: TokenID, _ report: SDKError, on service: String?) async throws {
+    await changing.lock()
+    defer { changing.unlock() }
+    let state = try core.existing(service)
+    guard state.identity.credential?.tokenId == tokenId, state.machine.standing == .usable else { return }
+    logger.notice("An app reports that the vendor refused the token.", metadata: ["tokenId": "\(tokenId)"])
+    await follow(service) { core, _ in core.reportNote(of: report, on: service) }
+    await follow(service) { $0.reported(report, on: service, $1) }
+  }
+
+  /// Returns the outcome of an activity in progress. Call it before the activity can end.
+  private func outcome(of activity: ActivityID) -> PendingOutcome {
+    if let known = outcomes[activity] { return known }
+    let new = PendingOutcome()
+    outcomes[activity] = new
+    return new
+  }
+}

@@ -1,0 +1,55 @@
+import Concurrency
+import SDKProtocol
+import StateStore
+import Synchronization
+
+/// The outcome of an activity, for the callers that wait for it.
+final class PendingOutcome: Sendable {
+  private let outcome = Promise<AuthenticationMachine.Outcome>()
+  /// The counts of what the activity's commits wiped.
+  let wiped = WipeCounts()
+
+  /// The outcome if the activity has ended already.
+  var result: Result<AuthenticationMachine.Outcome, any Error>? { outcome.result }
+
+  func resolve(_ result: Result<AuthenticationMachine.Outcome, any Error>) { outcome.resolve(result) }
+
+  /// Waits for the end of the activity.
+  ///
+  /// - Throws: `superseded` when a newer activity took its place.
+  func value() async throws -> AuthenticationMachine.Outcome { try await outcome.value() }
+
+  /// Waits at most `seconds`, or without limit if that is `nil`. The activity goes on afterwards.
+  ///
+  /// - Parameter lacking: what has not come, for the error's message.
+  /// - Throws: also `timeout`.
+  func value(
+    within seconds: Double?, of id: InstanceID, lacking: String = "No new token came"
+  ) async throws -> AuthenticationMachine.Outcome {
+    guard let seconds else { return try await value() }
+    do {
+      return try await withTimeout(.seconds(seconds)) { try await self.value() }
+    } catch is TimeoutError {
+      throw SDKError(.unreachable, .timeout, "\(lacking) within the time given; the work goes on.", instance: id)
+    }
+  }
+
+  /// Waits for the end of the activity, also when the caller is cancelled.
+  ///
+  /// - Throws: the activity's failure, too.
+  @discardableResult
+  func success(of id: InstanceID) async throws -> AuthenticationMachine.Outcome {
+    let outcome = try await outcome.valueIgnoringCancellation()
+    if case .failed(let error) = outcome { throw error.about(id) }
+    return outcome
+  }
+}
+
+/// The counts of what an activity wiped, for the caller's answer.
+final class WipeCounts: Sendable {
+  private let counts = Mutex<CommitResult.Wiped?>(nil)
+
+  var value: CommitResult.Wiped? { counts.withLock { $0 } }
+
+  func set(_ wiped: CommitResult.Wiped) { counts.withLock { $0 = wiped } }
+}

@@ -1,0 +1,200 @@
+import Concurrency
+import DelegateBridge
+import Logging
+import SDKProtocol
+
+/// Work at the vendor or the bridge for a service. Its result goes back to the instance with the epoch in which the work
+/// began.
+struct ServiceWork: Sendable {
+  private let instance: InstanceActor
+  private let adapter: any SDKAdapter
+  private let identity: IdentityRecord
+  private let epoch: UInt64
+  let service: String?
+
+  /// Creates the work for a service in its present state.
+  init(instance: InstanceActor, adapter: any SDKAdapter, state: ServiceState) {
+    self.instance = instance
+    self.adapter = adapter
+    identity = state.identity
+    epoch = state.machine.epoch
+    service = state.service
+  }
+
+  /// Makes the step of an input for the state machine.
+  func receive(_ input: AuthenticationMachine.Input, with result: SignedIn? = nil) async {
+    await instance.step(service) { $0.received(input, on: service, with: result, $1) }
+  }
+
+  // MARK: Logins and logouts
+
+  func signIn(_ credential: CheckedCredential) async {
+    do throws(SDKError) {
+      await instance.signedIn(try await adapter.signIn(credential, from: identity), epoch: epoch, on: service)
+    } catch {
+      await receive(.signInFailed(epoch: epoch, error))
+    }
+  }
+
+  func createAnonymousUser() async {
+    do throws(SDKError) {
+      let result = try await adapter.capabilities.require(\.anonymousUsers).makeAnonymousUser(from: identity)
+      await receive(.anonymousAccepted(epoch: epoch), with: result)
+    } catch {
+      await receive(.anonymousFailed(epoch: epoch, error))
+    }
+  }
+
+  /// Ends the session of a credential.
+  ///
+  /// - Parameter isFormer: whether another user's login follows.
+  func end(_ credential: Credential?, isFormer: Bool, on connection: (any RealtimeConnection)?) async {
+    let error = await failure { () throws(SDKError) in
+      try await adapter.signOut(credential, of: identity, on: connection)
+    }
+    switch error {
+    case nil: await receive(isFormer ? .formerEnded(epoch: epoch, informed: true) : .signOutAccepted(epoch: epoch))
+    // The vendor's refusal counts as the end of a former user's session: the credential has no session to end.
+    case let error? where isFormer && error.origin == .vendor: await receive(.formerEnded(epoch: epoch))
+    case let error?:
+      await receive(isFormer ? .formerEndFailed(epoch: epoch, error) : .signOutFailed(epoch: epoch, error))
+    }
+  }
+
+  /// Logs a login out that came too late.
+  ///
+  /// - Parameter isPresentUser: whether the same user is signed in, whose session must stay.
+  func undo(_ result: SignedIn, isPresentUser: Bool) async {
+    if !isPresentUser {
+      let late = IdentityRecord(
+        phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
+      do throws(SDKError) {
+        try await adapter.signOut(result.credential, of: late, on: result.connection)
+        instance.logger.notice("A login that came too late was undone at the vendor.")
+      } catch {
+        instance.logger.warning("A login that came too late could not be undone at the vendor: \(error.message)")
+      }
+    }
+    await result.connection?.close()
+  }
+
+  // MARK: Renewals and probes
+
+  func offer(_ credential: CheckedCredential) async {
+    await instance.step(service) { $0.offered(credential, isProvided: true, epoch: epoch, on: service, $1) }
+  }
+
+  func renewItself() async {
+    do throws(SDKError) {
+      let result = try await adapter.capabilities.require(\.renewal).renewItself(identity)
+      await instance.renewed(result, byItself: true, epoch: epoch, on: service)
+    } catch {
+      await instance.step(service) { $0.renewalFailed(error, epoch: epoch, on: service, $1) }
+    }
+  }
+
+  func verify(_ offered: CheckedCredential, isProvided: Bool) async {
+    do throws(SDKError) {
+      let result = try await adapter.renew(with: offered, of: identity)
+      await instance.renewed(result, byItself: false, epoch: epoch, on: service)
+    } catch {
+      await instance.step(service) {
+        $0.verificationFailed(error, of: offered, isProvided: isProvided, epoch: epoch, on: service, $1)
+      }
+    }
+  }
+
+  func probe(_ credential: Credential) async {
+    let error = await failure { () throws(SDKError) in try await adapter.probe(credential, of: identity) }
+    await instance.step(service) { $0.probed(error, epoch: epoch, on: service, $1) }
+  }
+
+  /// Probes a credential from before this process.
+  func probeFirst(_ credential: Credential) async {
+    let error = await failure { () throws(SDKError) in try await adapter.probe(credential, of: identity) }
+    await instance.verified(credential, epoch: epoch, error, on: service)
+  }
+
+  // MARK: The bridge
+
+  func ask(_ request: InstanceActor.Request, askedAt: Timestamp) async {
+    switch await request() {
+    case nil: return
+    case .success(let answer)?:
+      await instance.step(service) { $0.answered(answer, epoch: epoch, askedAt: askedAt, on: service, $1) }
+    case .failure(let error)?:
+      await receive(.answered(epoch: epoch, error.reason == .providerDenied ? .denied(error) : .failed(error)))
+    }
+  }
+
+  /// Asks the owner whether to continue after a failure.
+  func confirm(_ request: InstanceActor.Request, _ error: SDKError) async {
+    let confirmation: AuthenticationMachine.Confirmation
+    switch await request() {
+    case nil: return
+    case .success(let answer)?: confirmation = answer.proceed == true ? .proceed : .declined(error)
+    case .failure(let failure)?:
+      confirmation = failure.reason == .providerDenied ? .declined(failure) : .failed(failure)
+    }
+    await receive(.confirmed(epoch: epoch, confirmation))
+  }
+
+  // MARK: Connections
+
+  func connect(number: UInt64) async {
+    do throws(SDKError) {
+      let connection = try await adapter.capabilities.require(\.connection).connect(identity)
+      await instance.step(service) { core, _ in core.connected(connection, number: number, on: service) }
+    } catch {
+      let end = adapter.isRefusal(error) ? RealtimeEnd.refused(error) : .lost(error)
+      await instance.connectionEnded(end, number: number, on: service)
+    }
+  }
+
+  /// Receives what the vendor sends until the connection ends. Keeps nothing else of the instance's state alive.
+  static func listen(
+    to connection: any RealtimeConnection, number: UInt64, on service: String?, of instance: InstanceActor
+  ) async {
+    let end = await connection.run { news in await hear(news, number: number, on: service, of: instance) }
+    await connection.close()
+    await instance.connectionEnded(end, number: number, on: service)
+  }
+
+  /// Not inlined: a merge has a large frame, for which each connection's task would reserve memory.
+  @inline(never)
+  private static func hear(
+    _ news: RealtimeNews, number: UInt64, on service: String?, of instance: InstanceActor
+  ) async {
+    await instance.step(service) { $0.heard(news, number: number, on: service, $1) }
+  }
+}
+
+/// Work at the vendor for a delivery.
+struct DeliveryWork: Sendable {
+  let instance: InstanceActor
+  let adapter: any SDKAdapter
+  let delivery: Delivery
+
+  func deliver() async {
+    let error = await failure { () throws(SDKError) in
+      try await adapter.capabilities.require(\.cleanup).deliver(delivery)
+    }
+    await instance.delivered(delivery, failure: error)
+  }
+
+  /// Gives up a delivery whose time is over.
+  func abandonLate() async {
+    let error = SDKError(.unreachable, .timeout, "The time to tell the vendor was over before it could be reached.")
+    await instance.delivered(delivery, failure: error)
+  }
+}
+
+/// Returns the error of work; `nil` for a success.
+private func failure(_ work: () async throws(SDKError) -> Void) async -> SDKError? {
+  do throws(SDKError) {
+    try await work()
+    return nil
+  } catch {
+    return error
+  }
+}
