@@ -104,7 +104,7 @@ actor InstanceActor {
     of service: String?,
     _ make: @Sendable (inout InstanceCore, _ service: String?, StepContext) throws -> (step: Step, value: Value)
   ) async throws -> (value: Value, pending: PendingOutcome?) {
-    try await lock { core in (try? resolve(service)).flatMap { try? core.existing($0) } }
+    try await lock { try $0.existing(try resolve(service)) }
     defer { changing.unlock() }
     let name = try resolve(service)
     return try await perform(name) { try make(&$0, name, $1) }
@@ -121,11 +121,11 @@ actor InstanceActor {
   /// Locks `changing`, after the end of the logout in progress on the service that `barrier` returns. The caller
   /// unlocks it.
   ///
-  /// - Parameter barrier: is called again after each wait.
-  private func lock(after barrier: (InstanceCore) -> ServiceState?) async throws {
+  /// - Parameter barrier: is called again after each wait. There is nothing to wait for when it throws.
+  private func lock(after barrier: (InstanceCore) throws -> ServiceState?) async throws {
     let end = ContinuousClock.now + .seconds(core.adapter.traits.common.timeout + Self.grace)
     await changing.lock()
-    while let state = barrier(core), state.machine.isSigningOut, let activity = state.running {
+    while let state = try? barrier(core), state.machine.isSigningOut, let activity = state.running {
       let logout = outcome(of: activity.id)
       changing.unlock()
       let left = max(0, (end - ContinuousClock.now) / .seconds(1))
@@ -246,9 +246,7 @@ actor InstanceActor {
   /// - Throws: as `HostedInstance.redefine`.
   func redefine(_ change: @Sendable (Definition) throws -> InstanceCore.NewDefinition) async throws {
     try await lock { core in
-      guard let next = try? change(core.definition).definition, next.settings != core.definition.settings else {
-        return nil
-      }
+      guard try change(core.definition).definition.settings != core.definition.settings else { return nil }
       return core.services.first { $0.machine.isSigningOut }
     }
     defer { changing.unlock() }

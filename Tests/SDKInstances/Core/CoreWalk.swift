@@ -21,7 +21,7 @@ struct CoreWalk {
   private(set) var work: [Work] = []
   private(set) var rules = CoreRules()
   private(set) var store = InMemoryState()
-  private var context = StepContext(now: ManualClock.start)
+  private(set) var context = StepContext(now: ManualClock.start)
   private let fault: CoreFault?
   /// The last steps.
   private(set) var trace: [String] = []
@@ -53,79 +53,144 @@ struct CoreWalk {
 
   // MARK: Moves
 
-  /// Makes one step at random.
+  /// Something that happens to the instance.
+  struct Move {
+    enum Kind {
+      /// A login with a token that lives for so many seconds, or without limit.
+      case signIn(user: String, lifetime: Double?, isAwaited: Bool)
+      case signOut(isLocal: Bool)
+      case token(minTTL: Double)
+      case refresh(isResetting: Bool)
+      /// An app reports that the vendor refused the token.
+      case report
+      case createUser
+      case amend
+      case register(address: Int)
+      case unregister(Int)
+      /// An app opens a session.
+      case hasten
+      /// The vendor refuses a request in the user's name.
+      case refuse
+      /// The vendor's clock is found to be ahead.
+      case vendorAhead(Double)
+      /// Time passes, and the deadline is served.
+      case wait(Double)
+      /// Work ends: well if `failure` is `nil`. A new token lives for `lifetime` seconds.
+      case result(of: Int, failure: SDKError?, lifetime: Double?)
+    }
+
+    var kind: Kind
+    var service: String?
+    /// Whether the change can't be stored.
+    var fails = false
+  }
+
+  /// Makes one move at random.
   mutating func step(_ random: inout SeededGenerator) {
     context.random = Double.random(in: 0...1, using: &random)
     context.hasDelegate = Int.random(in: 0..<10, using: &random) == 0
     context.nextProviderAttempt = Int.random(in: 0..<10, using: &random) == 0 ? context.now + 20 : nil
+    var kind: Move.Kind
     if !work.isEmpty, Int.random(in: 0..<5, using: &random) < 3 {
-      result(of: work.remove(at: Int.random(in: 0..<work.count, using: &random)), &random)
+      kind = Self.result(of: Int.random(in: 0..<work.count, using: &random), &random)
     } else {
-      let service = core.services.randomElement(using: &random)?.service
-      call(on: service, &random)
+      kind = call(&random)
     }
+    let service = core.services.randomElement(using: &random)?.service
+    make(Move(kind: kind, service: service, fails: Int.random(in: 0..<12, using: &random) == 0))
   }
 
   /// Gives every effect a result, until none is left.
   mutating func drain(_ random: inout SeededGenerator) {
-    for _ in 0..<10_000 where !work.isEmpty { result(of: work.removeLast(), &random) }
+    for _ in 0..<10_000 where !work.isEmpty {
+      make(Move(kind: Self.result(of: work.count - 1, &random), fails: Int.random(in: 0..<12, using: &random) == 0))
+    }
   }
 
-  private mutating func call(on service: String?, _ random: inout SeededGenerator) {
-    let fails = Int.random(in: 0..<12, using: &random) == 0
+  private func call(_ random: inout SeededGenerator) -> Move.Kind {
     switch Int.random(in: 0..<17, using: &random) {
     case 0, 1:
-      let token = token(of: Bool.random(using: &random) ? "alice" : "bob", &random)
-      let operation = Bool.random(using: &random) ? "op-\(number)" : nil
+      .signIn(
+        user: Bool.random(using: &random) ? "alice" : "bob", lifetime: Self.lifetime(&random),
+        isAwaited: Bool.random(using: &random))
+    case 2: .signOut(isLocal: Bool.random(using: &random))
+    case 3, 4: .token(minTTL: [0, 30, 4000].randomElement(using: &random) ?? 0)
+    case 5: .refresh(isResetting: Bool.random(using: &random))
+    case 6: .report
+    case 7: .createUser
+    case 8: .amend
+    case 9: .register(address: number % 5)
+    case 10: .unregister(Int.random(in: 0..<8, using: &random))
+    case 11: .hasten
+    case 12: .refuse
+    case 13: .vendorAhead([0, 0, 45, -45].randomElement(using: &random) ?? 0)
+    default: .wait([1, 20, 61, 700, -50].randomElement(using: &random) ?? 1)
+    }
+  }
+
+  private static func result(of index: Int, _ random: inout SeededGenerator) -> Move.Kind {
+    let failure = Bool.random(using: &random) ? failures.randomElement(using: &random) : nil
+    return .result(of: index, failure: failure, lifetime: lifetime(&random))
+  }
+
+  private static let failures = [
+    SampleErrors.refused, SampleErrors.network, SampleErrors.forbidden, SampleErrors.serverError,
+  ]
+
+  private static func lifetime(_ random: inout SeededGenerator) -> Double? {
+    Bool.random(using: &random) ? Double.random(in: 10...4000, using: &random) : nil
+  }
+
+  /// Makes a move.
+  mutating func make(_ move: Move) {
+    let (service, fails) = (move.service, move.fails)
+    switch move.kind {
+    case .signIn(let user, let lifetime, let isAwaited):
+      let token = token(of: user, lifetime: lifetime)
+      let operation = isAwaited ? nil : "op-\(number)"
       perform(service, fails: fails) { core, context in
         try core.signIn(token, operation: operation, on: service, context)
       }
-    case 2:
-      let isLocal = Bool.random(using: &random)
+    case .signOut(let isLocal):
       perform(service, fails: fails) { core, context in
         try core.signOut(
           localOnly: isLocal, as: .explicit, operation: nil, telling: [], requiringUser: nil, on: service, context)
       }
-    case 3, 4:
-      let minTTL: Double = [0, 30, 4000].randomElement(using: &random) ?? 0
+    case .token(let minTTL):
       perform(service, fails: fails) { core, context in
         try core.wanted(minTTL: minTTL, isRenewed: false, http: false, on: service, context).step
       }
-    case 5:
-      let isResetting = Bool.random(using: &random)
-      perform(service, fails: fails) { core, context in
-        try core.refreshDemanded(resetting: isResetting, on: service, context)
-      }
-    case 6: perform(service, fails: fails) { $0.reported(SampleErrors.refused, on: service, $1) }
-    case 7:
-      perform(service, fails: fails) { core, context in
-        try core.createAnonymousUser(on: service, context)
-      }
-    case 8:
+    case .refresh(let isResetting):
+      perform(service, fails: fails) { try $0.refreshDemanded(resetting: isResetting, on: service, $1) }
+    case .report: perform(service, fails: fails) { $0.reported(SampleErrors.refused, on: service, $1) }
+    case .createUser: perform(service, fails: fails) { try $0.createAnonymousUser(on: service, $1) }
+    case .amend:
       let value = Secret("value\(number)")
       perform(service, fails: fails) { core, _ in
         try core.amend(service, requiringUser: nil) { $0["note"] = value }
       }
-    case 9:
+    case .register(let address):
       guard let state = core[service], state.identity.user != .none else { return }
-      let endpoint = PushEndpoint(address: Secret("a\(number % 5)"), type: .other, locale: nil)
+      let endpoint = PushEndpoint(address: Secret("a\(address)"), type: .other, locale: nil)
       number += 1
-      let new = core.registration(
-        of: endpoint, on: state, rules: PushRules(), newId: "p-\(number)", context.now)
+      let new = core.registration(of: endpoint, on: state, rules: PushRules(), newId: "p-\(number)", context.now)
       perform(service, fails: fails) { core, _ in
         try core.keep(new.push, replacing: new.former, epoch: state.machine.epoch)
       }
-    case 10:
-      guard let push = core.pushes.randomElement(using: &random) else { return }
+    case .unregister(let index):
+      guard !core.pushes.isEmpty else { return }
+      let push = core.pushes[index % core.pushes.count]
       perform(service, fails: fails) { core, _ in core.remove(push) }
-    case 11: perform(service, fails: fails) { $0.hastenConnection(of: service, $1) }
-    case 12:
+    case .hasten: perform(service, fails: fails) { $0.hastenConnection(of: service, $1) }
+    case .refuse:
       guard let identity = core[service]?.identity else { return }
       perform(service, fails: fails) { try $0.requestRefused(SampleErrors.refused, of: identity, on: service, $1) }
-    case 13: context.vendorAhead = [0, 0, 45, -45].randomElement(using: &random) ?? 0
-    default:
-      context.now = context.now + ([1, 20, 61, 700, -50].randomElement(using: &random) ?? 1)
+    case .vendorAhead(let seconds): context.vendorAhead = seconds
+    case .wait(let seconds):
+      context.now = context.now + seconds
       deadlineReached(fails: fails)
+    case .result(let index, let failure, let lifetime):
+      result(of: work.remove(at: index), failure, lifetime: lifetime, fails: fails)
     }
   }
 
@@ -140,17 +205,14 @@ struct CoreWalk {
 
   // MARK: Results
 
-  private mutating func result(of work: Work, _ random: inout SeededGenerator) {
-    let (service, fails) = (work.service, Int.random(in: 0..<12, using: &random) == 0)
+  private mutating func result(of work: Work, _ failure: SDKError?, lifetime: Double?, fails: Bool) {
+    let service = work.service
     var epoch = work.epoch
     if fault == .takesLateResults, let present = core[service]?.machine.epoch { epoch = present }
-    let error = [SampleErrors.refused, SampleErrors.network, SampleErrors.forbidden, SampleErrors.serverError]
-      .randomElement(using: &random)
-    let failure = Bool.random(using: &random) ? error : nil
     if let number = work.attempt ?? work.connection {
       return connectionResult(of: work, number: number, failure, fails: fails)
     }
-    let renewed = token(of: work.identity.user.externalId ?? "alice", &random)
+    let renewed = token(of: work.identity.user.externalId ?? "alice", lifetime: lifetime)
     perform(service, fails: fails) { core, context in
       let step: Step
       switch work.effect {
@@ -240,9 +302,9 @@ struct CoreWalk {
     if isPresent { perform(service, fails: fails) { $0.connectionEnded(end, on: service, $1) } }
   }
 
-  private mutating func token(of user: String, _ random: inout SeededGenerator) -> CheckedCredential {
+  private mutating func token(of user: String, lifetime: Double?) -> CheckedCredential {
     number += 1
-    let end = Bool.random(using: &random) ? context.now + Double.random(in: 10...4000, using: &random) : nil
+    let end = lifetime.map { context.now + $0 }
     let until = end.map { "@\(($0 - ManualClock.start))" } ?? ""
     return CheckedCredential(
       credential: Credential(

@@ -18,6 +18,18 @@ struct CoreWalkTests {
     }
   }
 
+  /// The states of one search at most: `SDKD_SEARCH_STATES` for all of them by hand.
+  private static let states = ProcessInfo.processInfo.environment["SDKD_SEARCH_STATES"].flatMap { Int($0) } ?? 3_000
+
+  @Test(
+    "Every rule holds in each state that a small world can reach", arguments: AuthenticationPolicy.samples.indices)
+  func everyStateKeepsTheRules(policy: Int) async throws {
+    var search = CoreSearch()
+    await search.run(try CoreWalk(AuthenticationPolicy.samples[policy]), limit: Self.states)
+    print("Policy \(policy): \(search.states) states, \(search.moves) moves, \(search.left) moves led too far.")
+    #expect(search.finding?.broken ?? [] == [], "\(search.finding?.path.joined(separator: "\n") ?? "")")
+  }
+
   @Test("The rules find a planted fault", arguments: CoreFault.allCases)
   func plantedFaultsAreFound(fault: CoreFault) async throws {
     var broken: Set<String> = []
