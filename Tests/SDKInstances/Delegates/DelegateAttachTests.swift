@@ -19,7 +19,8 @@ struct DelegateAttachTests {
       _ = try await world.instance("hidden")
       let session = world.session(uid: 7)
       func reason(_ ids: JSON) async -> String? {
-        await world.call("delegate.attach", ["instances": ids], on: session).reason
+        let answer = await world.call("delegate.attach", ["instances": ids], on: session)
+        return answer.reason
       }
       #expect(await reason(["mine", "seen"]) == "accessDenied")
       #expect(await reason(["mine", "hidden"]) == "instanceNotFound")
