@@ -26,10 +26,10 @@ public struct JSONParser {
   /// calls 30 a generous limit for text in any language.
   public static let maximumMarks = 128
 
-  private let bytes: UnsafeBufferPointer<UInt8>
+  let bytes: UnsafeBufferPointer<UInt8>
   private let maximumMarks: Int
-  private var position = 0
-  private var depth = 0
+  var position = 0
+  var depth = 0
 
   /// Returns the value that the whole of `bytes` spells.
   ///
@@ -39,30 +39,34 @@ public struct JSONParser {
   public static func parse(
     _ bytes: some Sequence<UInt8>, maximumMarks: Int = maximumMarks
   ) throws(JSONSyntaxError) -> JSON {
-    let result: Result<JSON, JSONSyntaxError>
-    if let parsed = bytes.withContiguousStorageIfAvailable({ parseResult($0, maximumMarks) }) {
-      result = parsed
-    } else {
-      result = Array(bytes).withUnsafeBufferPointer { parseResult($0, maximumMarks) }
-    }
-    return try result.get()
+    try parse(bytes, maximumMarks) { parser throws(JSONSyntaxError) in try parser.value() }
   }
 
   /// Returns the value that `text` spells, within the default limits.
   public static func parse(_ text: String) throws(JSONSyntaxError) -> JSON { try parse(text.utf8) }
 
-  private static func parseResult(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ maximumMarks: Int
-  ) -> Result<JSON, JSONSyntaxError> {
-    do throws(JSONSyntaxError) {
-      var parser = JSONParser(bytes: bytes, maximumMarks: maximumMarks)
-      let value = try parser.value()
-      parser.skipSpace()
-      guard parser.position == bytes.count else { throw parser.error("text after the value") }
-      return .success(value)
-    } catch {
-      return .failure(error)
+  /// Returns the message or batch that the whole of `bytes` spells.
+  static func parseMessage(_ bytes: some Sequence<UInt8>) throws(JSONSyntaxError) -> MessageText {
+    try parse(bytes, maximumMarks) { parser throws(JSONSyntaxError) in try parser.messageText() }
+  }
+
+  private static func parse<Content>(
+    _ bytes: some Sequence<UInt8>, _ maximumMarks: Int,
+    _ read: (inout JSONParser) throws(JSONSyntaxError) -> Content
+  ) throws(JSONSyntaxError) -> Content {
+    func result(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<Content, JSONSyntaxError> {
+      do throws(JSONSyntaxError) {
+        var parser = JSONParser(bytes: bytes, maximumMarks: maximumMarks)
+        let content = try read(&parser)
+        parser.skipSpace()
+        guard parser.position == bytes.count else { throw parser.error("text after the value") }
+        return .success(content)
+      } catch {
+        return .failure(error)
+      }
     }
+    if let result = bytes.withContiguousStorageIfAvailable(result) { return try result.get() }
+    return try Array(bytes).withUnsafeBufferPointer(result).get()
   }
 
   private init(bytes: UnsafeBufferPointer<UInt8>, maximumMarks: Int) {
@@ -70,7 +74,7 @@ public struct JSONParser {
     self.maximumMarks = maximumMarks
   }
 
-  private func error(_ problem: String) -> JSONSyntaxError {
+  func error(_ problem: String) -> JSONSyntaxError {
     JSONSyntaxError(problem: problem, offset: position, isBeyondLimits: false)
   }
 
@@ -78,9 +82,13 @@ public struct JSONParser {
     JSONSyntaxError(problem: problem, offset: position, isBeyondLimits: true)
   }
 
-  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+  func occursTwice(_ name: String) -> JSONSyntaxError {
+    refusal("the member \(name.clipped(toUTF8: 64).debugDescription) occurs twice")
+  }
 
-  private mutating func skipSpace() {
+  var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  mutating func skipSpace() {
     while position < bytes.count {
       switch bytes[position] {
       case 0x20, 0x09, 0x0A, 0x0D: position += 1
@@ -89,7 +97,7 @@ public struct JSONParser {
     }
   }
 
-  private mutating func value() throws(JSONSyntaxError) -> JSON {
+  mutating func value() throws(JSONSyntaxError) -> JSON {
     skipSpace()
     guard let next else { throw error("the text ends where a value is expected") }
     switch next {
@@ -157,10 +165,8 @@ public struct JSONParser {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw error("a member's name is expected") }
       let key = try string()
-      if object.contains(key) { throw refusal("the member \(key.clipped(toUTF8: 64).debugDescription) occurs twice") }
-      skipSpace()
-      guard next == UInt8(ascii: ":") else { throw error("a colon is expected") }
-      position += 1
+      if object.contains(key) { throw occursTwice(key) }
+      try colon()
       object.append(new: key, try value())
       skipSpace()
       switch next {
@@ -171,6 +177,12 @@ public struct JSONParser {
       default: throw error("a comma or } is expected")
       }
     }
+  }
+
+  mutating func colon() throws(JSONSyntaxError) {
+    skipSpace()
+    guard next == UInt8(ascii: ":") else { throw error("a colon is expected") }
+    position += 1
   }
 
   private mutating func digits() throws(JSONSyntaxError) {
@@ -195,21 +207,31 @@ public struct JSONParser {
     return JSONNumber(checked: String(decoding: bytes[start..<position], as: UTF8.self))
   }
 
-  private mutating func string() throws(JSONSyntaxError) -> String {
+  mutating func string() throws(JSONSyntaxError) -> String {
     position += 1
     let start = position
-    while let byte = next {
+    var all: UInt8 = 0
+    while position < bytes.count {
+      let byte = bytes[position]
       switch byte {
       case UInt8(ascii: "\""):
-        let text = try text(of: bytes.span.extracting(start..<position))
+        let span = bytes.span.extracting(start..<position)
+        let text = all < 0x80 ? Self.ascii(span) : try text(of: span)
         position += 1
         return text
       case UInt8(ascii: "\\"): return try escapedString(from: start)
       case 0..<0x20: throw error("a control character stands in a string")
-      default: position += 1
+      default:
+        all |= byte
+        position += 1
       }
     }
     throw error("a string does not end")
+  }
+
+  /// Returns the text of bytes below 128, which need no validation.
+  private static func ascii(_ bytes: Span<UInt8>) -> String {
+    String(copying: unsafe UTF8Span(unchecked: bytes, isKnownASCII: true))
   }
 
   private func text(of bytes: Span<UInt8>) throws(JSONSyntaxError) -> String {

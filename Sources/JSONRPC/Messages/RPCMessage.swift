@@ -31,38 +31,16 @@ public enum RPCMessage: Sendable {
   /// The largest size of a method's name, in bytes.
   public static let maximumMethodBytes = 64
 
-  /// The members of a message, found in one pass.
-  private struct Members {
-    static let names = ["jsonrpc", "id", "method", "params", "result", "error"]
-
-    var jsonrpc, id, method, params, result, error: JSON?
-    /// The name of the first member that isn't part of any message.
-    var unknown: String?
-
-    init(_ object: JSONObject) {
-      let members = object.members
-      // By index, so that no value is copied but the one that is kept.
-      for index in members.indices {
-        switch UTF8Key(members[index].key) {
-        case "jsonrpc": jsonrpc = members[index].value
-        case "id": id = members[index].value
-        case "method": method = members[index].value
-        case "params": params = members[index].value
-        case "result": result = members[index].value
-        case "error": error = members[index].value
-        default: unknown = unknown ?? members[index].key
-        }
-      }
-    }
-  }
-
   /// Reads a message from a JSON value.
   public init(_ json: JSON) {
     guard let object = json.objectValue else {
       self = .invalid(id: .null, .invalidRequest("A message is a JSON object, not a \(json.typeName)."))
       return
     }
-    let members = Members(object)
+    self.init(MessageMembers(object))
+  }
+
+  init(_ members: MessageMembers) {
     var id: RPCID?
     if let value = members.id {
       guard let known = RPCID(value) else {
@@ -80,15 +58,15 @@ public enum RPCMessage: Sendable {
     self = Self.read(members, id: id)
   }
 
-  private static func read(_ members: Members, id: RPCID?) -> RPCMessage {
+  private static func read(_ members: MessageMembers, id: RPCID?) -> RPCMessage {
     func invalid(_ message: String, _ member: String) -> RPCMessage {
       .invalid(id: id ?? .null, .invalidRequest(message, member: member))
     }
-    guard members.jsonrpc?.stringValue == "2.0" else {
+    guard members.isVersion2 else {
       return invalid("The member jsonrpc must be \"2.0\".", "jsonrpc")
     }
     if let unknown = members.unknown {
-      let hint = unknown.nearest(in: Members.names).map { " Did you mean \($0)?" } ?? ""
+      let hint = unknown.nearest(in: MessageMembers.Name.allCases.map(\.rawValue)).map { " Did you mean \($0)?" } ?? ""
       let name = unknown.clipped(toUTF8: 64)
       return invalid("The member \(name) is not known in a message.\(hint)", name)
     }
@@ -112,7 +90,7 @@ public enum RPCMessage: Sendable {
     return .request(RPCRequest(id: id, method: name, params: params))
   }
 
-  private static func response(_ members: Members, id: RPCID?) -> RPCMessage {
+  private static func response(_ members: MessageMembers, id: RPCID?) -> RPCMessage {
     guard let id else {
       return .invalid(id: .null, .invalidRequest("The member method is missing.", member: "method"))
     }
@@ -141,11 +119,19 @@ public enum RPCFrame: Sendable {
   ///
   /// - Throws: the error to answer with `id: null`.
   public init(_ bytes: some Sequence<UInt8>) throws(RPCError) {
-    let json: JSON
-    do { json = try JSONParser.parse(bytes) } catch { throw .unparsed(error) }
-    guard let elements = json.arrayValue else {
-      self = .single(RPCMessage(json))
-      return
+    let elements: [JSON]
+    do {
+      switch try JSONParser.parseMessage(bytes) {
+      case .members(let members):
+        self = .single(RPCMessage(members))
+        return
+      case .value(.array(let array)): elements = array
+      case .value(let json):
+        self = .single(RPCMessage(json))
+        return
+      }
+    } catch {
+      throw .unparsed(error)
     }
     guard !elements.isEmpty else { throw .invalidRequest("A batch holds at least one message.") }
     guard elements.count <= Self.maximumBatch else {

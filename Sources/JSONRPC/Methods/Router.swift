@@ -5,8 +5,8 @@
 /// A `Subject` is what a call is about, such as a name in its params. A caller needs it before the call begins, to put
 /// calls in an order.
 public struct Router<Context: Sendable, Subject: Sendable>: Sendable {
-  /// A call that is ready to run, with its decoded params. Returns the result as JSON text.
-  public typealias Operation = @Sendable () async throws -> [UInt8]
+  /// A call with its decoded params, to run for a caller's `Context`. Returns the result as JSON text.
+  public typealias Operation = @Sendable (Context) async throws -> [UInt8]
   /// Checks and decodes the params of one call. Runs on any thread, because it does not depend on the caller.
   public typealias Read = @Sendable (JSON?) throws(RPCError) -> ReadCall
 
@@ -14,16 +14,8 @@ public struct Router<Context: Sendable, Subject: Sendable>: Sendable {
   public struct ReadCall: Sendable {
     /// What the call is about.
     public let subject: Subject
-    /// Starts the call with the caller's `Context`: answers it at once or returns the operation to run.
-    public let begin: @Sendable (Context) -> Prepared
-  }
-
-  /// A call whose params have passed the check of their shape.
-  public enum Prepared: Sendable {
-    /// A call that was answered at once: the result as JSON text.
-    case immediate([UInt8])
-    /// A call that is still to run: the operation returns the result as JSON text.
-    case deferred(Operation)
+    /// Runs the call.
+    public let run: Operation
   }
 
   /// The route of one method.
@@ -49,18 +41,15 @@ public struct Router<Context: Sendable, Subject: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - subject: returns what a call with these params is about.
-  ///   - immediate: answers without waiting, or returns `nil` if it can't; runs on the event loop.
-  ///   - handler: runs the method when `immediate` has not answered.
+  ///   - handler: runs the method.
   public mutating func register<M: RPCMethod>(
     _ method: M.Type, about subject: @escaping @Sendable (M.Params) -> Subject,
-    immediate: (@Sendable (M.Params, Context) -> [UInt8]?)? = nil,
     handler: @escaping @Sendable (M.Params, Context) async throws -> M.Result
   ) {
     routes[M.name] = Route(method: method) { json throws(RPCError) in
       let params = try M.decode(json)
       return ReadCall(subject: subject(params)) { context in
-        if let answer = immediate?(params, context) { return .immediate(answer) }
-        return .deferred { JSONWriter.bytes(of: try JSONValueEncoder.encode(try await handler(params, context))) }
+        JSONWriter.bytes(of: try JSONValueEncoder.encode(try await handler(params, context)))
       }
     }
   }

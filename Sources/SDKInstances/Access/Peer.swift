@@ -1,22 +1,30 @@
 import Synchronization
 
 /// The process at the other end of a connection, as the kernel and systemd identify it.
-public struct Peer: Sendable {
+public final class Peer: Sendable {
   /// The process that connected. For display only: the number may belong to another process by now.
-  public var pid: Int32
+  public let pid: Int32
   /// The user id.
-  public var uid: UInt32
+  public let uid: UInt32
   /// The group id.
-  public var gid: UInt32
+  public let gid: UInt32
   /// The ids of the supplementary groups.
-  public var groups: [UInt32]
-  private let lookup: ProcessLookup
+  public let groups: [UInt32]
+  private let look: @Sendable () -> PeerProcess
+  private let known: Mutex<PeerProcess?>
+  /// The credential that the peer got last, for the audit.
+  let lastCredential = Mutex<AuditTally.Credential?>(nil)
 
   /// A peer with these credentials.
   public init(
     pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], process: PeerProcess = PeerProcess()
   ) {
-    self.init(pid: pid, uid: uid, gid: gid, groups: groups, ProcessLookup(known: process) { process })
+    self.pid = pid
+    self.uid = uid
+    self.gid = gid
+    self.groups = groups
+    look = { process }
+    known = Mutex(process)
   }
 
   /// A peer whose process is looked up on first use.
@@ -25,43 +33,28 @@ public struct Peer: Sendable {
   public init(
     pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32], look: @escaping @Sendable () -> PeerProcess
   ) {
-    self.init(pid: pid, uid: uid, gid: gid, groups: groups, ProcessLookup(known: nil, look))
-  }
-
-  private init(pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32], _ lookup: ProcessLookup) {
     self.pid = pid
     self.uid = uid
     self.gid = gid
     self.groups = groups
-    self.lookup = lookup
+    self.look = look
+    known = Mutex(nil)
   }
 
   /// The unit and the program of the process. The first access reads `/proc`.
-  public var process: PeerProcess { lookup.process }
-
-  /// The unit and the program, if they were looked up before; otherwise `nil`. Never reads `/proc`.
-  public var knownProcess: PeerProcess? { lookup.known }
-}
-
-/// The process of a peer, and the function that looks it up.
-private final class ProcessLookup: Sendable {
-  private let look: @Sendable () -> PeerProcess
-  private let result: Mutex<PeerProcess?>
-
-  init(known: PeerProcess?, _ look: @escaping @Sendable () -> PeerProcess) {
-    self.look = look
-    result = Mutex(known)
-  }
-
-  var known: PeerProcess? { result.withLock { $0 } }
-
-  var process: PeerProcess {
-    if let known { return known }
+  public var process: PeerProcess {
+    if let process = knownProcess { return process }
     // Look up outside the mutex, so that an event loop never waits for `/proc`.
     let process = look()
-    result.withLock { $0 = process }
+    known.withLock { $0 = process }
     return process
   }
+
+  /// The unit and the program, if they were looked up before; otherwise `nil`. Never reads `/proc`.
+  public var knownProcess: PeerProcess? { known.withLock { $0 } }
+
+  /// Whether the process was looked up before.
+  var knowsProcess: Bool { known.withLock { $0 != nil } }
 }
 
 /// The facts about a peer's process beyond the kernel's credentials.

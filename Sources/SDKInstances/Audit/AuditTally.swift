@@ -1,7 +1,8 @@
 import SDKProtocol
+import Synchronization
 
 /// A tally of frequent occurrences: the first is written down, later ones are counted. A value type, guarded by its
-/// owner.
+/// owner; its entries can be counted without it.
 struct AuditTally {
   /// The key of occurrences that are counted together.
   struct Key: Hashable {
@@ -16,11 +17,50 @@ struct AuditTally {
     var what: String
   }
 
-  private struct Entry {
+  /// The counts of a key.
+  final class Entry: Sendable {
     /// The record of the first occurrence.
     let record: AuditRecord
-    var count = 0
-    var lastUsed: Duration
+    fileprivate let state: Mutex<(count: Int, lastUsed: Duration, isRemoved: Bool)>
+
+    init(_ record: AuditRecord, at now: Duration) {
+      self.record = record
+      state = Mutex((0, now, false))
+    }
+
+    /// Counts an occurrence. Returns `false` if the key was removed from the tally.
+    func bump(_ now: Duration) -> Bool {
+      state.withLock { state in
+        guard !state.isRemoved else { return false }
+        state.count += 1
+        state.lastUsed = now
+        return true
+      }
+    }
+
+    /// Returns the record with the number of occurrences since the last call; `nil` for none.
+    fileprivate func takeCount() -> AuditRecord? {
+      let count = state.withLock { state in
+        defer { state.count = 0 }
+        return state.count
+      }
+      return count > 0 ? record.counted(count) : nil
+    }
+
+    fileprivate var lastUsed: Duration { state.withLock { $0.lastUsed } }
+
+    /// Marks the entry as removed. Returns the record with its count; `nil` for none.
+    fileprivate func remove() -> AuditRecord? {
+      state.withLock { $0.isRemoved = true }
+      return takeCount()
+    }
+  }
+
+  /// The entry of a credential that a peer got. While the peer gets the same one, its key need not be looked up.
+  struct Credential: Sendable {
+    var tokenId: TokenID
+    var instance: InstanceID
+    var entry: Entry
   }
 
   /// The maximum number of keys.
@@ -44,7 +84,7 @@ struct AuditTally {
 
   /// Records an occurrence. Returns the records to emit: the first occurrence of a key, and the counts of evicted keys.
   mutating func add(_ key: Key, at now: Duration, _ record: AuditRecord) -> [AuditRecord] {
-    if bump(key, now) { return [] }
+    if self[key]?.bump(now) == true { return [] }
     var key = key
     var isTooMany = false
     if key.kind == .refusal {
@@ -52,34 +92,29 @@ struct AuditTally {
         // Past the user's maximum, refusals are counted by reason only.
         isTooMany = true
         key = Key(kind: .refusal, uid: key.uid, program: nil, method: "", instance: "", what: key.what)
-        if bump(key, now) { return [] }
+        if self[key]?.bump(now) == true { return [] }
       }
       refusals[key.uid, default: 0] += 1
     }
     let room = entries.count >= capacity ? makeRoom() : []
     var first = record
     if isTooMany { first.generalize() }
-    entries[key] = Entry(record: first, lastUsed: now)
+    entries[key] = Entry(first, at: now)
     return room + [first]
   }
 
-  /// Counts an occurrence of a known key; `false` for an unknown one.
-  mutating func bump(_ key: Key, _ now: Duration) -> Bool {
-    guard let index = entries.index(forKey: key) else { return false }
-    entries.values[index].count += 1
-    entries.values[index].lastUsed = now
-    return true
-  }
+  /// The entry of a key; `nil` for an unknown one.
+  subscript(key: Key) -> Entry? { entries[key] }
 
   /// Returns the counts since the last flush, and removes keys that were unused for `lifetime`.
   mutating func flush(at now: Duration) -> [AuditRecord] {
     var counted: [(Duration, AuditRecord)] = []
     for (key, entry) in entries {
-      if entry.count > 0 {
-        counted.append((entry.lastUsed, entry.record.counted(entry.count)))
-        entries[key]?.count = 0
-      } else if now - entry.lastUsed >= Self.lifetime {
-        remove(key)
+      let lastUsed = entry.lastUsed
+      if let record = entry.takeCount() {
+        counted.append((lastUsed, record))
+      } else if now - lastUsed >= Self.lifetime, let record = remove(key) {
+        counted.append((lastUsed, record))
       }
     }
     return counted.sorted { $0.0 < $1.0 }.map(\.1)
@@ -87,14 +122,14 @@ struct AuditTally {
 
   /// Removes the least recently used quarter of the keys, and returns their counts so that none is lost.
   private mutating func makeRoom() -> [AuditRecord] {
-    let oldest = entries.sorted { $0.value.lastUsed < $1.value.lastUsed }.prefix(max(1, capacity / 4))
-    for (key, _) in oldest { remove(key) }
-    return oldest.filter { $0.value.count > 0 }.map { $0.value.record.counted($0.value.count) }
+    let times = entries.map { (key: $0.key, lastUsed: $0.value.lastUsed) }
+    return times.sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, capacity / 4)).compactMap { remove($0.key) }
   }
 
-  private mutating func remove(_ key: Key) {
-    entries[key] = nil
-    guard key.kind == .refusal, let count = refusals[key.uid] else { return }
-    refusals[key.uid] = count > 1 ? count - 1 : nil
+  /// Removes a key. Returns the record with its count; `nil` for none.
+  private mutating func remove(_ key: Key) -> AuditRecord? {
+    let entry = entries.removeValue(forKey: key)
+    if key.kind == .refusal, let count = refusals[key.uid] { refusals[key.uid] = count > 1 ? count - 1 : nil }
+    return entry?.remove()
   }
 }

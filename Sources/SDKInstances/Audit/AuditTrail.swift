@@ -46,17 +46,26 @@ public final class AuditTrail: CallObserver {
       }
       return
     }
-    if let credential = call.handedOut {
-      // The method is left out of the key: the audit is about which caller has which credential.
-      count(call, .credential, method: "", what: credential.tokenId.description, program: call.process) {
-        .credential(credential, call, kind: self.kind(of: call))
-      }
-    }
+    if let credential = call.handedOut { hear(call, credential) }
     switch rule {
     case .each: sink(.call(call, kind: kind(of: call)))
     case .counted: count(call, .call, what: "", program: call.process) { .call(call, kind: self.kind(of: call)) }
     case .none: return
     }
+  }
+
+  private func hear(_ call: borrowing EndedCall, _ credential: EndedCall.HandedOut) {
+    let last = call.peer.lastCredential.withLock { $0 }
+    if let last, last.tokenId == credential.tokenId, last.instance == call.instance, last.entry.bump(clock.now()) {
+      return
+    }
+    // The method is left out of the key: the audit is about which caller has which credential.
+    let entry = count(call, .credential, method: "", what: credential.tokenId.description, program: call.process) {
+      .credential(credential, call, kind: self.kind(of: call))
+    }
+    // A process that is not known yet gets a key of its own later.
+    guard let entry, let instance = call.instance, call.peer.knowsProcess else { return }
+    call.peer.lastCredential.withLock { $0 = .init(tokenId: credential.tokenId, instance: instance, entry: entry) }
   }
 
   /// Records a durable event if it changes an identity or a definition.
@@ -70,18 +79,22 @@ public final class AuditTrail: CallObserver {
     for record in tally.withLock({ $0.flush(at: clock.now()) }) { sink(record) }
   }
 
+  /// Counts an occurrence. Returns the entry of its key.
+  @discardableResult
   private func count(
     _ call: borrowing EndedCall, _ kind: AuditRecord.Kind, method: String? = nil, what: String,
     program: PeerProcess?, _ record: () -> AuditRecord
-  ) {
+  ) -> AuditTally.Entry? {
     let key = AuditTally.Key(
       kind: kind, uid: call.peer.uid, program: program, method: method ?? call.method?.name ?? "",
       instance: call.instance?.name ?? "", what: what)
     let now = clock.now()
-    if tally.withLock({ $0.bump(key, now) }) { return }
+    if let entry = tally.withLock({ $0[key] }), entry.bump(now) { return entry }
     // Made outside the lock, which all calls of the daemon share.
     let first = record()
-    for record in tally.withLock({ $0.add(key, at: now, first) }) { sink(record) }
+    let (records, entry) = tally.withLock { ($0.add(key, at: now, first), $0[key]) }
+    for record in records { sink(record) }
+    return entry
   }
 
   private func kind(of call: borrowing EndedCall) -> KindName? {

@@ -6,10 +6,19 @@ import Synchronization
 /// The entry point of all calls: finds the method, orders writes and reads, and turns errors into error responses.
 public final class Gateway: Sendable {
   /// A method with its route and observer, found with one look-up.
-  private struct Entry: Sendable {
+  private final class Entry: Sendable {
     let method: any SDKMethod.Type
     let read: CallRouter.Read
+    let shortcut: Shortcut?
     let hearer: CallHearer?
+
+    init(_ method: any SDKMethod.Type, _ read: @escaping CallRouter.Read, _ shortcut: Shortcut?, _ hearer: CallHearer?)
+    {
+      self.method = method
+      self.read = read
+      self.shortcut = shortcut
+      self.hearer = hearer
+    }
   }
 
   private let entries: [String: Entry]
@@ -29,15 +38,17 @@ public final class Gateway: Sendable {
   /// A gateway over complete routes.
   ///
   /// - Parameters:
+  ///   - shortcuts: answer some calls at once; by the names of their methods.
   ///   - observers: notified when calls end.
   ///   - clock: times calls for the observers.
   public init(
-    router: CallRouter, methods: [any SDKMethod.Type], registry: InstanceRegistry, events: EventHub,
-    delegates: Delegates, logger: Logger, observers: [any CallObserver] = [], clock: MonotonicClock = .system
+    router: CallRouter, methods: [any SDKMethod.Type], shortcuts: [String: Shortcut], registry: InstanceRegistry,
+    events: EventHub, delegates: Delegates, logger: Logger, observers: [any CallObserver] = [],
+    clock: MonotonicClock = .system
   ) {
     let known = methods.compactMap { method in
       router[method.name].map {
-        (method.name, Entry(method: method, read: $0.read, hearer: observers.hearer(of: method)))
+        (method.name, Entry(method, $0.read, shortcuts[method.name], observers.hearer(of: method)))
       }
     }
     entries = Dictionary(known, uniquingKeysWith: { first, _ in first })
@@ -76,8 +87,9 @@ public final class Gateway: Sendable {
       refused(request, error, by: session)
       return .reply(.failure(error))
     }
+    let start = entry.hearer == nil ? .zero : clock.now()
+    if let answer = entry.shortcut?(request.params, session) { return reply(answer, entry, session, start) }
     let (method, hearer) = (entry.method, entry.hearer)
-    let start = hearer == nil ? .zero : clock.now()
     let call: CallRouter.ReadCall
     do throws(RPCError) {
       let prepared = request.prepared as? ReadResult
@@ -98,24 +110,21 @@ public final class Gateway: Sendable {
       }
       if refusal == nil { place = lanes.take(written, session: instance == nil ? session.key : nil) }
     }
-    let context = CallContext(session: session, place: place)
-    switch call.begin(context) {
-    case .immediate(let answer):
-      place?.release()
-      var failure: RPCError?
-      do throws(SDKError) { try ReplyBound.check(answer, to: method) } catch { failure = error.rpcError }
-      hearer?(
-        EndedCall(
-          method: method, instance: instance, peer: session.link.peer, failure: failure,
-          handedOut: context.notes.handedOut, duration: clock.now() - start, isImmediate: true))
-      return .reply(failure.map { .failure($0) } ?? .success(answer))
-    case .deferred(let operation):
-      let refused: CallRouter.Operation? = if let refusal { { throw refusal } } else { nil }
-      return .run(
-        PendingCall(
-          gateway: self, method: method, instance: instance, written: written, context: context, hearer: hearer,
-          start: start, refused ?? operation))
-    }
+    let refused: CallRouter.Operation? = if let refusal { { _ in throw refusal } } else { nil }
+    return .run(
+      PendingCall(
+        gateway: self, method: method, instance: instance, written: written,
+        context: CallContext(session: session, place: place), hearer: hearer, start: start, refused ?? call.run))
+  }
+
+  private func reply(_ answer: ShortAnswer, _ entry: Entry, _ session: ClientSession, _ start: Duration) -> Acceptance {
+    var failure: RPCError?
+    do throws(SDKError) { try ReplyBound.check(answer.text, to: entry.method) } catch { failure = error.rpcError }
+    entry.hearer?(
+      EndedCall(
+        method: entry.method, instance: answer.instance, peer: session.link.peer, failure: failure,
+        handedOut: answer.handedOut, duration: clock.now() - start, isImmediate: true))
+    return .reply(failure.map { .failure($0) } ?? .success(answer.text))
   }
 
   /// Notifies the observers of a request that failed before it was accepted, here or in the caller.
@@ -152,16 +161,16 @@ public final class Gateway: Sendable {
 
   /// Runs a call that has its place in the write order.
   func run(
-    _ method: any SDKMethod.Type, for peer: Peer, _ operation: CallRouter.Operation
+    _ method: any SDKMethod.Type, in context: CallContext, _ operation: CallRouter.Operation
   ) async -> Result<[UInt8], RPCError> {
     do {
       try await registry.availability.waitForStart()
       if method.needsState, let error = registry.availability.failure { throw error }
       try Task.checkCancellation()
-      if method.access == .role(.admin), !registry.access.isAdmin(peer) {
+      if method.access == .role(.admin), !registry.access.isAdmin(context.peer) {
         throw SDKError.accessDenied("Only an admin may call \(method.name); ask one.")
       }
-      let reply = try await operation()
+      let reply = try await operation(context)
       try ReplyBound.check(reply, to: method)
       return .success(reply)
     } catch {

@@ -63,7 +63,7 @@ struct PendingCall: AcceptedCall {
       return .failure(.cancelled)
     }
     await context.place?.turn()
-    return await gateway.run(method, for: context.peer, operation)
+    return await gateway.run(method, in: context, operation)
   }
 
   /// Releases the call's place without running it.

@@ -42,20 +42,18 @@ public typealias CallRouter = Router<CallContext, CallSubject>
 extension CallRouter {
   /// Registers the handler of a method whose subject is the daemon as a whole.
   mutating func register<M: SDKMethod>(
-    _ method: M.Type, immediate: (@Sendable (M.Params, CallContext) -> [UInt8]?)? = nil,
-    handler: @escaping @Sendable (M.Params, CallContext) async throws -> M.Result
+    _ method: M.Type, handler: @escaping @Sendable (M.Params, CallContext) async throws -> M.Result
   ) {
-    register(method, about: { _ in .daemon }, immediate: immediate, handler: handler)
+    register(method, about: { _ in .daemon }, handler: handler)
   }
 
   /// Registers the handler of a method on one instance. Role, existence and kind are checked before the handler runs.
   public mutating func register<M: SDKMethod>(
     on registry: InstanceRegistry, _ method: M.Type,
-    immediate: (@Sendable (M.Params, CallContext) -> [UInt8]?)? = nil,
     handler: @escaping @Sendable (M.Params, HostedInstance, CallContext) async throws -> M.Result
   ) where M.Params: InstanceParams {
     let handsOut = M.Result.self is any CredentialBearing.Type
-    register(M.self, about: { .instance($0.instance) }, immediate: immediate) { params, context in
+    register(M.self, about: { .instance($0.instance) }) { params, context in
       let needed: Role = if case .role(let role) = M.access { role } else { .admin }
       let (instance, role) = try registry.find(params.instance, for: context.peer, atLeast: needed)
       var context = context

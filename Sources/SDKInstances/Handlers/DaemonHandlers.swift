@@ -49,8 +49,7 @@ enum DaemonHandlers {
   static func register(
     in router: inout CallRouter, registry: InstanceRegistry, facts: DaemonFacts, document: JSON
   ) {
-    let text = JSONWriter.bytes(of: document)
-    router.register(RPCDiscover.self, immediate: { _, _ in text }, handler: { _, _ in document })
+    router.register(RPCDiscover.self) { _, _ in document }
     router.register(DaemonInfo.self) { _, _ in
       DaemonInfo.Result(
         name: "sdkd", version: SDKVersion.program, apiVersion: SDKVersion.api, pid: facts.pid,
@@ -102,10 +101,10 @@ enum DaemonHandlers {
 
 /// The routes of the domain and of all kinds.
 public enum Handlers {
-  /// Returns the complete router and its methods.
+  /// Returns the complete router, its methods, and the shortcuts of some methods by name.
   public static func router(
     registry: InstanceRegistry, kinds: [any SDKKind], facts: DaemonFacts, delegates: Delegates
-  ) -> (router: CallRouter, methods: [any SDKMethod.Type]) {
+  ) -> (router: CallRouter, methods: [any SDKMethod.Type], shortcuts: [String: Shortcut]) {
     let methods = CommonMethods.all + kinds.flatMap { $0.methods }
     let document = OpenRPCDocument.make(
       methods: methods, notifications: CommonMethods.notifications, kinds: kinds.map { ($0.name, $0.settingsSchema) })
@@ -118,6 +117,11 @@ public enum Handlers {
     EventHandlers.register(in: &router, registry: registry)
     DelegateHandlers.register(in: &router, registry: registry, delegates: delegates)
     for kind in kinds { kind.register(in: &router, registry: registry) }
-    return (router, methods)
+    let text = JSONWriter.bytes(of: document)
+    let shortcuts: [String: Shortcut] = [
+      RPCDiscover.name: { params, _ in params == nil ? ShortAnswer(text: text) : nil },
+      TokenGet.name: TokenHandlers.cachedToken(registry),
+    ]
+    return (router, methods, shortcuts)
   }
 }

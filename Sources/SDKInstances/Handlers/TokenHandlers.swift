@@ -3,22 +3,28 @@ import SDKProtocol
 
 /// The handlers of `token.*`, `session.open` and `instance.currentUser`.
 enum TokenHandlers {
+  /// Returns the shortcut of `token.get`, which issues cached tokens: no disk access, no task, no executor hop. The
+  /// first call of a connection takes the other path, which looks up the caller's process.
+  static func cachedToken(_ registry: InstanceRegistry) -> Shortcut {
+    { params, session in
+      guard registry.availability.isServing, let params = params.flatMap(TokenGet.Params.init(plain:)) else {
+        return nil
+      }
+      let peer = session.link.peer
+      guard peer.knowsProcess, session.pendingWrites(params.instance).isEmpty,
+        let instance = registry.hosted(params.instance),
+        let role = registry.role(of: peer, on: instance), role >= .use,
+        let cached = instance.cachedAnswer(minTTL: params.minTTL?.value ?? 0, http: params.http ?? false)
+      else { return nil }
+      return ShortAnswer(
+        text: cached.text, instance: params.instance, handedOut: .init(tokenId: cached.tokenId, service: nil))
+    }
+  }
+
   static func register(
     in router: inout CallRouter, registry: InstanceRegistry
   ) {
-    router.register(on: registry, TokenGet.self) { params, context in
-      // The fast path of a cached token: no disk access, no task, no executor hop. The first call of a connection takes
-      // the other path, which looks up the caller's process.
-      guard registry.availability.isServing, params.service == nil, context.peer.knownProcess != nil,
-        context.session.pendingWrites(params.instance).isEmpty,
-        let instance = registry.hosted(params.instance),
-        let role = registry.role(of: context.peer, on: instance), role >= .use
-      else { return nil }
-      guard let cached = instance.cachedAnswer(minTTL: params.minTTL?.value ?? 0, http: params.http ?? false)
-      else { return nil }
-      context.handsOut(cached.tokenId)
-      return cached.text
-    } handler: { params, instance, _ in
+    router.register(on: registry, TokenGet.self) { params, instance, _ in
       try await instance.token(
         service: params.service, minTTL: params.minTTL?.value ?? 0, timeout: params.timeout?.value,
         http: params.http ?? false)

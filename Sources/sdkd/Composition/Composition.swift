@@ -82,7 +82,7 @@ struct Composition {
       interval: Watchdog.interval() ?? .seconds(30), group: group, vendors: vendors, operations: operations,
       registry: registry, database: opened.database, state: paths.state, socketFile: socketFile, notifier: notifier,
       logger: logger)
-    let (router, methods) = Handlers.router(
+    let (router, methods, shortcuts) = Handlers.router(
       registry: registry, kinds: Kinds.all,
       facts: DaemonFacts(
         pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
@@ -92,7 +92,7 @@ struct Composition {
         reload: { try await reloading.reload() }, backUp: { try await keeping.backUp($0) },
         rotateKey: { try await keeping.rotateKey() }), delegates: delegates)
     let gateway = Gateway(
-      router: router, methods: methods, registry: registry, events: events,
+      router: router, methods: methods, shortcuts: shortcuts, registry: registry, events: events,
       delegates: delegates, logger: logger,
       observers: [audit, meters.calls])
     meters.collect(from: gateway)

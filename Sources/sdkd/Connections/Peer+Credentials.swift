@@ -6,7 +6,7 @@ import Systemd
 extension Peer {
   /// Creates the peer of a connection. Its process is examined on first access, and never if it could not be pinned:
   /// another process may have its number by then.
-  init(_ credentials: PeerCredentials) {
+  convenience init(_ credentials: PeerCredentials) {
     let (pid, uid, gid, groups) = (credentials.pid, credentials.uid, credentials.gid, credentials.groups)
     guard let process = credentials.process else {
       self.init(pid: pid, uid: uid, gid: gid, groups: groups)

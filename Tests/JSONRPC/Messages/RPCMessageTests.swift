@@ -227,6 +227,30 @@ struct RPCMessageTests {
     }
   }
 
+  @Test("A message reads the same from its text and from a parsed value")
+  func textAndValueAgree() throws {
+    let names = [
+      #""jsonrpc""#, #""id""#, #""method""#, #""params""#, #""result""#, #""error""#, #""m\u0065thod""#, #""ids""#,
+    ]
+    let values = [
+      #""2.0""#, "1", #""token.get""#, #"{"instance":"desk"}"#, "null", "[]", "[1]", #""\u0032.0""#, "{", "\u{301}",
+    ]
+    var random = SeededGenerator(seed: 7)
+    for _ in 0..<20_000 {
+      let members = (0..<Int.random(in: 0...5, using: &random)).map { _ in
+        "\(names.randomElement(using: &random) ?? ""): \(values.randomElement(using: &random) ?? "")"
+      }
+      let text = "{\(members.joined(separator: " ,"))}"
+      let parsed = Result { try JSONParser.parse(text) }
+      switch (parsed, Result { try single(text) }) {
+      case (.success(let json), .success(let message)): #expect("\(message)" == "\(RPCMessage(json))", "\(text)")
+      case (.failure(let syntax as JSONSyntaxError), .failure(let error as RPCError)):
+        #expect(error == .unparsed(syntax), "\(text)")
+      default: Issue.record("one of both reads \(text)")
+      }
+    }
+  }
+
   @Test func `All that is written is one line`() throws {
     let nasty: JSON = ["a\nb": "c\r\n\u{0}"]
     let lines = [

@@ -66,26 +66,17 @@ struct RPCMethodTests {
     #expect(refused.message == "An even number is expected.")
   }
 
-  @Test func `A router runs, answers at once, or refuses`() async throws {
+  @Test func `A router runs or refuses`() async throws {
     var router = Router<Int, Int>()
     router.register(Add.self, about: \.a) { params, context in
-      params.a == 0 ? Array("{}".utf8) : nil
-    } handler: { params, context in
       Add.Result(sum: params.a + (params.b ?? 0) + context)
     }
     let route = try #require(router["math.add"])
     #expect(router["math.sub"] == nil)
     #expect(router.names == ["math.add"])
     #expect(try route.read(["a": 7]).subject == 7)
-    guard case .immediate = try route.read(["a": 0]).begin(0) else {
-      Issue.record("not at once")
-      return
-    }
-    guard case .deferred(let operation) = try route.read(["a": 1, "b": 2]).begin(4) else {
-      Issue.record("at once")
-      return
-    }
-    #expect(String(decoding: try await operation(), as: UTF8.self) == #"{"sum":7}"#)
+    let answer = try await route.read(["a": 1, "b": 2]).run(4)
+    #expect(String(decoding: answer, as: UTF8.self) == #"{"sum":7}"#)
     #expect(throws: RPCError.self) { try route.read(["c": 1]) }
   }
 

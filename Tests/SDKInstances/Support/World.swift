@@ -62,10 +62,10 @@ final class World: Sendable {
     delegates = Delegates(
       grace: grace, replyTime: .seconds(60), clock: clock.wall, operations: operations, logger: logger)
     delegates.serve(registry)
-    let (router, methods) = Handlers.router(
+    let (router, methods, shortcuts) = Handlers.router(
       registry: registry, kinds: kinds, facts: facts, delegates: delegates)
     gateway = Gateway(
-      router: router, methods: methods, registry: registry, events: hub,
+      router: router, methods: methods, shortcuts: shortcuts, registry: registry, events: hub,
       delegates: delegates, logger: logger,
       observers: [calls], clock: MonotonicClock { [clock] in .seconds(clock.now - ManualClock.start) })
   }

@@ -48,3 +48,28 @@ public enum TokenGet: SDKMethod {
 
   public typealias Result = Token
 }
+
+extension TokenGet.Params {
+  /// Reads params without their schema, as decoding would. Returns `nil` for all that decoding refuses, and for forms
+  /// that are rare.
+  public init?(plain params: JSON) {
+    guard case .object(let object) = params, case .string(let name)? = object["instance"], let id = InstanceID(name)
+    else { return nil }
+    self.init(instance: id)
+    var others = object.count - 1
+    if let value = object["http"] {
+      guard case .bool(let isWanted) = value else { return nil }
+      (http, others) = (isWanted, others - 1)
+    }
+    if let value = object["minTTL"] {
+      guard let seconds = value.doubleValue.flatMap({ Seconds($0) }) else { return nil }
+      (minTTL, others) = (seconds, others - 1)
+    }
+    if let value = object["timeout"] {
+      guard let seconds = value.doubleValue.flatMap({ Seconds($0) }) else { return nil }
+      (timeout, others) = (seconds, others - 1)
+    }
+    // An unknown member, or a service, of which only the general path knows the names.
+    guard others == 0 else { return nil }
+  }
+}

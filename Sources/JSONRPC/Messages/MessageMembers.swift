@@ -1,0 +1,158 @@
+internal import Glibc
+
+/// The members of a message, read from its text without making an object of them first.
+struct MessageMembers {
+  /// The names of the members that a message can have.
+  enum Name: String, CaseIterable {
+    case jsonrpc, id, method, params, result, error
+
+    /// The name that these bytes spell; `nil` for another one.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+      func isSame(_ text: StaticString) -> Bool {
+        guard let start = bytes.baseAddress, bytes.count == text.utf8CodeUnitCount else { return false }
+        return memcmp(start, text.utf8Start, bytes.count) == 0
+      }
+      switch bytes.count {
+      case 2 where isSame("id"): self = .id
+      case 5 where isSame("error"): self = .error
+      case 6 where isSame("method"): self = .method
+      case 6 where isSame("params"): self = .params
+      case 6 where isSame("result"): self = .result
+      case 7 where isSame("jsonrpc"): self = .jsonrpc
+      default: return nil
+      }
+    }
+
+    init?(_ text: inout String) {
+      guard let name = text.withUTF8({ Self(UnsafeRawBufferPointer($0)) }) else { return nil }
+      self = name
+    }
+  }
+
+  /// The values of the known members.
+  private(set) var jsonrpc, id, method, params, result, error: JSON?
+  /// The members that aren't part of any message.
+  private var others = JSONObject()
+
+  /// Makes a message without members.
+  init() {}
+
+  init(_ object: JSONObject) {
+    for member in object.members { set(member.key, to: member.value) }
+  }
+
+  /// The name of the first member that isn't part of any message; `nil` without one.
+  var unknown: String? { others.members.first?.key }
+
+  /// Whether the version is the one that this module knows.
+  var isVersion2: Bool { jsonrpc?.stringValue?.hasSameBytes(as: "2.0") ?? false }
+
+  /// Whether a member was set.
+  func contains(_ name: Name) -> Bool {
+    switch name {
+    case .id: id != nil
+    case .error: error != nil
+    case .jsonrpc: jsonrpc != nil
+    case .method: method != nil
+    case .params: params != nil
+    case .result: result != nil
+    }
+  }
+
+  /// Whether a member that isn't part of any message was set.
+  func contains(_ name: String) -> Bool { others.contains(name) }
+
+  /// Sets a member.
+  mutating func set(_ name: Name, to value: JSON) {
+    switch name {
+    case .id: id = value
+    case .error: error = value
+    case .jsonrpc: jsonrpc = value
+    case .method: method = value
+    case .params: params = value
+    case .result: result = value
+    }
+  }
+
+  /// Sets a member that was not set before.
+  mutating func set(_ name: String, to value: JSON) {
+    var name = name
+    if let known = Name(&name) {
+      set(known, to: value)
+    } else {
+      others.append(new: name, value)
+    }
+  }
+}
+
+extension JSONParser {
+  /// The content of a text that should be a message or a batch.
+  enum MessageText {
+    /// The members of an object.
+    case members(MessageMembers)
+    /// Another value.
+    case value(JSON)
+  }
+
+  /// Reads the whole text.
+  mutating func messageText() throws(JSONSyntaxError) -> MessageText {
+    skipSpace()
+    guard next == UInt8(ascii: "{") else { return .value(try value()) }
+    depth = 1
+    position += 1
+    let members = try messageMembers()
+    depth = 0
+    return .members(members)
+  }
+
+  private mutating func messageMembers() throws(JSONSyntaxError) -> MessageMembers {
+    var members = MessageMembers()
+    skipSpace()
+    if next == UInt8(ascii: "}") {
+      position += 1
+      return members
+    }
+    while true {
+      skipSpace()
+      if let name = knownName() {
+        if members.contains(name) { throw occursTwice(name.rawValue) }
+        try colon()
+        members.set(name, to: try value())
+      } else {
+        guard next == UInt8(ascii: "\"") else { throw error("a member's name is expected") }
+        let key = try string()
+        var text = key
+        // A known name may be written with escapes.
+        let isKnown = MessageMembers.Name(&text).map { members.contains($0) } ?? members.contains(key)
+        if isKnown { throw occursTwice(key) }
+        try colon()
+        members.set(key, to: try value())
+      }
+      skipSpace()
+      switch next {
+      case UInt8(ascii: ","): position += 1
+      case UInt8(ascii: "}"):
+        position += 1
+        return members
+      default: throw error("a comma or } is expected")
+      }
+    }
+  }
+
+  /// Reads the name of a member that messages have, if it is written without escapes. Otherwise nothing is read.
+  private mutating func knownName() -> MessageMembers.Name? {
+    guard next == UInt8(ascii: "\"") else { return nil }
+    let start = position + 1
+    // The longest name has seven bytes.
+    let end = min(start + 8, bytes.count)
+    var index = start
+    while index < end, bytes[index] != UInt8(ascii: "\"") { index += 1 }
+    guard index < end,
+      let name = MessageMembers.Name(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[start..<index])))
+    else {
+      return nil
+    }
+    position = index + 1
+    return name
+  }
+}
