@@ -33,6 +33,35 @@ struct HostileClientTests {
     #expect(said == [100])
   }
 
+  @Test("Headers that lie, never end or have no text cost their connection, and get an error")
+  func badHeadersAreAnsweredAndClosed() throws {
+    let said = try withstand(
+      """
+      texts = [b"Content-Length: 5\\r\\n\\r\\n{", b"Content-Le", b"C: d\\r\\n" * 16, b"Content-Length: 1\\r\\n" * 2,
+               b"Content-Length: 9223372036854775808\\r\\n\\r\\n", b"Content-Length: -1\\r\\n", b"C" + b"x" * 5000,
+               b"Content-Length: 1048577\\r\\n\\r\\n" + b"x" * 65536, b"Content-Length: 60000\\r\\n\\r\\n" + b"[" * 60000,
+               b"Content-Length: 0\\r\\n\\r\\n" * 40 + b"Co", b"Content-Length: 2\\r\\n\\r\\n{}" * 40 + b"{}\\n"]
+      lines = [Line() for _ in range(110)]
+      for n, line in enumerate(lines):
+          # The daemon may have closed while it is still sent to.
+          try: line.socket.sendall(texts[n % len(texts)])
+          except OSError: pass
+          if n % len(texts) == 8: line.socket.shutdown(socket.SHUT_WR)
+      good = 0
+      for n, line in enumerate(lines):
+          sizes, errors = [], []
+          try:
+              while header := line.file.readline():
+                  name, value = header.split(b": ")
+                  assert name == b"Content-Length" and line.file.readline() == b"\\r\\n"
+                  errors.append(json.loads(line.file.read(int(value)))["error"]["code"])
+          except OSError: pass
+          good += errors[-1:] == [-32600]
+      say(good)
+      """)
+    #expect(said == [110])
+  }
+
   @Test func peersThatNeverReadAreClosed() throws {
     let said = try withstand(
       """

@@ -152,13 +152,6 @@ import Testing
     #expect(try line.line() == nil)
   }
 
-  @Test func httpIsShownTheDoor() throws {
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    line.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    #expect(try line.line() == nil)
-  }
-
   @Test func aHalfSentFrameBlocksNobodyAndIsClosed() throws {
     let desk = try Desk.open(configuration: "[limits]\nframe_timeout = \"300ms\"\n")
     let line = try desk.connect()

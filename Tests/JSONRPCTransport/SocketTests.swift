@@ -160,16 +160,6 @@ struct SocketTests {
     }
   }
 
-  @Test(arguments: ["GET / HTTP/1.1", "POST /x HTTP/1.0", "CONNECT a:1 HTTP/1.1", "OPTIONS * HTTP/1.1"])
-  func httpIsClosedAtOnceWithoutAnAnswer(line: String) async throws {
-    try await withServer { server in
-      let peer = try await server.peer()
-      try await peer.send("\r\n\(line)\r\nHost: localhost\r\n\r\n" + request("echo", id: 1))
-      #expect(try await peer.next() == .end)
-      #expect(server.program.seen.accepted.isEmpty)
-    }
-  }
-
   @Test func httpIsAParseErrorOnALaterLine() async throws {
     try await withServer { server in
       let peer = try await server.peer()

@@ -27,6 +27,10 @@ extension RPCError {
     "Too many bytes are kept for this user's connections: read answers, end messages, or send shorter ones.",
     after: 1_000_000_000)
 
+  /// The error -32600: a message has begun, and was not complete within the time limit of a frame.
+  static let unfinishedFrame = invalidRequest(
+    "A message was not complete in time. Send as many bytes as its Content-Length says.")
+
   /// The error -32050: responses to earlier members of the batch, or to earlier requests, fill the buffer. The request
   /// was not run.
   static let tooManyAnswers = rateLimit(

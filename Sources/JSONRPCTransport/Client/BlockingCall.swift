@@ -8,7 +8,7 @@ public import JSONRPC
 public struct BlockingCall {
   private let descriptor: CInt
   private let deadline: ContinuousClock.Instant
-  private var framer: LineFramer
+  private var framer: Framer
   private var lastWord: RPCError?
 
   /// Connects, calls, and waits for the result.
@@ -27,7 +27,8 @@ public struct BlockingCall {
     defer { close(descriptor) }
     let server = PeerCredentials(descriptor: descriptor)
     try checkServer(server?.uid ?? .max, server?.pid ?? 0)
-    var call = BlockingCall(descriptor: descriptor, deadline: deadline, framer: LineFramer(limit: maxLineBytes))
+    var call = BlockingCall(
+      descriptor: descriptor, deadline: deadline, framer: Framer(limit: maxLineBytes, framing: .lines))
     let text = RPCText.request(id: .number(JSONNumber(1)), method: method, params: params ?? [:])
     try call.send(text + [UInt8(ascii: "\n")])
     return try call.result()

@@ -6,7 +6,7 @@ internal import Synchronization
 struct ClientThread {
   private let wire: ClientWire
   private let descriptor: CInt
-  private var framer: LineFramer
+  private var framer: Framer
   private var chunk = [UInt8](repeating: 0, count: 64 << 10)
 
   /// Starts the thread, which ends with the connection.
@@ -20,7 +20,7 @@ struct ClientThread {
     guard let descriptor = wire.state.withLock({ $0.descriptor }) else { return nil }
     self.wire = wire
     self.descriptor = descriptor
-    framer = LineFramer(limit: wire.maxLineBytes)
+    framer = Framer(limit: wire.maxLineBytes, framing: .lines)
   }
 
   private mutating func run() {
@@ -68,7 +68,7 @@ struct ClientThread {
     if count == 0 { framer.finish() } else { framer.append(chunk[..<count]) }
     while let output = framer.next() {
       switch output {
-      case .tooLarge: return .badMessage("a line is longer than \(framer.limit) bytes.")
+      case .tooLarge, .malformed: return .badMessage("a line is longer than \(framer.limit) bytes.")
       case .frame(let line): if let reason = wire.receive(line) { return reason }
       }
     }

@@ -7,7 +7,7 @@ final class InMemoryWire: Wire {
   private let lines: AsyncStream<JSON>.Continuation
   /// Takes each message. Returns whether it answers a call; `nil` ends the input.
   private let receive: (JSON?) -> Bool
-  private var framer = LineFramer(limit: .max - 1)
+  private var framer = Framer(limit: .max - 1, framing: .lines)
 
   init(core: ConnectionCore, lines: AsyncStream<JSON>.Continuation, receive: @escaping (JSON?) -> Bool) {
     self.core = core

@@ -49,9 +49,9 @@ public final class Connection: Sendable {
     notify(text: RPCText.notification(method: method, params: params))
   }
 
-  /// Sends a ready-made line without its newline. Does nothing if the connection has ended.
+  /// Sends the ready-made text of a message. Does nothing if the connection has ended.
   ///
-  /// Lines from the same thread keep their order.
+  /// Messages from the same thread keep their order.
   public func notify(text: [UInt8]) {
     if outbox.add(text) { onLoop { $0?.collect() } }
   }
@@ -109,8 +109,8 @@ public final class Connection: Sendable {
     if !isClosed { onLoop { $0?.drain() } }
   }
 
-  /// Schedules `body`, even when called on the event loop: lines sent while a request is accepted must follow its
-  /// response.
+  /// Schedules `body`, even when called on the event loop: messages sent while a request is accepted must follow
+  /// its response.
   private func onLoop(_ body: @escaping @Sendable (ConnectionCore?) -> Void) {
     eventLoop.execute { [core] in body(core.value) }
   }

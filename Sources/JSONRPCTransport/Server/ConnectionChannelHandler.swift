@@ -1,14 +1,15 @@
 internal import Glibc
+internal import JSONRPC
 internal import NIOCore
 
-/// A connection's wire on a NIO channel. It splits lines, enforces the time limits, and stops reading from a peer that
-/// doesn't read.
+/// A connection's wire on a NIO channel. It splits messages, enforces the time limits, and stops reading from a peer
+/// that doesn't read.
 final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// The state of the handling of lines.
+  /// The state of the handling of messages.
   private enum Work {
     case idle, running
     /// A pause in reading and handling: between two turns, while a long message is parsed, or because the user exceeds
@@ -18,7 +19,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   private let core: ConnectionCore
   private var limits: TransportLimits { core.settings.limits }
-  private var framer: LineFramer
+  private var framer: Framer
   private var context: ChannelHandlerContext?
   private var phase = ConnectionPhase.open
   private var work = Work.idle
@@ -44,7 +45,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   init(core: ConnectionCore) {
     self.core = core
-    framer = LineFramer(limit: core.settings.limits.maxFrameBytes)
+    framer = Framer(limit: core.settings.limits.maxFrameBytes)
   }
 
   // MARK: Input
@@ -71,6 +72,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     }
     framer.use(limit: limits.maxFrameBytes)
     framer.append(bytes.readableBytesView)
+    if core.framing == nil, let framing = framer.framing { core.use(framing) }
     // `channelReadComplete` follows and flushes.
     core.isReading = true
     pump()
@@ -83,7 +85,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   func read(context: ChannelHandlerContext) {
-    let isHeldUp = phase.handlesLines && (core.isBlocked || work == .resting)
+    let isHeldUp = phase.handlesMessages && (core.isBlocked || work == .resting)
     if isHeldUp { hasWithheldRead = true } else { context.read() }
   }
 
@@ -97,8 +99,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     case .closing: return context.close(promise: nil)
     case .gone: return
     case .open: framer.finish()
-    // After `endInput` the last line may be cut short, so it must not count as complete. The framer of a refused peer
-    // has no more lines.
+    // After `endInput` the last message may be cut short, so it must not count as complete. The framer of a refused
+    // peer has no more messages.
     case .cut, .inputEnded, .refusing: break
     }
     phase = .inputEnded
@@ -106,7 +108,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     pump()
   }
 
-  /// Passes whole lines to the core while the peer takes its responses.
+  /// Passes whole messages to the core while the peer takes its responses.
   private func pump() {
     guard work == .idle else { return }
     work = .running
@@ -119,25 +121,24 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
       core.keep(pending: framer.pendingBytes)
     }
     var seen = 0
-    while !core.isLost, phase.handlesLines, phase.isGone || !core.isBlocked {
+    while !core.isLost, phase.handlesMessages, phase.isGone || !core.isBlocked {
       if seen >= Self.messagesPerTurn { return rest(for: Self.turn) }
+      let pending = framer.pendingBytes
       switch framer.next() {
-      case .frame(let line)? where line.count > Self.longMessage: return receiveApart(line)
-      case .frame(let line)?:
-        let count = core.receive(line)
+      case .frame(let text)? where text.count > Self.longMessage:
+        return receiveApart(text, bytes: pending - framer.pendingBytes)
+      case .frame(let text)?:
+        let count = core.receive(text)
         seen += count
         core.flushIfLarge()
         frameDeadline = nil
-        if let pause = pause(afterMessages: count, bytes: line.count) {
+        if let pause = pause(afterMessages: count, bytes: pending - framer.pendingBytes) {
           return phase.isGone ? core.lost() : rest(for: pause)
         }
-      case .tooLarge?:
-        phase = .refusing(room: limits.maxFrameBytes)
-        core.receiveTooLarge()
+      case .tooLarge?: refuse(.frameTooLarge(limit: limits.maxFrameBytes))
+      case .malformed(let message)?: refuse(.invalidRequest(message))
       case nil where framer.pendingBytes > limits.smallFrameBytes && core.allowance?.isCrowded == true:
-        phase = .refusing(room: limits.maxFrameBytes)
-        framer = LineFramer(limit: 0)
-        core.receiveTooMuch()
+        refuse(.tooManyBytesOfUser)
       case nil:
         switch phase {
         case .gone: core.lost()
@@ -151,11 +152,20 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   /// Has a long message parsed on another thread, so that the other connections of the event loop don't wait for it.
-  private func receiveApart(_ line: ArraySlice<UInt8>) {
+  private func receiveApart(_ text: ArraySlice<UInt8>, bytes: Int) {
     work = .resting
     frameDeadline = nil
     let home = NIOLoopBound(self, eventLoop: core.eventLoop)
-    core.receiveApart(line) { home.value.goOn(afterMessages: $0, bytes: line.count) }
+    core.receiveApart(text) { home.value.goOn(afterMessages: $0, bytes: bytes) }
+  }
+
+  /// Answers with an error, and handles nothing that the peer sends from now on. The connection ends when all is
+  /// answered.
+  private func refuse(_ error: RPCError) {
+    // A peer that has ended its output sends nothing that would have to be dropped.
+    if phase.takesInput { phase = .refusing(room: limits.maxFrameBytes) }
+    framer.discard()
+    core.receiveRefused(error)
   }
 
   private func goOn(afterMessages count: Int, bytes: Int) {
@@ -192,8 +202,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     context.read()
   }
 
-  /// Starts the timer that closes the connection if the unfinished line takes longer than `frameTimeout`. One timer
-  /// serves many lines.
+  /// Starts the timer that closes the connection if the unfinished message takes longer than `frameTimeout`. One timer
+  /// serves many messages.
   private func watchFrame() {
     guard let context, framer.pendingBytes > 0 else {
       frameDeadline = nil
@@ -208,11 +218,11 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private func frameTimerFired() {
     frameTimer = nil
     guard let context, let frameDeadline, phase.takesInput else { return }
-    // While reading is stopped because of unsent bytes, the peer can't finish the line.
+    // While reading is stopped because of unsent bytes, the peer can't finish the message.
     if core.isBlocked {
       self.frameDeadline = nil
     } else if context.eventLoop.now >= frameDeadline {
-      closeNow(context)
+      if framer.framing == .headers { refuse(.unfinishedFrame) } else { closeNow(context) }
     } else {
       watchFrame()
     }
@@ -220,8 +230,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   // MARK: Output
 
-  func send(_ lines: ByteBuffer) {
-    let count = lines.readableBytes
+  func send(_ messages: ByteBuffer) {
+    let count = messages.readableBytes
     // The channel is closed, so the bytes are dropped.
     guard let context else { return core.sent(count) }
     let home = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -230,7 +240,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     promise.futureResult.assumeIsolated().whenComplete { result in
       if case .success = result { home.value.sent(count) }
     }
-    context.writeAndFlush(Self.wrapOutboundOut(lines), promise: promise)
+    context.writeAndFlush(Self.wrapOutboundOut(messages), promise: promise)
     if core.isBlocked || !phase.takesInput { watchWriting() }
   }
 
@@ -301,7 +311,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     context = nil
     frameTimer?.cancel()
     writeTimer?.cancel()
-    guard phase.handlesLines else { return core.lost() }
+    guard phase.handlesMessages else { return core.lost() }
     phase = .gone
     // If this runs inside `pump()`, that loop continues by itself. During a pause `pump()` does nothing, and is called
     // again at its end.

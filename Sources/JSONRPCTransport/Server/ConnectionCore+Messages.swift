@@ -9,58 +9,53 @@ enum TransportMethod {
 }
 
 extension ConnectionCore {
-  /// Handles a line.
+  /// Handles the text of a frame.
   ///
   /// - Returns: the number of messages in it.
   @discardableResult
-  func receive(_ line: ArraySlice<UInt8>) -> Int {
-    receive(RPCFrame.result(of: line), line)
+  func receive(_ text: ArraySlice<UInt8>) -> Int {
+    receive(RPCFrame.result(of: text), text)
   }
 
-  /// Handles a long line: parses it and decodes the params of its requests on another thread.
+  /// Handles a long text: parses it and decodes the params of its requests on another thread.
   ///
-  /// Nothing more may be received until `body` is called, on the event loop, with the number of messages in the line.
-  func receiveApart(_ line: ArraySlice<UInt8>, _ body: @escaping (Int) -> Void) {
+  /// Nothing more may be received until `body` is called, on the event loop, with the number of messages in the text.
+  func receiveApart(_ text: ArraySlice<UInt8>, _ body: @escaping (Int) -> Void) {
     let home = NIOLoopBound(self, eventLoop: eventLoop)
     let then = NIOLoopBound(body, eventLoop: eventLoop)
     let (eventLoop, program, settings) = (eventLoop, program, settings)
     parsing = Task {
-      let frame = RPCFrame.result(of: line).map { frame in
+      let frame = RPCFrame.result(of: text).map { frame in
         frame.mapRequests { request in
           // Too large for its method: the request is refused later, so its params need no decoding.
-          guard line.count <= settings.limits.smallFrameBytes || settings.takesLargeFrames(request.method) else {
+          guard text.count <= settings.limits.smallFrameBytes || settings.takesLargeFrames(request.method) else {
             return request
           }
           return program?.prepare(request) ?? request
         }
       }
-      eventLoop.execute { then.value(home.value.receiveParsed(frame, line)) }
+      eventLoop.execute { then.value(home.value.receiveParsed(frame, text)) }
     }
   }
 
-  private func receiveParsed(_ frame: Result<RPCFrame, RPCError>, _ line: ArraySlice<UInt8>) -> Int {
+  private func receiveParsed(_ frame: Result<RPCFrame, RPCError>, _ text: ArraySlice<UInt8>) -> Int {
     parsing = nil
     defer { endIfDone() }
-    return receive(frame, line)
+    return receive(frame, text)
   }
 
-  private func receive(_ parsed: Result<RPCFrame, RPCError>, _ line: ArraySlice<UInt8>) -> Int {
-    defer { isFirstFrame = false }
+  private func receive(_ parsed: Result<RPCFrame, RPCError>, _ text: ArraySlice<UInt8>) -> Int {
     let frame: RPCFrame
     switch parsed {
     case .success(let whole): frame = whole
     case .failure(let error):
-      if isFirstFrame, HTTPLine.matches(line) {
-        wire?.close()
-      } else {
-        answer(.null, .failure(error))
-      }
+      answer(.null, .failure(error))
       return 1
     }
-    let isLarge = line.count > settings.limits.smallFrameBytes
+    let isLarge = text.count > settings.limits.smallFrameBytes
     switch frame {
     case .single(let message):
-      receive(message, bytes: line.count, isLarge: isLarge, .single)
+      receive(message, bytes: text.count, isLarge: isLarge, .single)
       return 1
     case .batch(let messages):
       let destination = state.batches.open(expected: messages.count { $0.wantsAnswer })
@@ -70,7 +65,7 @@ extension ConnectionCore {
           refuse(request, .tooManyAnswers, destination, program)
           continue
         }
-        receive(message, bytes: line.count / messages.count, isLarge: isLarge, destination)
+        receive(message, bytes: text.count / messages.count, isLarge: isLarge, destination)
       }
       return messages.count
     }
@@ -150,15 +145,9 @@ extension ConnectionCore {
     answer(departure.id, .failure(error), to: departure.destination)
   }
 
-  /// Answers a frame over the limit with an error and ends the input, because nothing after it can be read.
-  func receiveTooLarge() {
-    answer(.null, .failure(.frameTooLarge(limit: settings.limits.maxFrameBytes)))
-    inputEnded()
-  }
-
-  /// Ends the input with an error, because a long frame has begun while the user's buffers are over their quota.
-  func receiveTooMuch() {
-    answer(.null, .failure(.tooManyBytesOfUser))
+  /// Answers a refused frame with an error and ends the input, because nothing after it can be read.
+  func receiveRefused(_ error: RPCError) {
+    answer(.null, .failure(error))
     inputEnded()
   }
 
@@ -211,7 +200,7 @@ extension ConnectionCore {
     endIfDone()
   }
 
-  /// Sends a line after those that other threads have sent before.
+  /// Sends a message after those that other threads have sent before.
   private func send(_ text: [UInt8]) {
     _ = outbox.add(text)
     collect()
@@ -219,9 +208,9 @@ extension ConnectionCore {
 }
 
 extension RPCFrame {
-  /// Parses a line. A failure is the error to answer.
-  fileprivate static func result(of line: ArraySlice<UInt8>) -> Result<RPCFrame, RPCError> {
-    do throws(RPCError) { return .success(try RPCFrame(line)) } catch { return .failure(error) }
+  /// Parses a text. A failure is the error to answer.
+  fileprivate static func result(of text: ArraySlice<UInt8>) -> Result<RPCFrame, RPCError> {
+    do throws(RPCError) { return .success(try RPCFrame(text)) } catch { return .failure(error) }
   }
 }
 

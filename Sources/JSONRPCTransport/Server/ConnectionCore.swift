@@ -14,21 +14,22 @@ final class ConnectionCore {
   var questions = Questions()
   var wire: (any Wire)?
 
-  /// The lines that the wire has not been given yet; counted as unsent.
+  /// The messages that the wire has not been given yet; counted as unsent.
   private var output = ByteBuffer()
+  /// The framing; `nil` until the peer has chosen it.
+  private(set) var framing: Framing?
   private var isFlushScheduled = false
   /// Whether the wire is passing bytes that it has read, and flushes afterwards.
   var isReading = false
   private var handler: (any ConnectionHandler)?
   private var tasks: [ConnectionState<any AcceptedCall>.Ticket: Task<Void, Never>] = [:]
-  /// The task that parses a long line; `nil` if there is none.
+  /// The task that parses a long message; `nil` if there is none.
   var parsing: Task<Void, Never>?
   private var whenSent: [(limit: Int, body: @Sendable () -> Void)] = []
   private let ended: EventLoopPromise<Void>
   private var hasAskedForEnd = false
   /// Whether the wire has ended. The core then only waits for the running calls to return.
   private(set) var isLost = false
-  var isFirstFrame = true
   private var pendingBytes = 0
   private var keptBytes = 0
 
@@ -52,6 +53,12 @@ final class ConnectionCore {
   func use(_ limits: TransportLimits) {
     settings.limits = limits
     state.limits = limits
+  }
+
+  /// Sets the framing of all messages to the peer, before the first one is received or sent.
+  func use(_ framing: Framing) {
+    self.framing = framing
+    outbox.use(framing)
   }
 
   /// Connects the core to its wire and to the program's handler.
@@ -150,17 +157,16 @@ final class ConnectionCore {
 
   private func write(_ body: (inout ByteBuffer) -> Void) {
     let before = output.writerIndex
-    body(&output)
-    output.writeInteger(UInt8(ascii: "\n"))
+    output.writeMessage(framing ?? .lines, body)
     outbox.count(output.writerIndex - before)
     scheduleFlush()
   }
 
-  /// Sends the lines that other threads have added to the outbox.
+  /// Sends the messages that other threads have added to the outbox.
   func collect() {
-    var lines = outbox.take()
-    guard !isLost, lines.readableBytes > 0 else { return }
-    if output.readableBytes == 0 { output = lines } else { output.writeBuffer(&lines) }
+    var messages = outbox.take()
+    guard !isLost, messages.readableBytes > 0 else { return }
+    if output.readableBytes == 0 { output = messages } else { output.writeBuffer(&messages) }
     flush()
   }
 

@@ -1,12 +1,12 @@
 /// The phase of a connection, as its wire sees it.
 enum ConnectionPhase {
-  /// The peer may send lines.
+  /// The peer may send messages.
   case open
-  /// We have ended the input. Whole lines that the kernel had received by then still count.
+  /// We have ended the input. Whole messages that the kernel had received by then still count.
   case cut
-  /// The peer sends no more. Its lines are still handled and answered.
+  /// The peer sends no more. Its messages are still handled and answered.
   case inputEnded
-  /// A message was too large. Up to `room` further bytes are dropped until the error is sent.
+  /// A message was refused. Up to `room` further bytes are dropped until the error is sent.
   case refusing(room: Int)
   /// The channel is being closed. The peer may send up to `room` further bytes, which are dropped.
   case closing(room: Int)
@@ -14,7 +14,7 @@ enum ConnectionPhase {
   /// allows.
   case gone
 
-  /// Whether the peer may complete a line that it has begun.
+  /// Whether the peer may complete a message that it has begun.
   var takesInput: Bool {
     switch self {
     case .open, .cut: true
@@ -22,8 +22,8 @@ enum ConnectionPhase {
     }
   }
 
-  /// Whether lines are handled.
-  var handlesLines: Bool {
+  /// Whether messages are handled.
+  var handlesMessages: Bool {
     switch self {
     case .open, .cut, .inputEnded, .gone: true
     case .refusing, .closing: false

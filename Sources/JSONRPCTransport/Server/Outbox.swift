@@ -1,15 +1,16 @@
 internal import NIOCore
 internal import Synchronization
 
-/// A queue of lines from any thread to the event loop. It also counts all unsent bytes of the connection.
+/// A queue of messages from any thread to the event loop. It also counts all unsent bytes of the connection.
 final class Outbox: Sendable {
-  private struct Lines {
+  private struct Messages {
     var buffer = ByteBuffer()
+    var framing = Framing.lines
     var isScheduled = false
     var isClosed = false
   }
 
-  private let lines = Mutex(Lines())
+  private let messages = Mutex(Messages())
   private let unsentBytes = Atomic<Int>(0)
   private let allowance: Allowance?
 
@@ -19,7 +20,13 @@ final class Outbox: Sendable {
   var unsent: Int { unsentBytes.load(ordering: .relaxed) }
 
   /// Whether the connection has ended.
-  var isClosed: Bool { lines.withLock { $0.isClosed } }
+  var isClosed: Bool { messages.withLock { $0.isClosed } }
+
+  /// Sets the framing of messages that are added from now on.
+  func use(_ framing: Framing) {
+    // The lock costs time, and most connections use lines.
+    if framing != .lines { messages.withLock { $0.framing = framing } }
+  }
 
   /// Adds to the number of unsent bytes; a negative number removes bytes that were sent.
   func count(_ bytes: Int) {
@@ -27,36 +34,36 @@ final class Outbox: Sendable {
     allowance?.count(buffered: bytes)
   }
 
-  /// Adds a line without its newline.
+  /// Adds the text of a message.
   ///
   /// - Returns: whether the caller must schedule a call of `take` on the event loop.
   func add(_ text: some Collection<UInt8>) -> Bool {
-    lines.withLock { lines in
-      guard !lines.isClosed else { return false }
-      count(text.count + 1)
-      lines.buffer.writeBytes(text)
-      lines.buffer.writeInteger(UInt8(ascii: "\n"))
-      defer { lines.isScheduled = true }
-      return !lines.isScheduled
+    messages.withLock { messages in
+      guard !messages.isClosed else { return false }
+      let before = messages.buffer.writerIndex
+      messages.buffer.writeMessage(messages.framing) { $0.writeBytes(text) }
+      count(messages.buffer.writerIndex - before)
+      defer { messages.isScheduled = true }
+      return !messages.isScheduled
     }
   }
 
-  /// Removes and returns all added lines. Their bytes are counted already.
+  /// Removes and returns all added messages. Their bytes are counted already.
   func take() -> ByteBuffer {
-    lines.withLock { lines in
+    messages.withLock { messages in
       defer {
-        lines.buffer = ByteBuffer()
-        lines.isScheduled = false
+        messages.buffer = ByteBuffer()
+        messages.isScheduled = false
       }
-      return lines.buffer
+      return messages.buffer
     }
   }
 
-  /// Rejects lines from now on, and resets the number of unsent bytes to 0.
+  /// Rejects messages from now on, and resets the number of unsent bytes to 0.
   func close() {
-    lines.withLock { lines in
-      lines.isClosed = true
-      lines.buffer = ByteBuffer()
+    messages.withLock { messages in
+      messages.isClosed = true
+      messages.buffer = ByteBuffer()
     }
     allowance?.count(buffered: -unsentBytes.exchange(0, ordering: .relaxed))
   }

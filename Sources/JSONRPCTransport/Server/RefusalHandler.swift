@@ -35,9 +35,9 @@ final class RefusalHandler: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     isCounted = true
     let lingers = count.value.add(1, ordering: .relaxed).newValue <= Self.maximumLingering
+    // The peer has chosen no framing yet.
     var line = ByteBuffer()
-    line.writeResponse(id: .null, .failure(error))
-    line.writeInteger(UInt8(ascii: "\n"))
+    line.writeMessage(.lines) { $0.writeResponse(id: .null, .failure(error)) }
     context.writeAndFlush(Self.wrapOutboundOut(line), promise: nil)
     guard lingers else { return context.close(promise: nil) }
     context.close(mode: .output, promise: nil)

@@ -2,8 +2,8 @@ internal import NIOCore
 
 /// The carrier of a connection's bytes: a channel, or memory in tests. Used on the connection's event loop only.
 protocol Wire: AnyObject {
-  /// Sends whole lines. Calls the core's `sent` when the peer's system has them.
-  func send(_ lines: ByteBuffer)
+  /// Sends whole messages. Calls the core's `sent` when the peer's system has them.
+  func send(_ messages: ByteBuffer)
   /// Ends the input. Bytes that the peer has sent already are still delivered.
   func endInput()
   /// Ends the connection.

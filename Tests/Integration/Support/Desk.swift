@@ -90,7 +90,7 @@ final class Desk: @unchecked Sendable {
     return daemon?.exit(within: 30)
   }
 
-  func connect() throws -> Line { try Line(socket, owner: self) }
+  func connect(hasHeaders: Bool = false) throws -> Line { try Line(socket, owner: self, hasHeaders: hasHeaders) }
 
   /// The text of all logs of the daemon.
   var logs: String {

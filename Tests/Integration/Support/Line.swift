@@ -2,11 +2,13 @@ import Foundation
 import Glibc
 import JSONRPC
 
-/// A raw connection to a control socket: bytes out, lines in, each with a deadline.
+/// A raw connection to a control socket: bytes out, messages in, each with a deadline.
 final class Line: @unchecked Sendable {
   let descriptor: Int32
   /// The desk, which the connection keeps alive, and so the daemon.
   private let owner: AnyObject?
+  /// Whether messages have headers, as in the Language Server Protocol; else they are lines.
+  private let hasHeaders: Bool
   private var buffer: [UInt8] = []
   private var nextId = 0
   private var answers: [Int: JSON] = [:]
@@ -15,8 +17,9 @@ final class Line: @unchecked Sendable {
   /// The notifications and requests that have arrived and that no test has read yet.
   private(set) var notifications: [JSON] = []
 
-  init(_ path: String, owner: AnyObject? = nil) throws {
+  init(_ path: String, owner: AnyObject? = nil, hasHeaders: Bool = false) throws {
     self.owner = owner
+    self.hasHeaders = hasHeaders
     descriptor = socket(AF_UNIX, Program.streamSocket, 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -47,17 +50,19 @@ final class Line: @unchecked Sendable {
     }
   }
 
+  /// Sends a message in the framing of the connection.
+  func send(message: JSON) {
+    let text = JSONWriter.bytes(of: message)
+    send(hasHeaders ? Array("Content-Length: \(text.count)\r\n\r\n".utf8) + text : text + [10])
+  }
+
   func halfClose() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Returns the next line, or `nil` at the end of the stream. Throws when no line comes in time.
+  /// Returns the text of the next message, or `nil` at the end of the stream. Throws when none comes in time.
   func line(within seconds: Double = 20) throws -> String? {
     let end = Date().addingTimeInterval(seconds)
     while true {
-      if let index = buffer.firstIndex(of: UInt8(ascii: "\n")) {
-        let line = String(decoding: buffer[..<index], as: UTF8.self)
-        buffer.removeSubrange(...index)
-        return line
-      }
+      if let text = try hasHeaders ? bufferedText() : bufferedLine() { return text }
       let left = end.timeIntervalSinceNow
       guard left > 0 else { throw Program.Failure(description: "no line came in time") }
       var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -67,6 +72,25 @@ final class Line: @unchecked Sendable {
       if count <= 0 { return nil }
       buffer += chunk[..<count]
     }
+  }
+
+  private func bufferedLine() -> String? {
+    guard let index = buffer.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+    let line = String(decoding: buffer[..<index], as: UTF8.self)
+    buffer.removeSubrange(...index)
+    return line
+  }
+
+  /// Returns the text after the header, which must be exactly one Content-Length.
+  private func bufferedText() throws -> String? {
+    guard let end = buffer.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+    let header = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
+    guard header.hasPrefix("Content-Length: "), let count = Int(header.dropFirst("Content-Length: ".count)) else {
+      throw Program.Failure(description: "a message has the header \(header)")
+    }
+    guard buffer.count - end.upperBound >= count else { return nil }
+    defer { buffer.removeSubrange(..<(end.upperBound + count)) }
+    return String(decoding: buffer[end.upperBound..<(end.upperBound + count)], as: UTF8.self)
   }
 
   func json(within seconds: Double = 20) throws -> JSON? {
@@ -79,8 +103,7 @@ final class Line: @unchecked Sendable {
   func begin(_ method: String, _ params: JSON = [:]) -> Int {
     nextId += 1
     methods[nextId] = method
-    send(
-      JSONWriter.bytes(of: ["jsonrpc": "2.0", "id": JSON(nextId), "method": .string(method), "params": params]) + [10])
+    send(message: ["jsonrpc": "2.0", "id": JSON(nextId), "method": .string(method), "params": params])
     return nextId
   }
 

@@ -7,14 +7,19 @@ import JSONRPC
 final class RawPeer {
   enum Event: Equatable {
     case line(String)
+    /// Bytes that are no message in the framing.
+    case malformed
     case end
   }
 
   private(set) var descriptor: CInt
-  private var framer = LineFramer(limit: 64 << 20)
+  private let framing: Framing
+  private var framer: Framer
   private var isOver = false
 
-  init(_ path: String) async throws {
+  init(_ path: String, framing: Framing = .lines) async throws {
+    self.framing = framing
+    framer = Framer(limit: 64 << 20, framing: framing)
     descriptor = try await ClientSocket.connect(path: path, timeout: .seconds(10))
   }
 
@@ -30,6 +35,12 @@ final class RawPeer {
   /// Sends the whole text. Returns false if the socket fails, as after the server has closed the connection.
   @discardableResult
   func send(_ text: String) async throws -> Bool { try await send(bytes: Array(text.utf8)) }
+
+  /// Sends a text as one message in the peer's framing.
+  @discardableResult
+  func send(message text: String) async throws -> Bool {
+    try await send(framing == .lines ? "\(text)\n" : "Content-Length: \(text.utf8.count)\r\n\r\n\(text)")
+  }
 
   @discardableResult
   func send(bytes: [UInt8]) async throws -> Bool {
@@ -66,7 +77,11 @@ final class RawPeer {
   private func receive() throws -> Event? {
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     while true {
-      if case .frame(let line)? = framer.next() { return .line(String(decoding: line, as: UTF8.self)) }
+      switch framer.next() {
+      case .frame(let line)?: return .line(String(decoding: line, as: UTF8.self))
+      case .tooLarge?, .malformed?: return .malformed
+      case nil: break
+      }
       if isOver { return .end }
       let count = recv(descriptor, &chunk, chunk.count, 0)
       if count > 0 {

@@ -8,7 +8,7 @@ struct TestServer {
   let program: TestProgram
   let listener: Listener
 
-  func peer() async throws -> RawPeer { try await RawPeer(path) }
+  func peer(_ framing: Framing = .lines) async throws -> RawPeer { try await RawPeer(path, framing: framing) }
 
   func client(
     _ settings: ClientSettings = ClientSettings(), onRequest: ClientConnection.RequestHandler? = nil

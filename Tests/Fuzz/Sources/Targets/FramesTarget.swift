@@ -1,3 +1,4 @@
+import NIOCore
 import SDKInstances
 import SDKProtocol
 
@@ -6,14 +7,13 @@ import SDKProtocol
 @testable import SDKKinds
 
 extension FuzzTarget {
-  /// The clients' side of the socket: lines, messages, batches, and the params of every method.
+  /// The clients' side of the socket: both framings, messages, batches, and the params of every method.
   static let frames = FuzzTarget("frames", maximumLength: 24 << 10) { input in
-    let lines = read(input.bytes, pieces: input.bytes.count)
-    require(lines == read(input.bytes, pieces: 3), "Lines depend on the pieces in which they come.")
-    for case .frame(let line) in lines {
-      _ = HTTPLine.matches(line)
+    let frames = read(input.bytes, pieces: input.bytes.count)
+    require(frames == read(input.bytes, pieces: 3), "Frames depend on the pieces in which they come.")
+    for case .frame(let text) in frames {
       do throws(RPCError) {
-        switch try RPCFrame(line) {
+        switch try RPCFrame(text) {
         case .single(let message): check(message)
         case .batch(let messages):
           require((1...RPCFrame.maximumBatch).contains(messages.count), "A batch has \(messages.count) messages.")
@@ -30,11 +30,11 @@ extension FuzzTarget {
     CommonMethods.all.map { $0 as any RPCMethod.Type } + Kinds.all.flatMap(\.methods).map { $0 as any RPCMethod.Type }
       + CommonMethods.requests)
 
-  private static let lineLimit = 8 << 10
+  private static let frameLimit = 8 << 10
 
-  private static func read(_ bytes: [UInt8], pieces size: Int) -> [LineFramer.Output] {
-    var framer = LineFramer(limit: lineLimit)
-    var found: [LineFramer.Output] = []
+  private static func read(_ bytes: [UInt8], pieces size: Int) -> [Framer.Output] {
+    var framer = Framer(limit: frameLimit)
+    var found: [Framer.Output] = []
     var rest = bytes[...]
     while !rest.isEmpty {
       framer.append(rest.prefix(size))
@@ -43,9 +43,28 @@ extension FuzzTarget {
     }
     framer.finish()
     while let output = framer.next() { found.append(output) }
-    // A line that is too long can be noticed before its end or at it; then nothing follows.
-    require(framer.pendingBytes <= lineLimit + 1, "The framer keeps more than a line.")
-    return found.map { if case .frame(let line) = $0 { .frame(Array(line)[...]) } else { $0 } }
+    // A frame that is too long can be noticed before its end or at it; then nothing follows.
+    require(
+      framer.pendingBytes <= frameLimit + FrameHeader.maximumBytes, "The framer keeps more than a frame.")
+    require(found.dropLast().allSatisfy(isFrame), "Something follows a refused frame.")
+    let texts: [Framer.Output] = found.map { if case .frame(let text) = $0 { .frame(Array(text)[...]) } else { $0 } }
+    checkWriting(texts, in: framer.framing)
+    return texts
+  }
+
+  private static func isFrame(_ output: Framer.Output) -> Bool { if case .frame = output { true } else { false } }
+
+  /// What the daemon writes with headers reads back as the same texts.
+  private static func checkWriting(_ texts: [Framer.Output], in framing: Framing?) {
+    guard framing == .headers else { return }
+    var buffer = ByteBuffer()
+    for case .frame(let text) in texts { buffer.writeMessage(.headers) { $0.writeBytes(text) } }
+    var framer = Framer(limit: frameLimit)
+    framer.append(buffer.readableBytesView)
+    for case .frame(let text) in texts {
+      guard case .frame(let again)? = framer.next() else { fatalError("A written message can't be read back.") }
+      require(again.elementsEqual(text), "A message reads back as another one.")
+    }
   }
 
   private static func check(_ message: RPCMessage) {
