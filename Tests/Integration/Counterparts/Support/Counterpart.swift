@@ -87,12 +87,18 @@ final class PipedProgram {
     return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
 
-  func waitForLine(_ line: String) throws {
-    try eventually("\(line) is written", within: 60) {
-      if let status = program.exit(within: 0) {
-        throw Program.Failure(description: "the server ended with \(status): \(program.logText)")
-      }
-      return lines.contains(line)
+  func waitForLine(_ line: String) throws { try wait("\(line) is written") { lines.contains(line) } }
+
+  /// Waits until the output has this many lines. The program may then have ended.
+  func waitForLines(_ count: Int) throws { try wait("\(count) lines are written") { lines.count >= count } }
+
+  private func wait(_ what: String, _ condition: () -> Bool) throws {
+    try eventually(what, within: 60) {
+      // The order matters: what an ended program wrote is there.
+      let status = program.exit(within: 0)
+      if condition() { return true }
+      guard let status else { return false }
+      throw Program.Failure(description: "the program ended with \(status): \(program.logText)")
     }
   }
 
