@@ -6,25 +6,37 @@ ROLES = {"anyone": "anyone who can connect", "admin": "admin", "create": "a crea
 
 
 def markdown(text):
-    """All methods, then what the daemon sends, then the shapes that have names."""
+    """All methods, then what the daemon sends, then the errors and the shapes that have names."""
     document = json.loads(text)
+    components = document["components"]
+    schemas = components["schemas"]
     parts = ["# METHODS"]
     for method in document["methods"]:
-        parts += one_method(method)
+        parts += one_method(method, components)
     parts += ["# NOTIFICATIONS", "The daemon sends these to a connection that has subscribed."]
     for notification in document["x-notifications"]:
-        parts += [f"## {notification['name']}", said(notification), members(notification["params"])]
+        parts += [f"## {notification['name']}", said(notification), members(own(notification["params"], schemas))]
     parts += ["# REQUESTS", "The daemon asks these of a connection that has attached itself as a delegate."]
     for request in document["x-requests"]:
         parts += [f"## {request['name']}", said(request), "Params: " + shape(request["params"]) + "."]
-        parts += ["Result:", members(request["result"])]
+        parts += ["Result:", members(own(request["result"], schemas))]
+    parts += ["# EVENTS"]
+    parts += events(schemas)
+    parts += ["# REASONS", "The reasons of errors, and of events that tell of one."]
+    parts += [members(schemas["ProtocolReason"]), members(schemas["Reason"])]
     parts += ["# SHAPES"]
-    for name, schema in sorted(document["components"]["schemas"].items()):
-        parts += [f"## {name}", members(schema)]
+    for name, schema in sorted(schemas.items()):
+        if not name.endswith(("Result", "Params", "Reason", "Event")) and name not in shown_with_events(schemas):
+            parts += [f"## {name}", members(schema)]
     return "\n\n".join(part for part in parts if part)
 
 
-def one_method(method):
+def own(schema, schemas):
+    """A schema in place of a reference to it."""
+    return schemas[schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+
+
+def one_method(method, components):
     extra = method["x-sdkd"]
     about = [f"Role: {ROLES.get(extra['role'], extra['role'])}", f"order: {extra['ordering']}"]
     if "kind" in extra:
@@ -34,10 +46,43 @@ def one_method(method):
         parts += ["Params:", listed([
             (param["name"], param["schema"], param["description"], param["required"]) for param in method["params"]])]
     result = method["result"]["schema"]
-    if result.get("properties"):
-        parts += ["Result:", members(result)]
+    whole = own(result, components["schemas"])
+    if whole.get("properties") and result["$ref"].endswith("Result"):
+        parts += ["Result:", members(whole)]
+    elif whole.get("properties"):
+        parts.append(f"Result: {shape(result)}.")
     else:
-        parts.append(f"Result: {shape(result)}." if result.get("$ref") or result.get("oneOf") else "Result: `{}`.")
+        parts.append(f"Result: {shape(whole)}." if whole.get("oneOf") else "Result: `{}`.")
+    return parts + errors(method, components["errors"])
+
+
+def errors(method, known):
+    """The reasons of a method's own errors."""
+    reasons = []
+    for reference in method["errors"]:
+        reasons += known[reference["$ref"].rsplit("/", 1)[1]]["data"]["allOf"][1]["properties"]["reason"]["enum"]
+    # A reason may come with two codes.
+    return ["Errors: " + ", ".join(f"`{reason}`" for reason in dict.fromkeys(reasons)) + "."] if reasons else []
+
+
+def shown_with_events(schemas):
+    """The names of the shapes that the chapter about events shows."""
+    shapes = [own(each, schemas)["properties"]["data"]["allOf"][0] for each in schemas["Event"]["oneOf"]]
+    return {each["$ref"].rsplit("/", 1)[1] for each in shapes} | {"EventType"}
+
+
+def events(schemas):
+    """What all events have, and the data of each type."""
+    shapes = [own(each, schemas) for each in schemas["Event"]["oneOf"]]
+    common = dict(shapes[0]["properties"], type={"type": "string", "description": "what happened, as below"})
+    common["data"] = {"type": "object", "description": "more about it, by type, as below"}
+    parts = ["Members of every event:", members(dict(shapes[0], properties=common))]
+    for each in shapes:
+        kind = each["properties"]["type"]
+        data = own(each["properties"]["data"]["allOf"][0], schemas)
+        parts += [f"## {kind['const']}", plain(kind["description"])]
+        if data.get("properties"):
+            parts += ["Data:", members(data)]
     return parts
 
 
@@ -54,10 +99,14 @@ def plain(text):
 
 
 def members(schema):
+    if "x-enum-descriptions" in schema:
+        pairs = zip(schema["enum"], schema["x-enum-descriptions"])
+        return "\n\n".join(f"`{value}`\n\n: {plain(description)}" for value, description in pairs)
     required = schema.get("required", [])
     pairs = schema.get("properties", {}).items()
     if not pairs:
-        return shape(schema).capitalize() + "."
+        said_of_it = schema.get("description")
+        return shape(schema).capitalize() + (": " + plain(said_of_it) if said_of_it else "") + "."
     return listed([(name, value, value.get("description", ""), name in required) for name, value in pairs])
 
 
@@ -77,6 +126,8 @@ def shape(schema):
         return shape(schema["allOf"][0])
     if "oneOf" in schema:
         return " or ".join(shape(one) for one in schema["oneOf"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
     kind = schema.get("type")

@@ -6,7 +6,7 @@ import methods
 
 def markdown(settings, openrpc):
     """The tables of sdkd.toml, the keys of an instance's file, and the settings of each kind."""
-    document = json.loads(settings)
+    document = resolved(json.loads(settings))
     shapes = document["components"]["schemas"]
     parts = ["# TABLES OF sdkd.toml"]
     for table in document["tables"]:
@@ -16,10 +16,27 @@ def markdown(settings, openrpc):
     for name, table in (("Provider", "provider"), ("Access", "access")):
         parts += [f"## \\[{table}\\]", methods.members(shapes[name])]
     parts += ["# SETTINGS OF THE KINDS", "What `[settings]` of an instance's file, and `settings` in the protocol, hold."]
-    discovered = json.loads(openrpc)
+    discovered = resolved(json.loads(openrpc))
     for kind in discovered["x-kinds"]:
         parts += [f"## {kind['name']}", methods.members(kind["settings"])]
     return "\n\n".join(parts)
+
+
+def resolved(document):
+    """The document with the shapes of single values in place of references to them: the page has no chapter of shapes."""
+    shapes = document["components"]["schemas"]
+
+    def inside(value):
+        if isinstance(value, list):
+            return [inside(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        target = shapes.get(value.get("$ref", "").rsplit("/", 1)[-1], {"properties": {}})
+        if not {"properties", "discriminator"} & set(target):
+            return inside(target)
+        return {name: inside(each) for name, each in value.items()}
+
+    return inside(document)
 
 
 def one_key(key):

@@ -65,7 +65,7 @@ struct SDKDaemonCommand: AsyncParsableCommand {
       let methods = CommonMethods.all + Kinds.all.flatMap { $0.methods }
       let document = OpenRPCDocument.make(
         methods: methods, notifications: CommonMethods.notifications,
-        kinds: Kinds.all.map { ($0.name, $0.settingsSchema) })
+        kinds: Kinds.all.map(\.described))
       print(OpenRPCDocument.text(of: document), terminator: "")
       return
     }

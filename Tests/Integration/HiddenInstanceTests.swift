@@ -15,10 +15,11 @@ struct HiddenInstanceTests {
       if let name = schema["$ref"]?.stringValue?.split(separator: "/").last {
         return value(schemas[String(name)] ?? [:], deep: deep)
       }
+      if let only = schema["allOf"]?.arrayValue?.first { return value(only, deep: deep) }
       if let first = schema["enum"]?.arrayValue?.first ?? schema["const"] { return first }
       if let first = (schema["oneOf"] ?? schema["anyOf"])?.arrayValue?.first { return value(first, deep: deep) }
       switch schema["type"]?.stringValue {
-      case "string": return text(schema["format"]?.stringValue ?? "")
+      case "string": return text(schema["description"]?.stringValue ?? "")
       case "integer", "number": return schema["minimum"] ?? 1
       case "boolean": return false
       case "array": return .array([value(schema["items"] ?? [:], deep: deep)])
@@ -33,10 +34,9 @@ struct HiddenInstanceTests {
       }
     }
 
-    private func text(_ format: String) -> JSON {
-      if format.hasPrefix("instance id") { return .string(instance) }
-      if format.hasPrefix("kind") { return "zendesk.messaging" }
-      if format.hasPrefix("rule") { return "*" }
+    private func text(_ description: String) -> JSON {
+      if description.hasPrefix("instance id") { return .string(instance) }
+      if description.hasPrefix("rule") { return "*" }
       return "x"
     }
 

@@ -14,7 +14,7 @@ import Testing
         "name": "test.kind",
         "settings": [
           "properties": [
-            "base_url": ["type": "string", "format": "URL"], "realtime_url": ["type": "string", "format": "URL"],
+            "base_url": ["type": "string", "format": "uri"], "realtime_url": ["type": "string", "format": "uri"],
             "app_id": ["type": "string"],
           ]
         ],

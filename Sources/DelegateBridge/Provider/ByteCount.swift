@@ -34,7 +34,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
 
 extension ByteCount: Codable, JSONSchemaRepresentable {
   public static let jsonSchema = JSONSchema.oneOf([
-    .integer(minimum: 0), .string(format: "size, such as 64KiB or 1MiB"),
+    .integer(minimum: 0), .string(pattern: "^[0-9]+(B|KiB|MiB)?$", called: "size, such as 64KiB or 1MiB"),
   ])
 
   public init(from decoder: any Decoder) throws {

@@ -84,7 +84,7 @@ public struct ProviderConfiguration: RPCValue, Hashable {
       .optional("timeout", Seconds.jsonSchema, "how long a run may take, at most 10m; 10s"),
       .optional("environment", .map(.string()), "variables to set"),
       .optional("pass_environment", .array(.string()), "variables of the daemon's environment to pass"),
-      .optional("working_directory", .string(format: "absolute path"), "where it runs; /"),
+      .optional("working_directory", .string(pattern: "^/", called: "absolute path"), "where it runs; /"),
       .optional("max_output", ByteCount.jsonSchema, "how much output is taken, at most 1MiB; 64KiB"),
       .optional("concurrency", .integer(minimum: 1), "how many runs there may be for one instance at a time; 1"),
     ]))

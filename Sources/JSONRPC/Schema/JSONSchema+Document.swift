@@ -11,18 +11,28 @@ extension JSONSchema {
       if let maximum { object["maximum"] = JSON(maximum) }
       return .object(object)
     case .number: return ["type": "number"]
-    case .string(let format):
+    case .string(let format, let pattern, let called):
       var object: JSONObject = ["type": "string"]
+      if let called { object["description"] = .string(called) }
       if let format { object["format"] = .string(format) }
+      if let pattern { object["pattern"] = .string(pattern) }
       return .object(object)
-    case .enumeration(let words): return ["type": "string", "enum": .array(words.map(JSON.string))]
+    case .enumeration(let words, let meanings):
+      var object: JSONObject = ["type": "string", "enum": .array(words.map(JSON.string))]
+      // Generators read `enum`. Few of them read a `oneOf` of constants with descriptions.
+      if !meanings.isEmpty { object["x-enum-descriptions"] = .array(meanings.map(JSON.string)) }
+      return .object(object)
+    case .constant(let word): return ["type": "string", "const": .string(word)]
     case .array(let element): return ["type": "array", "items": element.document]
     case .map(let element, let maximum):
       var object: JSONObject = ["type": "object", "additionalProperties": element.document]
       if let maximum { object["maxProperties"] = JSON(maximum) }
       return .object(object)
     case .object(let members): return Self.document(of: members)
-    case .oneOf(let schemas): return ["oneOf": .array(schemas.map(\.document))]
+    case .oneOf(let schemas, let discriminator):
+      var object: JSONObject = ["oneOf": .array(schemas.map(\.document))]
+      if let discriminator { object["discriminator"] = ["propertyName": .string(discriminator)] }
+      return .object(object)
     case .named(let name, _): return ["$ref": .string("#/components/schemas/\(name)")]
     }
   }
@@ -58,7 +68,7 @@ extension JSONSchema {
       schema.collect(into: &found)
     case .array(let schema), .map(let schema, _): schema.collect(into: &found)
     case .object(let members): for member in members { member.schema.collect(into: &found) }
-    case .oneOf(let schemas): for schema in schemas { schema.collect(into: &found) }
+    case .oneOf(let schemas, _): for schema in schemas { schema.collect(into: &found) }
     default: return
     }
   }

@@ -53,7 +53,7 @@ extension JSONSchema {
         if let found = element.violation(in: member.value, at: path) { return found }
       }
       return nil
-    case .oneOf(let schemas):
+    case .oneOf(let schemas, _):
       let violations = schemas.map { $0.violation(in: value, at: path) }
       if violations.contains(where: { $0 == nil }) { return nil }
       // The peer most likely meant the shape of the same type, so only its violation helps.
@@ -84,7 +84,8 @@ extension JSONSchema {
   private func accepts(scalar value: JSON) -> Bool {
     switch (self, value) {
     case (.null, .null), (.boolean, .bool), (.number, .number), (.string, .string): true
-    case (.enumeration(let words), .string(let word)): words.contains(word)
+    case (.enumeration(let words, _), .string(let word)): words.contains(word)
+    case (.constant(let word), .string(let other)): word == other
     case (.integer(let minimum, let maximum), .number(let number)):
       number.integer.map { $0 >= minimum ?? .min && $0 <= maximum ?? .max } ?? false
     default: false
@@ -94,7 +95,7 @@ extension JSONSchema {
   private func accepts(typeOf value: JSON) -> Bool {
     switch (self, value) {
     case (.named(_, let schema), _): schema.accepts(typeOf: value)
-    case (.object, .object), (.map, .object), (.array, .array), (.enumeration, .string): true
+    case (.object, .object), (.map, .object), (.array, .array), (.enumeration, .string), (.constant, .string): true
     default: accepts(scalar: value)
     }
   }
@@ -113,13 +114,15 @@ extension JSONSchema {
     case .integer(let minimum?, nil): "a whole number of at least \(minimum)"
     case .integer: "a whole number"
     case .number: "a number"
-    case .string(let format?): "a string (\(format))"
+    case .string(_, _, let called?): "a string (\(called))"
+    case .string(let format?, _, _): "a string (\(format))"
     case .string: "a string"
-    case .enumeration(let words): "one of " + words.joined(separator: ", ")
+    case .enumeration(let words, _): "one of " + words.joined(separator: ", ")
+    case .constant(let word): "\"\(word)\""
     case .array: "an array"
     case .map(_, let maximum?): "an object of at most \(maximum) members"
     case .map, .object: "an object"
-    case .oneOf(let schemas): schemas.map(\.expectation).joined(separator: ", or ")
+    case .oneOf(let schemas, _): schemas.map(\.expectation).joined(separator: ", or ")
     case .named(_, let schema): schema.expectation
     }
   }

@@ -10,18 +10,21 @@ public indirect enum JSONSchema: Sendable {
   case integer(minimum: Int? = nil, maximum: Int? = nil)
   /// Any number.
   case number
-  /// A string. `format` is a hint for the reader, such as `date-time`, and is not checked.
-  case string(format: String? = nil)
-  /// A string out of this list.
-  case enumeration([String])
+  /// A string. `format`, a format of JSON Schema, and `pattern`, a regular expression, are published but not checked:
+  /// the type that decodes the string checks it. `called` is the string's form in error messages.
+  case string(format: String? = nil, pattern: String? = nil, called: String? = nil)
+  /// A string out of this list. `meanings` has a sentence for each, or nothing.
+  case enumeration([String], meanings: [String] = [])
+  /// A string that is always the same, such as the type of an event.
+  case constant(String)
   /// An array whose elements have this shape.
   case array(JSONSchema)
   /// An object whose member names are chosen by the peer, with at most `atMost` members; `nil` for no limit.
   case map(JSONSchema, atMost: Int? = nil)
   /// An object with these members and no others.
   case object([JSONMember])
-  /// A value of at least one of these shapes.
-  case oneOf([JSONSchema])
+  /// A value of at least one of these shapes. `discriminator` is the member whose constant tells objects apart.
+  case oneOf([JSONSchema], discriminator: String? = nil)
   /// A shape with a name, under which the document lists it.
   case named(String, JSONSchema)
 }
@@ -54,9 +57,24 @@ public protocol JSONSchemaRepresentable {
   static var jsonSchema: JSONSchema { get }
 }
 
+/// An enumeration of strings in messages, each with a meaning.
+public protocol DescribedEnumeration: CaseIterable, RawRepresentable, JSONSchemaRepresentable where RawValue == String {
+  /// The meaning of the value, as one sentence.
+  var meaning: String { get }
+}
+
+extension DescribedEnumeration {
+  /// Returns the shape of the enumeration under a name.
+  public static func schema(named name: String) -> JSONSchema {
+    .named(name, .enumeration(allCases.map(\.rawValue), meanings: allCases.map(\.meaning)))
+  }
+}
+
 extension JSONSchema {
   /// The shape of an object without members.
-  public static var empty: JSONSchema { .object([]) }
+  public static let empty = JSONSchema.named("Empty", .object([]))
+  /// The shape of a URL.
+  public static let url = JSONSchema.string(format: "uri", called: "URL")
 
   /// The members if this is an object shape, with or without a name; else `nil`.
   public var members: [JSONMember]? {

@@ -47,9 +47,9 @@ public struct DaemonFacts: Sendable {
 /// The handlers of `rpc.discover` and `daemon.*`.
 enum DaemonHandlers {
   static func register(
-    in router: inout CallRouter, registry: InstanceRegistry, facts: DaemonFacts, document: JSON
+    in router: inout CallRouter, registry: InstanceRegistry, facts: DaemonFacts, document: DiscoveredDocument
   ) {
-    router.register(RPCDiscover.self) { _, _ in document }
+    router.register(RPCDiscover.self) { _, _ in document.make() }
     router.register(DaemonInfo.self) { _, _ in
       DaemonInfo.Result(
         name: "sdkd", version: SDKVersion.program, apiVersion: SDKVersion.api, pid: facts.pid,
@@ -106,8 +106,10 @@ public enum Handlers {
     registry: InstanceRegistry, kinds: [any SDKKind], facts: DaemonFacts, delegates: Delegates
   ) -> (router: CallRouter, methods: [any SDKMethod.Type], shortcuts: [String: Shortcut]) {
     let methods = CommonMethods.all + kinds.flatMap { $0.methods }
-    let document = OpenRPCDocument.make(
-      methods: methods, notifications: CommonMethods.notifications, kinds: kinds.map { ($0.name, $0.settingsSchema) })
+    let document = DiscoveredDocument {
+      OpenRPCDocument.make(
+        methods: methods, notifications: CommonMethods.notifications, kinds: kinds.map(\.described))
+    }
     var router = CallRouter()
     DaemonHandlers.register(in: &router, registry: registry, facts: facts, document: document)
     InstanceHandlers.register(in: &router, registry: registry)
@@ -117,9 +119,8 @@ public enum Handlers {
     EventHandlers.register(in: &router, registry: registry)
     DelegateHandlers.register(in: &router, registry: registry, delegates: delegates)
     for kind in kinds { kind.register(in: &router, registry: registry) }
-    let text = JSONWriter.bytes(of: document)
     let shortcuts: [String: Shortcut] = [
-      RPCDiscover.name: { params, _ in params == nil ? ShortAnswer(text: text) : nil },
+      RPCDiscover.name: { params, _ in params == nil ? document.made.map { ShortAnswer(text: $0) } : nil },
       TokenGet.name: TokenHandlers.cachedToken(registry),
     ]
     return (router, methods, shortcuts)

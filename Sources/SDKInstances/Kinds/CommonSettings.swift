@@ -17,7 +17,7 @@ public struct CommonSettings: Sendable, Hashable {
   /// The members for a kind's schema.
   public static let members: [JSONMember] = [
     .optional("timeout", Seconds.jsonSchema, "time for one request to the vendor; 30 s unless given"),
-    .optional("ca_file", .string(format: "path"), "certificates to trust instead of the system's; admin only"),
+    .optional("ca_file", .string(called: "path"), "certificates to trust instead of the system's; admin only"),
     .optional("refresh", Refresh.jsonSchema, "when and how often a credential is renewed"),
   ]
 

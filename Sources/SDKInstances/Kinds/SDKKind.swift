@@ -5,6 +5,8 @@ public import SDKProtocol
 public protocol SDKKind: Sendable {
   /// Its name on the wire and in files.
   var name: KindName { get }
+  /// The kind in one sentence, for the OpenRPC document.
+  var summary: String { get }
   /// The shape of its settings.
   var settingsSchema: JSONSchema { get }
   /// The settings whose values are shown to no caller.
@@ -33,6 +35,8 @@ public protocol SDKKind: Sendable {
 }
 
 extension SDKKind {
+  /// The kind as the OpenRPC document describes it.
+  public var described: OpenRPCDocument.Kind { .init(name, meaning: summary, settings: settingsSchema) }
   public var concealsExternalId: Bool { false }
   public func hiddenURLs(in settings: JSONObject) -> [String: String] { [:] }
 }

@@ -155,8 +155,3 @@ extension AuthenticationMachine {
     case fellBackToAnonymous(SDKError)
   }
 }
-
-/// The cause of a logout (`protocol.md`, `userLoggedOut`).
-public enum LogoutCause: String, Sendable, Hashable, Codable {
-  case explicit, implicit, deauthorized, `switch`, guest
-}

@@ -1,3 +1,5 @@
+import SDKProtocol
+
 extension AuthenticationMachine {
   /// Handles a merge of the user into another one, whom the present credential, or one sent with the merge, represents.
   mutating func merged() -> [Action] {

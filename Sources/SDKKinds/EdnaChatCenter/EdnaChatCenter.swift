@@ -8,6 +8,7 @@ public struct EdnaChatCenter: SDKKind {
   public init() {}
 
   public var name: KindName { .ednaChatCenter }
+  public var summary: String { "The edna Chat Center SDK." }
   public var settingsSchema: JSONSchema { EdnaSettings.jsonSchema }
   public var secretSettings: Set<String> { [] }
   public var fileSettings: Set<String> { ["ca_file"] }

@@ -37,14 +37,14 @@ struct EdnaSettings: RPCValue, Hashable {
 
   static let jsonSchema = JSONSchema.object(
     [
-      .required("rest_url", .string(format: "URL"), "where the installation's REST API is"),
-      .required("ws_url", .string(format: "URL"), "where its WebSocket is"),
+      .required("rest_url", .url, "where the installation's REST API is"),
+      .required("ws_url", .url, "where its WebSocket is"),
       .optional("provider_uid", .string(), "the provider's id, for installations that require one"),
       .optional("app_package", .string(), "the app's name to the vendor; sdkd unless given"),
       .optional("app_marker", .string(), "the app's marker, for installations with several apps"),
       .optional(
         "strict_identifiers", .boolean, "refuse identifiers that look like a phone number or an e-mail address"),
-      .optional("identifier_public_key", .string(format: "PEM"), "encrypt identifiers with this RSA key"),
+      .optional("identifier_public_key", .string(called: "PEM"), "encrypt identifiers with this RSA key"),
       .optional(
         "identifier_encryption", .enumeration(EdnaCipher.Scheme.allCases.map(\.rawValue)),
         "how; rsa-oaep-sha256 unless given"),

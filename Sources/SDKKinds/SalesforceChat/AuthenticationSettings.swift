@@ -34,13 +34,13 @@ struct AuthenticationSettings: Sendable, Hashable {
   static let jsonSchema = JSONSchema.named(
     "AuthenticationSettings",
     .object([
-      .optional("instanceUrl", .string(format: "URL"), "the organisation's URL; required without account"),
+      .optional("instanceUrl", .url, "the organisation's URL; required without account"),
       .optional("accessToken", .string(), "the access token, a secret; required without account"),
       .optional("refreshToken", .string(), "the refresh token: a secret"),
       .optional("clientId", .string(), "the connected app; the instance's client_id unless given"),
-      .optional("communityUrl", .string(format: "URL"), "the community's URL"),
+      .optional("communityUrl", .url, "the community's URL"),
       .optional("communityId", .string(), "the community's id"),
-      .optional("identityUrl", .string(format: "URL"), "names the user, …/id/ORG/USER"),
+      .optional("identityUrl", .url, "names the user, …/id/ORG/USER"),
       .optional("account", .map(.any), "instead of the others: the Mobile SDK's account, in its own field names"),
     ]))
 

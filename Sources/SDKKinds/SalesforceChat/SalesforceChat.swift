@@ -8,6 +8,7 @@ public struct SalesforceChat: SDKKind {
   public init() {}
 
   public var name: KindName { .salesforceChat }
+  public var summary: String { "The Salesforce Service Chat SDK." }
   public var settingsSchema: JSONSchema { SalesforceSettings.jsonSchema }
   public var secretSettings: Set<String> { ["client_secret"] }
   public var fileSettings: Set<String> { ["ca_file", "client_secret_file"] }

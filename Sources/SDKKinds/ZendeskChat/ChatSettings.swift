@@ -31,9 +31,9 @@ struct ChatSettings: RPCValue, Hashable {
     [
       .required("account_key", .string(), "the account; it identifies and is no secret"),
       .optional("app_id", .string(), "the app in the account"),
-      .optional("id_url", .string(format: "URL"), "where JWTs are exchanged; \(vendorURL) unless given"),
+      .optional("id_url", .url, "where JWTs are exchanged; \(vendorURL) unless given"),
       .optional(
-        "mediator_url", .string(format: "URL"),
+        "mediator_url", .url,
         "the chat socket; with it session.open registers the visitor and so learns of a ban"),
       .optional(
         "fallback", .enumeration(Fallback.allCases.map(\.rawValue)),

@@ -8,6 +8,7 @@ public struct ZendeskChat: SDKKind {
   public init() {}
 
   public var name: KindName { .zendeskChat }
+  public var summary: String { "The Zendesk Chat SDK." }
   public var settingsSchema: JSONSchema { ChatSettings.jsonSchema }
   public var secretSettings: Set<String> { [] }
   public var fileSettings: Set<String> { ["ca_file"] }

@@ -41,10 +41,10 @@ struct MessagingSettings: RPCValue, Hashable {
 
   static let jsonSchema = JSONSchema.object(
     [
-      .optional("base_url", .string(format: "URL"), "where the vendor is; with app_id"),
+      .optional("base_url", .url, "where the vendor is; with app_id"),
       .optional("app_id", .string(), "the app's id; with base_url"),
       .optional("channel_key", .string(), "instead of base_url and app_id: the channel's key"),
-      .optional("settings_url", .string(format: "URL"), "instead of base_url and app_id: where they can be read"),
+      .optional("settings_url", .url, "instead of base_url and app_id: where they can be read"),
       .optional("integration_id", .string(), "the integration that clients belong to"),
       .optional(
         "conversation_mode", .enumeration(ConversationMode.allCases.map(\.rawValue)),
@@ -56,7 +56,7 @@ struct MessagingSettings: RPCValue, Hashable {
         "realtime", .enumeration(Realtime.allCases.map(\.rawValue)),
         "whether the realtime socket is kept, for live merges, when the vendor offers one; auto unless given"),
       .optional(
-        "realtime_url", .string(format: "URL"), "where the realtime socket is; as the vendor says unless given"),
+        "realtime_url", .url, "where the realtime socket is; as the vendor says unless given"),
       .optional("strict_jwt", .boolean, "refuse a JWT whose alg, kid or scope can't be right"),
     ] + CommonSettings.members)
 

@@ -8,6 +8,7 @@ public struct ZendeskMessaging: SDKKind {
   public init() {}
 
   public var name: KindName { .zendeskMessaging }
+  public var summary: String { "The Zendesk Messaging SDK." }
   public var settingsSchema: JSONSchema { MessagingSettings.jsonSchema }
   public var secretSettings: Set<String> { [] }
   public var fileSettings: Set<String> { ["ca_file"] }

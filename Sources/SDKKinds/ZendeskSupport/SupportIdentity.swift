@@ -6,7 +6,17 @@ import SDKProtocol
 /// 2.4). Absent and empty fields are equal, and texts are not trimmed.
 struct SupportIdentity: Sendable, Hashable {
   /// The authentication type of an identity, and of the account's users.
-  enum Authentication: String, Sendable, Codable, CaseIterable { case anonymous, jwt }
+  enum Authentication: String, Sendable, Codable, DescribedEnumeration {
+    case anonymous, jwt
+
+    static let jsonSchema = schema(named: "SupportIdentityType")
+    var meaning: String {
+      switch self {
+      case .anonymous: "A user with a name and an e-mail address that nobody has checked, or without."
+      case .jwt: "A user with a unique id, for which the customer's backend makes a JWT."
+      }
+    }
+  }
 
   let type: Authentication
   /// The name of an anonymous user.

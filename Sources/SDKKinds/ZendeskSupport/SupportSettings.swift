@@ -25,11 +25,11 @@ struct SupportSettings: RPCValue, Hashable {
 
   static let jsonSchema = JSONSchema.object(
     [
-      .required("base_url", .string(format: "URL"), "where the account is, such as https://acme.zendesk.com"),
+      .required("base_url", .url, "where the account is, such as https://acme.zendesk.com"),
       .required("app_id", .string(), "the app's id in the account"),
       .required("client_id", .string(), "the app's OAuth client id"),
       .optional(
-        "authentication", .enumeration(SupportIdentity.Authentication.allCases.map(\.rawValue)),
+        "authentication", SupportIdentity.Authentication.jsonSchema,
         "how the account's users authenticate; read from the vendor unless given"),
       .optional("coppa", .boolean, "refuse names and e-mail addresses of anonymous users"),
       .optional("strict_identifiers", .boolean, "refuse unique ids that are easy to guess"),

@@ -9,6 +9,7 @@ public struct ZendeskSupport: SDKKind {
   public init() {}
 
   public var name: KindName { .zendeskSupport }
+  public var summary: String { "The Zendesk Support SDK." }
   public var settingsSchema: JSONSchema { SupportSettings.jsonSchema }
   public var secretSettings: Set<String> { [] }
   public var fileSettings: Set<String> { ["ca_file"] }

@@ -89,8 +89,20 @@ public struct AccessRule: Sendable, Hashable {
 }
 
 extension AccessRule: Codable, JSONSchemaRepresentable {
-  public static let jsonSchema = JSONSchema.string(
-    format: "rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +")
+  public static let jsonSchema = JSONSchema.named(
+    "AccessRule",
+    .string(
+      pattern: "^\(condition)(\\+\(condition))*$",
+      called: "rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +"))
+
+  /// The regular expression of a condition. Without look-around, which some engines lack, it can't say all that
+  /// `init` checks: it accepts names with invisible characters, and any number as a uid.
+  private static let condition: String = {
+    let name = #"([^\s\x00-\x1f\x7f*+]|\*[^\s\x00-\x1f\x7f+])[^\s\x00-\x1f\x7f+]*"#
+    let user = name.replacing("+]", with: "+@]")
+    let unit = #"[A-Za-z0-9:_.\\@-]+\.service"#
+    return "(\\*|user:\(name)|uid:[0-9]+|group:\(name)|unit:\(unit)|user-unit:\(unit)@\(user))"
+  }()
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

@@ -12,6 +12,10 @@ public protocol SDKMethod: RPCMethod {
   static var kind: KindName? { get }
   /// The verbs of `sdkctl` that call the method, for methods of a single kind.
   static var commands: [CommandUse] { get }
+  /// The errors of the method itself, one for each code. `allErrors` adds those that follow from its declaration.
+  static var errors: [DeclaredError] { get }
+  /// A call of the method with its result. A test makes it.
+  static var example: MethodExample { get }
 }
 
 extension SDKMethod {
@@ -21,6 +25,22 @@ extension SDKMethod {
   public static var kind: KindName? { nil }
   /// Empty by default: most methods have a verb of their own or none.
   public static var commands: [CommandUse] { [] }
+  /// Empty by default.
+  public static var errors: [DeclaredError] { [] }
+
+  /// The errors that the method can answer with, by code. Errors of any request are not among them.
+  public static var allErrors: [DeclaredError] {
+    var all = errors
+    func add(_ error: DeclaredError, _ applies: Bool) {
+      if applies, !all.contains(where: { $0.code == error.code }) { all.append(error) }
+    }
+    // Any role includes observe, so a caller without it gets instanceNotFound.
+    add(.accessDenied, access != .anyone && access != .role(.observe))
+    let isAboutOne = Params.jsonSchema.members?.contains { $0.name == "instance" && $0.isRequired } == true
+    add(.instanceNotFound, isAboutOne && access != .creator)
+    add(.store, needsState)
+    return all.sorted { $0.code > $1.code }
+  }
 }
 
 /// The mapping from a verb of `sdkctl`, which all kinds share, to the method of one kind.

@@ -52,13 +52,15 @@ public struct DelegateTokenAnswer: RPCValue, Hashable {
     self.isDeferred = isDeferred
   }
 
-  public static let jsonSchema = JSONSchema.object([
-    .optional("token", .string(), "the token"),
-    .optional("expiresAt", .oneOf([.string(format: "date-time"), .number]), "when it ends"),
-    .optional("uniqueId", .string(), "the owner's id of the user"),
-    .optional("scheme", .string(), "how the token is to be read"),
-    .optional("signature", .string(), "the owner's signature"),
-    .optional("isEncrypted", .boolean, "whether the token is encrypted"),
-    .optional("defer", .boolean, "true passes the question on"),
-  ])
+  public static let jsonSchema = JSONSchema.named(
+    "DelegateTokenAnswer",
+    .object([
+      .optional("token", .string(), "the token"),
+      .optional("expiresAt", .oneOf([Timestamp.jsonSchema, .number]), "when it ends"),
+      .optional("uniqueId", .string(), "the owner's id of the user"),
+      .optional("scheme", .string(), "how the token is to be read"),
+      .optional("signature", .string(), "the owner's signature"),
+      .optional("isEncrypted", .boolean, "whether the token is encrypted"),
+      .optional("defer", .boolean, "true passes the question on"),
+    ]))
 }

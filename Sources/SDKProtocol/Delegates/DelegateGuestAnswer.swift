@@ -18,8 +18,10 @@ public struct DelegateGuestAnswer: RPCValue, Hashable {
     self.isDeferred = isDeferred
   }
 
-  public static let jsonSchema = JSONSchema.object([
-    .optional("proceed", .boolean, "true asks for settings again, false goes on as a guest"),
-    .optional("defer", .boolean, "true passes the question on"),
-  ])
+  public static let jsonSchema = JSONSchema.named(
+    "DelegateGuestAnswer",
+    .object([
+      .optional("proceed", .boolean, "true asks for settings again, false goes on as a guest"),
+      .optional("defer", .boolean, "true passes the question on"),
+    ]))
 }

@@ -4,7 +4,7 @@ public import JSONRPC
 /// answers").
 public struct DelegateQuestion: RPCValue, Hashable {
   /// The type of a question.
-  public enum Name: String, Sendable, Hashable, Codable, CaseIterable {
+  public enum Name: String, Sendable, Hashable, Codable, DescribedEnumeration {
     /// A token is needed, and none was refused: there is none yet, it expires soon, or a caller wants a longer
     /// lifetime.
     case getToken
@@ -14,6 +14,16 @@ public struct DelegateQuestion: RPCValue, Hashable {
     case shouldAuthenticate
     /// Authentication failed, and no refresh token can renew it.
     case authenticationFailed
+
+    public static let jsonSchema = schema(named: "DelegateQuestionName")
+    public var meaning: String {
+      switch self {
+      case .getToken: "A token is needed, and none was refused."
+      case .invalidAuth: "The vendor refused the token, or it has expired."
+      case .shouldAuthenticate: "A service without settings is being opened."
+      case .authenticationFailed: "Authentication failed, and no refresh token can renew it."
+      }
+    }
 
     /// The method name of the daemon's request.
     public var method: String { "delegate.\(rawValue)" }
@@ -62,7 +72,7 @@ public struct DelegateQuestion: RPCValue, Hashable {
     "DelegateQuestion",
     .object([
       .required("version", .integer(minimum: 1), "the form of the question: 1"),
-      .required("question", .enumeration(Name.allCases.map(\.rawValue)), "which question it is"),
+      .required("question", Name.jsonSchema, "which question it is"),
       .required("instance", InstanceID.jsonSchema, "who asks"),
       .required("kind", KindName.jsonSchema, "the instance's SDK"),
       .optional("service", .string(), "the service, for kinds that have several"),
@@ -72,13 +82,18 @@ public struct DelegateQuestion: RPCValue, Hashable {
       .required("deadline", Timestamp.jsonSchema, "when an answer comes too late"),
     ]))
 
-  private static let user = JSONSchema.object([
-    .optional("id", .string(), "the vendor's id"), .optional("externalId", .string(), "the id that the owner gave"),
-  ])
+  private static let user = JSONSchema.named(
+    "DelegateUser",
+    .object([
+      .optional("id", .string(), "the vendor's id"), .optional("externalId", .string(), "the id that the owner gave"),
+    ]))
 
-  private static let failure = JSONSchema.object([
-    .required("reason", .string(), "the stable name"), .optional("code", .string(), "the vendor's own code"),
-    .optional("description", .string(), "the vendor's own words"),
-    .optional("httpStatus", .integer(), "the vendor's HTTP status"),
-  ])
+  private static let failure = JSONSchema.named(
+    "DelegateFailure",
+    .object([
+      .required("reason", Reason.jsonSchema, "the stable name"),
+      .optional("code", .string(), "the vendor's own code"),
+      .optional("description", .string(), "the vendor's own words"),
+      .optional("httpStatus", .integer(), "the vendor's HTTP status"),
+    ]))
 }

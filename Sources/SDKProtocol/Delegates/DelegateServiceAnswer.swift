@@ -21,9 +21,11 @@ public struct DelegateServiceAnswer: RPCValue, Hashable {
     self.isDeferred = isDeferred
   }
 
-  public static let jsonSchema = JSONSchema.object([
-    .optional("authenticate", .boolean, "whether to authenticate"),
-    .optional("settings", .map(.any), "the settings to do it with"),
-    .optional("defer", .boolean, "true passes the question on"),
-  ])
+  public static let jsonSchema = JSONSchema.named(
+    "DelegateServiceAnswer",
+    .object([
+      .optional("authenticate", .boolean, "whether to authenticate"),
+      .optional("settings", .map(.any), "the settings to do it with"),
+      .optional("defer", .boolean, "true passes the question on"),
+    ]))
 }

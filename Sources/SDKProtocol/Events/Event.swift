@@ -35,15 +35,5 @@ public struct Event: RPCValue, Hashable {
   }
 
   public static let jsonSchema = JSONSchema.named(
-    "Event",
-    .object([
-      .required("cursor", .string(), "its place in the daemon's order; opaque"),
-      .required("time", Timestamp.jsonSchema, "when it happened"),
-      .required("instance", InstanceID.jsonSchema, "to which instance"),
-      .required("kind", KindName.jsonSchema, "the instance's SDK"),
-      .optional("service", .string(), "the service, for kinds that have several"),
-      .required("type", .enumeration(EventType.allCases.map(\.rawValue)), "what happened"),
-      .optional("operation", .string(), "the operation it ends"),
-      .required("data", .map(.any), "more about it"),
-    ]))
+    "Event", .oneOf(EventType.allCases.map(\.eventSchema), discriminator: "type"))
 }

@@ -17,7 +17,8 @@ public enum EventsEvent: RPCNotification {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("subscription", .string(), "whose"), .required("event", Event.jsonSchema, "what happened"),
+      .required("subscription", .string(), "the subscription's name on this connection"),
+      .required("event", Event.jsonSchema, "what happened"),
     ])
   }
 }
@@ -41,9 +42,9 @@ public enum EventsGap: RPCNotification {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("subscription", .string(), "whose"),
-      .optional("from", .string(), "the last cursor before the gap"),
-      .required("resume", .string(), "the cursor to go on from"),
+      .required("subscription", .string(), "the subscription's name on this connection"),
+      .optional("from", .cursor, "the last cursor before the gap"),
+      .required("resume", .cursor, "the cursor to resume from"),
     ])
   }
 }

@@ -3,7 +3,17 @@ public import JSONRPC
 /// An instance as its observers see it (`protocol.md`, "Shapes").
 public struct Instance: RPCValue, Hashable {
   /// The origin of an instance: a configuration file or a call.
-  public enum Source: String, Sendable, Codable, CaseIterable { case file, api }
+  public enum Source: String, Sendable, Codable, DescribedEnumeration {
+    case file, api
+
+    public static let jsonSchema = schema(named: "InstanceSource")
+    public var meaning: String {
+      switch self {
+      case .file: "A configuration file made it."
+      case .api: "A call made it."
+      }
+    }
+  }
 
   /// The state of a service, for kinds that have several services.
   public struct Service: RPCValue, Hashable {
@@ -30,7 +40,18 @@ public struct Instance: RPCValue, Hashable {
   /// The state of an instance's delegate bridge.
   public struct Bridge: RPCValue, Hashable {
     /// The breaker's state.
-    public enum BreakerState: String, Sendable, Codable, CaseIterable { case closed, open, halfOpen }
+    public enum BreakerState: String, Sendable, Codable, DescribedEnumeration {
+      case closed, open, halfOpen
+
+      public static let jsonSchema = schema(named: "BreakerState")
+      public var meaning: String {
+        switch self {
+        case .closed: "The provider is asked whenever a credential is needed."
+        case .open: "The provider failed too often and is left alone for a while."
+        case .halfOpen: "The next question decides whether the provider is asked again."
+        }
+      }
+    }
 
     public var state: BreakerState
     public var nextAttemptAt: Timestamp?
@@ -48,7 +69,7 @@ public struct Instance: RPCValue, Hashable {
     public static let jsonSchema = JSONSchema.named(
       "Bridge",
       .object([
-        .required("state", .enumeration(BreakerState.allCases.map(\.rawValue)), "the breaker's state"),
+        .required("state", BreakerState.jsonSchema, "the breaker's state"),
         .optional("nextAttemptAt", Timestamp.jsonSchema, "when the provider is asked again"),
         .optional("lastExit", .string(), "how the last run ended, such as 0, 75, signal 9, timeout"),
         .required("attached", .integer(minimum: 0), "how many delegates are attached"),
@@ -71,7 +92,7 @@ public struct Instance: RPCValue, Hashable {
     public static let jsonSchema = JSONSchema.named(
       "LastError",
       .object([
-        .required("reason", .string(), "the stable name"),
+        .required("reason", Reason.jsonSchema, "the stable name"),
         .required("message", .string(), "one sentence"),
         .required("at", Timestamp.jsonSchema, "when"),
       ]))
@@ -159,7 +180,7 @@ public struct Instance: RPCValue, Hashable {
     .object([
       .required("instance", InstanceID.jsonSchema, "its id"),
       .required("kind", KindName.jsonSchema, "its SDK"),
-      .required("source", .enumeration(Source.allCases.map(\.rawValue)), "whether a file or a call made it"),
+      .required("source", Source.jsonSchema, "whether a file or a call made it"),
       .required("state", InstanceState.jsonSchema, "where it stands"),
       .required("user", User.jsonSchema, "who is signed in"),
       .optional("services", .map(Service.jsonSchema), "its services, for kinds that have several"),
@@ -170,7 +191,7 @@ public struct Instance: RPCValue, Hashable {
       .required("access", AccessRules.jsonSchema, "who may do what"),
       .optional("expiresAt", Timestamp.jsonSchema, "when the token ends"),
       .optional("lastError", LastError.jsonSchema, "the last failure"),
-      .optional("degraded", .string(), "anonymousFallback"),
+      .optional("degraded", .enumeration(["anonymousFallback"]), "why it is not what it was set up for"),
       .optional("pending", .array(Pending.jsonSchema), "what the vendor must still be told"),
       .required("createdAt", Timestamp.jsonSchema, "when it was made"),
       .required("storageEpoch", .string(), "changes with every wipe"),

@@ -1,7 +1,7 @@
 public import JSONRPC
 
 /// The state of an instance (`protocol.md`, "States").
-public enum InstanceState: String, Sendable, Codable, CaseIterable, JSONSchemaRepresentable {
+public enum InstanceState: String, Sendable, Codable, DescribedEnumeration {
   /// Never signed in, or deauthorised.
   case noUser
   /// The vendor knows the user only as an anonymous one.
@@ -22,5 +22,19 @@ public enum InstanceState: String, Sendable, Codable, CaseIterable, JSONSchemaRe
   /// with `instanceQuarantined`.
   case quarantined
 
-  public static let jsonSchema = JSONSchema.enumeration(allCases.map(\.rawValue))
+  public static let jsonSchema = schema(named: "InstanceState")
+
+  public var meaning: String {
+    switch self {
+    case .noUser: "Nobody has ever signed in, or the user was deauthorised."
+    case .anonymous: "The vendor knows the user only as an anonymous one."
+    case .authenticating: "A login or exchange is in progress."
+    case .authenticated: "The user is signed in."
+    case .refreshing: "The user is signed in, and a renewal is in progress."
+    case .reauthNeeded: "A new credential is needed; the identity is kept, and its content is locked."
+    case .locked: "The vendor refused the user, or a wipe failed; nothing is handed out."
+    case .loggedOut: "The user is logged out, explicitly or implicitly."
+    case .quarantined: "The stored state does not open; only admins see the instance."
+    }
+  }
 }

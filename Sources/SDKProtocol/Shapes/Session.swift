@@ -31,8 +31,18 @@ public struct Session: RPCValue, Hashable {
   }
 
   /// The reason why no content can be shown.
-  public enum HiddenReason: String, Sendable, Codable, CaseIterable {
+  public enum HiddenReason: String, Sendable, Codable, DescribedEnumeration {
     case reauthNeeded, locked, banned, notAuthenticated
+
+    public static let jsonSchema = schema(named: "HiddenReason")
+    public var meaning: String {
+      switch self {
+      case .reauthNeeded: "A new credential is needed first."
+      case .locked: "The instance is locked."
+      case .banned: "The vendor has banned the user."
+      case .notAuthenticated: "Nobody is signed in, and no anonymous user may be made."
+      }
+    }
   }
 
   public var user: User
@@ -78,7 +88,7 @@ public struct Session: RPCValue, Hashable {
       .optional("token", Token.jsonSchema, "the credential, with its http member"),
       .required("endpoint", Endpoint.jsonSchema, "where the vendor is"),
       .required("visible", .boolean, "whether content may be shown"),
-      .optional("reason", .enumeration(HiddenReason.allCases.map(\.rawValue)), "why nothing can be shown"),
+      .optional("reason", HiddenReason.jsonSchema, "why nothing can be shown"),
       .optional("prefill", .string(), "text for the input field, once"),
       .optional("data", .map(.string()), "data about the user that goes with the session"),
       .required("editableFields", .array(.string()), "what the visitor may edit"),

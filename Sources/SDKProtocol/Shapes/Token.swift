@@ -3,8 +3,19 @@ public import JSONRPC
 /// A credential for an app (`protocol.md`, "Shapes").
 public struct Token: RPCValue, Hashable {
   /// The type of a credential.
-  public enum TokenType: String, Sendable, Codable, CaseIterable {
+  public enum TokenType: String, Sendable, Codable, DescribedEnumeration {
     case jwt, sessionToken, accessToken, idToken, custom
+
+    public static let jsonSchema = schema(named: "TokenType")
+    public var meaning: String {
+      switch self {
+      case .jwt: "A JWT of the customer's backend."
+      case .sessionToken: "A token of an anonymous user's session."
+      case .accessToken: "An OAuth access token, or one that the vendor gave for an identity."
+      case .idToken: "An id token that the vendor gave for a JWT."
+      case .custom: "A token in a form that only the vendor and the customer know."
+      }
+    }
   }
 
   /// The credential itself.
@@ -47,7 +58,7 @@ public struct Token: RPCValue, Hashable {
     .object([
       .required("token", .string(), "the credential itself: a secret"),
       .required("tokenId", TokenID.jsonSchema, "its digest, safe to log"),
-      .required("tokenType", .enumeration(TokenType.allCases.map(\.rawValue)), "what sort it is"),
+      .required("tokenType", TokenType.jsonSchema, "what sort it is"),
       .optional("expiresAt", Timestamp.jsonSchema, "when it ends; absent when nobody knows"),
       .optional("ttl", .number, "seconds until it ends, when the answer was made"),
       .required("fromCache", .boolean, "whether it came from memory, without asking anybody"),

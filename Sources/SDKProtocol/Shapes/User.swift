@@ -3,8 +3,19 @@ public import JSONRPC
 /// The user that an instance's SDK acts for (`protocol.md`, "Shapes").
 public struct User: RPCValue, Hashable {
   /// The type of a user's authentication with the vendor.
-  public enum AuthenticationType: String, Sendable, Codable, CaseIterable {
+  public enum AuthenticationType: String, Sendable, Codable, DescribedEnumeration {
     case jwt, sessionToken, oauth2, custom, unauthenticated
+
+    public static let jsonSchema = schema(named: "AuthenticationType")
+    public var meaning: String {
+      switch self {
+      case .jwt: "By a JWT of the customer's backend."
+      case .sessionToken: "Anonymously, by a session of the vendor."
+      case .oauth2: "By OAuth 2."
+      case .custom: "In a way that the vendor and the customer have agreed on."
+      case .unauthenticated: "Not at all: a guest, an anonymous visitor, or nobody."
+      }
+    }
   }
 
   /// The vendor's id of the user.
@@ -50,8 +61,7 @@ public struct User: RPCValue, Hashable {
       .optional("name", .string(), "the user's name"),
       .optional("email", .string(), "the user's e-mail"),
       .required(
-        "authenticationType", .enumeration(AuthenticationType.allCases.map(\.rawValue)),
-        "how the user is known to the vendor"),
+        "authenticationType", AuthenticationType.jsonSchema, "how the user is known to the vendor"),
       .required("authenticated", .boolean, "whether the user is signed in now"),
       .required("verified", .boolean, "whether the vendor has checked the identity"),
       .optional("since", Timestamp.jsonSchema, "since when this user is the instance's"),

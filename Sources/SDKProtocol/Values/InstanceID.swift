@@ -29,7 +29,9 @@ extension InstanceID: CustomStringConvertible {
 }
 
 extension InstanceID: Codable, JSONSchemaRepresentable {
-  public static let jsonSchema = JSONSchema.string(format: "instance id: [a-z0-9][a-z0-9._-]{0,63}")
+  public static let jsonSchema = JSONSchema.named(
+    "InstanceID",
+    .string(pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", called: "instance id: [a-z0-9][a-z0-9._-]{0,63}"))
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

@@ -19,5 +19,6 @@ public struct KindName: Sendable, Hashable, Codable, CustomStringConvertible {
 }
 
 extension KindName: JSONSchemaRepresentable {
-  public static let jsonSchema = JSONSchema.string(format: "kind, one of daemon.info's kinds")
+  /// Any name: the types don't know the kinds. The document lists them.
+  public static let jsonSchema = JSONSchema.named("KindName", .string(called: "kind, one of daemon.info's kinds"))
 }

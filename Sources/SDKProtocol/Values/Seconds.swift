@@ -37,7 +37,13 @@ public struct Seconds: Sendable, Hashable, Comparable {
 }
 
 extension Seconds: Codable, JSONSchemaRepresentable {
-  public static let jsonSchema = JSONSchema.oneOf([.number, .string(format: "duration, such as 10s or 5m")])
+  public static let jsonSchema = JSONSchema.named(
+    "Seconds",
+    .oneOf([
+      .number,
+      .string(
+        pattern: "^([0-9]+\\.?[0-9]*|\\.[0-9]+)(ms|s|m|h|d)?$", called: "duration, such as 10s or 5m"),
+    ]))
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

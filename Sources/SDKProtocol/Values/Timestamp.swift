@@ -68,7 +68,7 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Timestamp: Codable, JSONSchemaRepresentable {
-  public static let jsonSchema = JSONSchema.string(format: "date-time")
+  public static let jsonSchema = JSONSchema.named("Timestamp", .string(format: "date-time"))
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

@@ -26,5 +26,6 @@ public struct TokenID: Sendable, Hashable, Codable, CustomStringConvertible {
 }
 
 extension TokenID: JSONSchemaRepresentable {
-  public static let jsonSchema = JSONSchema.string(format: "token id")
+  public static let jsonSchema = JSONSchema.named(
+    "TokenID", .string(pattern: "^[0-9a-f]{16}$", called: "token id"))
 }

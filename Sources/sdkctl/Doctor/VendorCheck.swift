@@ -23,7 +23,7 @@ struct VendorCheck {
     var urls: [String: [String]] = [:]
     for kind in document["x-kinds"]?.arrayValue ?? [] {
       let properties = kind["settings"]?["properties"]?.objectValue?.members ?? []
-      urls[kind["name"]?.stringValue ?? ""] = properties.filter { $0.value["format"] == "URL" }.map(\.key)
+      urls[kind["name"]?.stringValue ?? ""] = properties.filter { $0.value["format"] == "uri" }.map(\.key)
     }
     var found: [Origin] = []
     for instance in instances {

@@ -21,13 +21,13 @@ extension Configuration {
       name: "bridge", summary: "Token providers: the programs that are asked for credentials.",
       keys: [
         .key(
-          "allow", .array(.string(format: "absolute path")), example: "[\"/usr/libexec/sdkd\"]",
+          "allow", .array(.string(pattern: "^/", called: "absolute path")), example: "[\"/usr/libexec/sdkd\"]",
           "Directories that providers must lie in; without this, anywhere."),
         .key(
           "same_uid", .boolean, default: "false",
           "Whether a provider may run as a child of a system daemon, with its uid and so with sight of all its state."),
         .key(
-          "unit_sockets", .string(format: "absolute path"), example: "\"/run/front-desk-providers\"",
+          "unit_sockets", .string(pattern: "^/", called: "absolute path"), example: "\"/run/front-desk-providers\"",
           """
           The folder with a socket NAME.sock for each provider with unit = \"NAME\"; without this \
           \(BridgeOptions.standardUnitSockets), and a folder below it for each tenant.
@@ -56,14 +56,14 @@ extension Configuration {
       name: "network", summary: "Where instances may connect to.",
       keys: [
         .key(
-          "allow", .array(.string(format: "host name or domain")), example: "[\"zendesk.com\", \"chat.example.org\"]",
+          "allow", .array(.string(called: "host name or domain")), example: "[\"zendesk.com\", \"chat.example.org\"]",
           "Hosts, and domains with all below them; without this, the vendors' own domains.")
       ]),
     ConfigurationTable(
       name: "metrics", summary: "Metrics in the OpenMetrics format.",
       keys: [
         .key(
-          "listen", .string(format: "HOST:PORT or the path of a socket"), example: "\"127.0.0.1:9464\"",
+          "listen", .string(called: "HOST:PORT or the path of a socket"), example: "\"127.0.0.1:9464\"",
           "Where they are served; without this, nowhere but through the control socket.")
       ]),
     ConfigurationTable(

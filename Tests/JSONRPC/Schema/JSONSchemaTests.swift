@@ -6,9 +6,9 @@ struct JSONSchemaTests {
     .required("instance", .string(), "a"),
     .optional("limit", .integer(minimum: 1, maximum: 5), "b"),
     .optional("atLeast", .integer(minimum: 2), "b"),
-    .optional("access", .named("Access", .object([.optional("use", .array(.string(format: "rule")), "c")])), "d"),
+    .optional("access", .named("Access", .object([.optional("use", .array(.string(called: "rule")), "c")])), "d"),
     .optional("labels", .map(.string()), "e"),
-    .optional("wait", .oneOf([.number, .string(format: "duration")]), "f"),
+    .optional("wait", .oneOf([.number, .string(called: "duration")]), "f"),
     .optional("provider", .oneOf([.object([.required("command", .array(.string()), "g")]), .null]), "h"),
     .optional("state", .enumeration(["on", "off"]), "i"),
     .optional("flag", .boolean, "j"),
@@ -99,6 +99,39 @@ struct JSONSchemaTests {
     #expect(document["properties"]?["labels"]?["additionalProperties"] == ["type": "string"])
     #expect(document["properties"]?["value"] == ["description": "k"])
     #expect(Set(schema.namedSchemas.keys) == ["Access"])
-    #expect(JSONSchema.empty.document == ["type": "object", "properties": [:], "additionalProperties": false])
+    #expect(JSONSchema.empty.document == ["$ref": "#/components/schemas/Empty"])
+    #expect(
+      JSONSchema.empty.namedSchemas["Empty"]?.document
+        == ["type": "object", "properties": [:], "additionalProperties": false])
+  }
+
+  @Test("A string's pattern and format are published, and neither is checked")
+  func patterns() {
+    let schema = JSONSchema.string(pattern: "^[a-z]+$", called: "lower-case word")
+    #expect(schema.document == ["type": "string", "description": "lower-case word", "pattern": "^[a-z]+$"])
+    #expect(schema.violation(in: "UPPER") == nil)
+    #expect(schema.expectation == "a string (lower-case word)")
+    #expect(JSONSchema.string(format: "date-time").document == ["type": "string", "format": "date-time"])
+    #expect(JSONSchema.string(format: "date-time").expectation == "a string (date-time)")
+  }
+
+  @Test("An enumeration has a sentence for each value")
+  func meanings() {
+    let schema = JSONSchema.enumeration(["on", "off"], meanings: ["It works.", "It does not."])
+    #expect(schema.document["x-enum-descriptions"] == ["It works.", "It does not."])
+    #expect(schema.document["enum"] == ["on", "off"])
+    #expect(schema.expectation == "one of on, off")
+  }
+
+  @Test("A constant tells the shapes of objects apart")
+  func constants() {
+    let one = JSONSchema.object([.required("type", .constant("one"), "a")])
+    let two = JSONSchema.object([.required("type", .constant("two"), "b")])
+    let schema = JSONSchema.oneOf([one, two], discriminator: "type")
+    #expect(schema.document["discriminator"] == ["propertyName": "type"])
+    #expect(schema.document["oneOf"]?.arrayValue?.first?["properties"]?["type"]?["const"] == "one")
+    #expect(schema.violation(in: ["type": "two"]) == nil)
+    #expect(schema.violation(in: ["type": "three"])?.sentence == "The member type must be \"one\".")
+    #expect(JSONSchema.constant("one").violation(in: 1) != nil)
   }
 }

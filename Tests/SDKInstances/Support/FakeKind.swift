@@ -6,6 +6,7 @@ import SDKProtocol
 /// A kind that has its own login and logout methods when it is named `fake.chat`.
 struct FakeKind: SDKKind {
   var name = KindName("fake.chat")
+  let summary = "A kind for tests."
   var vendor = FakeVendor()
   var policy = AuthenticationPolicy.samples[0]
   let settingsSchema = JSONSchema.object(
@@ -56,6 +57,7 @@ enum FakeLogin: SDKMethod {
   static let access = MethodAccess.role(.control)
   static let ordering = MethodOrdering.write(waits: false)
   static let kind: KindName? = KindName("fake.chat")
+  static let example = MethodExample(["instance": "desk"])
   struct Params: RPCValue, InstanceParams {
     var instance: InstanceID
     var token: Secret
@@ -73,6 +75,7 @@ enum FakeLogout: SDKMethod {
   static let access = MethodAccess.role(.control)
   static let ordering = MethodOrdering.write(waits: false)
   static let kind: KindName? = KindName("fake.chat")
+  static let example = MethodExample(["instance": "desk"])
   struct Params: RPCValue, InstanceParams {
     var instance: InstanceID
     var localOnly: Bool?

@@ -18,11 +18,13 @@ struct OpenRPCDocumentTests {
 
   @Test func `Every reference resolves, and every shape is referred to`() throws {
     let schemas = try #require(document["components"]?["schemas"]?.objectValue)
+    let errors = try #require(document["components"]?["errors"]?.objectValue)
     var seen: Set<String> = []
     walk(document) { object in
       if let reference = object["$ref"]?.stringValue { seen.insert(reference) }
     }
-    #expect(seen == Set(schemas.keys.map { "#/components/schemas/\($0)" }))
+    #expect(
+      seen == Set(schemas.keys.map { "#/components/schemas/\($0)" } + errors.keys.map { "#/components/errors/\($0)" }))
   }
 
   @Test func `One name is one shape`() {
@@ -46,6 +48,8 @@ struct OpenRPCDocumentTests {
       #expect(method["paramStructure"] == "by-name")
       #expect(method["result"]?["name"] == "result")
       #expect(method["result"]?["schema"] != nil)
+      // A result has a name, so that a generator's type has one. That of rpc.discover is this document.
+      #expect(method["result"]?["schema"]?["$ref"] != nil || method["name"] == "rpc.discover")
       #expect(method["x-sdkd"]?["role"] != nil)
       for parameter in method["params"]?.arrayValue ?? [] {
         #expect(parameter["name"]?.stringValue?.isEmpty == false)
@@ -57,6 +61,38 @@ struct OpenRPCDocumentTests {
 
   @Test func `Descriptions beside a reference stand where they count`() {
     walk(document) { object in #expect(object["$ref"] == nil || object.count == 1) }
+  }
+
+  @Test("Required params come before optional ones")
+  func requiredParamsFirst() {
+    for method in document["methods"]?.arrayValue ?? [] {
+      let required = (method["params"]?.arrayValue ?? []).map { $0["required"] == true }
+      #expect(required == required.sorted { $0 && !$1 }, "\(method["name"] ?? .null)")
+    }
+  }
+
+  @Test("The event of each type has its own shape")
+  func eventShapes() throws {
+    let types = try #require(document["components"]?["schemas"]?["Event"]?["oneOf"]?.arrayValue)
+    #expect(types.count == EventType.allCases.count)
+    for type in EventType.allCases {
+      let name = type.rawValue.prefix(1).uppercased() + type.rawValue.dropFirst() + "Event"
+      let schema = document["components"]?["schemas"]?[name]?["properties"]
+      #expect(schema?["type"]?["const"] == .string(type.rawValue))
+      #expect(schema?["data"] != nil)
+    }
+  }
+
+  @Test("Every enumeration with a name has a sentence for each of its values")
+  func meanings() {
+    var count = 0
+    for (name, schema) in document["components"]?["schemas"]?.objectValue?.members.map({ ($0.key, $0.value) }) ?? [] {
+      guard let words = schema["enum"]?.arrayValue else { continue }
+      let meanings = (schema["x-enum-descriptions"]?.arrayValue ?? []).compactMap(\.stringValue)
+      #expect(meanings.count == words.count && meanings.allSatisfy { $0.hasSuffix(".") }, "\(name)")
+      count += 1
+    }
+    #expect(count > 10)
   }
 
   @Test func `The text is indented, ends with a newline and is the same document`() throws {

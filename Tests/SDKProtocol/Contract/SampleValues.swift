@@ -13,11 +13,12 @@ struct SampleValues {
     case .boolean: true
     case .integer(let minimum, let maximum): JSON(minimum ?? maximum ?? 3)
     case .number: 2.5
-    case .string(let format): .string(Self.text(format, member))
-    case .enumeration(let words): .string(words.last ?? "")
+    case .string(let format, _, let called): .string(Self.text(called ?? format, member))
+    case .enumeration(let words, _): .string(words.last ?? "")
+    case .constant(let word): .string(word)
     case .array(let element): [value(of: element, member: member), value(of: element, member: member)]
     case .map(let element, _): ["key": value(of: element, member: member)]
-    case .oneOf(let schemas): schemas.first.map { value(of: $0, member: member) } ?? .null
+    case .oneOf(let schemas, _): schemas.first.map { value(of: $0, member: member) } ?? .null
     case .named(_, let schema): value(of: schema, member: member)
     case .object(let members):
       .object(
@@ -30,7 +31,6 @@ struct SampleValues {
     case "date-time": return "2026-11-21T11:09:00.250Z"
     case let format? where format.hasPrefix("rule"): return "user:kiosk"
     case let format? where format.hasPrefix("instance id"): return "front-desk"
-    case nil where member == "reason": return "network"
     default: return "text"
     }
   }

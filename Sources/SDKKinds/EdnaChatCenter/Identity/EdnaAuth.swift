@@ -4,7 +4,17 @@ import SDKProtocol
 /// The user's proof of identity for the installation: the seed's `ChatAuth`. Empty strings count as absent.
 struct EdnaAuth: RPCValue, Hashable {
   /// The place of token and scheme in a request.
-  enum Method: String, Codable, CaseIterable { case headers, cookies }
+  enum Method: String, Codable, DescribedEnumeration {
+    case headers, cookies
+
+    static let jsonSchema = schema(named: "ChatAuthMethod")
+    var meaning: String {
+      switch self {
+      case .headers: "As headers of the request."
+      case .cookies: "As cookies of the request."
+      }
+    }
+  }
 
   var token: Secret?
   var scheme: Secret?
@@ -18,7 +28,7 @@ struct EdnaAuth: RPCValue, Hashable {
       .optional("token", .string(), "the authorization token: a secret"),
       .optional("scheme", .string(), "the authorization scheme"),
       .optional(
-        "method", .enumeration(Method.allCases.map(\.rawValue)), "how token and scheme travel; headers unless given"),
+        "method", Method.jsonSchema, "how token and scheme travel; headers unless given"),
       .optional("signature", .string(), "the signature: a secret"),
       .optional("isEncrypted", .boolean, "whether the app has encrypted the identifier"),
     ]))

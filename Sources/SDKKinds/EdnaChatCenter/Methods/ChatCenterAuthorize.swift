@@ -18,6 +18,24 @@ public enum ChatCenterAuthorize: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .ednaChatCenter
+  public static let errors: [DeclaredError] = [
+    .identityState, .chatCenterLocal, .chatCenterVendor, .unreachable, .provider,
+  ]
+  public static let example = MethodExample(
+    [
+      "instance": "clinic",
+      "user": ["identifier": "user-alice-7f3a", "name": "Alice"],
+      "auth": ["token": "edna-token-of-alice"],
+      "wait": true,
+    ],
+    result: [
+      "externalId": "user-alice-7f3a",
+      "name": "Alice",
+      "authenticationType": "custom",
+      "authenticated": true,
+      "verified": true,
+      "since": "2026-11-24T08:42:35.272Z",
+    ])
   public static let commands = [CommandUse(verb: "login", input: .json)]
 
   /// Custom authorization, as agreed with the vendor.
@@ -80,11 +98,13 @@ public enum ChatCenterAuthorize: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.oneOf([
-      .object([
-        .required("accepted", .boolean, "true"),
-        .required("operation", .string(), "the operation that the event of the outcome names"),
-        .optional("hints", .array(.string()), "what may be amiss with the identifier"),
-      ]),
+      .named(
+        "ChatCenterAccepted",
+        .object([
+          .required("accepted", .boolean, "true"),
+          .required("operation", .string(), "the operation that the event of the outcome names"),
+          .optional("hints", .array(.string()), "what may be amiss with the identifier"),
+        ])),
       User.jsonSchema,
     ])
   }

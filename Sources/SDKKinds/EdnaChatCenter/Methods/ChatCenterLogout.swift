@@ -16,6 +16,10 @@ public enum ChatCenterLogout: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .ednaChatCenter
+  public static let errors: [DeclaredError] = [.userState, .chatCenterVendor, .unreachable, .provider]
+  public static let example = MethodExample(
+    ["instance": "clinic", "wait": true],
+    result: ["accepted": true, "operation": "op-90d27a9f-32cd-4508-9c8b-35f2bafe1523"])
   public static let commands = [CommandUse(verb: "logout")]
 
   /// The parameters of a call.

@@ -14,6 +14,9 @@ public enum ChatCenterPrefill: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .ednaChatCenter
+  public static let errors: [DeclaredError] = [.identityState]
+  public static let example = MethodExample(
+    ["instance": "clinic", "message": "I would like to see a doctor."])
 
   /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {

@@ -10,6 +10,16 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
   public static let kind: KindName? = .salesforceChat
+  public static let errors: [DeclaredError] = [.wrongKind]
+  public static let example = MethodExample(
+    ["instance": "cases", "service": "cases"],
+    result: [
+      "settings": [
+        "instanceUrl": "https://acme.my.salesforce.com",
+        "clientId": "3MVG9acme.demo",
+        "hasRefreshToken": true,
+      ]
+    ])
   public static let commands = [CommandUse(verb: "identity")]
 
   /// The parameters of a call.
@@ -47,11 +57,13 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
       self.hasRefreshToken = hasRefreshToken
     }
 
-    public static let jsonSchema = JSONSchema.object([
-      .required("instanceUrl", .string(format: "URL"), "the organisation's URL"),
-      .required("clientId", .string(), "the connected app"),
-      .required("hasRefreshToken", .boolean, "whether the access token can be renewed without the owner"),
-    ])
+    public static let jsonSchema = JSONSchema.named(
+      "ShownAuthenticationSettings",
+      .object([
+        .required("instanceUrl", .url, "the organisation's URL"),
+        .required("clientId", .string(), "the connected app"),
+        .required("hasRefreshToken", .boolean, "whether the access token can be renewed without the owner"),
+      ]))
   }
 
   /// The result of a call.

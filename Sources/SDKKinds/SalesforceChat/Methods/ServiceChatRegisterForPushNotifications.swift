@@ -14,6 +14,17 @@ public enum ServiceChatRegisterForPushNotifications: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: true)
   public static let kind: KindName? = .salesforceChat
+  public static let errors: [DeclaredError] = [
+    .credentialState, .credential, .unreachable, .provider, .storageFull,
+    DeclaredError("serviceChatVendor", .vendor, [.invalidAuth, .invalidGrant, .invalidClient, .forbidden, .notFound]),
+  ]
+  public static let example = MethodExample(
+    [
+      "instance": "cases",
+      "service": "cases",
+      "endpoint": ["address": "fcm-address-of-the-device-0815", "type": "fcm"],
+    ],
+    result: ["id": "p-151b0efa-92ac-4152-a638-cff516c42efa"])
 
   /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {

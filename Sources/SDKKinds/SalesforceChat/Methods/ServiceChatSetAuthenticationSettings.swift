@@ -16,6 +16,21 @@ public enum ServiceChatSetAuthenticationSettings: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .salesforceChat
+  public static let errors: [DeclaredError] = [
+    .identityState,
+    DeclaredError("serviceChatLocal", .local, [.authenticationSettingsError, .invalidAuthParameters]),
+  ]
+  public static let example = MethodExample(
+    [
+      "instance": "cases",
+      "service": "cases",
+      "settings": [
+        "instanceUrl": "https://acme.my.salesforce.com",
+        "accessToken": "00D000000000001!AQ518d7da05a3040",
+        "refreshToken": "5Aep8618f913ca44d3b427f827e22420dd4cf2b",
+        "identityUrl": "https://acme.my.salesforce.com/id/00D000000000001/005K9gGyX8OAK8aH8M",
+      ],
+    ])
   public static let commands = [
     CommandUse(verb: "login", input: .json, member: "settings"), CommandUse(verb: "logout", fixed: ["settings": nil]),
   ]

@@ -13,6 +13,9 @@ public enum ChatResetIdentity: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .zendeskChat
+  public static let errors: [DeclaredError] = [.identityState]
+  public static let example = MethodExample(
+    ["instance": "visitors"])
   public static let commands = [CommandUse(verb: "logout")]
 
   /// The parameters of a call.

@@ -15,6 +15,13 @@ public enum ChatSetIdentity: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .zendeskChat
+  public static let errors: [DeclaredError] = [
+    .identityState,
+    DeclaredError("chatLocal", .local, [.invalidAccessToken, .invalidName, .invalidEmail, .tokenHasExpired]),
+    DeclaredError("chatVendor", .vendor, [.externalUserIdHasChanged]),
+  ]
+  public static let example = MethodExample(
+    ["instance": "visitors", "jwt": MethodExample.jwt])
   public static let commands = [CommandUse(verb: "login", input: .text, member: "jwt")]
 
   /// The parameters of a call.
@@ -32,7 +39,7 @@ public enum ChatSetIdentity: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("jwt", .string(format: "JWT"), "the visitor's JWT, made by the customer's backend: a secret"),
+      .optional("jwt", .jwt, "the visitor's JWT, made by the customer's backend: a secret"),
     ])
   }
 

@@ -10,6 +10,10 @@ public enum MessagingGetCurrentUser: SDKMethod {
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
   public static let kind: KindName? = .zendeskMessaging
+  public static let errors: [DeclaredError] = [.wrongKind]
+  public static let example = MethodExample(
+    ["instance": "front-desk"],
+    result: MethodExample.user)
 
   /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {

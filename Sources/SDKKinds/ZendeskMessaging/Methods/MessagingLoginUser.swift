@@ -16,6 +16,14 @@ public enum MessagingLoginUser: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .zendeskMessaging
+  public static let errors: [DeclaredError] = [
+    .identityState, .unreachable,
+    DeclaredError("messagingLocal", .local, [.failedToDecodeJWT, .expiredJWT, .invalidJWTClaims]),
+    DeclaredError("messagingVendor", .vendor, [.invalidAuth, .expiredJWT, .forbidden, .notFound]),
+  ]
+  public static let example = MethodExample(
+    ["instance": "front-desk", "jwt": MethodExample.jwt],
+    result: MethodExample.user)
   public static let commands = [CommandUse(verb: "login", input: .text, member: "jwt")]
 
   /// The parameters of a call.
@@ -33,7 +41,7 @@ public enum MessagingLoginUser: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("jwt", .string(format: "JWT"), "the user's JWT, made by the customer's backend: a secret"),
+      .required("jwt", .jwt, "the user's JWT, made by the customer's backend: a secret"),
     ])
   }
 

@@ -14,6 +14,10 @@ public enum MessagingLogoutUser: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .zendeskMessaging
+  public static let errors: [DeclaredError] = [.identityState, .unreachable]
+  public static let example = MethodExample(
+    ["instance": "front-desk"],
+    result: ["backendInformed": true])
   public static let commands = [CommandUse(verb: "logout")]
 
   /// The parameters of a call.

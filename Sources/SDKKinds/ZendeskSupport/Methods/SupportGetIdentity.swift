@@ -13,6 +13,10 @@ public enum SupportGetIdentity: SDKMethod {
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
   public static let kind: KindName? = .zendeskSupport
+  public static let errors: [DeclaredError] = [.wrongKind]
+  public static let example = MethodExample(
+    ["instance": "help"],
+    result: ["identity": ["type": "jwt"]])
   public static let commands = [CommandUse(verb: "identity")]
 
   /// The parameters of a call.
@@ -45,11 +49,13 @@ public enum SupportGetIdentity: SDKMethod {
         email = identity.email
       }
 
-      public static let jsonSchema = JSONSchema.object([
-        .required("type", .enumeration(SupportIdentity.Authentication.allCases.map(\.rawValue)), "its type"),
-        .optional("name", .string(), "the name that was given"),
-        .optional("email", .string(), "the e-mail that was given"),
-      ])
+      public static let jsonSchema = JSONSchema.named(
+        "ShownSupportIdentity",
+        .object([
+          .required("type", SupportIdentity.Authentication.jsonSchema, "its type"),
+          .optional("name", .string(), "the name that was given"),
+          .optional("email", .string(), "the e-mail that was given"),
+        ]))
     }
 
     /// The identity; `nil` for none.

@@ -14,8 +14,7 @@ public struct SupportIdentityInput: RPCValue, Hashable {
     "SupportIdentity",
     .object([
       .required(
-        "type", .enumeration(SupportIdentity.Authentication.allCases.map(\.rawValue)),
-        "must be what the account is set up for"),
+        "type", SupportIdentity.Authentication.jsonSchema, "must be what the account is set up for"),
       .optional("name", .string(), "of an anonymous user: what to call them"),
       .optional("email", .string(), "of an anonymous user: where they can be reached"),
       .optional(

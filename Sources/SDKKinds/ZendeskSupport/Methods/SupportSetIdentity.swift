@@ -20,10 +20,31 @@ public enum SupportSetIdentity: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .zendeskSupport
+  public static let errors: [DeclaredError] = [
+    .unreachable, .provider,
+    DeclaredError(
+      "supportState", .state,
+      [.wrongKind, .superseded, .identityMismatch, .identityChangeRefused, .personalDataRefused, .noIdentity]),
+    DeclaredError("supportLocal", .local, [.invalidIdentifier, .weakIdentifier, .invalidName, .invalidEmail]),
+    DeclaredError("supportVendor", .vendor, [.agentNotAllowed, .invalidAuth, .forbidden, .notFound]),
+  ]
+  public static let example = MethodExample(
+    ["instance": "help", "identity": ["type": "jwt", "token": "alice:first-unique-id"]],
+    result: ["changed": true])
   public static let commands = [CommandUse(verb: "login", input: .json, member: "identity")]
 
   /// The treatment of a change of identity: it wipes the former one, or is refused.
-  public enum OnChange: String, Sendable, Codable, CaseIterable { case wipe, refuse }
+  public enum OnChange: String, Sendable, Codable, DescribedEnumeration {
+    case wipe, refuse
+
+    public static let jsonSchema = schema(named: "OnIdentityChange")
+    public var meaning: String {
+      switch self {
+      case .wipe: "Another identity replaces the present one, and wipes what is stored."
+      case .refuse: "Another identity than the present one is identityChangeRefused."
+      }
+    }
+  }
 
   /// The parameters of a call.
   public struct Params: RPCValue, InstanceParams {
@@ -38,7 +59,7 @@ public enum SupportSetIdentity: SDKMethod {
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .required("identity", SupportIdentityInput.jsonSchema, "who the user is"),
       .optional(
-        "onChange", .enumeration(OnChange.allCases.map(\.rawValue)),
+        "onChange", OnChange.jsonSchema,
         "whether another identity than the present one wipes or is refused; wipe unless given"),
     ])
   }
@@ -54,11 +75,13 @@ public enum SupportSetIdentity: SDKMethod {
       /// The number of tokens.
       public var tokens: Int
 
-      public static let jsonSchema = JSONSchema.object([
-        .required("storage", .integer(minimum: 0), "values in storage"),
-        .required("pushes", .integer(minimum: 0), "push registrations"),
-        .required("tokens", .integer(minimum: 0), "tokens"),
-      ])
+      public static let jsonSchema = JSONSchema.named(
+        "WipedCounts",
+        .object([
+          .required("storage", .integer(minimum: 0), "values in storage"),
+          .required("pushes", .integer(minimum: 0), "push registrations"),
+          .required("tokens", .integer(minimum: 0), "tokens"),
+        ]))
     }
 
     /// Whether the vendor has accepted the identity; false when it was set already.

@@ -11,6 +11,9 @@ public enum DaemonBackup: SDKMethod {
     """
   public static let access = MethodAccess.role(.admin)
   public static let ordering = MethodOrdering.read
+  public static let example = MethodExample(
+    ["name": "before-upgrade"],
+    result: ["name": "before-upgrade", "bytes": 77824, "createdAt": "2026-11-24T08:42:35.272Z"])
 
   /// The params of `daemon.backup`.
   public struct Params: RPCValue {
@@ -22,7 +25,7 @@ public enum DaemonBackup: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .optional(
-        "name", .string(),
+        "name", .string(pattern: "^[a-z0-9._-]{1,64}$"),
         "what the copy is to be called: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with auto-")
     ])
   }

@@ -11,6 +11,17 @@ public enum DaemonHealth: SDKMethod {
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
   public static let needsState = false
+  public static let example = MethodExample(
+    result: [
+      "status": "ok",
+      "checks": [
+        ["name": "store", "status": "ok"],
+        ["name": "configuration", "status": "ok"],
+        ["name": "key", "status": "ok", "detail": "root.key"],
+        ["name": "backup", "status": "ok", "detail": "no copy yet"],
+        ["name": "instances", "status": "ok"],
+      ],
+    ])
 
   public typealias Params = Empty
 
@@ -59,10 +70,17 @@ public enum DaemonHealth: SDKMethod {
   }
 
   /// The health of the daemon or of a part of it, from best to worst.
-  public enum Status: String, Codable, Sendable, CaseIterable, Comparable, JSONSchemaRepresentable {
+  public enum Status: String, Codable, Sendable, Comparable, DescribedEnumeration {
     case ok, degraded, failing
 
-    public static let jsonSchema = JSONSchema.enumeration(allCases.map(\.rawValue))
+    public static let jsonSchema = schema(named: "HealthStatus")
+    public var meaning: String {
+      switch self {
+      case .ok: "Everything works."
+      case .degraded: "Something does not work, but calls are served."
+      case .failing: "State can't be read or written."
+      }
+    }
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     public static func < (one: Status, other: Status) -> Bool { one.rank < other.rank }
   }

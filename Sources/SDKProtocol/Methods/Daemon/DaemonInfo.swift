@@ -11,6 +11,32 @@ public enum DaemonInfo: SDKMethod {
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
   public static let needsState = false
+  public static let example = MethodExample(
+    result: [
+      "name": "sdkd",
+      "version": .string(SDKVersion.program),
+      "apiVersion": .string(SDKVersion.api),
+      "pid": 4021,
+      "startedAt": "2026-11-24T08:42:35.272Z",
+      "kinds": ["edna.chatcenter", "salesforce.chat", "zendesk.chat", "zendesk.messaging", "zendesk.support"],
+      "limits": [
+        "bufferedBytesPerUid": 33554432,
+        "callBurst": 1000,
+        "callsPerSecond": 500,
+        "connections": 128,
+        "frameTimeout": 10,
+        "instances": 20,
+        "maxFrameBytes": 1048576,
+        "maxInFlight": 64,
+        "maxInFlightPerUid": 1024,
+        "maxOutboundBytes": 4194304,
+        "subscriptions": 16,
+        "subscriptionsPerUid": 256,
+        "totalConnections": 2048,
+        "writeTimeout": 30,
+      ],
+      "restartCount": 0,
+    ])
 
   public typealias Params = Empty
 
@@ -54,7 +80,7 @@ public enum DaemonInfo: SDKMethod {
       .required("apiVersion", .string(), "the contract's version"),
       .required("pid", .integer(), "the process id"),
       .required("startedAt", Timestamp.jsonSchema, "when it started"),
-      .required("kinds", .array(.string()), "the kinds of instance it hosts"),
+      .required("kinds", .array(KindName.jsonSchema), "the kinds of instance it hosts"),
       .required("limits", .map(.number), "the limits for callers other than admins; durations in seconds"),
       .required("restartCount", .integer(minimum: 0), "how often it was started on this state before"),
     ])

@@ -11,6 +11,12 @@ public enum DaemonMetrics: SDKMethod {
   public static let access = MethodAccess.role(.admin)
   public static let ordering = MethodOrdering.free
   public static let needsState = false
+  public static let example = MethodExample(
+    result: [
+      "contentType": "application/openmetrics-text; version=1.0.0; charset=utf-8",
+      "text":
+        "# TYPE sdkd_build info\n# HELP sdkd_build Which sdkd this is.\nsdkd_build_info{version=\"0.1.0\",api=\"1.0\"} 1\n# EOF\n",
+    ])
 
   public typealias Params = Empty
 

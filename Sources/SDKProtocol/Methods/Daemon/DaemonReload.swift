@@ -13,7 +13,19 @@ public enum DaemonReload: SDKMethod {
     """
   public static let access = MethodAccess.role(.admin)
   public static let ordering = MethodOrdering.write(waits: true)
+  public static let errors: [DeclaredError] = [
+    DeclaredError("configuration", .store, [.invalidConfiguration, .storeUnavailable, .keyMissing])
+  ]
   public static let needsState = false
+  public static let example = MethodExample(
+    result: [
+      "added": [],
+      "changed": [],
+      "removed": [],
+      "unchanged": [],
+      "counts": ["added": 0, "changed": 0, "removed": 0, "unchanged": 0],
+      "problems": [],
+    ])
 
   public typealias Params = Empty
 
@@ -79,12 +91,14 @@ public enum DaemonReload: SDKMethod {
       self.unchanged = unchanged
     }
 
-    public static let jsonSchema = JSONSchema.object([
-      .required("added", .integer(minimum: 0), "new ones"),
-      .required("changed", .integer(minimum: 0), "changed ones"),
-      .required("removed", .integer(minimum: 0), "those that are gone"),
-      .required("unchanged", .integer(minimum: 0), "those that are as they were"),
-    ])
+    public static let jsonSchema = JSONSchema.named(
+      "ReloadCounts",
+      .object([
+        .required("added", .integer(minimum: 0), "new ones"),
+        .required("changed", .integer(minimum: 0), "changed ones"),
+        .required("removed", .integer(minimum: 0), "those that are gone"),
+        .required("unchanged", .integer(minimum: 0), "those that are as they were"),
+      ]))
   }
 
   /// A problem with a part of the configuration that could not be put in force.
@@ -103,10 +117,12 @@ public enum DaemonReload: SDKMethod {
       self.message = message
     }
 
-    public static let jsonSchema = JSONSchema.object([
-      .optional("instance", InstanceID.jsonSchema, "the instance, if it is about one"),
-      .optional("key", .string(), "the key of the configuration, if it is about one"),
-      .required("message", .string(), "what happened and what to do"),
-    ])
+    public static let jsonSchema = JSONSchema.named(
+      "ReloadProblem",
+      .object([
+        .optional("instance", InstanceID.jsonSchema, "the instance, if it is about one"),
+        .optional("key", .string(), "the key of the configuration, if it is about one"),
+        .required("message", .string(), "what happened and what to do"),
+      ]))
   }
 }

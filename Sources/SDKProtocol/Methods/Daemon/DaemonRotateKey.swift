@@ -11,6 +11,8 @@ public enum DaemonRotateKey: SDKMethod {
     """
   public static let access = MethodAccess.role(.admin)
   public static let ordering = MethodOrdering.write(waits: true)
+  public static let example = MethodExample(
+    result: ["rewrapped": 0])
 
   public typealias Params = Empty
 

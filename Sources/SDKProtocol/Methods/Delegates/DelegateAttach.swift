@@ -13,6 +13,11 @@ public enum DelegateAttach: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
+  public static let errors: [DeclaredError] = [
+    .instanceNotFound, DeclaredError("delegateLimits", .limit, [.tooManyInstances, .tooManySubscriptions]),
+  ]
+  public static let example = MethodExample(
+    ["instances": ["front-desk"], "timeout": "5s"])
 
   /// The params of `delegate.attach`.
   public struct Params: RPCValue {

@@ -10,6 +10,8 @@ public enum DelegateDetach: SDKMethod {
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.write(waits: false)
+  public static let example = MethodExample(
+    ["instances": ["front-desk"]])
 
   /// The params of `delegate.detach`.
   public struct Params: RPCValue {

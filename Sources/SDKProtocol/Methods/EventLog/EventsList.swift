@@ -12,6 +12,22 @@ public enum EventsList: SDKMethod {
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.read
+  public static let errors: [DeclaredError] = [.instanceNotFound]
+  public static let example = MethodExample(
+    ["instances": ["front-desk"], "types": ["userLoggedIn"], "limit": 1],
+    result: [
+      "events": [
+        [
+          "cursor": "EMi-xUo-voZKkfiuVtBNKo_o30GYGdgz",
+          "time": "2026-11-24T08:42:35.272Z",
+          "instance": "front-desk",
+          "kind": "zendesk.messaging",
+          "type": "userLoggedIn",
+          "data": ["user": MethodExample.user],
+        ]
+      ],
+      "cursor": "DCfmAcO0LBZU2orGOUaNLGJxfY3O6YnaF4wjRotMCu1tsZreI-JM3Q",
+    ])
 
   /// The params of `events.list`.
   public struct Params: RPCValue {
@@ -41,8 +57,8 @@ public enum EventsList: SDKMethod {
     public static let jsonSchema = JSONSchema.object([
       .optional("instances", .array(InstanceID.jsonSchema), "only these instances"),
       .optional("labels", .map(.string(), atMost: 64), "only instances with all of these labels"),
-      .optional("types", .array(.enumeration(EventType.allCases.map(\.rawValue))), "only these types"),
-      .optional("since", .string(), "only what came after this cursor"),
+      .optional("types", .array(EventType.jsonSchema), "only these types"),
+      .optional("since", .cursor, "only what came after this cursor"),
       .optional("limit", .integer(minimum: 1, maximum: 500), "how many at most; 100 unless given"),
     ])
   }
@@ -68,8 +84,8 @@ public enum EventsList: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("events", .array(Event.jsonSchema), "the events, oldest first"),
-      .required("cursor", .string(), "the end of what was read"),
-      .optional("next", .string(), "give it as since for the next page"),
+      .required("cursor", .cursor, "the end of what was read"),
+      .optional("next", .cursor, "give it as since for the next page"),
       .optional("gap", .boolean, "true when events after since are no longer kept"),
     ])
   }

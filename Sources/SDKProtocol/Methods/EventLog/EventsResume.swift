@@ -11,6 +11,8 @@ public enum EventsResume: SDKMethod {
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
+  public static let example = MethodExample(
+    ["subscription": "s1", "since": "xHtBqBLVfnwcryDKaHcLfF5kYTOiegWS76MP5vlZ6yJWNNnkHH9LCg"])
 
   /// The params of `events.resume`.
   public struct Params: RPCValue {
@@ -27,7 +29,7 @@ public enum EventsResume: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("subscription", .string(), "the subscription"),
-      .required("since", .string(), "the cursor to go on from"),
+      .required("since", .cursor, "the cursor to go on from"),
     ])
   }
 

@@ -13,6 +13,12 @@ public enum EventsSubscribe: SDKMethod {
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.read
+  public static let errors: [DeclaredError] = [
+    .instanceNotFound, DeclaredError("subscriptionLimits", .limit, [.tooManySubscriptions]),
+  ]
+  public static let example = MethodExample(
+    ["instances": ["front-desk"], "since": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"],
+    result: ["subscription": "s1", "cursor": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"])
 
   /// The params of `events.subscribe`.
   public struct Params: RPCValue {
@@ -38,8 +44,8 @@ public enum EventsSubscribe: SDKMethod {
     public static let jsonSchema = JSONSchema.object([
       .optional("instances", .array(InstanceID.jsonSchema), "only these instances"),
       .optional("labels", .map(.string(), atMost: 64), "only instances with all of these labels"),
-      .optional("types", .array(.enumeration(EventType.allCases.map(\.rawValue))), "only these types"),
-      .optional("since", .string(), "replay what came after this cursor first"),
+      .optional("types", .array(EventType.jsonSchema), "only these types"),
+      .optional("since", .cursor, "replay what came after this cursor first"),
     ])
   }
 
@@ -58,7 +64,7 @@ public enum EventsSubscribe: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("subscription", .string(), "the subscription's name on this connection"),
-      .required("cursor", .string(), "where it begins"),
+      .required("cursor", .cursor, "where it begins"),
     ])
   }
 }

@@ -10,6 +10,8 @@ public enum EventsUnsubscribe: SDKMethod {
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
+  public static let example = MethodExample(
+    ["subscription": "s1"])
 
   /// The params of `events.unsubscribe`.
   public struct Params: RPCValue {

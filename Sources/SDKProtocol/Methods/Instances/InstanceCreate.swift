@@ -11,6 +11,20 @@ public enum InstanceCreate: SDKMethod {
     """
   public static let access = MethodAccess.creator
   public static let ordering = MethodOrdering.write(waits: false)
+  public static let errors: [DeclaredError] = [
+    DeclaredError("instanceExists", .existing, [.instanceExists]), .settings,
+    DeclaredError("providerNotAllowed", .provider, [.providerNotAllowed]),
+    DeclaredError("instanceLimits", .limit, [.tooManyInstances]),
+  ]
+  public static let example = MethodExample(
+    [
+      "instance": "front-desk",
+      "kind": "zendesk.messaging",
+      "settings": ["base_url": "https://acme.zendesk.com/sc", "app_id": "5f0000000000000000000001", "realtime": "off"],
+      "provider": ["command": ["/usr/libexec/sdkd/mint-token"]],
+      "labels": ["floor": "1"],
+    ],
+    result: MethodExample.instance)
 
   /// The params of `instance.create`.
   public struct Params: RPCValue {

@@ -9,6 +9,9 @@ public enum InstanceCurrentUser: SDKMethod {
     """
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
+  public static let example = MethodExample(
+    ["instance": "front-desk"],
+    result: MethodExample.user)
 
   /// The params of `instance.currentUser`.
   public struct Params: RPCValue {

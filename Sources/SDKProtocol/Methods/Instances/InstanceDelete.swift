@@ -10,6 +10,11 @@ public enum InstanceDelete: SDKMethod {
     """
   public static let access = MethodAccess.role(.owner)
   public static let ordering = MethodOrdering.write(waits: false)
+  public static let errors: [DeclaredError] = [
+    DeclaredError("deletionState", .state, [.ownedByFile, .superseded]), .vendor, .unreachable, .provider,
+  ]
+  public static let example = MethodExample(
+    ["instance": "front-desk", "logout": true])
 
   /// The params of `instance.delete`.
   public struct Params: RPCValue {

@@ -9,6 +9,9 @@ public enum InstanceGet: SDKMethod {
     """
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
+  public static let example = MethodExample(
+    ["instance": "front-desk"],
+    result: MethodExample.instance)
 
   /// The params of `instance.get`.
   public struct Params: RPCValue {

@@ -11,6 +11,9 @@ public enum InstanceList: SDKMethod {
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.read
+  public static let example = MethodExample(
+    ["labels": ["floor": "1"]],
+    result: ["instances": [MethodExample.instance]])
 
   /// The params of `instance.list`.
   public struct Params: RPCValue {

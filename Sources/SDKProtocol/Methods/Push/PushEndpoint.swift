@@ -3,7 +3,18 @@ public import JSONRPC
 /// A device that receives push messages.
 public struct PushEndpoint: RPCValue, Hashable {
   /// The type of a device's push service.
-  public enum ServiceType: String, Sendable, Codable, CaseIterable { case apns, fcm, other }
+  public enum ServiceType: String, Sendable, Codable, DescribedEnumeration {
+    case apns, fcm, other
+
+    public static let jsonSchema = schema(named: "PushServiceType")
+    public var meaning: String {
+      switch self {
+      case .apns: "Apple Push Notification service."
+      case .fcm: "Firebase Cloud Messaging."
+      case .other: "Another push service that the vendor knows."
+      }
+    }
+  }
 
   /// The device's address with its push service: a secret.
   public var address: Secret
@@ -23,7 +34,7 @@ public struct PushEndpoint: RPCValue, Hashable {
     "PushEndpoint",
     .object([
       .required("address", .string(), "the device's address with its push service: a secret"),
-      .required("type", .enumeration(ServiceType.allCases.map(\.rawValue)), "whose push service it is"),
+      .required("type", ServiceType.jsonSchema, "whose push service it is"),
       .optional("locale", .string(), "the device's language"),
     ]))
 

@@ -10,6 +10,19 @@ public enum PushList: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
+  public static let example = MethodExample(
+    ["instance": "front-desk"],
+    result: [
+      "pushes": [
+        [
+          "id": "p-455a8cb4-4f5c-419d-9e64-9e19ea6bd140",
+          "address": "…0815",
+          "user": MethodExample.user,
+          "orphaned": false,
+          "createdAt": "2026-11-24T08:42:35.272Z",
+        ]
+      ]
+    ])
 
   /// The params of `push.list`.
   public struct Params: RPCValue {

@@ -11,6 +11,13 @@ public enum PushRegister: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
+  public static let errors: [DeclaredError] = DeclaredError.ofCredentials + [.storageFull]
+  public static let example = MethodExample(
+    [
+      "instance": "front-desk",
+      "endpoint": ["address": "fcm-address-of-the-device-0815", "type": "fcm", "locale": "en"],
+    ],
+    result: ["id": "p-455a8cb4-4f5c-419d-9e64-9e19ea6bd140"])
 
   /// The params of `push.register`.
   public struct Params: RPCValue {
@@ -27,8 +34,8 @@ public enum PushRegister: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("service", .string(), "the service, for kinds that have several"),
       .required("endpoint", PushEndpoint.jsonSchema, "the device"),
+      .optional("service", .string(), "the service, for kinds that have several"),
     ])
   }
 
@@ -40,6 +47,7 @@ public enum PushRegister: SDKMethod {
     /// Creates a result with the registration's id.
     public init(id: String) { self.id = id }
 
-    public static let jsonSchema = JSONSchema.object([.required("id", .string(), "the registration's id")])
+    public static let jsonSchema = JSONSchema.named(
+      "PushRegisterResult", .object([.required("id", .string(), "the registration's id")]))
   }
 }

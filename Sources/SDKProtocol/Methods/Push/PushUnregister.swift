@@ -10,6 +10,12 @@ public enum PushUnregister: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
+  public static let errors: [DeclaredError] =
+    DeclaredError.ofCredentials + [
+      DeclaredError("pushNotFound", .missing, [.instanceNotFound, .notFound])
+    ]
+  public static let example = MethodExample(
+    ["instance": "front-desk", "id": "p-455a8cb4-4f5c-419d-9e64-9e19ea6bd140"])
 
   /// The params of `push.unregister`.
   public struct Params: RPCValue {

@@ -11,6 +11,34 @@ public enum SessionOpen: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
+  public static let errors: [DeclaredError] = DeclaredError.ofCredentials
+  public static let example = MethodExample(
+    ["instance": "front-desk"],
+    result: [
+      "user": MethodExample.user,
+      "token": [
+        "token": MethodExample.jwt,
+        "tokenId": "8a2fb96f60ae4a73",
+        "tokenType": "jwt",
+        "expiresAt": "2026-11-24T09:42:35.000Z",
+        "ttl": 3599.168,
+        "fromCache": true,
+        "stale": false,
+        "http": ["headers": ["Authorization": MethodExample.bearer], "cookies": [:]],
+      ],
+      "endpoint": [
+        "baseUrl": "https://acme.zendesk.com/sc",
+        "realtimeUrl": "wss://acme.zendesk.com/sc/faye",
+        "appId": "5f0000000000000000000001",
+        "appUserId": "cb3375eca8fa493f8062f73d",
+        "clientId": "a694a68640144287a57194fc53db2e60",
+      ],
+      "visible": true,
+      "editableFields": [],
+      "history": true,
+      "mayMerge": false,
+      "storageEpoch": "a694a686-0",
+    ])
 
   /// The params of `session.open`.
   public struct Params: RPCValue {

@@ -9,6 +9,9 @@ public enum StorageDelete: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
+  public static let errors: [DeclaredError] = [.storageState]
+  public static let example = MethodExample(
+    ["instance": "front-desk", "key": "draft"])
 
   /// The params of `storage.delete`.
   public struct Params: RPCValue {
@@ -28,7 +31,7 @@ public enum StorageDelete: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("key", .string(), "1 to 128 printable characters"),
+      .required("key", .storageKey, "1 to 128 printable characters"),
       .optional("storageEpoch", .string(), "refuse with epochChanged when the user has changed since"),
     ])
   }

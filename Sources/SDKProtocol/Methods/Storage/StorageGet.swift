@@ -9,6 +9,10 @@ public enum StorageGet: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
+  public static let errors: [DeclaredError] = [.storageState]
+  public static let example = MethodExample(
+    ["instance": "front-desk", "key": "draft"],
+    result: ["value": ["text": "Hello"], "storageEpoch": "a694a686-0"])
 
   /// The params of `storage.get`.
   public struct Params: RPCValue {
@@ -28,7 +32,7 @@ public enum StorageGet: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("key", .string(), "1 to 128 printable characters"),
+      .required("key", .storageKey, "1 to 128 printable characters"),
       .optional("storageEpoch", .string(), "refuse with epochChanged when the user has changed since"),
     ])
   }

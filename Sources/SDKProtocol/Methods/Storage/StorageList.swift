@@ -10,6 +10,10 @@ public enum StorageList: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
+  public static let errors: [DeclaredError] = [.storageState]
+  public static let example = MethodExample(
+    ["instance": "front-desk"],
+    result: ["keys": [["key": "draft", "bytes": 16]], "storageEpoch": "a694a686-0"])
 
   /// The params of `storage.list`.
   public struct Params: RPCValue {
@@ -74,8 +78,10 @@ public enum StorageList: SDKMethod {
       self.bytes = bytes
     }
 
-    public static let jsonSchema = JSONSchema.object([
-      .required("key", .string(), "the key"), .required("bytes", .integer(minimum: 0), "the size of its value"),
-    ])
+    public static let jsonSchema = JSONSchema.named(
+      "StorageEntry",
+      .object([
+        .required("key", .string(), "the key"), .required("bytes", .integer(minimum: 0), "the size of its value"),
+      ]))
   }
 }

@@ -10,7 +10,10 @@ public enum StoragePut: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
+  public static let errors: [DeclaredError] = [.storageState, .storageFull]
   public static let takesLargeFrames = true
+  public static let example = MethodExample(
+    ["instance": "front-desk", "key": "draft", "value": ["text": "Hello"]])
   /// The params of `storage.put`.
   public struct Params: RPCValue {
     /// The instance.
@@ -32,7 +35,7 @@ public enum StoragePut: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("key", .string(), "1 to 128 printable characters"),
+      .required("key", .storageKey, "1 to 128 printable characters"),
       .required("value", .any, "any JSON up to 32 KiB"),
       .optional("storageEpoch", .string(), "refuse with epochChanged when the user has changed since"),
     ])

@@ -12,6 +12,19 @@ public enum TokenGet: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
+  public static let errors: [DeclaredError] = DeclaredError.ofCredentials
+  public static let example = MethodExample(
+    ["instance": "front-desk", "minTTL": 60, "http": true],
+    result: [
+      "token": MethodExample.jwt,
+      "tokenId": "8a2fb96f60ae4a73",
+      "tokenType": "jwt",
+      "expiresAt": "2026-11-24T09:42:35.000Z",
+      "ttl": 3599.167,
+      "fromCache": true,
+      "stale": false,
+      "http": ["headers": ["Authorization": MethodExample.bearer], "cookies": [:]],
+    ])
 
   /// The params of `token.get`.
   public struct Params: RPCValue {

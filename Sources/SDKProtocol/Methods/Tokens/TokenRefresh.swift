@@ -10,6 +10,18 @@ public enum TokenRefresh: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
+  public static let errors: [DeclaredError] = DeclaredError.ofCredentials
+  public static let example = MethodExample(
+    ["instance": "front-desk"],
+    result: [
+      "token": MethodExample.jwt,
+      "tokenId": "9b95b33483c4e475",
+      "tokenType": "jwt",
+      "expiresAt": "2026-11-24T09:42:35.000Z",
+      "ttl": 3599.126,
+      "fromCache": false,
+      "stale": false,
+    ])
 
   /// The params of `token.refresh`.
   public struct Params: RPCValue {

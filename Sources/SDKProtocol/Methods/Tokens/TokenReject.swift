@@ -11,6 +11,9 @@ public enum TokenReject: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
+  public static let errors: [DeclaredError] = [.wrongKind]
+  public static let example = MethodExample(
+    ["instance": "front-desk", "tokenId": "8a2fb96f60ae4a73", "status": 401])
 
   /// The params of `token.reject`.
   public struct Params: RPCValue {
@@ -42,8 +45,8 @@ public enum TokenReject: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("service", .string(), "the service, for kinds that have several"),
       .required("tokenId", TokenID.jsonSchema, "the refused token's id"),
+      .optional("service", .string(), "the service, for kinds that have several"),
       .optional("status", .integer(), "the vendor's HTTP status"),
       .optional("code", .string(), "the vendor's code"),
       .optional("description", .string(), "the vendor's words"),

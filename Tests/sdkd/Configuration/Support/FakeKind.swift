@@ -13,7 +13,7 @@ struct FakeKind: SDKKind {
 
     static let jsonSchema = JSONSchema.object(
       [
-        .required("base_url", .string(format: "URL"), "where the vendor is"),
+        .required("base_url", .url, "where the vendor is"),
         .required("app_id", .string(), "the app"),
         .optional("client_secret", .string(), "a secret"),
       ] + CommonSettings.members)
@@ -30,6 +30,7 @@ struct FakeKind: SDKKind {
   }
 
   var name = KindName("zendesk.messaging")
+  let summary = "A kind for tests."
   var settingsSchema: JSONSchema { FakeSettings.jsonSchema }
   var secretSettings: Set<String> { ["client_secret"] }
   var fileSettings: Set<String> { ["ca_file"] }

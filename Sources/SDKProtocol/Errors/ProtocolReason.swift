@@ -1,0 +1,20 @@
+public import JSONRPC
+
+/// The stable name of an error of JSON-RPC itself, which any message can get (`protocol.md`, "Errors").
+public enum ProtocolReason: String, Sendable, DescribedEnumeration {
+  case parseError, invalidRequest, frameTooLarge, methodNotFound, invalidParams, internalError, cancelled
+
+  public static let jsonSchema = schema(named: "ProtocolReason")
+
+  public var meaning: String {
+    switch self {
+    case .parseError: "The message is not JSON."
+    case .invalidRequest: "The message is not a request of JSON-RPC 2.0, or is beyond a limit of the parser."
+    case .frameTooLarge: "The message has more bytes than are accepted."
+    case .methodNotFound: "There is no such method."
+    case .invalidParams: "A param is unknown, missing or wrong; the member has its name."
+    case .internalError: "A fault of the daemon; the journal has more under the reference."
+    case .cancelled: "The request was cancelled before anything happened."
+    }
+  }
+}
