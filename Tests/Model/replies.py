@@ -1,32 +1,32 @@
 """What every message of the daemon must be, whatever was asked."""
-import json, re
+import collections, itertools, json, os, re
 
 from answers import MARK
+from programs import ROOT
 
 LONGEST = 60 * 1024
 UNBOUNDED = {"rpc.discover", "daemon.metrics"}
 RETRYABLE = set(
     "network timeout rateLimited serverError badResponse providerTimeout providerFailed providerBackoff rateLimit "
     "tooManyInFlight shuttingDown storeUnavailable".split())
-REASONS = {
-    -32700: "parseError", -32600: "invalidRequest frameTooLarge", -32601: "methodNotFound", -32602: "invalidParams",
-    -32800: "cancelled", -32001: "accessDenied", -32002: "instanceNotFound notFound", -32003: "instanceExists",
-    -32010: "notAuthenticated reauthNeeded locked noIdentity userNotAuthorized rotationInterrupted superseded "
-            "epochChanged wrongKind identityMismatch identityChangeRefused ownedByFile personalDataRefused",
-    -32020: "failedToDecodeJWT expiredJWT invalidJWTClaims invalidChannelKey invalidIdentifier weakIdentifier "
-            "invalidAuthParameters authenticationSettingsError invalidName invalidEmail invalidAccessToken tokenHasExpired",
-    -32021: "invalidAuth expiredJWT agentNotAllowed invalidGrant invalidClient externalUserIdHasChanged "
-            "invalidSharedSecret invalidAccountKey invalidAccessToken invalidName invalidEmail tokenHasExpired forbidden "
-            "notFound",
-    -32030: "network timeout rateLimited serverError badResponse",
-    -32040: "noProvider providerNotAllowed providerTimeout providerFailed providerOutputInvalid "
-            "providerTokenForOtherUser providerDenied providerBackoff",
-    -32050: "rateLimit tooManyInFlight replyTooLarge tooManyInstances tooManySubscriptions storageFull shuttingDown",
-    -32060: "storeUnavailable keyMissing instanceQuarantined invalidConfiguration"}
-REASONS = {code: set(text.split()) for code, text in REASONS.items()}
-DATA = set(
-    "reason retryable instance member retryAfter reference httpStatus vendorCode vendorDescription hints mistakes count "
-    "nearest offset".split())
+with open(os.path.join(ROOT, "Packaging", "openrpc.json")) as file:
+    CONTRACT = json.load(file)
+COMPONENTS = CONTRACT["components"]
+DATA = set(COMPONENTS["schemas"]["ErrorData"]["properties"])
+
+
+def declared(*lists):
+    """The reasons of lists of declared errors, by code."""
+    reasons = collections.defaultdict(set)
+    for reference in itertools.chain(*lists):
+        error = COMPONENTS["errors"][reference["$ref"].rsplit("/", 1)[1]]
+        reasons[error["code"]] |= set(error["data"]["allOf"][1]["properties"]["reason"]["enum"])
+    return reasons
+
+
+REASONS = {method["name"]: declared(method["errors"], CONTRACT["x-errors"]) for method in CONTRACT["methods"]}
+# Which method a part of a batch answers is not looked up.
+ANY = declared(*(method["errors"] for method in CONTRACT["methods"]), CONTRACT["x-errors"])
 # Tokens whatever vendor made them: of Support, Chat, Salesforce twice, a JWT.
 TOKENS = re.compile(
     r"zs_[0-9a-f]{32}|zct_[0-9a-f]{32}|!AQ[0-9a-f]{32}|5Aep861[0-9a-f]{30}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{20,}|" + MARK)
@@ -38,17 +38,15 @@ def leak(text):
     return found and f"a secret, {found.group()[:24]}…, in: {text[max(0, found.start() - 200):found.end() + 60]}"
 
 
-def error(value):
-    """What is wrong with an error."""
+def error(value, method):
+    """What is wrong with an error of a method."""
     if not isinstance(value, dict) or set(value) != {"code", "message", "data"}:
         return f"the members of an error: {value}"
     data, code, message = value["data"], value["code"], value["message"]
     if not isinstance(message, str) or not message.strip() or "\n" in message:
         return f"the message of an error: {value}"
-    if code not in REASONS:
-        return f"the code of an error: {value}"
-    if data.get("reason") not in REASONS[code]:
-        return f"a reason that its code does not have: {value}"
+    if data.get("reason") not in REASONS.get(method, ANY).get(code, ()):
+        return f"an error that is not declared for {method}: {value}"
     retryable = data.get("retryable")
     if not isinstance(retryable, bool) or (
             retryable != (data["reason"] in RETRYABLE) and data["reason"] != "storeUnavailable"):
@@ -75,7 +73,7 @@ def check(world, line, value, method=None):
         text, problem = json.dumps(part, ensure_ascii=False), None
         if "error" in part:
             world.count("errors have the documented form and no secret")
-            problem = error(part["error"]) or leak(text)
+            problem = error(part["error"], method) or leak(text)
         elif part.get("method", "").startswith("events.") or method == "events.list":
             world.count("events have no secret")
             problem = leak(text)

@@ -125,10 +125,9 @@ final class Line: @unchecked Sendable {
   private func record(_ message: JSON) {
     if let name = message["method"]?.stringValue, let params = message["params"] {
       AnswerRecord.add(name, params)
-    } else if let id = message["id"]?.intValue, let name = methods.removeValue(forKey: id),
-      let result = message["result"]
-    {
-      AnswerRecord.add(name, result)
+    } else if let id = message["id"]?.intValue, let name = methods.removeValue(forKey: id) {
+      if let result = message["result"] { AnswerRecord.add(name, result) }
+      if let error = message["error"] { AnswerRecord.add(name, error: error) }
     }
   }
 
