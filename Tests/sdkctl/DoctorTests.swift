@@ -43,6 +43,25 @@ import Testing
       ])
   }
 
+  @Test("A server is looked at on the daemon's way, whatever the environment of sdkctl says")
+  func theWayToAServer() {
+    let origins = VendorCheck.origins(
+      of: [
+        instance("a", ["base_url": "https://acme.example"]),
+        instance("b", ["base_url": "https://acme.example", "proxy": "http://own.example:1"]),
+        instance("c", ["base_url": "https://acme.example", "proxy": "none"]),
+      ], Self.document)
+    let direct = ["--noproxy", "*"]
+    #expect(origins.map(VendorCheck(origins: []).way).map(\.first) == ["--noproxy", "--proxy", "--noproxy"])
+    let check = VendorCheck(origins: [], proxy: "http://proxy.example:3128", exceptions: ["intranet.example"])
+    let ways = origins.map(check.way)
+    #expect(ways.first?.prefix(2) == ["--proxy", "http://proxy.example:3128"])
+    #expect(ways.first?.last?.hasSuffix(",intranet.example") == true)
+    #expect(ways.dropFirst().first?[1] == "http://own.example:1")
+    #expect(ways.last == direct)
+    #expect(origins.map(VendorCheck(origins: [], knowsProxy: false).way).first == [])
+  }
+
   @Test("A unit that was given up is a failure, with the commands that start it again")
   func aUnitThatWasGivenUpIsAFailure() throws {
     func finding(_ service: String, _ socket: String = "ActiveState=active", tenant: String? = nil) throws -> Finding? {

@@ -55,15 +55,20 @@ public struct SuppliedURLRule: Sendable, Hashable {
   }
 }
 
-/// The network as adapters see it. It adds the permitted addresses to every request, so that no adapter can omit them.
+/// The network as adapters see it. It adds the permitted addresses and the proxy to every request, so that no adapter
+/// can omit them.
 struct GuardedNetwork: HTTPSending, SocketOpening {
   let http: any HTTPSending
   let sockets: any SocketOpening
   let rule: @Sendable () -> SuppliedURLRule
+  let proxy: ProxyRule
+  /// Returns whether `[network] allow` lists a host.
+  let lists: @Sendable (String) -> Bool
 
   func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
     var request = request
     request.addresses = rule().addresses(for: request.url)
+    request.proxy = proxyRule(for: request.url)
     return try await http.send(request)
   }
 
@@ -72,6 +77,13 @@ struct GuardedNetwork: HTTPSending, SocketOpening {
   func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket {
     var request = request
     request.addresses = rule().addresses(for: request.url)
+    request.proxy = proxyRule(for: request.url)
     return try await sockets.open(request)
+  }
+
+  private func proxyRule(for url: String) -> ProxyRule {
+    var proxy = proxy
+    proxy.isListed = URLRule.parts(url).map { lists($0.host) } ?? false
+    return proxy
   }
 }

@@ -12,6 +12,8 @@ public struct DaemonFacts: Sendable {
   public var restartCount: Int
   /// The limits for callers other than admins.
   public var limits: @Sendable () -> [String: Double]
+  /// The proxy to the vendors.
+  public var proxy: @Sendable () -> DaemonInfo.Result.Proxy?
   /// The problems outside the store, such as a configuration that can't be read. Only admins get the details.
   public var problems: @Sendable () -> [DaemonHealth.Check]
   /// The metrics.
@@ -26,6 +28,7 @@ public struct DaemonFacts: Sendable {
   /// Facts.
   public init(
     pid: Int, startedAt: Timestamp, restartCount: Int, limits: @escaping @Sendable () -> [String: Double],
+    proxy: @escaping @Sendable () -> DaemonInfo.Result.Proxy? = { nil },
     problems: @escaping @Sendable () -> [DaemonHealth.Check],
     metrics: @escaping @Sendable () async -> DaemonMetrics.Result,
     reload: @escaping @Sendable () async throws -> DaemonReload.Result,
@@ -36,6 +39,7 @@ public struct DaemonFacts: Sendable {
     self.startedAt = startedAt
     self.restartCount = restartCount
     self.limits = limits
+    self.proxy = proxy
     self.problems = problems
     self.metrics = metrics
     self.reload = reload
@@ -50,10 +54,11 @@ enum DaemonHandlers {
     in router: inout CallRouter, registry: InstanceRegistry, facts: DaemonFacts, document: DiscoveredDocument
   ) {
     router.register(RPCDiscover.self) { _, _ in document.make() }
-    router.register(DaemonInfo.self) { _, _ in
+    router.register(DaemonInfo.self) { _, context in
       DaemonInfo.Result(
         name: "sdkd", version: SDKVersion.program, apiVersion: SDKVersion.api, pid: facts.pid,
-        startedAt: facts.startedAt, kinds: registry.kindNames, limits: facts.limits(), restartCount: facts.restartCount)
+        startedAt: facts.startedAt, kinds: registry.kindNames, limits: facts.limits(), restartCount: facts.restartCount,
+        proxy: registry.access.isAdmin(context.peer) ? facts.proxy() : nil)
     }
     router.register(DaemonHealth.self) { _, context in health(registry, facts, context) }
     router.register(DaemonMetrics.self) { _, _ in await facts.metrics() }

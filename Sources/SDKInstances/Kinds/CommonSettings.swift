@@ -5,7 +5,7 @@ public import SDKProtocol
 public struct CommonSettings: Sendable, Hashable {
   /// The seconds that one request to the vendor may take.
   public var timeout: Double
-  /// The path of the certificates to trust instead of the system's.
+  /// The path of the certificates to trust instead of the daemon's.
   public var caFile: String?
   /// The planner, which decides when to renew.
   public var planner: RefreshPlanner
@@ -17,18 +17,32 @@ public struct CommonSettings: Sendable, Hashable {
   /// The members for a kind's schema.
   public static let members: [JSONMember] = [
     .optional("timeout", Seconds.jsonSchema, "time for one request to the vendor; 30 s unless given"),
-    .optional("ca_file", .string(called: "path"), "certificates to trust instead of the system's; admin only"),
+    .optional("ca_file", .string(called: "path"), "certificates to trust instead of the daemon's; admin only"),
+    .optional(
+      "proxy", .string(called: "none, environment or http://HOST:PORT"),
+      "the HTTP proxy to the vendor; the daemon's unless given; admin only"),
+    .optional("proxy_credentials", .string(), "USER:PASSWORD for that proxy; admin only"),
     .optional("refresh", Refresh.jsonSchema, "when and how often a credential is renewed"),
   ]
 
+  /// Those of these settings that name a file or a proxy.
+  public static let adminSettings: Set<String> = ["ca_file", "proxy", "proxy_credentials"]
+  /// Those of these settings whose values are shown to no caller.
+  public static let secretSettings: Set<String> = ["proxy_credentials"]
+
   private enum CodingKeys: String, CodingKey {
-    case timeout, refresh
+    case timeout, refresh, proxy
     case caFile = "ca_file"
+    case proxyCredentials = "proxy_credentials"
   }
 
   /// The common part of a kind's settings, with the kind's own default mode.
   public init(from decoder: any Decoder, mode: RefreshPlanner.Mode) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
+    // `GuardedNetwork` adds the proxy to requests, so it is only checked here.
+    _ = try ProxyRule(
+      proxy: try container.decodeIfPresent(String.self, forKey: .proxy),
+      credentials: try container.decodeIfPresent(String.self, forKey: .proxyCredentials))
     self.init(
       timeout: try container.decodeIfPresent(Seconds.self, forKey: .timeout),
       caFile: try container.decodeIfPresent(String.self, forKey: .caFile),
@@ -44,6 +58,18 @@ public struct CommonSettings: Sendable, Hashable {
       minInterval: refresh?.min_interval?.value ?? 5)
     maxAttempts = refresh?.max_attempts ?? 3
     deadline = refresh?.deadline?.value ?? 60
+  }
+
+  /// Returns the proxy that an instance's settings name.
+  ///
+  /// - Throws: `invalidParams` with the member.
+  static func proxy(in settings: JSONObject) throws(RPCError) -> ProxyRule {
+    do throws(SDKError) {
+      return try ProxyRule(
+        proxy: settings["proxy"]?.stringValue, credentials: settings["proxy_credentials"]?.stringValue)
+    } catch {
+      throw .invalidParams(error.message, member: error.member.map { "settings.\($0)" } ?? "settings")
+    }
   }
 
   /// The table `refresh`.

@@ -23,10 +23,12 @@ public struct HTTPRequestParts: Sendable {
   public var body: [UInt8]?
   /// The seconds that the whole exchange may take.
   public var timeout: Double
-  /// Certificates to trust instead of the system's.
+  /// Certificates to trust instead of the daemon's.
   public var caFile: String?
   /// The addresses at which the connection may end. `GuardedNetwork` sets them for every request of an adapter.
   public var addresses = AddressRule.anywhere
+  /// The instance's proxy. `GuardedNetwork` sets it for every request of an adapter.
+  public var proxy = ProxyRule()
 
   /// A request with these parts.
   public init(
@@ -66,6 +68,8 @@ public enum HTTPFailure: Error, Sendable, Hashable {
   case network(String)
   /// TLS does not vouch for the connection; with a text for the operator that says what to do.
   case insecure(String)
+  /// The proxy opened no connection; with a text for the operator that names the proxy and says what to do.
+  case proxy(String)
   /// No response came in time.
   case timeout
   /// The response is larger than the client accepts.

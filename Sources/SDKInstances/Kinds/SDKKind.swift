@@ -11,8 +11,8 @@ public protocol SDKKind: Sendable {
   var settingsSchema: JSONSchema { get }
   /// The settings whose values are shown to no caller.
   var secretSettings: Set<String> { get }
-  /// The settings that name a file on the daemon's machine. Only admins may set them.
-  var fileSettings: Set<String> { get }
+  /// The settings that name a file on the daemon's machine or a proxy. Only admins may set them.
+  var adminSettings: Set<String> { get }
   /// The settings that hold a URL.
   var urlSettings: Set<String> { get }
   /// The vendor's own domains. Callers other than admins may use only these in URLs, unless `[network] allow` replaces

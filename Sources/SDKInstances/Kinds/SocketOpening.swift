@@ -45,10 +45,12 @@ public struct SocketRequestParts: Sendable {
   public var timeout: Double
   /// The seconds between pings. Without a response within the same time, the connection is lost.
   public var pingInterval: Double
-  /// Certificates to trust instead of the system's.
+  /// Certificates to trust instead of the daemon's.
   public var caFile: String?
   /// The addresses at which the connection may end. `GuardedNetwork` sets them for every request of an adapter.
   public var addresses = AddressRule.anywhere
+  /// The instance's proxy. `GuardedNetwork` sets it for every request of an adapter.
+  public var proxy = ProxyRule()
 
   /// A request with these parts.
   public init(

@@ -16,8 +16,8 @@ extension InstanceRegistry {
     if definition.provider != former?.provider {
       throw SDKError.accessDenied("The provider is a program that the daemon runs; only an admin may set it.")
     }
-    for name in kind.fileSettings where definition.settings[name] != former?.settings[name] {
-      throw SDKError.accessDenied("The setting \(name) names a file; only an admin may set it.")
+    for name in kind.adminSettings where definition.settings[name] != former?.settings[name] {
+      throw SDKError.accessDenied("The setting \(name) names a file or a proxy; only an admin may set it.")
     }
     let hidden = kind.hiddenURLs(in: definition.settings)
     for name in kind.urlSettings.union(hidden.keys) where definition.settings[name] != former?.settings[name] {

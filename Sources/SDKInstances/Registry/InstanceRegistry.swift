@@ -205,7 +205,9 @@ public final class InstanceRegistry: Sendable {
     let rule: @Sendable () -> SuppliedURLRule = { [weak self] in self?.supplied(kind, definition) ?? .nowhere }
     let clock = environment.vendorClocks.clock(of: uuid)
     let network = GuardedNetwork(
-      http: DatedHTTP(base: environment.http, clock: clock), sockets: environment.sockets, rule: rule)
+      http: DatedHTTP(base: environment.http, clock: clock), sockets: environment.sockets, rule: rule,
+      proxy: try CommonSettings.proxy(in: definition.settings),
+      lists: { [weak self] host in self?.access.hosts?.contains(host) ?? false })
     return try kind.makeAdapter(
       settings: definition.settings,
       services: AdapterServices(

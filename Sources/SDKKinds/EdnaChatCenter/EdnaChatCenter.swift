@@ -10,8 +10,8 @@ public struct EdnaChatCenter: SDKKind {
   public var name: KindName { .ednaChatCenter }
   public var summary: String { "The edna Chat Center SDK." }
   public var settingsSchema: JSONSchema { EdnaSettings.jsonSchema }
-  public var secretSettings: Set<String> { [] }
-  public var fileSettings: Set<String> { ["ca_file"] }
+  public var secretSettings: Set<String> { CommonSettings.secretSettings }
+  public var adminSettings: Set<String> { CommonSettings.adminSettings }
   public var urlSettings: Set<String> { ["rest_url", "ws_url"] }
   public var vendorDomains: [String] { ["edna.io", "edna.ru"] }
   public var backendSettings: Set<String> { ["rest_url"] }

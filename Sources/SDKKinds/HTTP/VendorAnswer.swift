@@ -54,6 +54,7 @@ extension HTTPFailure {
     case .network(let why):
       SDKError(.unreachable, .network, "\(vendor) can't be reached (\(why)); check the network and \(setting).")
     case .insecure(let why): SDKError(.unreachable, .network, "\(vendor) can't be reached safely: \(why).")
+    case .proxy(let why): SDKError(.unreachable, .network, "\(vendor) can't be reached: \(why).")
     case .timeout: SDKError(.unreachable, .timeout, "\(vendor) did not answer in time; try again later.")
     case .tooLarge: SDKError(.unreachable, .badResponse, "\(vendor) answered with more than we take; check \(setting).")
     case .refused(let status):

@@ -1,21 +1,24 @@
 import AsyncHTTPClient
 import Concurrency
-import Glibc
 import NIOCore
 import NIOHTTP1
 public import NIOPosix
 public import SDKInstances
+import SDKProtocol
+import Synchronization
 
 /// An HTTP client for vendors. Each instance has separate connections, opened when they are first needed.
 ///
 /// Certificates are verified. Redirects are not followed, since they would carry credentials elsewhere. Bodies are
-/// limited to 1 MiB. One deadline covers everything from the name resolution to the last byte of the response.
+/// limited to 1 MiB. One deadline covers everything from the name resolution to the last byte of the response. With a
+/// proxy, a request goes through a tunnel, so the proxy sees the host's name only.
 public actor VendorHTTPClient: HTTPSending {
-  /// The key of a client: the instance, the host, and the rule for the host's addresses.
+  /// The key of a client: the instance, the host, the rule for the host's addresses, and the proxy.
   private struct Place: Hashable {
     var instance: String
     var host: String
     var rule: AddressRule
+    var tunnel: Tunnel?
   }
 
   /// A client with the number of its requests under way. A client that was replaced is shut down after the last of
@@ -24,19 +27,30 @@ public actor VendorHTTPClient: HTTPSending {
     let client: HTTPClient
     let address: NetworkAddress
     let trusted: TrustedCertificates?
+    let progress: Progress
     var inUse = 0
     var order: UInt64 = 0
     /// Whether it was used since the last `closeIdle`.
     var wasUsed = true
 
-    init(_ client: HTTPClient, _ address: NetworkAddress, _ trusted: TrustedCertificates?) {
+    init(
+      _ client: HTTPClient, _ address: NetworkAddress, _ trusted: TrustedCertificates?, _ progress: Progress
+    ) {
       self.client = client
+      self.progress = progress
       self.address = address
       self.trusted = trusted
     }
   }
 
+  /// The progress of a client's connections.
+  private final class Progress: Sendable {
+    /// Whether the vendor's server was reached at least once, so that a later failure is not the proxy's.
+    let isConnected = Atomic(false)
+  }
+
   private let group: MultiThreadedEventLoopGroup
+  private let network: VendorNetwork
   private let names: any NameResolving
   private var clients: [Place: Lent] = [:]
   private var uses: UInt64 = 0
@@ -45,17 +59,18 @@ public actor VendorHTTPClient: HTTPSending {
   /// The maximum number of clients. The least recently used idle one is closed when there are more.
   private static let capacity = 512
   private static let maximumBodyBytes = 1 << 20
-  /// The maximum number of a host's addresses that are tried.
-  private static let maximumAddresses = 3
 
-  /// The number of clients: one for each instance, host and address rule.
+  /// The number of clients: one for each instance, host, address rule and proxy.
   var clientCount: Int { clients.count }
 
   /// Creates a client on these event loops.
-  public init(group: MultiThreadedEventLoopGroup) { self.init(group: group, names: SystemNames.shared) }
+  public init(group: MultiThreadedEventLoopGroup, network: VendorNetwork = VendorNetwork()) {
+    self.init(group: group, names: SystemNames.shared, network: network)
+  }
 
-  init(group: MultiThreadedEventLoopGroup, names: any NameResolving) {
+  init(group: MultiThreadedEventLoopGroup, names: any NameResolving, network: VendorNetwork = VendorNetwork()) {
     self.group = group
+    self.network = network
     self.names = names
   }
 
@@ -64,23 +79,32 @@ public actor VendorHTTPClient: HTTPSending {
     guard let url = VendorURL(request.url, .http) else { throw .network("the URL leads nowhere") }
     let timeout = TimeAmount.milliseconds(Int64(min(max(request.timeout, 0.001), 600) * 1000))
     let deadline = NIODeadline.now() + timeout
-    let place = Place(instance: request.instance, host: url.host, rule: request.addresses)
     let loop = group.next()
-    var addresses = try await names.addresses(of: url.host, by: place.rule, timeout: timeout, on: loop)
+    let caFile = request.caFile ?? network.caFile
+    var route = try await network.route(
+      to: url, request.addresses, request.proxy, names: names, timeout: timeout, on: loop)
+    let place = Place(
+      instance: request.instance, host: url.host, rule: request.addresses, tunnel: route.tunnel)
     let trusted =
       url.isSecure
-      ? try await TrustedCertificates.of(caFile: request.caFile, timeout: deadline - .now(), on: loop) : nil
+      ? try await TrustedCertificates.of(caFile: caFile, timeout: deadline - .now(), on: loop) : nil
     // The address of an open connection comes first, so that the connection is reused.
-    if let known = clients[place]?.address, let index = addresses.firstIndex(of: known) { addresses.swapAt(0, index) }
+    if let known = clients[place]?.address, let index = route.addresses.firstIndex(of: known) {
+      route.addresses.swapAt(0, index)
+    }
     var last = HTTPFailure.network("no connection")
-    for address in addresses.prefix(Self.maximumAddresses) {
+    for address in route.addresses {
       let lent = try await lend(place, address, trusted)
-      let outcome = await Self.exchange(request, to: url, until: deadline, lent.client)
+      let outcome = await Self.exchange(request, to: url, place.tunnel, until: deadline, lent.client, lent.progress)
       await giveBack(place, lent)
       switch outcome {
       case .answered(let answer): return answer
       case .failed(.unverified):
-        throw await CertificateInquiry.failure(at: url, [address], caFile: request.caFile, until: deadline, on: loop)
+        route.addresses = [address]
+        throw await CertificateInquiry.failure(at: url, route, caFile: caFile, until: deadline, on: loop)
+      case .untunnelled(let tunnel):
+        route.addresses = [address]
+        throw await TunnelInquiry.failure(of: tunnel, route, until: deadline, on: loop)
       case .failed(let failure): throw failure
       case .unconnected(let failure): last = failure
       }
@@ -125,11 +149,11 @@ public actor VendorHTTPClient: HTTPSending {
       former.order = uses
       return former
     }
+    let progress = Progress()
     let lent = Lent(
       HTTPClient(
-        eventLoopGroupProvider: .shared(group),
-        configuration: Self.configuration(trusted, place.host, address, place.rule)),
-      address, trusted)
+        eventLoopGroupProvider: .shared(group), configuration: Self.configuration(trusted, place, address, progress)),
+      address, trusted, progress)
     lent.inUse = 1
     lent.order = uses
     clients[place] = lent
@@ -152,7 +176,7 @@ public actor VendorHTTPClient: HTTPSending {
   }
 
   private static func configuration(
-    _ trusted: TrustedCertificates?, _ host: String, _ address: NetworkAddress, _ rule: AddressRule
+    _ trusted: TrustedCertificates?, _ place: Place, _ address: NetworkAddress, _ progress: Progress
   ) -> HTTPClient.Configuration {
     var configuration = HTTPClient.Configuration(
       tlsConfiguration: trusted?.configuration, redirectConfiguration: .disallow)
@@ -164,10 +188,20 @@ public actor VendorHTTPClient: HTTPSending {
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
     configuration.httpVersion = .http1Only
+    if let tunnel = place.tunnel {
+      configuration.proxy = .server(
+        host: address.text, port: Int(tunnel.proxy.port),
+        authorization: tunnel.credentials.map { .basic(credentials: $0.reveal()) })
+      configuration.http1_1ConnectionDebugInitializer = { channel in
+        progress.isConnected.store(true, ordering: .relaxed)
+        return guarded(channel)
+      }
+      return configuration
+    }
     // The client does not resolve the name again. It connects to the checked address, but still sends the name and
     // verifies the certificate against it.
-    configuration.dnsOverride = [host: address.text]
-    configuration.http1_1ConnectionDebugInitializer = { channel in checked(channel, rule) }
+    configuration.dnsOverride = [place.host: address.text]
+    configuration.http1_1ConnectionDebugInitializer = { channel in checked(channel, place.rule) }
     return configuration
   }
 
@@ -177,33 +211,33 @@ public actor VendorHTTPClient: HTTPSending {
       if let address = channel.remoteAddress.flatMap({ NetworkAddress($0) }) { rule.refusal(of: address) } else {
         "the connection is closed"
       }
-    guard let refusal else { return channel.eventLoop.makeCompletedFuture { try ResponseGuard.add(to: channel) } }
+    guard let refusal else { return guarded(channel) }
     // Close in a later event: the pool must see the failure before it sees the close.
     channel.eventLoop.execute { channel.close(promise: nil) }
     return channel.eventLoop.makeFailedFuture(HTTPFailure.network(refusal))
   }
 
-  private enum Outcome {
-    case answered(HTTPResponseParts)
-    case failed(HTTPFailure)
-    /// A failure to connect, before any part of the request was sent.
-    case unconnected(HTTPFailure)
+  private static func guarded(_ channel: any Channel) -> EventLoopFuture<Void> {
+    channel.eventLoop.makeCompletedFuture { try ResponseGuard.add(to: channel) }
   }
 
   /// Sends a request and reads the whole response. The client's own deadline covers only the head of the response.
   private static func exchange(
-    _ parts: HTTPRequestParts, to url: VendorURL, until deadline: NIODeadline, _ client: HTTPClient
-  ) async -> Outcome {
+    _ parts: HTTPRequestParts, to url: VendorURL, _ tunnel: Tunnel?, until deadline: NIODeadline, _ client: HTTPClient,
+    _ progress: Progress
+  ) async -> HTTPOutcome {
     let left = max((deadline - .now()).nanoseconds, 0)
     let outcome = try? await withTimeout(.nanoseconds(left)) {
-      await answer(to: parts, at: url, until: deadline, client)
+      await answer(to: parts, at: url, tunnel, until: deadline, client, progress)
     }
-    return outcome ?? .failed(.timeout)
+    if let outcome { return outcome }
+    return .failed(progress.isConnected.load(ordering: .relaxed) ? .timeout : tunnel?.delay ?? .timeout)
   }
 
   private static func answer(
-    to parts: HTTPRequestParts, at url: VendorURL, until deadline: NIODeadline, _ client: HTTPClient
-  ) async -> Outcome {
+    to parts: HTTPRequestParts, at url: VendorURL, _ tunnel: Tunnel?, until deadline: NIODeadline, _ client: HTTPClient,
+    _ progress: Progress
+  ) async -> HTTPOutcome {
     // `dnsOverride` compares names literally, so the URL is built from the normalized host.
     var request = HTTPClientRequest(url: "\(url.isSecure ? "https" : "http")://\(url.authority)\(url.target)")
     request.method = .init(rawValue: parts.method)
@@ -220,29 +254,7 @@ public actor VendorHTTPClient: HTTPSending {
       return .answered(
         HTTPResponseParts(status: Int(response.status.code), headers: headers, body: Array(body.readableBytesView)))
     } catch {
-      return outcome(of: error)
-    }
-  }
-
-  private static func outcome(of error: any Error) -> Outcome {
-    if let failure = HTTPFailure(tls: error) { return .failed(failure) }
-    switch error {
-    case let error as HTTPFailure: return .failed(error)
-    case is NIOTooManyBytesError: return .failed(.tooLarge)
-    case ChannelError.connectTimeout: return .unconnected(.timeout)
-    case let error as HTTPClientError:
-      switch error {
-      case .connectTimeout: return .unconnected(.timeout)
-      case .deadlineExceeded, .readTimeout, .writeTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
-        return .failed(.timeout)
-      default: return .failed(.network(error.shortDescription))
-      }
-    case is NIOConnectionError: return .unconnected(.network("no connection"))
-    case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
-      return .unconnected(.network("no connection, errno \(error.errnoCode)"))
-    default:
-      // Only the type: an error's text may quote the request.
-      return .failed(.network(String(describing: type(of: error))))
+      return HTTPOutcome(error, progress.isConnected.load(ordering: .relaxed) ? nil : tunnel)
     }
   }
 }

@@ -13,15 +13,13 @@ enum CertificateInquiry {
 
   /// Returns the failure in words for the operator; `unverified` if the certificates can't be obtained.
   static func failure(
-    at url: VendorURL, _ addresses: [NetworkAddress], caFile: String?, until deadline: NIODeadline,
-    on loop: any EventLoop
+    at url: VendorURL, _ route: Route, caFile: String?, until deadline: NIODeadline, on loop: any EventLoop
   ) async -> HTTPFailure {
     guard deadline > .now() else { return .unverified }
     let turn = Turn<[Validity]>()
     let timer = loop.scheduleTask(deadline: deadline) { _ = turn.resolve(.failure(.timeout)) }
     defer { timer.cancel() }
-    let connection = SocketAttempt.connect(
-      addresses[...], port: Int(url.port), on: loop, timeout: deadline - .now())
+    let connection = SocketAttempt.connect(route, on: loop, until: deadline)
     connection.whenComplete { result in
       do {
         let channel = try result.get()

@@ -1,10 +1,10 @@
 import Concurrency
-import Linux
 import NIOCore
 import NIOSSL
 import SDKInstances
 
-/// The certificates of the authorities that are trusted at vendors: those of one file, or the system's.
+/// The certificates of the authorities that are trusted at vendors: those of one file, or the system's. The environment
+/// variables `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the system's, as in OpenSSL.
 ///
 /// All instances share them: the system's take some 0.8 MB and milliseconds to read.
 final class TrustedCertificates: Sendable {
@@ -13,24 +13,22 @@ final class TrustedCertificates: Sendable {
   /// The TLS context for all WebSockets.
   let context: NIOSSLContext
 
-  private let stamp: FileStamp?
+  private let stamps: [FileStamp?]
 
   private static let lookups = SharedLookups<String?, TrustedCertificates>(
     pool: BlockingPool(name: "certificates", maximum: 2), lifetime: .seconds(1), capacity: 64
   ) { caFile, former in
-    let stamp = (caFile ?? systemFile).flatMap { FileStamp($0) }
-    if let former, former.stamp == stamp { return .success(former) }
+    let source = CertificateSource.of(caFile: caFile)
+    let stamps = source.stamps
+    if let former, former.stamps == stamps { return .success(former) }
     do throws(HTTPFailure) {
-      return .success(try TrustedCertificates(caFile, stamp))
+      return .success(try TrustedCertificates(source, stamps))
     } catch {
       return .failure(error)
     }
   }
 
-  /// The maximum size of a file, which is more than any list of authorities has.
-  private static let maximumBytes = 4 << 20
-
-  /// Returns the certificates of a file, or the system's. A separate thread reads them, and reads them again when the
+  /// Returns the certificates of a file, or those of the environment, or the system's. A separate thread reads them, and reads them again when the
   /// file has changed.
   ///
   /// - Throws: `insecure` for a file that can't be used; `timeout`.
@@ -40,23 +38,11 @@ final class TrustedCertificates: Sendable {
     try await lookups.value(of: caFile, timeout: timeout, on: loop)
   }
 
-  private init(_ caFile: String?, _ stamp: FileStamp?) throws(HTTPFailure) {
-    self.stamp = stamp
+  private init(_ source: CertificateSource, _ stamps: [FileStamp?]) throws(HTTPFailure) {
+    self.stamps = stamps
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = .tlsv12
-    if let file = caFile ?? Self.systemFile {
-      let name = caFile == nil ? "the file of the system's certificates" : "the file of ca_file"
-      let bytes: [UInt8]
-      do throws(FileProblem) {
-        bytes = try BoundedFile(reading: file, limit: Self.maximumBytes).bytes
-      } catch {
-        throw .insecure("\(name) \(error)")
-      }
-      guard !bytes.isEmpty, let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
-        throw .insecure("\(name) holds no certificates in the format PEM")
-      }
-      configuration.trustRoots = .certificates(certificates)
-    }
+    if let certificates = try source.certificates { configuration.trustRoots = .certificates(certificates) }
     // WebSockets can't be opened over HTTP/2, and the HTTP client speaks HTTP/1.1 only.
     configuration.applicationProtocols = ["http/1.1"]
     self.configuration = configuration
@@ -65,11 +51,5 @@ final class TrustedCertificates: Sendable {
     } catch {
       throw .insecure("TLS can't be set up; see whether memory is short")
     }
-  }
-
-  /// The file of the system's trusted certificates on Debian or Fedora; `nil` for the search of the TLS library. It is
-  /// looked for each time, because it may be installed while the daemon runs.
-  private static var systemFile: String? {
-    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"].first { FileStamp($0) != nil }
   }
 }

@@ -10,8 +10,8 @@ public struct SalesforceChat: SDKKind {
   public var name: KindName { .salesforceChat }
   public var summary: String { "The Salesforce Service Chat SDK." }
   public var settingsSchema: JSONSchema { SalesforceSettings.jsonSchema }
-  public var secretSettings: Set<String> { ["client_secret"] }
-  public var fileSettings: Set<String> { ["ca_file", "client_secret_file"] }
+  public var secretSettings: Set<String> { CommonSettings.secretSettings.union(["client_secret"]) }
+  public var adminSettings: Set<String> { CommonSettings.adminSettings.union(["client_secret_file"]) }
   public var urlSettings: Set<String> { ["login_url"] }
   public var vendorDomains: [String] { ["salesforce.com", "force.com", "my.site.com", "salesforce-sites.com"] }
   public var backendSettings: Set<String> { ["client_id"] }

@@ -20,16 +20,18 @@ final class SocketAttempt: Sendable {
     progress = NIOLoopBoundBox.makeBoxSendingValue(Progress(), eventLoop: loop)
   }
 
-  /// Opens the socket at one of these addresses and no other.
+  /// Opens the socket on this route and no other.
   func open(
-    _ request: UpgradeRequest, at url: VendorURL, addresses: [NetworkAddress], tls: NIOSSLContext?,
-    timeout: TimeAmount, limits: SocketLimits
+    _ request: UpgradeRequest, at url: VendorURL, _ route: Route, tls: NIOSSLContext?, timeout: TimeAmount,
+    limits: SocketLimits
   ) async throws(HTTPFailure) -> LiveSocket {
-    let timer = loop.scheduleTask(in: timeout) { [turn] in _ = turn.resolve(.failure(.timeout)) }
     let turn = turn
     let progress = progress
-    let patience = addresses.count > 1 ? min(timeout, .seconds(10)) : timeout
-    Self.connect(addresses[...], port: Int(url.port), on: loop, timeout: patience)
+    let timer = loop.scheduleTask(in: timeout) {
+      let isConnected = progress.value.channel != nil
+      turn.resolve(.failure(isConnected ? .timeout : route.tunnel?.timeout ?? .timeout))
+    }
+    Self.connect(route, on: loop, until: .now() + timeout)
       .whenComplete { result in
         switch result {
         case .failure(let error): turn.resolve(.failure(HTTPFailure(socket: error)))
@@ -45,8 +47,20 @@ final class SocketAttempt: Sendable {
     return try outcome.get()
   }
 
-  /// Tries the addresses in order until one of them connects, each with this time limit.
+  /// Connects to the vendor's server: to one of the addresses in order, and then through the tunnel if there is one.
   static func connect(
+    _ route: Route, on loop: any EventLoop, until deadline: NIODeadline
+  ) -> EventLoopFuture<any Channel> {
+    let timeout = deadline - .now()
+    let patience = route.addresses.count > 1 ? min(timeout, .seconds(10)) : timeout
+    let connection = connect(route.addresses[...], port: route.port, on: loop, timeout: patience)
+    guard let tunnel = route.tunnel else { return connection }
+    return connection.flatMapErrorThrowing { throw tunnel.failure(connecting: $0) }
+      .flatMap { TunnelHandler.open(tunnel, on: $0, until: deadline) }
+  }
+
+  /// Tries the addresses in order until one of them connects, each with this time limit.
+  private static func connect(
     _ addresses: ArraySlice<NetworkAddress>, port: Int, on loop: any EventLoop, timeout: TimeAmount
   ) -> EventLoopFuture<any Channel> {
     guard let first = addresses.first, let address = try? SocketAddress(ipAddress: first.text, port: port) else {

@@ -10,14 +10,21 @@ public struct VendorSocketClient: SocketOpening {
   private let group: MultiThreadedEventLoopGroup
   private let limits: SocketLimits
   private let names: any NameResolving
+  private let network: VendorNetwork
 
   /// Creates a client on these event loops.
-  public init(group: MultiThreadedEventLoopGroup) { self.init(group: group, limits: SocketLimits()) }
+  public init(group: MultiThreadedEventLoopGroup, network: VendorNetwork = VendorNetwork()) {
+    self.init(group: group, limits: SocketLimits(), network: network)
+  }
 
-  init(group: MultiThreadedEventLoopGroup, limits: SocketLimits, names: any NameResolving = SystemNames.shared) {
+  init(
+    group: MultiThreadedEventLoopGroup, limits: SocketLimits, names: any NameResolving = SystemNames.shared,
+    network: VendorNetwork = VendorNetwork()
+  ) {
     self.group = group
     self.limits = limits
     self.names = names
+    self.network = network
   }
 
   public func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket {
@@ -30,18 +37,19 @@ public struct VendorSocketClient: SocketOpening {
     let timeout = SocketLimits.amount(request.timeout, within: 0.001...600)
     let loop = group.next()
     let deadline = NIODeadline.now() + timeout
-    let addresses = Array(
-      try await names.addresses(of: url.host, by: request.addresses, timeout: timeout, on: loop).prefix(3))
+    let caFile = request.caFile ?? network.caFile
+    let route = try await network.route(
+      to: url, request.addresses, request.proxy, names: names, timeout: timeout, on: loop)
     let tls =
       url.isSecure
-      ? try await TrustedCertificates.of(caFile: request.caFile, timeout: deadline - .now(), on: loop).context : nil
+      ? try await TrustedCertificates.of(caFile: caFile, timeout: deadline - .now(), on: loop).context : nil
     let left = deadline - .now()
     guard left > .zero else { throw .timeout }
     do throws(HTTPFailure) {
       return try await SocketAttempt(on: loop).open(
-        upgrade, at: url, addresses: addresses, tls: tls, timeout: left, limits: limits)
+        upgrade, at: url, route, tls: tls, timeout: left, limits: limits)
     } catch .unverified {
-      throw await CertificateInquiry.failure(at: url, addresses, caFile: request.caFile, until: deadline, on: loop)
+      throw await CertificateInquiry.failure(at: url, route, caFile: caFile, until: deadline, on: loop)
     }
   }
 }

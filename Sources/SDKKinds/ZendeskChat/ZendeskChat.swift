@@ -10,8 +10,8 @@ public struct ZendeskChat: SDKKind {
   public var name: KindName { .zendeskChat }
   public var summary: String { "The Zendesk Chat SDK." }
   public var settingsSchema: JSONSchema { ChatSettings.jsonSchema }
-  public var secretSettings: Set<String> { [] }
-  public var fileSettings: Set<String> { ["ca_file"] }
+  public var secretSettings: Set<String> { CommonSettings.secretSettings }
+  public var adminSettings: Set<String> { CommonSettings.adminSettings }
   public var urlSettings: Set<String> { ["id_url", "mediator_url"] }
   public var vendorDomains: [String] { ["zopim.com", "zendesk.com"] }
   public var backendSettings: Set<String> { ["account_key", "app_id", "id_url"] }

@@ -10,8 +10,8 @@ public struct ZendeskMessaging: SDKKind {
   public var name: KindName { .zendeskMessaging }
   public var summary: String { "The Zendesk Messaging SDK." }
   public var settingsSchema: JSONSchema { MessagingSettings.jsonSchema }
-  public var secretSettings: Set<String> { [] }
-  public var fileSettings: Set<String> { ["ca_file"] }
+  public var secretSettings: Set<String> { CommonSettings.secretSettings }
+  public var adminSettings: Set<String> { CommonSettings.adminSettings }
   public var urlSettings: Set<String> { ["base_url", "settings_url", "realtime_url"] }
   public var vendorDomains: [String] { ["zendesk.com", "smooch.io"] }
   public var backendSettings: Set<String> { ["base_url", "app_id", "channel_key", "settings_url"] }

@@ -11,8 +11,8 @@ public struct ZendeskSupport: SDKKind {
   public var name: KindName { .zendeskSupport }
   public var summary: String { "The Zendesk Support SDK." }
   public var settingsSchema: JSONSchema { SupportSettings.jsonSchema }
-  public var secretSettings: Set<String> { [] }
-  public var fileSettings: Set<String> { ["ca_file"] }
+  public var secretSettings: Set<String> { CommonSettings.secretSettings }
+  public var adminSettings: Set<String> { CommonSettings.adminSettings }
   public var urlSettings: Set<String> { ["base_url"] }
   public var vendorDomains: [String] { ["zendesk.com"] }
   public var backendSettings: Set<String> { ["base_url", "app_id", "client_id"] }

@@ -42,7 +42,10 @@ struct Doctor {
     let sockets = place.providerSockets
     add(
       instances.flatMap { ProviderCheck(instance: $0, daemon: uid, sockets: sockets).findings }, next: "the vendors")
-    let vendors = VendorCheck(origins: VendorCheck.origins(of: instances, document))
+    let vendors = VendorCheck(
+      origins: VendorCheck.origins(of: instances, document), proxy: info["proxy"]?["url"]?.stringValue,
+      exceptions: info["proxy"]?["exceptions"]?.arrayValue?.compactMap(\.stringValue) ?? [],
+      knowsProxy: isAdmin)
     add(vendors.findings(), next: "configuration, key, disk, clock and journal")
     return found + around(within: Self.leisure)
   }

@@ -7,6 +7,8 @@ struct VendorCheck {
   struct Origin: Hashable {
     /// The origin, such as `https://acme.zendesk.com`.
     var url: String
+    /// The instances' own proxy, as their setting `proxy`; `nil` for the daemon's.
+    var proxy: String?
     /// The ids of the instances that use the server.
     var instances: [String]
   }
@@ -17,6 +19,12 @@ struct VendorCheck {
   private static let harmful = 60.0
 
   let origins: [Origin]
+  /// The URL of the daemon's proxy; `nil` for direct connections.
+  var proxy: String?
+  /// The hosts that the daemon reaches without its proxy.
+  var exceptions: [String] = []
+  /// Whether the daemon has told its proxy, as it does to admins.
+  var knowsProxy = true
 
   /// Returns the servers named in instances' settings, in those that the kind's schema declares as URLs.
   static func origins(of instances: [JSON], _ document: JSON) -> [Origin] {
@@ -30,10 +38,11 @@ struct VendorCheck {
       let id = instance["instance"]?.stringValue ?? "?"
       for key in urls[instance["kind"]?.stringValue ?? ""] ?? [] {
         guard let origin = instance["settings"]?[key]?.stringValue.flatMap(origin) else { continue }
-        if let index = found.firstIndex(where: { $0.url == origin }) {
+        let proxy = instance["settings"]?["proxy"]?.stringValue
+        if let index = found.firstIndex(where: { $0.url == origin && $0.proxy == proxy }) {
           if !found[index].instances.contains(id) { found[index].instances.append(id) }
         } else {
-          found.append(Origin(url: origin, instances: [id]))
+          found.append(Origin(url: origin, proxy: proxy, instances: [id]))
         }
       }
     }
@@ -51,23 +60,43 @@ struct VendorCheck {
   func findings() -> [Finding] {
     origins.prefix(20).map { origin in
       let names = origin.instances.prefix(5).joined(separator: ", ") + (origin.instances.count > 5 ? ", …" : "")
-      return Self.look(at: origin.url, names)
+      if origin.proxy == "environment" {
+        return Finding(
+          .skipped, "vendor", "\(origin.url) (\(names)) was not looked at: the proxy is in the daemon's environment.")
+      }
+      return look(at: origin.url, names, way(to: origin))
     }
   }
 
-  private static func look(at url: String, _ names: String) -> Finding {
+  /// Returns the options with which curl takes the daemon's way to a server, whatever curl's own environment says. Where
+  /// the daemon's way is not known, curl uses its environment.
+  func way(to origin: Origin) -> [String] {
+    if !knowsProxy, origin.proxy == nil { return [] }
+    guard let proxy = origin.proxy ?? proxy, proxy != "none" else { return ["--noproxy", "*"] }
+    let direct = ["localhost", "127.0.0.0/8", "::1"] + exceptions
+    return ["--proxy", proxy, "--noproxy", direct.joined(separator: ",")]
+  }
+
+  private func look(at url: String, _ names: String, _ way: [String]) -> Finding {
     let before = Timestamp.now
     let ended: ChildProcess.Ended
     do {
-      ended = try ChildProcess.run([
-        "curl", "--silent", "--show-error", "--head", "--max-time", "5", "--output", "/dev/null", "--dump-header", "-",
-        "--", url + "/",
-      ])
+      ended = try ChildProcess.run(
+        [
+          "curl", "--silent", "--show-error", "--head", "--max-time", "5", "--output", "/dev/null", "--dump-header",
+          "-",
+          "--suppress-connect-headers",
+        ] + way + ["--", url + "/"])
     } catch {
       return Finding(
         .skipped, "vendor", "\(url) (\(names)) was not looked at: curl can't be run.", advice: "apt install curl")
     }
     guard ended.status == 0 else {
+      if ended.errors.contains(" 407"), let proxy = way.first == "--proxy" ? way[1] : nil {
+        return Finding(
+          .skipped, "vendor",
+          "\(url) (\(names)) was not looked at: the proxy \(proxy) wants credentials, which only the daemon has.")
+      }
       let why = ended.errors.split(separator: "\n").first.map(String.init) ?? "curl ended with \(ended.status)"
       return Finding(
         .failing, "vendor", "\(url) (\(names)) can't be reached: \(why).",
@@ -82,8 +111,8 @@ struct VendorCheck {
     let skew = max(0, max(date - after, before - (date + 1)))
     let apart =
       "\(url) (\(names)) answers; its clock is \(Elapsed.text(seconds: skew)) \(date > after ? "ahead" : "behind")."
-    if skew < worrying { return Finding(.ok, "vendor", "\(url) (\(names)) answers; its clock is this machine's.") }
-    return Finding(skew < harmful ? .warning : .failing, "vendor", apart, advice: "timedatectl set-ntp true")
+    if skew < Self.worrying { return Finding(.ok, "vendor", "\(url) (\(names)) answers; its clock is this machine's.") }
+    return Finding(skew < Self.harmful ? .warning : .failing, "vendor", apart, advice: "timedatectl set-ntp true")
   }
 
   /// Returns the time of the last `Date` header in a text; `nil` when there is none, or it can't be read.

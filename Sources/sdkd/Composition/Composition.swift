@@ -37,7 +37,8 @@ struct Composition {
     // Vendors have an event loop of their own, so that their traffic and TLS, with hundreds of connections, delay no
     // caller. A single one never occupies more than one processor.
     let vendors = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let http = VendorHTTPClient(group: vendors)
+    let network = VendorNetwork(configuration.network)
+    let http = VendorHTTPClient(group: vendors, network: network)
     let operations = Operations()
     let clock = WallClock.system
     let deadlines = Deadlines(clock: clock)
@@ -58,8 +59,9 @@ struct Composition {
       })
     let environment = InstanceEnvironment(
       store: opened.store, bridge: bridge, operations: operations, deadlines: deadlines, events: events,
-      clock: clock, http: MeasuredHTTP(http, registry: meters.registry), sockets: VendorSocketClient(group: vendors),
-      logger: logger, onRenewal: { [meters] in meters.renewals.count($0) })
+      clock: clock, http: MeasuredHTTP(http, registry: meters.registry),
+      sockets: VendorSocketClient(group: vendors, network: network), logger: logger,
+      onRenewal: { [meters] in meters.renewals.count($0) })
     let names = ResolvedNames { body throws in try SystemThread.start(name: "names", body: body) }
     let registry = InstanceRegistry(
       kinds: Kinds.all, access: configuration.access(paths, names: names),
@@ -86,7 +88,7 @@ struct Composition {
       registry: registry, kinds: Kinds.all,
       facts: DaemonFacts(
         pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
-        limits: { live.current.limits.published },
+        limits: { live.current.limits.published }, proxy: { network.shown },
         problems: { [report.health] + metrics.checks + watch.checks + keeping.checks },
         metrics: { [meters] in await meters.text() },
         reload: { try await reloading.reload() }, backUp: { try await keeping.backUp($0) },
@@ -103,7 +105,8 @@ struct Composition {
       parts: ConfiguredParts(
         paths: paths, live: live, names: names, registry: registry, events: events, delegates: delegates,
         bridge: bridge,
-        database: opened.database, listener: listener, allowances: allowances, metrics: metrics, log: log),
+        database: opened.database, listener: listener, allowances: allowances, metrics: metrics,
+        network: network, log: log),
       files: FileInstances(
         registry: registry, directory: ConfigurationFiles(main: paths.config).instancesDirectory, logger: logger),
       operations: operations, deadlines: deadlines, report: report,

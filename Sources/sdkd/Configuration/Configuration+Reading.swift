@@ -2,12 +2,17 @@ import DelegateBridge
 import JSONRPC
 import Logging
 import SDKInstances
+import SDKKinds
 import SDKProtocol
 import StateStore
 
 extension Configuration {
   /// Reads a document. Settings that are missing or invalid keep their default.
-  init(reading document: TOMLDocument, _ log: MistakeLog) {
+  ///
+  /// - Parameter secrets: resolves the secrets that it refers to.
+  init(
+    reading document: TOMLDocument, _ log: MistakeLog, secrets: SecretSource = SecretSource(credentialsDirectory: nil)
+  ) {
     self.init()
     let root = JSON.object(document.root)
     log.add(Self.schema.findings(in: root))
@@ -17,7 +22,49 @@ extension Configuration {
     delegateGrace =
       reader.duration(at: "delegate.grace", from: 0, to: 600, "at most 10m")?.value ?? delegateGrace
     limits = Limits(reader, defaults: limits)
+    readNetwork(reader, secrets)
     readRest(reader)
+  }
+
+  private mutating func readNetwork(_ reader: ValueReader, _ secrets: SecretSource) {
+    networkAllow = reader.elements(String.self, at: "network.allow") {
+      HostPattern.isValid($0)
+        ? nil : "This must be a host or domain such as example.com, without scheme, port and path."
+    }
+    let proxy = reader.value(String.self, at: "network.proxy") { text in
+      if let mistake = ProxyChoice.mistake(in: text) { return "This \(mistake)" }
+      return text == "environment" ? ProxyEnvironment.current.mistake : nil
+    }
+    network.proxy = proxy.flatMap { ProxyChoice($0) } ?? network.proxy
+    network.credentials = proxyCredentials(reader, secrets)
+    network.exceptions = ProxyExceptions(
+      reader.elements(String.self, at: "network.proxy_exceptions") {
+        HostPattern.isValid($0) || AddressRange($0) != nil
+          ? nil : "This must be a host or domain such as example.com, an IP address, or a range such as 10.0.0.0/8."
+      } ?? [])
+    network.caFile = reader.value(String.self, at: "network.ca_file", check: CertificateFile.mistake)
+  }
+
+  private func proxyCredentials(_ reader: ValueReader, _ secrets: SecretSource) -> Secret? {
+    let path = "network.proxy_credentials"
+    guard let reference = reader.json(at: path)?.objectValue,
+      reference.members.allSatisfy({
+        ["credential", "file"].contains($0.key) && $0.value.stringValue != nil
+      })
+    else { return nil }
+    do throws(SecretProblem) {
+      let text = try secrets.secret(reference)
+      if let mistake = ProxyServer.mistake(inCredentials: text) {
+        throw SecretProblem(message: "The secret \(mistake)")
+      }
+      if network.proxy == .none, !reader.log.has("network.proxy") {
+        throw SecretProblem(message: "These are for the proxy of [network], which is none.")
+      }
+      return Secret(text)
+    } catch {
+      reader.log.add(error.member.map { path.appending(key: $0) } ?? path, error.message, nearest: error.nearest)
+      return nil
+    }
   }
 
   private mutating func readAccess(_ reader: ValueReader) {
@@ -59,10 +106,6 @@ extension Configuration {
     retention = EventRetention(
       maxAge: age?.value ?? retention.maxAge,
       maxCountPerInstance: reader.integer(at: "events.retention.count", 0...1_000_000) ?? retention.maxCountPerInstance)
-    networkAllow = reader.elements(String.self, at: "network.allow") {
-      HostPattern.isValid($0)
-        ? nil : "This must be a host or domain such as example.com, without scheme, port and path."
-    }
     metricsListen = reader.value(String.self, at: "metrics.listen", check: Self.metricsMistake)
       .flatMap { try? ListenAddress($0) }
     grace = reader.duration(at: "shutdown.grace", from: 0, to: 600, "at most 10m")?.value ?? grace

@@ -57,7 +57,20 @@ extension Configuration {
       keys: [
         .key(
           "allow", .array(.string(called: "host name or domain")), example: "[\"zendesk.com\", \"chat.example.org\"]",
-          "Hosts, and domains with all below them; without this, the vendors' own domains.")
+          "Hosts, and domains with all below them; without this, the vendors' own domains."),
+        .key(
+          "proxy", .string(called: "none, environment or http://HOST:PORT"), default: "\"none\"",
+          "The HTTP proxy to the vendors. With environment it is what https_proxy, all_proxy and no_proxy name."),
+        .key(
+          "proxy_credentials", proxyCredentials, example: "{ credential = \"proxy\" }",
+          "Where USER:PASSWORD for the proxy is: a credential of the unit, or { file = \"/PATH\" }."),
+        .key(
+          "proxy_exceptions", .array(.string(called: "host name, domain or range of addresses")),
+          example: "[\"intranet.example.org\", \"10.0.0.0/8\"]",
+          "Hosts, and domains with all below them, that are reached without a proxy."),
+        .key(
+          "ca_file", .string(called: "absolute path"), example: "\"/etc/sdkd/authorities.pem\"",
+          "Certificates to trust instead of the system's."),
       ]),
     ConfigurationTable(
       name: "metrics", summary: "Metrics in the OpenMetrics format.",
@@ -83,6 +96,11 @@ extension Configuration {
           "The least severe messages that are written: trace, debug, info, notice, warning, error, critical.")
       ]),
   ]
+
+  private static let proxyCredentials = JSONSchema.object([
+    .optional("credential", .string(), "the name of a credential of the unit"),
+    .optional("file", .string(format: "absolute path"), "a file that others can't read"),
+  ])
 
   private static let createRule = JSONSchema.object([
     .required("who", AccessRule.jsonSchema, "whom the rule lets"),

@@ -2,6 +2,7 @@ import DelegateBridge
 import JSONRPCTransport
 import Logging
 import SDKInstances
+import SDKKinds
 import SDKProtocol
 import StateStore
 
@@ -36,6 +37,8 @@ struct Configuration: Sendable, Hashable {
   var retention = EventRetention()
   /// `[network] allow`: the hosts and domains that instances may connect to; `nil` for the vendors' own.
   var networkAllow: [String]?
+  /// `[network] proxy`, `proxy_credentials`, `proxy_exceptions`, `ca_file`.
+  var network = NetworkOptions()
   /// `[metrics] listen`: the address of the metrics; `nil` serves them through the control socket only.
   var metricsListen: ListenAddress?
   /// `[shutdown] grace`: the seconds that requests in progress get at the end.

@@ -31,15 +31,17 @@ enum ConfigurationLoader {
     let files = ConfigurationFiles(main: path)
     var loaded = Loaded()
 
+    let secrets = SecretSource(credentialsDirectory: credentialsDirectory)
     let main = MistakeLog(file: path)
-    if let document = files.mainDocument(main) { loaded.configuration = Configuration(reading: document, main) }
+    if let document = files.mainDocument(main) {
+      loaded.configuration = Configuration(reading: document, main, secrets: secrets)
+    }
     loaded.mistakes += main.sorted
 
     let listed = MistakeLog(file: files.instancesDirectory)
     let paths = files.instancePaths(listed)
     loaded.mistakes += listed.sorted
 
-    let secrets = SecretSource(credentialsDirectory: credentialsDirectory)
     var known: [InstanceID: String] = [:]
     for file in paths {
       let log = MistakeLog(file: file)

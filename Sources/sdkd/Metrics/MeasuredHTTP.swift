@@ -39,7 +39,7 @@ struct MeasuredHTTP: HTTPSending {
 
   private static func word(for failure: HTTPFailure) -> String {
     switch failure {
-    case .network, .insecure: "network"
+    case .network, .insecure, .proxy: "network"
     case .timeout: "timeout"
     case .tooLarge: "tooLarge"
     case .refused(let status): statusClass(status)

@@ -2,6 +2,7 @@ import DelegateBridge
 import JSONRPCTransport
 import Logging
 import SDKInstances
+import SDKKinds
 import SDKProtocol
 import StateStore
 import Systemd
@@ -21,6 +22,7 @@ struct ConfiguredParts: Sendable {
   let listener: Listener
   let allowances: UserAllowances
   let metrics: MetricsService
+  let network: VendorNetwork
   let log: LogWriter
 
   /// Applies a configuration, also to existing connections and instances.
@@ -30,6 +32,7 @@ struct ConfiguredParts: Sendable {
     log.setLevel(configuration.logLevel)
     registry.use(
       access: configuration.access(paths, names: names), maximumPerUid: configuration.limits.instances)
+    network.use(configuration.network)
     listener.use(configuration.transport)
     allowances.use(configuration.connections)
     bridge.use(configuration.bridge(paths))

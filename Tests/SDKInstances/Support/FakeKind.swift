@@ -21,7 +21,7 @@ struct FakeKind: SDKKind {
       .optional("key", .string(), "a secret"), .optional("key_file", .string(), "a file"),
     ])
   let secretSettings: Set<String> = ["key"]
-  let fileSettings: Set<String> = ["ca_file", "key_file"]
+  let adminSettings: Set<String> = ["ca_file", "key_file"]
   let urlSettings: Set<String> = ["base_url"]
   let vendorDomains = ["example"]
   let backendSettings: Set<String> = ["base_url"]

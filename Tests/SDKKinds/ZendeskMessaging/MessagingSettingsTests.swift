@@ -37,6 +37,8 @@ import Testing
     (["base_url": "https://a.b", "app_id": "a", "app_di": 1], "settings.app_di"),
     (["base_url": "https://a.b", "app_id": "a", "anonymous": "often"], "settings.anonymous"),
     (["base_url": "https://a.b", "app_id": "a", "refresh": ["jitter": 2]], "settings.refresh.jitter"),
+    (["base_url": "https://a.b", "app_id": "a", "proxy": "socks5://p:1"], "settings.proxy"),
+    (["base_url": "https://a.b", "app_id": "a", "proxy_credentials": "u:p"], "settings.proxy_credentials"),
     (["base_url": "https://a.b", "app_id": "a", "refresh": ["modus": "lazy"]], "settings.refresh.modus"),
     (["channel_key": "???"], "settings.channel_key"),
   ]

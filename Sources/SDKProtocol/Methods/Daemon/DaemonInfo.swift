@@ -6,7 +6,7 @@ public enum DaemonInfo: SDKMethod {
   public static let summary = "What this daemon is."
   public static let documentation = """
     The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
-    for callers other than admins, and how often it has been started on this state.
+    for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the vendors.
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
@@ -58,11 +58,13 @@ public enum DaemonInfo: SDKMethod {
     public var limits: [String: Double]
     /// The number of earlier starts on this state.
     public var restartCount: Int
+    /// The proxy to the vendors, for admins; `nil` for direct connections.
+    public var proxy: Proxy?
 
     /// Creates a result with these members.
     public init(
       name: String, version: String, apiVersion: String, pid: Int, startedAt: Timestamp, kinds: [String],
-      limits: [String: Double], restartCount: Int
+      limits: [String: Double], restartCount: Int, proxy: Proxy? = nil
     ) {
       self.name = name
       self.version = version
@@ -72,6 +74,27 @@ public enum DaemonInfo: SDKMethod {
       self.kinds = kinds
       self.limits = limits
       self.restartCount = restartCount
+      self.proxy = proxy
+    }
+
+    /// An HTTP proxy, without its credentials.
+    public struct Proxy: RPCValue {
+      /// The URL, `http://HOST:PORT`.
+      public var url: String
+      /// The hosts, domains and ranges of addresses that are reached without it.
+      public var exceptions: [String]
+
+      /// Creates a proxy with these members.
+      public init(url: String, exceptions: [String]) {
+        self.url = url
+        self.exceptions = exceptions
+      }
+
+      public static let jsonSchema = JSONSchema.object([
+        .required("url", .string(), "http://HOST:PORT"),
+        .required(
+          "exceptions", .array(.string()), "the hosts, domains and ranges of addresses that are reached directly"),
+      ])
     }
 
     public static let jsonSchema = JSONSchema.object([
@@ -83,6 +106,8 @@ public enum DaemonInfo: SDKMethod {
       .required("kinds", .array(KindName.jsonSchema), "the kinds of instance it hosts"),
       .required("limits", .map(.number), "the limits for callers other than admins; durations in seconds"),
       .required("restartCount", .integer(minimum: 0), "how often it was started on this state before"),
+      .optional(
+        "proxy", Proxy.jsonSchema, "for admins: the proxy to the vendors, where an instance has none of its own"),
     ])
   }
 }

@@ -33,7 +33,7 @@ struct FakeKind: SDKKind {
   let summary = "A kind for tests."
   var settingsSchema: JSONSchema { FakeSettings.jsonSchema }
   var secretSettings: Set<String> { ["client_secret"] }
-  var fileSettings: Set<String> { ["ca_file"] }
+  var adminSettings: Set<String> { ["ca_file"] }
   var urlSettings: Set<String> { ["base_url"] }
   var backendSettings: Set<String> { ["base_url", "app_id"] }
   var vendorDomains: [String] { ["example"] }

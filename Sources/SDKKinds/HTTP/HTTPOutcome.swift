@@ -1,0 +1,65 @@
+import AsyncHTTPClient
+import Glibc
+import NIOCore
+import NIOPosix
+import SDKInstances
+
+/// The outcome of a request that the HTTP client has made.
+enum HTTPOutcome {
+  case answered(HTTPResponseParts)
+  case failed(HTTPFailure)
+  /// A failure to connect, before any part of the request was sent.
+  case unconnected(HTTPFailure)
+  /// A proxy that did not open the tunnel, for a reason that the client does not report.
+  case untunnelled(Tunnel)
+
+  /// The outcome that an error of the client stands for.
+  ///
+  /// - Parameter tunnel: the tunnel that was needed and is not known to have been open; `nil` for none.
+  init(_ error: any Error, _ tunnel: Tunnel?) {
+    if let failure = HTTPFailure(tls: error) {
+      self = .failed(failure)
+    } else if let tunnel, let outcome = HTTPOutcome(error, before: tunnel) {
+      self = outcome
+    } else {
+      self.init(error)
+    }
+  }
+
+  private init(_ error: any Error) {
+    switch error {
+    case let error as HTTPFailure: self = .failed(error)
+    case is NIOTooManyBytesError: self = .failed(.tooLarge)
+    case ChannelError.connectTimeout: self = .unconnected(.timeout)
+    case let error as HTTPClientError:
+      switch error {
+      case .connectTimeout: self = .unconnected(.timeout)
+      case .deadlineExceeded, .readTimeout, .writeTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
+        self = .failed(.timeout)
+      default: self = .failed(.network(error.shortDescription))
+      }
+    case is NIOConnectionError: self = .unconnected(.network("no connection"))
+    case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
+      self = .unconnected(.network("no connection, errno \(error.errnoCode)"))
+    default:
+      // Only the type: an error's text may quote the request.
+      self = .failed(.network(String(describing: type(of: error))))
+    }
+  }
+
+  /// The outcome of an error of the proxy; `nil` for other errors.
+  private init?(_ error: any Error, before tunnel: Tunnel) {
+    switch error {
+    case let error as HTTPClientError:
+      switch error {
+      case .proxyAuthenticationRequired: self = .failed(tunnel.failure(status: 407))
+      case .invalidProxyResponse, .httpProxyHandshakeTimeout, .remoteConnectionClosed: self = .untunnelled(tunnel)
+      case .connectTimeout: self = .unconnected(tunnel.failure(connecting: ChannelError.connectTimeout(.zero)))
+      case .deadlineExceeded, .getConnectionFromPoolTimeout: self = .failed(tunnel.delay)
+      default: return nil
+      }
+    case is NIOConnectionError, is IOError: self = .unconnected(tunnel.failure(connecting: error))
+    default: return nil
+    }
+  }
+}
