@@ -28,11 +28,12 @@ def section(path, command):
     own = [argument for argument in own if argument.get("shouldDisplay", True) and not is_help(argument)]
     synopsis = [f"**{' '.join(path)}**"] + [usage(argument) for argument in own]
     parts = [f"## {' '.join(path)}", " ".join(synopsis), prose(command.get("abstract", ""))]
-    if command.get("discussion"):
-        parts.append(prose(command["discussion"]))
+    paragraphs = command.get("discussion", "").split("\n\n")
+    examples = [paragraph for paragraph in paragraphs if paragraph.startswith("Examples:")]
+    parts += [prose(paragraph) for paragraph in paragraphs if paragraph and paragraph not in examples]
     if own:
         parts.append(definitions(own))
-    return parts
+    return parts + [prose(paragraph) for paragraph in examples]
 
 
 def is_help(argument):
@@ -83,7 +84,15 @@ def definitions(arguments):
 
 
 def prose(text):
-    return "\n\n".join(escaped(paragraph.replace("\n", " ")) for paragraph in text.split("\n\n"))
+    return "\n\n".join(paragraph_of(paragraph) for paragraph in text.split("\n\n"))
+
+
+def paragraph_of(paragraph):
+    """A paragraph; examples stay lines of their own."""
+    heading = "Examples:\n"
+    if paragraph.startswith(heading):
+        return f"Examples:\n\n```\n{paragraph[len(heading):]}\n```"
+    return escaped(paragraph.replace("\n", " "))
 
 
 def escaped(text):

@@ -58,9 +58,9 @@ struct AuditTests {
 
   @Test func `Since is a time or how long ago`() {
     let now = Timestamp(secondsSince1970: 10_000)
-    #expect(AuditVerb.moment("1h", now: now) == Timestamp(secondsSince1970: 6400))
-    #expect(AuditVerb.moment("1970-01-01T00:00:05Z", now: now) == Timestamp(secondsSince1970: 5))
-    #expect(AuditVerb.moment("yesterday", now: now) == nil)
+    #expect(JournalOptions.moment("1h", now: now) == Timestamp(secondsSince1970: 6400))
+    #expect(JournalOptions.moment("1970-01-01T00:00:05Z", now: now) == Timestamp(secondsSince1970: 5))
+    #expect(JournalOptions.moment("yesterday", now: now) == nil)
   }
 
   @Test func `Every field has a name of its own in the journal`() {
@@ -70,5 +70,29 @@ struct AuditTests {
     #expect(Set(AuditField.allCases.map(\.journalName)).count == AuditField.allCases.count)
     #expect(Set(AuditRecord.Kind.allCases.map(\.messageID)).count == AuditRecord.Kind.allCases.count)
     #expect(AuditRecord.Kind.allCases.allSatisfy { $0.messageID.utf8.count == 32 })
+  }
+}
+
+/// `sdkctl logs` and `audit` for a daemon that was started by hand.
+struct LogTests {
+  private let run = Run()
+
+  @Test("A line of the log keeps its level and its instance")
+  func logLine() throws {
+    let line = "2026-11-21T11:00:00.250Z warning instance=desk Renewal failed."
+    let entry = try #require(LogEntry(line: line))
+    #expect(entry.text == "2026-11-21T11:00:00.250Z  warning  desk  Renewal failed.")
+    #expect(entry.json["level"] == "warning")
+    let journal = LogEntry(journal: ["PRIORITY": "3", "MESSAGE": "m", "__REALTIME_TIMESTAMP": "1795284799697076"])
+    #expect(journal.level == "error" && journal.message == "m" && journal.instance == nil)
+    #expect(LogEntry(line: "sdkd: ready") == nil)
+  }
+
+  @Test("For a daemon without a unit, audit and logs ask for its log", arguments: ["audit", "logs"])
+  func byHand(_ verb: String) async {
+    #expect(await run.status(verb, "--socket", "/x/s") == 1)
+    #expect(run.errors.contains("/x/s has no unit"))
+    #expect(run.errors.contains("--file PATH"))
+    #expect(run.output.isEmpty)
   }
 }

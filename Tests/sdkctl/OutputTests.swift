@@ -55,7 +55,7 @@ struct OutputTests {
     #expect(
       table.text(hasColour: false) == """
         a.b             1
-        a.c             \("")
+        a.c
         list            x, y
         objects.0.n     -
         token           ‹secret›

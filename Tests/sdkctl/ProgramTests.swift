@@ -73,16 +73,40 @@ struct ProgramTests {
       "--provider-command", "/bin/echo", "-n", "--label", input: #"{"secret":"x","refresh":{"jitter":0}}"#)
     #expect(status == 0)
     #expect(
-      run.calls == [
-        .init(
+      run.calls.last
+        == .init(
           method: "instance.create",
           params: [
             "instance": "kiosk", "kind": "test.kind",
             "settings": ["secret": "x", "refresh": ["jitter": 0, "margin": 30], "url": "https://example.com"],
             "provider": ["command": ["/bin/echo", "-n", "--label"]],
             "access": ["use": ["unit:kiosk.service+user:kiosk"]], "labels": ["n": "5"],
-          ])
-      ])
+          ]))
+  }
+
+  @Test("A number is text where the kind's schema takes only strings")
+  func settingsFollowTheSchema() async {
+    let schema: JSON = [
+      "properties": [
+        "account_key": ["type": "string"], "most": ["type": "integer"],
+        "refresh": ["properties": ["margin": ["oneOf": [["type": "number"], ["type": "string"]]]]],
+      ]
+    ]
+    let answer: @Sendable (String, JSON) -> JSON = { method, _ in
+      switch method {
+      case "rpc.discover": ["x-kinds": [["name": "test.kind", "settings": schema]]]
+      default: Samples.instance("kiosk")
+      }
+    }
+    let settings = ["account_key=12e5", "most=5", "refresh.margin=30"].flatMap { ["--setting", $0] }
+    #expect(await run.status(["create", "kiosk", "--kind", "test.kind"] + settings, answer: answer) == 0)
+    let expected: JSON = ["account_key": "12e5", "most": 5, "refresh": ["margin": 30]]
+    #expect(run.calls.last?.params["settings"] == expected)
+    #expect(await run.status("update", "kiosk", "--setting", "account_key=12345678", answer: answer) == 0)
+    #expect(run.calls.last?.params["settings"] == ["account_key": "12345678"])
+    // The schema is only fetched where it decides.
+    #expect(await run.status("update", "kiosk", "--setting", "account_key=null", answer: answer) == 0)
+    #expect(run.calls.suffix(2).map(\.method) == ["instance.update", "instance.update"])
   }
 
   @Test func updateIsAPatch() async {
@@ -96,7 +120,7 @@ struct ProgramTests {
 
   @Test func whatHeadLeavesUnread() async {
     let daemon = ScriptedDaemon()
-    daemon.on("instance.list") { _ in ["instances": []] }
+    daemon.on("instance.list") { _ in ["instances": [Samples.instance("a")]] }
     let status = await Program.run(
       ["list"], output: Output { _ in throw BrokenPipe() }, errors: Output { _ in Issue.record("not quiet") },
       connector: daemon.connector)

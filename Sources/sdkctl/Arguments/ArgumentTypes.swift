@@ -41,15 +41,27 @@ struct Assignment: ExpressibleByArgument, Hashable {
     text = String(argument[argument.index(after: equals)...])
   }
 
+  /// Whether the value reads as a number or a Boolean value, which some settings take as text.
+  var isNumberOrBoolean: Bool {
+    switch value {
+    case .number, .bool: true
+    default: false
+    }
+  }
+
   /// The value: JSON where it can be read as such (`5`, `true`, `["a"]`, `"5"`), otherwise the text itself.
   var value: JSON { (try? JSONParser.parse(text)) ?? .string(text) }
 }
 
 extension JSONObject {
   /// Sets a value as the configuration file would: dots in the key lead into nested tables.
-  mutating func assign(_ assignment: Assignment) {
+  ///
+  /// - Parameter schema: the schema of the object. A number or a Boolean value stays text where it takes only strings.
+  mutating func assign(_ assignment: Assignment, schema: JSON? = nil) {
     let path = assignment.key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    assign(assignment.value, at: path)
+    let inner = path.reduce(schema) { $0?["properties"]?[$1] }
+    let isText = assignment.isNumberOrBoolean && inner?["type"]?.stringValue == "string"
+    assign(isText ? .string(assignment.text) : assignment.value, at: path)
   }
 
   private mutating func assign(_ value: JSON, at path: [String]) {

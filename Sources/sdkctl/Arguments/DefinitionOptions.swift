@@ -7,7 +7,8 @@ struct DefinitionOptions: ParsableArguments {
   @Option(
     name: .customLong("setting"),
     help: ArgumentHelp(
-      "A setting; a value that reads as JSON is taken so. Secrets go into the file.", valueName: "k=v"),
+      "A setting; a value that reads as JSON is taken so where the kind allows. Secrets go into the file.",
+      valueName: "k=v"),
     completion: CompletionSource.settings)
   var settings: [Assignment] = []
 
@@ -44,10 +45,13 @@ struct DefinitionOptions: ParsableArguments {
   }
 
   /// Returns the settings of the file, overridden by those of the options; `nil` when none were given.
-  func settingsObject(_ input: Input) throws -> JSONObject? {
+  ///
+  /// - Parameter schema: finds the schema of the kind's settings; called only where it decides.
+  func settingsObject(_ input: Input, schema: () async -> JSON?) async throws -> JSONObject? {
     guard settingsFile != nil || !settings.isEmpty else { return nil }
     var object = try settingsFile.map { try input.object(from: $0) } ?? JSONObject()
-    for setting in settings { object.assign(setting) }
+    let schema = settings.contains(where: \.isNumberOrBoolean) ? await schema() : nil
+    for setting in settings { object.assign(setting, schema: schema) }
     return object
   }
 

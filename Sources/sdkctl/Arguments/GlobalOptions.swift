@@ -4,7 +4,7 @@ import SDKProtocol
 
 /// The options that all verbs have.
 struct GlobalOptions: ParsableArguments {
-  @Option(help: "The path of the daemon's socket.", completion: .file())
+  @Option(help: ArgumentHelp("The path of the daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
 
   @Flag(help: "The daemon of the user.")
@@ -13,23 +13,29 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "The daemon of the machine.")
   var system = false
 
-  @Option(help: "The daemon of a tenant.")
+  @Option(help: ArgumentHelp("The daemon of a tenant.", valueName: "name"))
   var tenant: String?
 
-  @Option(name: [.customShort("o"), .long], help: "How to print: table, json, or jsonl for one object a line.")
+  @Option(
+    name: [.customShort("o"), .long],
+    help: ArgumentHelp("How to print; jsonl is one object a line.", valueName: "format"))
   var output: OutputFormat = .table
 
-  @Option(help: "Print this text for each object, such as '{instance} {user.externalId}'.")
+  @Option(
+    help: ArgumentHelp("Print this text for each object, such as '{instance} {user.externalId}'.", valueName: "text"))
   var template: Template?
+
+  @Flag(help: "Print tables without their header.")
+  var noHeaders = false
 
   @Option(
     help: ArgumentHelp(
-      "How long to wait for the daemon in all, such as 10s or 5m; 60s unless given, and no limit for events --follow "
-        + "and --wait.", valueName: "duration"))
+      "How long to wait for the daemon in all, such as 10s or 5m; 60s unless given, and no limit for wait, --wait, "
+        + "--watch and --follow.", valueName: "duration"))
   var timeout: Seconds?
 
   /// The options that take no value, as words of a command line.
-  static let words: Set<String> = ["--user", "--system"]
+  static let words: Set<String> = ["--user", "--system", "--no-headers"]
   /// The options that take a value, as words of a command line.
   static let wordsWithValue: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template", "--timeout"]
 
@@ -52,5 +58,5 @@ struct GlobalOptions: ParsableArguments {
 
 /// The format in which results are printed.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
-  case table, json, jsonl
+  case table, json, jsonl, yaml
 }

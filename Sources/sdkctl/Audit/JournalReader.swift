@@ -26,6 +26,9 @@ struct JournalReader {
     return (ended.status != 0, ended.errors)
   }
 
+  /// Whether a complaint says that there is no journal.
+  static func isMissing(_ complaint: String) -> Bool { complaint.contains("No journal files were found") }
+
   /// Whether a complaint says that the user may not read the journal of the system.
   static func isBlind(_ complaint: String) -> Bool {
     complaint.contains("insufficient permissions") || complaint.contains("not seeing messages")

@@ -6,6 +6,8 @@ struct LogLine {
   var time: Timestamp?
   /// The pairs, in order.
   var pairs: [(key: String, value: String)] = []
+  /// The level, such as `warning`.
+  var level = "info"
   /// The message after the pairs.
   var message = ""
 
@@ -19,6 +21,7 @@ struct LogLine {
       let words = rest.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
       guard words.count == 3, let time = Timestamp(String(words[0])) else { return nil }
       self.time = time
+      level = String(words[1])
       rest = words[2]
     }
     while let pair = Self.pair(&rest) { pairs.append(pair) }

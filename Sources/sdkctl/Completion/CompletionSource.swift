@@ -32,7 +32,9 @@ enum CompletionSource {
   }
 
   /// The ids of instances.
-  static let instances = asking { line in
+  static let instances = asking(instanceIDs)
+
+  private static func instanceIDs(_ line: Line) async throws -> [String] {
     var params = InstanceList.Params()
     var found: [String] = []
     while true {
@@ -41,6 +43,17 @@ enum CompletionSource {
       found += ids
       guard let next = page["next"]?.stringValue.flatMap({ InstanceID($0) }), next != params.after else { return found }
       params.after = next
+    }
+  }
+
+  /// The words of a verb whose action and instance can stand in either order: actions, then instances.
+  static func actions<Action: RawRepresentable & CaseIterable>(_ type: Action.Type) -> CompletionKind
+  where Action.RawValue == String {
+    let names = Action.allCases.map(\.rawValue)
+    return asking { line in
+      let before = line.words.prefix(line.index)
+      return before.contains(where: names.contains)
+        ? try await instanceIDs(line) : names + ((try? await instanceIDs(line)) ?? [])
     }
   }
 
@@ -104,7 +117,7 @@ enum CompletionSource {
       return words.contains("--user") ? .user : words.contains("--system") ? .system : .automatic
     }
 
-    /// The instance: the first word after the verb that belongs to no option.
+    /// The instance: the first word after the verb that belongs to no option and is no action.
     var instance: InstanceID? {
       let options = GlobalOptions.wordsWithValue
       var rest = words.dropFirst().prefix(max(0, index - 1))
@@ -113,7 +126,7 @@ enum CompletionSource {
         if options.contains(word) {
           _ = rest.popFirst()
         } else if !word.hasPrefix("-") {
-          if hasVerb { return InstanceID(word) }
+          if hasVerb, !isAction(word) { return InstanceID(word) }
           hasVerb = true
         }
       }
@@ -125,6 +138,12 @@ enum CompletionSource {
       if let kind = value(of: "--kind") { return kind }
       guard let instance else { return nil }
       return try await ask(InstanceGet.self, .init(instance: instance))["kind"]?.stringValue
+    }
+
+    /// Whether a word is an action of the verb.
+    private func isAction(_ word: String) -> Bool {
+      if words.contains("storage") { return StorageVerb.Action(rawValue: word) != nil }
+      return words.contains("push") && PushVerb.Action(rawValue: word) != nil
     }
 
     private func value(of option: String) -> String? {

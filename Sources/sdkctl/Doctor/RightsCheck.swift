@@ -7,6 +7,18 @@ struct RightsCheck {
   let caller: Caller
   let context: CommandContext
 
+  /// Returns whether the daemon takes the caller for an admin, by a call that needs one.
+  ///
+  /// - Throws: every error but a refusal.
+  func isAdmin() async throws -> Bool {
+    do {
+      _ = try await context.ask(DaemonMetrics.self, Empty())
+      return true
+    } catch let SDKClientError.rpc(error) where error.reason == Reason.accessDenied.rawValue {
+      return false
+    }
+  }
+
   /// Returns one finding, with advice for a caller who sees no instance.
   func findings(_ instances: [JSON], isAdmin: Bool) async -> [Finding] {
     if isAdmin {
@@ -34,7 +46,7 @@ struct RightsCheck {
 
   /// Returns the caller's role by the rules. The rules don't list an instance's owner, so below `use` a test call
   /// decides between `observe` and `use`.
-  private func role(on instance: JSON, _ id: String) async -> String {
+  func role(on instance: JSON, _ id: String) async -> String {
     let rules = instance["access"].flatMap { try? JSONValueDecoder.decode(AccessRules.self, from: $0) }
     let found = rules.flatMap { caller.role(by: $0) } ?? .observe
     guard found < .use, let id = InstanceID(id) else { return found.name }

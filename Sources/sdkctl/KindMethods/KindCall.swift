@@ -5,10 +5,12 @@ import SDKProtocol
 
 /// The options of verbs whose method depends on the instance's kind.
 struct KindCallOptions: ParsableArguments {
-  @Argument(help: "The instance.")
+  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
   var id: InstanceID
 
-  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
+  @Option(
+    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
+    completion: CompletionSource.services)
   var service: String?
 
   @Option(

@@ -2,7 +2,10 @@ import JSONRPC
 
 /// A table of any object, with the paths of its members and their values.
 enum MemberTable {
-  private static let secrets: Set<String> = ["token", "accessToken", "refreshToken", "headers", "cookies"]
+  /// The members that are secrets if they are no objects.
+  private static let secrets: Set<String> = ["token", "accessToken", "refreshToken"]
+  /// The members that hold nothing but secrets.
+  private static let secretObjects: Set<String> = ["headers", "cookies"]
 
   /// Returns the table. Secrets are masked: they are for programs, which request JSON.
   static func table(of json: JSON) -> Table {
@@ -16,7 +19,10 @@ enum MemberTable {
     switch json {
     case .object(let object):
       for member in object.members {
-        add(member.value, path: inner(member.key), isSecret: isSecret || secrets.contains(member.key), to: &rows)
+        let isNamed = secrets.contains(member.key) && member.value.objectValue == nil
+        add(
+          member.value, path: inner(member.key),
+          isSecret: isSecret || isNamed || secretObjects.contains(member.key), to: &rows)
       }
     case .array(let elements) where elements.contains(where: isCompound):
       for (index, element) in elements.enumerated() {

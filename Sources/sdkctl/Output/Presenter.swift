@@ -5,17 +5,20 @@ import SDKProtocol
 struct Presenter {
   let format: OutputFormat
   let template: Template?
+  /// Whether tables have a header.
+  var hasHeaders = true
   let output: Output
 
-  /// Whether the output is for people: neither JSON nor a template was requested.
+  /// Whether the output is for people: neither JSON, YAML nor a template was requested.
   var isForPeople: Bool { format == .table && template == nil }
 
   /// Prints one object; `table` makes the text for people.
   func show(_ json: JSON, table: () -> Table) throws {
     if let template { return try output.text(template.text(of: json) + "\n") }
     switch format {
-    case .table: try output.text(table().text(hasColour: output.hasColour, width: output.width))
-    case .json: try indented(json)
+    case .table:
+      try output.text(table().text(hasColour: output.hasColour, width: output.width, hasHeader: hasHeaders))
+    case .json, .yaml: try indented(json)
     case .jsonl: try output.line(JSONWriter.text(of: json))
     }
   }
@@ -24,28 +27,35 @@ struct Presenter {
   func show(_ json: JSON) throws { try show(json) { MemberTable.table(of: json) } }
 
   /// Prints several objects; `table` makes the text for people.
-  func list(_ items: [JSON], table: () -> Table) throws {
+  ///
+  /// - Parameters:
+  ///   - none: the sentence for people in place of an empty table; it goes to `errors`.
+  func list(_ items: [JSON], none: String = "", _ errors: Output? = nil, table: () -> Table) throws {
     guard template == nil, format != .jsonl else {
       for item in items { try show(item) }
       return
     }
+    if items.isEmpty, isForPeople, !none.isEmpty, let errors { return try errors.line(none) }
     try show(.array(items), table: table)
   }
 
-  /// Prints JSON over several lines.
+  /// Prints a value over several lines: as YAML if that was requested, otherwise as JSON.
   func indented(_ json: JSON) throws {
-    let text = OpenRPCDocument.text(of: json)
+    let text = format == .yaml ? YAMLText.text(of: json) : OpenRPCDocument.text(of: json)
     for line in text.split(separator: "\n") { try output.line(String(line)) }
   }
 }
 
 extension Presenter {
   /// Whether several objects are printed as one array.
-  var isArray: Bool { format == .json && template == nil }
+  var isArray: Bool { [.json, .yaml].contains(format) && template == nil }
 
-  /// Prints one object of an endless list. It is a line also in the format `json`, whose array would never end.
+  /// Prints one object of an endless list. It is a line also in the format `json`, whose array would never end, and a
+  /// document in the format `yaml`.
   func line(_ json: JSON) throws {
     if let template { return try output.text(template.text(of: json) + "\n") }
-    try output.line(JSONWriter.text(of: json))
+    guard format == .yaml else { return try output.line(JSONWriter.text(of: json)) }
+    try output.line("---")
+    try indented(json)
   }
 }

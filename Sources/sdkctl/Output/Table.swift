@@ -30,14 +30,32 @@ struct Table {
   /// The smallest width to which the last column is wrapped.
   private static let narrowest = 20
 
-  /// Returns the lines, each with its newline. With a width, the last column is wrapped to fit.
-  func text(hasColour: Bool, width: Int? = nil) -> String {
-    let all = (header.isEmpty ? [] : [header.map { Cell($0, .bold) }]) + rows
+  private func lines(hasHeader: Bool) -> [[Cell]] {
+    (header.isEmpty || !hasHeader ? [] : [header.map { Cell($0, .bold) }]) + rows
+  }
+
+  /// Returns the width of each column, of which none is narrower than in `least`.
+  func widths(atLeast least: [Int] = [], hasHeader: Bool = true) -> [Int] {
+    let all = lines(hasHeader: hasHeader)
     let columns = all.map(\.count).max() ?? 0
-    let widths = (0..<columns).map { column in all.map { $0.count > column ? $0[column].text.count : 0 }.max() ?? 0 }
+    return (0..<columns).map { column in
+      let widest = all.map { $0.count > column ? $0[column].text.count : 0 }.max() ?? 0
+      return max(widest, column < least.count ? least[column] : 0)
+    }
+  }
+
+  /// Returns the lines, each with its newline. With a width, the last column is wrapped to fit.
+  ///
+  /// - Parameter least: the least widths of the columns.
+  func text(hasColour: Bool, width: Int? = nil, atLeast least: [Int] = [], hasHeader: Bool = true) -> String {
+    let all = lines(hasHeader: hasHeader)
+    let widths = widths(atLeast: least, hasHeader: hasHeader)
+    let columns = widths.count
     let room = width.map { $0 - widths.dropLast().reduce(0) { $0 + $1 + 2 } }
-    return all.flatMap { Self.wrapped($0, to: columns > 1 ? room : nil, column: columns - 1) }.map { row in
-      row.enumerated().map { column, cell in
+    return all.flatMap { Self.wrapped($0, to: columns > 1 ? room : nil, column: columns - 1) }.map { cells in
+      // Empty cells at the end of a line would leave spaces there.
+      let row = cells.prefix((cells.lastIndex { !$0.text.isEmpty } ?? -1) + 1)
+      return row.enumerated().map { column, cell in
         let isLast = column == row.count - 1
         let gap = isLast ? "" : String(repeating: " ", count: widths[column] - cell.text.count + 2)
         let isPlain = !hasColour || cell.style == .plain || cell.text.isEmpty

@@ -6,7 +6,9 @@ import SDKProtocol
 struct TokenLifetime: ParsableArguments {
   @Option(
     name: .customLong("min-ttl"),
-    help: "How long the token must live at least, such as 10s or 5m. A shorter one comes with a warning.")
+    help: ArgumentHelp(
+      "How long the token must live at least, such as 10s or 5m. A shorter one comes with a warning.",
+      valueName: "duration"))
   var minTTL: Seconds?
 
   @Flag(help: "Fail with status 75 when the token lives shorter than --min-ttl.")

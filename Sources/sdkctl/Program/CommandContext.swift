@@ -12,7 +12,7 @@ struct CommandContext {
   /// The value of `--timeout`.
   let timeout: Seconds?
   /// The time for calls to the daemon.
-  private(set) var budget: CallBudget
+  var budget: CallBudget
 
   init(
     _ options: GlobalOptions, _ output: Output, _ errors: Output, _ input: Input,
@@ -25,7 +25,8 @@ struct CommandContext {
     self.output = output
     self.errors = errors
     self.input = input
-    presenter = Presenter(format: options.output, template: options.template, output: output)
+    presenter = Presenter(
+      format: options.output, template: options.template, hasHeaders: !options.noHeaders, output: output)
     timeout = options.timeout
     budget = CallBudget(options.timeout?.duration ?? CallBudget.standard)
   }

@@ -54,9 +54,7 @@ struct CommandFailure: Error, Hashable {
         hints.append("try again in \(Elapsed.text(seconds: seconds))")
       }
     case .badLocation: status = 2
-    case .noDaemon:
-      status = 3
-      hints = ["systemctl status sdkd.socket sdkd.service"]
+    case .noDaemon: status = 3
     case .notPermitted, .untrustedServer: status = 4
     case .timeout, .closed, .outcomeUnknown(_, .timeout):
       status = 75
@@ -68,7 +66,9 @@ struct CommandFailure: Error, Hashable {
 
   /// The lines for standard error.
   var lines: [String] {
-    ["sdkctl: \(message)\(reason.isEmpty ? "" : " (\(reason))")"] + hints.map { "  hint: \($0)" }
+    // A message is one line, whatever it quotes.
+    ["sdkctl: \(message.split(separator: "\n").joined(separator: " "))\(reason.isEmpty ? "" : " (\(reason))")"]
+      + hints.map { "  hint: \($0)" }
   }
 
   /// The failure as JSON on one line.

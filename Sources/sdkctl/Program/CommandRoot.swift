@@ -14,13 +14,29 @@ struct CommandRoot: AsyncParsableCommand {
       75 try again.
       """,
     version: "sdkctl \(SDKVersion.program)",
-    subcommands: [
-      StatusVerb.self, ListVerb.self, ShowVerb.self,
-      CreateVerb.self, UpdateVerb.self, DeleteVerb.self,
-      LoginVerb.self, LogoutVerb.self, IdentityVerb.self,
-      TokenVerb.self, RefreshVerb.self, OpenVerb.self, ExecVerb.self,
-      EventsVerb.self, AuditVerb.self, TopVerb.self, StorageVerb.self, PushVerb.self, CallVerb.self, LintJWTVerb.self,
-      ReloadVerb.self, ConfigVerb.self, BackupVerb.self, RestoreVerb.self, KeyVerb.self, DoctorVerb.self,
-      CompletionVerb.self,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Instances",
+        subcommands: [ListVerb.self, ShowVerb.self, CreateVerb.self, UpdateVerb.self, DeleteVerb.self]),
+      CommandGroup(
+        name: "Users and tokens",
+        subcommands: [
+          LoginVerb.self, LogoutVerb.self, IdentityVerb.self, TokenVerb.self, RefreshVerb.self, OpenVerb.self,
+          ExecVerb.self, LintJWTVerb.self,
+        ]),
+      CommandGroup(name: "What apps keep", subcommands: [StorageVerb.self, PushVerb.self]),
+      CommandGroup(
+        name: "Watch",
+        subcommands: [
+          StatusVerb.self, WaitVerb.self, EventsVerb.self, TopVerb.self, LogsVerb.self, AuditVerb.self,
+        ]),
+      CommandGroup(
+        name: "Operate",
+        subcommands: [
+          DoctorVerb.self, ReloadVerb.self, ConfigVerb.self, BackupVerb.self, RestoreVerb.self, KeyVerb.self,
+        ]),
+      CommandGroup(
+        name: "More",
+        subcommands: [WhoamiVerb.self, CallVerb.self, CompletionVerb.self]),
     ])
 }

@@ -20,36 +20,54 @@ enum Program {
     connector: SDKConnector? = nil
   ) async -> Int32 {
     let arguments = CommandLineOrder.normalized(arguments)
+    var verb: (any Verb)?
+    var context: CommandContext?
     do {
       let command = try await CommandRoot.asyncParseAsRoot(arguments)
-      guard let verb = command as? any Verb else {
-        // `help` and other commands of the parser, which throw the text to print.
+      guard let parsed = command as? any Verb else {
+        // `help` and groups of verbs, which throw the text to print.
         var command = command
         try command.run()
         return 0
       }
-      try await verb.run(in: CommandContext(verb.global, output, errors, input, connector))
+      verb = parsed
+      let made = CommandContext(parsed.global, output, errors, input, connector)
+      context = made
+      try await parsed.run(in: made)
       return 0
     } catch is BrokenPipe {
       return 0
     } catch {
-      return report(error, arguments, output, errors)
+      guard var failure = CommandFailure(error) else { return reportParsing(error, arguments, output, errors) }
+      if let verb, let context { await failure.addHints(for: verb, context) }
+      return report(failure, arguments, errors)
     }
   }
 
-  private static func report(
+  /// Prints the help or the version, or reports a command line that can't be parsed.
+  private static func reportParsing(
     _ error: any Error, _ arguments: [String], _ output: Output, _ errors: Output
   ) -> Int32 {
-    let failure: CommandFailure
-    if let known = CommandFailure(error) {
-      failure = known
-    } else if CommandRoot.exitCode(for: error).isSuccess {
-      // --help and --version.
-      try? output.text(CommandRoot.fullMessage(for: error) + "\n")
-      return 0
-    } else {
-      failure = .usage(CommandRoot.message(for: error), hints: [CommandLineOrder.helpHint(arguments)])
+    guard CommandRoot.exitCode(for: error).isSuccess else {
+      let message = CommandRoot.message(for: error)
+      return report(UsageMistake.failure(arguments, message: message), arguments, errors)
     }
+    let text = CommandRoot.fullMessage(for: error)
+    guard text.hasPrefix("OVERVIEW:") || text.hasPrefix("USAGE:") else {
+      // --version, the completion scripts and the parser's own description.
+      try? output.text(text + "\n")
+      return 0
+    }
+    if arguments.first == "help", let failure = UsageMistake.unknownCommand(arguments) {
+      return report(failure, arguments, errors)
+    }
+    let words = arguments.prefix { !$0.hasPrefix("-") }
+    let page = HelpPage(for: Array(words.first == "help" ? words.dropFirst() : words), width: output.width)
+    try? output.text(page.text)
+    return 0
+  }
+
+  private static func report(_ failure: CommandFailure, _ arguments: [String], _ errors: Output) -> Int32 {
     let isJSON = CommandLineOrder.asksForJSON(arguments)
     for line in isJSON ? [failure.jsonText] : failure.lines { try? errors.line(line) }
     return failure.status

@@ -6,18 +6,25 @@ import SDKProtocol
 /// `sdkctl backup [NAME]`: makes a backup of the state.
 struct BackupVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "backup", abstract: "Make a copy of the state while the daemon runs.",
+    verb: "backup", abstract: "Make a copy of the state while the daemon runs.",
     discussion: """
-      The copy lies in backups/ below the directory of the state. One without a name makes room for newer ones by itself \
-      ([backup] keep); one with a name stays until somebody deletes it.
-      """)
+      The copy is in backups/ below the directory of the state. One without a name makes room for newer ones by itself \
+      ([backup] keep); one with a name stays until somebody deletes it. sdkctl backup list lists the copies; it reads \
+      the directory, which takes root or the user of the daemon.
+      """,
+    examples: [
+      "sdkctl backup",
+      "sdkctl backup before-upgrade",
+      "sdkctl backup list",
+    ])
 
-  @Argument(help: "What the copy is to be called.")
+  @Argument(help: "The name of the copy; list lists the copies instead.")
   var name: String?
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
+    if name == "list" { return try await BackupList(context: context, global: global).show() }
     let result = try await Progress(context.errors).during("backup") {
       try await context.ask(DaemonBackup.self, DaemonBackup.Params(name: name))
     }
@@ -28,12 +35,16 @@ struct BackupVerb: Verb {
 /// `sdkctl restore [COPY]`: replaces the state by a backup.
 struct RestoreVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Put a copy in the place of the state while the daemon is stopped.",
+    verb: "restore", abstract: "Put a copy in the place of the state while the daemon is stopped.",
     discussion: """
       Takes the newest good copy in backups/ below the directory of the state, the one of a name, or a file. The copy is \
       checked first. The present state is set aside beside it, never deleted. Instances that were signed in with a token \
       that can be used once need to be signed in again.
-      """)
+      """,
+    examples: [
+      "sdkctl restore --system",
+      "sdkctl restore --system before-upgrade",
+    ])
 
   @Argument(help: ArgumentHelp("A copy's name, or the path of a file with a slash in it.", valueName: "copy"))
   var copy: String?
@@ -58,6 +69,10 @@ struct RestoreVerb: Verb {
       throw CommandFailure(
         message: "The state of the system's daemon is its own; run this as root.", reason: "notPermitted", status: 4,
         hints: ["--user is for the daemon of the user"])
+    }
+    if copy == "list", state == nil {
+      // A wrong guess would replace the state.
+      throw CommandFailure.usage("A restore takes the name of a copy.", hints: ["sdkctl backup list lists the copies"])
     }
     let words = empty ? ["--restore-nothing"] : ["--restore", copy ?? ""]
     let ended = try await Progress(context.errors).during("restore") {

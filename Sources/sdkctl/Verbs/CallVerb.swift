@@ -6,8 +6,13 @@ import SDKProtocol
 /// `sdkctl call METHOD [PARAMS]`: calls any method by its name.
 struct CallVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "call", abstract: "Call a method by its name and print its result.",
-    discussion: "sdkctl call rpc.discover lists the methods. Params that hold secrets are read from standard input: -.")
+    verb: "call", abstract: "Call a method by its name and print its result.",
+    discussion: "sdkctl call rpc.discover lists the methods. Params that hold secrets are read from standard input: -.",
+    examples: [
+      "sdkctl call daemon.info",
+      #"sdkctl call instance.get '{"instance": "desk"}'"#,
+      "sdkctl call messaging.loginUser - < params.json",
+    ])
 
   @Argument(help: "The method.", completion: CompletionSource.methods)
   var method: String

@@ -16,11 +16,14 @@ struct CompletionVerb: Verb {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "completion", abstract: "Print the script by which a shell completes sdkctl's words.",
+    verb: "completion", abstract: "Print the script by which a shell completes sdkctl's words.",
     discussion: """
       The package installs it for all three shells. By hand, in bash: source <(sdkctl completion bash). Instances, kinds, \
       settings, methods and the like are asked of the daemon; without one there are just verbs and options.
-      """)
+      """,
+    examples: [
+      "sdkctl completion bash > ~/.local/share/bash-completion/completions/sdkctl"
+    ])
 
   @Argument(help: "The shell.")
   var shell: Shell

@@ -10,12 +10,16 @@ struct ConfigVerb: ParsableCommand {
 /// `sdkctl config check [FILE]`: reports every mistake in the configuration.
 struct ConfigCheckVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Say every mistake in the configuration's files.",
+    verb: "check", abstract: "Say every mistake in the configuration's files.",
     discussion: """
       Checks the file of the daemon that is meant, or FILE, with the instances in the directory instances.d beside it, \
       by sdkd --check. The daemon need not run, and nothing is put in force: that is sdkctl reload. Exit status 78 when \
       there are mistakes.
-      """)
+      """,
+    examples: [
+      "sdkctl config check",
+      "sdkctl config check ./sdkd.toml",
+    ])
 
   @Argument(help: "The configuration file, if not that of the daemon.", completion: .file(extensions: ["toml"]))
   var file: String?

@@ -7,19 +7,24 @@ import SDKProtocol
 /// `sdkctl events [ID]`: shows past events, or with `--follow` new ones.
 struct EventsVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "events", abstract: "Show events.",
+    verb: "events", abstract: "Show events.",
     discussion: """
       Without --follow those of the past that are still kept. With --follow those to come, or all since --since; \
       it goes on over restarts of the daemon and ends with Ctrl-C. -o jsonl shows each event's cursor.
-      """)
+      """,
+    examples: [
+      "sdkctl events desk",
+      "sdkctl events --follow --type userLoggedIn",
+      "sdkctl events --follow -o jsonl --since 8f3a41c2",
+    ])
 
-  @Argument(help: "Only of this instance.")
+  @Argument(help: ArgumentHelp("Only of this instance.", valueName: "instance"))
   var id: InstanceID?
 
   @Flag(name: .shortAndLong, help: "Go on with what happens.")
   var follow = false
 
-  @Option(help: "Only what came after this cursor.")
+  @Option(help: ArgumentHelp("Only what came after this cursor.", valueName: "cursor"))
   var since: String?
 
   @Option(name: .customLong("type"), help: ArgumentHelp("Only of this type.", valueName: "type"))

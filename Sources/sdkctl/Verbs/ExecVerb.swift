@@ -7,20 +7,26 @@ import SDKProtocol
 /// `sdkctl exec ID -- CMD…`: runs a program with a valid token in its environment.
 struct ExecVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "exec", abstract: "Run a program with a living token in its environment.",
+    verb: "exec", abstract: "Run a program with a valid token in its environment.",
     discussion: """
       sdkctl exec front-desk --min-ttl 5m -- ./report. The program takes the place of sdkctl and finds the token in \
       SDKD_TOKEN, its end, where known, in SDKD_TOKEN_EXPIRES_AT and the instance in SDKD_INSTANCE. Whoever may read \
       the environment of your processes can read it there. Exit status 127: no such program; 126: it can't be run.
-      """)
+      """,
+    examples: [
+      "sdkctl exec desk -- ./report",
+      #"sdkctl exec desk --min-ttl 5m --variable TOKEN -- sh -c 'curl -H "Authorization: Bearer $TOKEN" URL'"#,
+    ])
 
-  @Argument(help: "The instance.")
+  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
   var id: InstanceID
 
   @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "command"))
   var command: [String] = []
 
-  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
+  @Option(
+    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
+    completion: CompletionSource.services)
   var service: String?
 
   @OptionGroup var lifetime: TokenLifetime

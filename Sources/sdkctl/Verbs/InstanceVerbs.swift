@@ -5,13 +5,18 @@ import SDKProtocol
 /// `sdkctl create ID --kind K`: creates an instance.
 struct CreateVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "create", abstract: "Make an instance.",
+    verb: "create", abstract: "Make an instance.",
     discussion: """
       Dots in the key of a setting lead into inner tables: --setting refresh.margin=30s. A token provider is what \
-      stands behind --provider-command, to the end of the line.
-      """)
+      follows --provider-command, to the end of the line. sdkctl explain KIND lists the settings.
+      """,
+    examples: [
+      "sdkctl create desk --kind zendesk.messaging --settings-file desk.json",
+      "sdkctl create chat --kind zendesk.chat --setting account_key=12345678",
+      "sdkctl create desk --kind zendesk.messaging --settings-file desk.json --provider-command /usr/local/bin/mint --desk",
+    ])
 
-  @Argument(help: "The new instance's id.", completion: .list([]))
+  @Argument(help: ArgumentHelp("The new instance's id.", valueName: "instance"), completion: .list([]))
   var id: InstanceID
 
   @Option(help: "Its kind; sdkctl status -o json lists the kinds.")
@@ -22,23 +27,28 @@ struct CreateVerb: Verb {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
+    let settings = try await definition.settingsObject(context.input) { await context.settingsSchema(kind.name) }
     let params = InstanceCreate.Params(
-      instance: id, kind: kind, settings: try definition.settingsObject(context.input),
-      provider: try definition.providerObject(context.input), access: definition.access,
-      labels: definition.labelTexts)
-    try context.presenter.show(try await context.ask(InstanceCreate.self, params))
+      instance: id, kind: kind, settings: settings, provider: try definition.providerObject(context.input),
+      access: definition.access, labels: definition.labelTexts)
+    try context.show(instance: try await context.ask(InstanceCreate.self, params))
   }
 }
 
 /// `sdkctl update ID`: changes settings, provider, access or labels.
 struct UpdateVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "update", abstract: "Change an instance.",
+    verb: "update", abstract: "Change an instance.",
     discussion: """
       Only what is given changes; a list of rules replaces the one before. --setting KEY=null removes a setting.
-      """)
+      """,
+    examples: [
+      "sdkctl update desk --setting refresh.margin=30s --label floor=2",
+      "sdkctl update desk --access-use user:kiosk",
+      "sdkctl update desk --setting conversation_mode=null",
+    ])
 
-  @Argument(help: "The instance.")
+  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
   var id: InstanceID
 
   @OptionGroup var definition: DefinitionOptions
@@ -56,27 +66,42 @@ struct UpdateVerb: Verb {
     let patch = JSONObject(labels + removedLabels.map { ($0, JSON.null) })
     let access = try definition.access.map { try JSONValueEncoder.encode($0).objectValue ?? [:] }
     let provider = try definition.providerObject(context.input).map(JSON.object)
+    let settings = try await definition.settingsObject(context.input) {
+      let instance = try? await context.ask(InstanceGet.self, .init(instance: id))
+      return await context.settingsSchema(instance?["kind"]?.stringValue ?? "")
+    }
     let params = InstanceUpdate.Params(
-      instance: id, settings: try definition.settingsObject(context.input),
+      instance: id, settings: settings,
       provider: removeProvider ? .null : provider, access: access, labels: patch.isEmpty ? nil : patch)
-    try context.presenter.show(try await context.ask(InstanceUpdate.self, params))
+    try context.show(instance: try await context.ask(InstanceUpdate.self, params))
   }
 }
 
 /// `sdkctl delete ID`: deletes an instance and all that it stores.
 struct DeleteVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "delete", abstract: "Delete an instance and all that it stores.")
+    verb: "delete", abstract: "Delete an instance and all that it stores.",
+    discussion: "On a terminal it asks first, unless --yes is given.",
+    examples: [
+      "sdkctl delete desk",
+      "sdkctl delete desk --logout --yes",
+    ])
 
-  @Argument(help: "The instance.")
+  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
   var id: InstanceID
 
   @Flag(help: "End the vendor's session first; when that fails the instance stays.")
   var logout = false
 
+  @Flag(name: .shortAndLong, help: "Don't ask.")
+  var yes = false
+
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
+    guard yes || context.input.confirms("Delete \(id) and all that it stores?") else {
+      throw CommandFailure(message: "Nothing was changed.", reason: "cancelled", status: 1)
+    }
     let params = InstanceDelete.Params(instance: id, logout: logout ? true : nil)
     let result = try await Progress(context.errors).during("delete \(id)") {
       try await context.ask(InstanceDelete.self, params)
@@ -87,16 +112,32 @@ struct DeleteVerb: Verb {
 
 /// `sdkctl show ID`: shows all details of an instance.
 struct ShowVerb: Verb {
-  static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an instance.")
+  static let configuration = CommandConfiguration(
+    verb: "show", abstract: "Show an instance.",
+    examples: [
+      "sdkctl show desk",
+      "sdkctl show desk -o yaml",
+    ])
 
-  @Argument(help: "The instance.")
+  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
   var id: InstanceID
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    let instance = try await context.ask(InstanceGet.self, .init(instance: id))
-    let isForPeople = context.presenter.isForPeople
-    try context.presenter.show(isForPeople ? BridgeWords.readable(instance, now: .now) : instance)
+    try context.show(instance: try await context.ask(InstanceGet.self, .init(instance: id)))
+  }
+}
+
+extension CommandContext {
+  /// Prints all details of an instance.
+  fileprivate func show(instance: JSON) throws {
+    try presenter.show(presenter.isForPeople ? BridgeWords.readable(instance, now: .now) : instance)
+  }
+
+  /// Returns the JSON Schema of a kind's settings; `nil` if the daemon does not tell it.
+  fileprivate func settingsSchema(_ kind: String) async -> JSON? {
+    let kinds = (try? await ask(RPCDiscover.self, Empty()))?["x-kinds"]?.arrayValue ?? []
+    return kinds.first { $0["name"]?.stringValue == kind }?["settings"]
   }
 }

@@ -12,13 +12,17 @@ struct KeyVerb: ParsableCommand {
 /// `sdkctl key init`: makes the credential that holds the root key.
 struct KeyInitVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "init", abstract: "Make the root key of the system's daemon, or make it anew from its recovery key.",
+    verb: "init", abstract: "Make the root key of the system's daemon, or make it anew from its recovery key.",
     discussion: """
       The key becomes an encrypted credential in /etc/credstore.encrypted, which the unit of the daemon loads. A daemon \
       that had its key in a file moves to it at its next start. The recovery key is printed once: write it down and \
       keep it elsewhere. With --recovery it is read from standard input or the keyboard, and the credential is made of it, \
       on another machine or after the credential was lost. A key that does not open the state is refused.
-      """)
+      """,
+    examples: [
+      "sdkctl key init --system",
+      "sdkctl key init --system --recovery < recovery-key",
+    ])
 
   @Flag(help: "Read a recovery key and make the credential of it.")
   var recovery = false
@@ -67,12 +71,17 @@ struct KeyInitVerb: Verb {
 /// `sdkctl key rotate`: replaces the master key, or the root key.
 struct KeyRotateVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "rotate", abstract: "Replace the master key while the daemon runs, or the root key at its next start.",
+    verb: "rotate", abstract: "Replace the master key while the daemon runs, or the root key at its next start.",
     discussion: """
       Without an option the daemon makes a new master key and wraps every data key under it. --outer prepares another \
       root key beside the present one; the daemon takes it over when it is restarted, and --finish then makes it the only \
       one.
-      """)
+      """,
+    examples: [
+      "sdkctl key rotate",
+      "sdkctl key rotate --system --outer",
+      "sdkctl key rotate --system --finish",
+    ])
 
   @Flag(help: "Prepare another root key and print its recovery key.")
   var outer = false

@@ -5,14 +5,18 @@ import SDKProtocol
 /// `sdkctl lint-jwt`: checks a JWT without a daemon or network.
 struct LintJWTVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "lint-jwt", abstract: "Say what is wrong with a JWT, without sending it anywhere.",
+    verb: "lint-jwt", abstract: "Say what is wrong with a JWT, without sending it anywhere.",
     discussion: """
       Reads it from a file or standard input. Shows what header and payload claim, never the signature. The \
       signature is not checked: that takes the secret. Exit status 1 when the JWT would be refused.
 
       Each SDK has rules of its own; --sdk takes a kind, such as zendesk.chat, or messaging, support, salesforce, chat \
       or edna.
-      """)
+      """,
+    examples: [
+      "sdkctl lint-jwt alice.jwt",
+      "sdkctl lint-jwt --sdk chat < visitor.jwt",
+    ])
 
   @Argument(help: "The file; standard input unless given.", completion: .file())
   var file: String?

@@ -1,10 +1,23 @@
 import ArgumentParser
+import Glibc
 import JSONRPC
+import SDKClient
 import SDKProtocol
 
 /// `sdkctl list`: lists the instances that the caller can see.
 struct ListVerb: Verb {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: "List the instances that you can see.")
+  static let configuration = CommandConfiguration(
+    verb: "list", abstract: "List the instances that you can see.",
+    discussion: """
+      LAST ERROR shows a failure while it matters: one that no later success has overtaken. sdkctl show has it always. \
+      With --watch each change adds a line, until Ctrl-C or --timeout.
+      """,
+    examples: [
+      "sdkctl list",
+      "sdkctl list --state reauthNeeded",
+      "sdkctl list --watch",
+      "sdkctl list --template '{instance} {user.externalId}'",
+    ])
 
   @Option(help: "Only this kind.")
   var kind: KindName?
@@ -15,13 +28,92 @@ struct ListVerb: Verb {
   @Option(name: .customLong("label"), help: ArgumentHelp("Only those with this label.", valueName: "k=v"))
   var labels: [Assignment] = []
 
+  @Flag(name: .shortAndLong, help: "Go on with each instance that changes.")
+  var watch = false
+
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
-  func run(in context: CommandContext) async throws {
+  private var params: InstanceList.Params {
     let wanted = labels.isEmpty ? nil : Dictionary(labels.map { ($0.key, $0.text) }, uniquingKeysWith: { $1 })
-    let instances = try await context.instances(InstanceList.Params(labels: wanted, kind: kind, state: state))
-    try context.presenter.list(instances) { Self.table(instances, now: .now) }
+    return InstanceList.Params(labels: wanted, kind: kind, state: state)
   }
+
+  func run(in context: CommandContext) async throws {
+    if watch { return try await follow(context) }
+    let instances = try await context.instances(params)
+    let none = instances.isEmpty ? await emptiness(context) : ""
+    try context.presenter.list(instances, none: none, context.errors) { Self.table(instances, now: .now) }
+  }
+
+  /// Returns why the list is empty: a kind that the daemon does not have, the filters, or the caller's rights.
+  private func emptiness(_ context: CommandContext) async -> String {
+    guard context.presenter.isForPeople else { return "" }
+    if let kind, let info = try? await context.ask(DaemonInfo.self, Empty()) {
+      let kinds = (info["kinds"]?.arrayValue ?? []).compactMap(\.stringValue)
+      if !kinds.contains(kind.name) {
+        return "The daemon has no kind \(kind.name)"
+          + (kind.name.nearest(in: kinds).map { "; did you mean \($0)?" }
+            ?? ": it has \(kinds.joined(separator: ", ")).")
+      }
+    }
+    return kind == nil && state == nil && labels.isEmpty
+      ? "No instances that you can see. sdkctl whoami shows your rights, sdkctl create makes one."
+      : "No instances that you can see match."
+  }
+
+  // MARK: Watching
+
+  private func follow(_ context: CommandContext) async throws {
+    // Every line is written at once, so no cleanup is needed.
+    signal(SIGINT) { _ in _exit(0) }
+    TimeLimit.arm(context)
+    let cursor = try await context.currentCursor()
+    let instances = try await context.instances(params)
+    var widths: [Int] = []
+    var hasHeader = true
+    func show(_ instances: [JSON]) throws {
+      guard context.presenter.isForPeople else {
+        for instance in instances { try context.presenter.line(instance) }
+        return
+      }
+      let table = Self.table(instances, now: .now)
+      widths = table.widths(atLeast: widths)
+      try context.output.text(
+        table.text(
+          hasColour: context.output.hasColour, atLeast: widths, hasHeader: hasHeader && context.presenter.hasHeaders))
+      hasHeader = false
+    }
+    try show(instances)
+    for try await item in context.client.events(since: cursor) {
+      guard let id = Self.instance(of: item) else {
+        // Events were missed, so all instances are shown again.
+        try show(try await context.limited(to: .seconds(60)).instances(params))
+        continue
+      }
+      do {
+        let instance = try await context.limited(to: .seconds(60)).ask(InstanceGet.self, .init(instance: id))
+        if matches(instance) { try show([instance]) }
+      } catch let SDKClientError.rpc(error) where error.reason == Reason.instanceNotFound.rawValue {
+        try show([["instance": .string(id.name), "state": "deleted"]])
+      }
+    }
+  }
+
+  private static func instance(of item: SubscriptionItem) -> InstanceID? {
+    switch item {
+    case .event(let event): event.instance
+    case .unknown(let event): event["instance"]?.stringValue.flatMap { InstanceID($0) }
+    case .gap: nil
+    }
+  }
+
+  private func matches(_ instance: JSON) -> Bool {
+    (kind == nil || instance["kind"]?.stringValue == kind?.name)
+      && (state == nil || instance["state"]?.stringValue == state?.rawValue)
+      && labels.allSatisfy { instance["labels"]?[$0.key]?.stringValue == $0.text }
+  }
+
+  // MARK: Table
 
   /// Returns a table of the instances for people.
   static func table(_ instances: [JSON], now: Timestamp) -> Table {
@@ -31,10 +123,10 @@ struct ListVerb: Verb {
       let name = ["externalId", "email", "name", "id"].lazy.compactMap { user?[$0]?.stringValue }.first
       let end = instance["expiresAt"]?.stringValue.flatMap({ Timestamp($0) })
       return [
-        .init(instance["instance"]?.stringValue ?? "?"), .init(instance["kind"]?.stringValue ?? "?"),
+        .init(instance["instance"]?.stringValue ?? "?"), .init(instance["kind"]?.stringValue ?? "-"),
         .init(state, StateStyle.instance(state)), .init(name ?? "-"),
         .init(end.map { $0 > now ? Elapsed.text(seconds: $0 - now) : "expired" } ?? "-"),
-        .init(instance["lastError"]?["reason"]?.stringValue ?? "-"),
+        .init(LastError(of: instance)?.text(at: now) ?? "-"),
       ]
     }
     return Table(header: ["INSTANCE", "KIND", "STATE", "USER", "EXPIRES IN", "LAST ERROR"], rows: rows)

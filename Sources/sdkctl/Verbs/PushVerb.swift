@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl push ID list|register|unregister`: manages the devices that get an instance's push messages.
+/// `sdkctl push list|register|unregister ID`: manages the devices that get an instance's push messages.
 struct PushVerb: Verb {
   /// The action of the verb.
   enum Action: String, ExpressibleByArgument, CaseIterable {
@@ -10,17 +10,22 @@ struct PushVerb: Verb {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "push", abstract: "Show, make and end registrations for push messages.",
+    verb: "push", abstract: "Show, make and end registrations for push messages.",
     discussion: """
       register reads the device's address, a secret, from standard input, --file or the keyboard, and prints the \
-      registration's id; unregister takes that id.
-      """)
+      registration's id; unregister takes that id. Action and instance can stand in either order.
+      """,
+    examples: [
+      "sdkctl push list desk",
+      "sdkctl push register desk --type fcm < address",
+      "sdkctl push unregister desk p1",
+    ])
 
-  @Argument(help: "The instance.")
-  var id: InstanceID
+  @Argument(help: "list, register or unregister.", completion: CompletionSource.actions(Action.self))
+  var action: String
 
-  @Argument(help: "list, register or unregister.")
-  var action: Action
+  @Argument(help: "The instance.", completion: CompletionSource.actions(Action.self))
+  var instance: String
 
   @Argument(help: "The registration's id; only for unregister.", completion: CompletionSource.registrations)
   var registration: String?
@@ -28,25 +33,34 @@ struct PushVerb: Verb {
   @Option(help: "Whose push service it is: apns, fcm or other; only for register.")
   var type: PushEndpoint.ServiceType?
 
-  @Option(help: "The device's language, such as de-DE.")
+  @Option(help: ArgumentHelp("The device's language, such as de-DE.", valueName: "language"))
   var locale: String?
 
-  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
+  @Option(
+    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
+    completion: CompletionSource.services)
   var service: String?
 
-  @Option(help: "Read the address from this file instead of standard input.", completion: .file())
+  @Option(
+    help: ArgumentHelp("Read the address from this file instead of standard input.", valueName: "path"),
+    completion: .file())
   var file: String?
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  private var words: ActionOrder<Action> {
+    get throws { try ActionOrder(action, instance) }
+  }
+
   func validate() throws {
+    let action = try words.action
     if action == .unregister, registration == nil { throw ValidationError("unregister takes the registration's id.") }
     if action != .unregister, registration != nil { throw ValidationError("\(action.rawValue) takes no id.") }
     if action == .register, type == nil { throw ValidationError("register takes --type apns, fcm or other.") }
   }
 
   /// Returns all registrations, fetched page by page.
-  private func pushes(_ context: CommandContext) async throws -> [JSON] {
+  private func pushes(of id: InstanceID, _ context: CommandContext) async throws -> [JSON] {
     var params = PushList.Params(instance: id)
     var all: [JSON] = []
     while true {
@@ -58,10 +72,11 @@ struct PushVerb: Verb {
   }
 
   func run(in context: CommandContext) async throws {
+    let (id, action) = (try words.instance, try words.action)
     switch action {
     case .list:
-      let pushes = try await pushes(context)
-      try context.presenter.list(pushes) { Self.table(pushes) }
+      let pushes = try await pushes(of: id, context)
+      try context.presenter.list(pushes, none: "\(id) has no registrations.", context.errors) { Self.table(pushes) }
     case .register:
       let bytes = try context.input.secret(from: file, prompt: "Address (not shown): ")
       let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)

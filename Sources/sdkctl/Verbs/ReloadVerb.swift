@@ -6,12 +6,16 @@ import SDKProtocol
 /// `sdkctl reload`: makes the daemon read its configuration again.
 struct ReloadVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "reload", abstract: "Put the configuration in force that is on disk now.",
+    verb: "reload", abstract: "Put the configuration in force that is on disk now.",
     discussion: """
       Says which instances of files were added, changed and removed. With a mistake anywhere nothing is changed: every \
       mistake is shown with file, line and key, and the exit status is 1. It is 1 too when something that is right could \
       not be put in force. Takes an admin.
-      """)
+      """,
+    examples: [
+      "sdkctl reload",
+      "sdkctl reload --tenant acme",
+    ])
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 

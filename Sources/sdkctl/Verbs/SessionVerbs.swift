@@ -5,13 +5,19 @@ import SDKProtocol
 /// `sdkctl open ID`: opens a session and shows all that an app needs for a conversation.
 struct OpenVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "open", abstract: "Open a session and show it.",
-    discussion: "Shows what an app gets to open a conversation; secrets only with -o json.")
+    verb: "open", abstract: "Open a session and show it.",
+    discussion: "Shows what an app gets to open a conversation; secrets only with -o json.",
+    examples: [
+      "sdkctl open desk",
+      "sdkctl open desk -o json",
+    ])
 
-  @Argument(help: "The instance.")
+  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
   var id: InstanceID
 
-  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
+  @Option(
+    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
+    completion: CompletionSource.services)
   var service: String?
 
   @OptionGroup var lifetime: TokenLifetime
@@ -29,13 +35,18 @@ struct OpenVerb: Verb {
 /// `sdkctl refresh ID`: renews the token now.
 struct RefreshVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "refresh", abstract: "Renew the token now.",
-    discussion: "Shows the new token's id and end; the token itself only with -o json.")
+    verb: "refresh", abstract: "Renew the token now.",
+    discussion: "Shows the new token's id and end; the token itself only with -o json.",
+    examples: [
+      "sdkctl refresh desk"
+    ])
 
-  @Argument(help: "The instance.")
+  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
   var id: InstanceID
 
-  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
+  @Option(
+    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
+    completion: CompletionSource.services)
   var service: String?
 
   @OptionGroup(title: "Global options") var global: GlobalOptions

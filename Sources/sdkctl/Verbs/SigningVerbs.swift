@@ -4,15 +4,21 @@ import JSONRPC
 /// `sdkctl login ID`: signs a user in, by the method of the instance's kind.
 struct LoginVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "login", abstract: "Sign a user in.",
+    verb: "login", abstract: "Sign a user in.",
     discussion: """
       Reads what the instance's kind takes, such as a JWT or an identity as JSON, from standard input, from --file, \
       or from the keyboard without showing it.
-      """)
+      """,
+    examples: [
+      "sdkctl login desk < alice.jwt",
+      "sdkctl login visitors --file identity.json",
+      "sdkctl login cases --service cases --file settings.json",
+    ])
 
   @OptionGroup var options: KindCallOptions
 
-  @Option(help: "Read from this file instead of standard input.", completion: .file())
+  @Option(
+    help: ArgumentHelp("Read from this file instead of standard input.", valueName: "path"), completion: .file())
   var file: String?
 
   @Flag(help: "Wait until the vendor has accepted the user, for kinds that answer before.")
@@ -27,7 +33,12 @@ struct LoginVerb: Verb {
 
 /// `sdkctl logout ID`: signs the user out, by the method of the instance's kind.
 struct LogoutVerb: Verb {
-  static let configuration = CommandConfiguration(commandName: "logout", abstract: "Sign the user out.")
+  static let configuration = CommandConfiguration(
+    verb: "logout", abstract: "Sign the user out.",
+    examples: [
+      "sdkctl logout desk",
+      "sdkctl logout desk --local-only",
+    ])
 
   @OptionGroup var options: KindCallOptions
 
@@ -47,7 +58,10 @@ struct LogoutVerb: Verb {
 /// `sdkctl identity ID`: shows the identity of an instance, by the method of its kind.
 struct IdentityVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "identity", abstract: "Show the identity, without secrets.")
+    verb: "identity", abstract: "Show the identity, without secrets.",
+    examples: [
+      "sdkctl identity visitors"
+    ])
 
   @OptionGroup var options: KindCallOptions
 

@@ -6,7 +6,12 @@ import SDKProtocol
 /// `sdkctl status`: shows the daemon, its health, and its instances by state.
 struct StatusVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show the daemon, its health and how its instances are.")
+    verb: "status", abstract: "Show the daemon, its health and how its instances are.",
+    examples: [
+      "sdkctl status",
+      "sdkctl status -o json",
+      "sdkctl status --tenant acme",
+    ])
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 

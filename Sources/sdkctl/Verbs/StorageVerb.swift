@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl storage ID list|get|put|delete`: reads and writes the app's own values.
+/// `sdkctl storage list|get|put|delete ID [KEY]`: reads and writes the app's own values.
 struct StorageVerb: Verb {
   /// The action of the verb.
   enum Action: String, ExpressibleByArgument, CaseIterable {
@@ -10,19 +10,29 @@ struct StorageVerb: Verb {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "storage", abstract: "Read and write the values that an app keeps with an instance.",
-    discussion: "put reads the value, any JSON, from standard input or --file.")
+    verb: "storage", abstract: "Read and write the values that an app keeps with an instance.",
+    discussion: """
+      The actions are list, get, put and delete. put reads the value, any JSON, from standard input or --file. Action \
+      and instance can stand in either order.
+      """,
+    examples: [
+      "sdkctl storage list desk",
+      "sdkctl storage get desk draft",
+      "sdkctl storage put desk draft --text < draft.txt",
+    ])
 
-  @Argument(help: "The instance.")
-  var id: InstanceID
+  @Argument(help: "list, get, put or delete.", completion: CompletionSource.actions(Action.self))
+  var action: String
 
-  @Argument(help: "list, get, put or delete.")
-  var action: Action
+  @Argument(help: "The instance.", completion: CompletionSource.actions(Action.self))
+  var instance: String
 
   @Argument(help: "The key; not for list.", completion: CompletionSource.storageKeys)
   var key: String?
 
-  @Option(help: "Read the value from this file instead of standard input.", completion: .file())
+  @Option(
+    help: ArgumentHelp("Read the value from this file instead of standard input.", valueName: "path"),
+    completion: .file())
   var file: String?
 
   @Flag(help: "The value is text, not JSON.")
@@ -33,13 +43,18 @@ struct StorageVerb: Verb {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  private var words: ActionOrder<Action> {
+    get throws { try ActionOrder(action, instance) }
+  }
+
   func validate() throws {
+    let action = try words.action
     if action == .list, key != nil { throw ValidationError("list takes no key.") }
     if action != .list, key == nil { throw ValidationError("\(action.rawValue) takes a key.") }
   }
 
   /// Returns all keys, sorted, fetched page by page.
-  private func keys(_ context: CommandContext) async throws -> [JSON] {
+  private func keys(of id: InstanceID, _ context: CommandContext) async throws -> [JSON] {
     var params = StorageList.Params(instance: id, storageEpoch: epoch)
     var all: [JSON] = []
     while true {
@@ -53,10 +68,11 @@ struct StorageVerb: Verb {
 
   func run(in context: CommandContext) async throws {
     let key = key ?? ""
+    let (id, action) = (try words.instance, try words.action)
     switch action {
     case .list:
-      let keys = try await keys(context)
-      try context.presenter.list(keys) {
+      let keys = try await keys(of: id, context)
+      try context.presenter.list(keys, none: "\(id) keeps no values.", context.errors) {
         Table(
           header: ["KEY", "BYTES"],
           rows: keys.map { [.init($0["key"]?.stringValue ?? "?"), .init($0["bytes"].map(MemberTable.word) ?? "?")] })

@@ -5,15 +5,22 @@ import SDKProtocol
 /// `sdkctl token ID`: prints a valid credential.
 struct TokenVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "token", abstract: "Print a living token.",
+    verb: "token", abstract: "Print a valid token.",
     discussion: """
       Prints the bare token and a newline. With --http it prints headers as 'Name: value', for curl -H @-.
-      """)
+      """,
+    examples: [
+      "sdkctl token desk",
+      "sdkctl token desk --min-ttl 5m --strict",
+      "sdkctl token desk --http | curl -H @- https://example.com/",
+    ])
 
-  @Argument(help: "The instance.")
+  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
   var id: InstanceID
 
-  @Option(help: "The service, for kinds that have several.", completion: CompletionSource.services)
+  @Option(
+    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
+    completion: CompletionSource.services)
   var service: String?
 
   @OptionGroup var lifetime: TokenLifetime

@@ -7,10 +7,14 @@ import SDKProtocol
 /// `sdkctl top`: shows the daemon's activity, refreshed at each interval.
 struct TopVerb: Verb {
   static let configuration = CommandConfiguration(
-    commandName: "top", abstract: "Watch calls, providers, instances and the store live.",
+    verb: "top", abstract: "Watch calls, providers, instances and the store live.",
     discussion: """
       On a terminal q or Ctrl-C ends it. --timeout is for one look, 5 s unless given. Takes admin, as the metrics do.
-      """)
+      """,
+    examples: [
+      "sdkctl top",
+      "sdkctl top --once -o json",
+    ])
 
   @Option(help: ArgumentHelp("Seconds between two looks, at least 0.1.", valueName: "seconds"))
   var interval = 1.0

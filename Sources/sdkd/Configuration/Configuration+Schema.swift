@@ -99,7 +99,7 @@ extension Configuration {
 
   private static let proxyCredentials = JSONSchema.object([
     .optional("credential", .string(), "the name of a credential of the unit"),
-    .optional("file", .string(format: "absolute path"), "a file that others can't read"),
+    .optional("file", .string(called: "absolute path"), "a file that others can't read"),
   ])
 
   private static let createRule = JSONSchema.object([

@@ -5,19 +5,8 @@ import Linux
 import SDKClient
 import SDKProtocol
 
-/// `sdkctl audit [ID]`: shows who did what.
-struct AuditVerb: Verb {
-  static let configuration = CommandConfiguration(
-    commandName: "audit", abstract: "Show who did what.",
-    discussion: """
-      Reads the audit records that the daemon wrote to the journal, by journalctl, or with --file those in the log of a \
-      daemon that was started by hand. Reading the journal of the system takes root or the group systemd-journal. With \
-      --follow it goes on with what is written, and ends with Ctrl-C.
-      """)
-
-  @Argument(help: "Only of this instance.")
-  var id: InstanceID?
-
+/// The options of verbs that read what the daemon wrote: from the journal, or from the log of a daemon started by hand.
+struct JournalOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Go on with what is written.")
   var follow = false
 
@@ -38,8 +27,6 @@ struct AuditVerb: Verb {
   )
   var matches: [Assignment] = []
 
-  @OptionGroup(title: "Global options") var global: GlobalOptions
-
   func validate() throws {
     if file != nil, directory != nil || !matches.isEmpty {
       throw ValidationError("--directory and --match are for the journal; with --file there is none.")
@@ -54,16 +41,11 @@ struct AuditVerb: Verb {
     Timestamp(text) ?? Seconds(text: text).map { now - $0.value }
   }
 
-  func run(in context: CommandContext) async throws {
-    // Every line is written at once, so no cleanup is needed.
-    if follow { signal(SIGINT) { _ in _exit(0) } }
-    let start = since.flatMap { Self.moment($0, now: .now) }
-    var printing = AuditPrinting(id: id, since: start, context: context)
-    if let file { try read(file, &printing) } else { try readJournal(since: start, &printing) }
-    try printing.end()
-  }
+  /// The time that `--since` gives.
+  var start: Timestamp? { since.flatMap { Self.moment($0, now: .now) } }
 
-  private func read(_ file: String, _ printing: inout AuditPrinting) throws {
+  /// Reads all lines of the log file.
+  func readFile(_ file: String, _ line: (String) throws -> Void) throws {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure.input("\(file) can't be read: \(SystemCallError.text(of: errno)).")
@@ -71,24 +53,36 @@ struct AuditVerb: Verb {
     defer { close(descriptor) }
     if follow, since == nil { lseek(descriptor, 0, SEEK_END) }
     var lines = DescriptorLines(descriptor: descriptor, waits: follow)
-    while let line = try lines.next() { if let entry = AuditEntry(line: line) { try printing.add(entry) } }
+    while let next = try lines.next() { try line(next) }
   }
 
-  private func readJournal(since start: Timestamp?, _ printing: inout AuditPrinting) throws {
-    let journal = try JournalReader(arguments(since: start))
+  /// Reads the journal's entries, and returns the number of lines that could not be read.
+  ///
+  /// - Parameters:
+  ///   - words: the arguments of `journalctl`.
+  ///   - entry: takes an entry, and returns whether it was used.
+  /// - Throws: `CommandFailure` when there is no journal, or the user may not read it.
+  func readJournal(_ words: [String], isOwn: Bool, _ entry: (JSONObject) throws -> Bool) throws -> Int {
+    let journal = try JournalReader(words)
     var lines = DescriptorLines(descriptor: journal.output)
+    var (skipped, count) = (0, 0)
     while let line = try lines.next() {
       // "-- No entries --", and lines about boots.
       if line.hasPrefix("-- ") { continue }
       guard let object = (try? JSONParser.parse(line))?.objectValue else {
-        printing.skipped += 1
+        skipped += 1
         continue
       }
-      if let entry = AuditEntry(journal: object) { try printing.add(entry) }
+      if try entry(object) { count += 1 }
     }
     let end = try journal.end()
     let isBlind = JournalReader.isBlind(end.complaint)
-    guard end.failed || isBlind && !global.user && printing.count == 0 else { return }
+    if JournalReader.isMissing(end.complaint) {
+      throw CommandFailure(
+        message: "This machine has no journal.", reason: "journal", status: 1,
+        hints: ["read the daemon's log with --file PATH, or the journal of another place with --directory PATH"])
+    }
+    guard end.failed || isBlind && !isOwn && count == 0 else { return skipped }
     if isBlind {
       throw CommandFailure(
         message: "The journal of the system can't be read by this user.", reason: "notPermitted", status: 4,
@@ -98,23 +92,42 @@ struct AuditVerb: Verb {
     throw CommandFailure(message: "journalctl failed: \(first)", reason: "journal", status: 1)
   }
 
+  /// Checks that the daemon has a unit, whose entries the journal has.
+  ///
+  /// - Throws: `CommandFailure` for a daemon that was started by hand, unless options say where its log is.
+  func checkPlace(_ global: GlobalOptions) throws {
+    guard file == nil, directory == nil, matches.isEmpty else { return }
+    let place = try DaemonPlace(global.location)
+    guard place.mode == .byHand else { return }
+    throw CommandFailure(
+      message: "The daemon at \(place.socket) has no unit: its log is its standard error, and not in the journal.",
+      reason: "journal", status: 1,
+      hints: ["read its log with --file PATH", "--system is for the daemon of the machine"])
+  }
+
   /// Returns the arguments of `journalctl`. They match trusted fields of the journal, because any user can write
   /// entries with the other fields.
-  func arguments(since start: Timestamp?) -> [String] {
-    var words = ["-o", "json", "--all", "--no-pager", "\(AuditRecord.journalSign)=1"]
-    if let id { words.append("\(AuditField.instance.journalName)=\(id)") }
+  ///
+  /// - Parameter fields: further matches.
+  func arguments(_ global: GlobalOptions, fields: [String], since start: Timestamp?, lines: Int? = nil) -> [String] {
+    var words = ["-o", "json", "--all", "--no-pager"] + fields
     if !matches.isEmpty {
       words += matches.map { "\($0.key)=\($0.text)" }
     } else if let tenant = global.tenant {
       words.append("_SYSTEMD_UNIT=sdkd@\(tenant).service")
-    } else if global.user {
+    } else if global.user || !global.isNamed && (try? DaemonPlace(global.location))?.mode == .user {
       words += ["_SYSTEMD_USER_UNIT=sdkd.service", "_UID=\(getuid())"]
     } else {
       words.append("_SYSTEMD_UNIT=sdkd.service")
     }
     if let directory { words += ["--directory", directory] }
     if let start { words.append("--since=@\(Int(max(0, start.secondsSince1970.rounded(.down))))") }
-    if follow { words += start == nil ? ["--follow", "--lines=0"] : ["--follow", "--no-tail"] }
+    if let lines, start == nil {
+      words.append("--lines=\(lines)")
+      if follow { words.append("--follow") }
+    } else if follow {
+      words += start == nil ? ["--follow", "--lines=0"] : ["--follow", "--no-tail"]
+    }
     return words
   }
 }

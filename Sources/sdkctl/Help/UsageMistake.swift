@@ -1,0 +1,76 @@
+import ArgumentParser
+import JSONRPC
+
+/// The failure for a command line that the parser refuses, with the nearest word that it knows.
+enum UsageMistake {
+  /// Returns the failure.
+  ///
+  /// - Parameter message: the parser's own message.
+  static func failure(_ arguments: [String], message: String) -> CommandFailure {
+    unknownCommand(arguments) ?? invalidValue(arguments, message)
+  }
+
+  /// Returns the failure for a verb, or a topic of `help`, that does not exist; `nil` if all words exist.
+  static func unknownCommand(_ arguments: [String]) -> CommandFailure? {
+    var words = arguments[...]
+    if words.first == "help" { words = words.dropFirst() }
+    var command: any ParsableCommand.Type = CommandRoot.self
+    var path = "sdkctl"
+    while let word = words.popFirst(), !word.hasPrefix("-") {
+      let known = command.configuration.subcommands
+      guard !known.isEmpty else { return nil }
+      if let next = known.first(where: { $0.configuration.commandName == word }) {
+        command = next
+        path += " \(word)"
+        continue
+      }
+      let names = known.compactMap { $0.configuration.commandName }
+      if command == CommandRoot.self, word == "help" || word.hasPrefix("---") { return nil }
+      return .usage(
+        "\(path) has no \(path == "sdkctl" ? "verb" : "command") \(word).",
+        hints: (word.nearest(in: names).map { ["did you mean \($0)?"] } ?? [])
+          + (names.count > 6 ? [] : ["it has \(names.joined(separator: ", "))"]) + ["see \(path) --help"])
+    }
+    return nil
+  }
+
+  private static func invalidValue(_ arguments: [String], _ message: String) -> CommandFailure {
+    var lines = message.split(separator: "\n").map(String.init)
+    var text = lines.isEmpty ? "The command line can't be read." : lines.removeFirst()
+    let list = "Please provide one of"
+    // Either a list below the message, or words in quotes in it.
+    var values = lines.filter { $0.hasPrefix("  - ") }.map { String($0.dropFirst(4).prefix { $0 != " " }) }
+    if values.isEmpty, let range = text.firstRange(of: list) { values = quoted(text[range.upperBound...]) }
+    var hints: [String] = []
+    let words = quoted(text[...])
+    if !values.isEmpty {
+      text = String(text.prefix(upTo: text.firstRange(of: list)?.lowerBound ?? text.endIndex))
+      while text.last?.isWhitespace == true { text.removeLast() }
+      hints += words.first?.nearest(in: values).map { ["did you mean \($0)?"] } ?? []
+      hints.append("one of: \(values.joined(separator: ", "))")
+    } else if text.hasPrefix("The value"), words.count > 1, let form = form(of: words[1]) {
+      hints.append(form)
+    }
+    if text.last.map({ $0.isLetter || $0 == "'" }) ?? false { text += "." }
+    return .usage(text, hints: hints + [CommandLineOrder.helpHint(arguments)])
+  }
+
+  /// Returns the form of a value, by the metavariable in a name such as `--timeout <duration>`.
+  private static func form(of name: String) -> String? {
+    let variable = name.split(separator: "<").last?.dropLast() ?? ""
+    switch variable {
+    case "instance": return "an id has 1 to 64 of a-z, 0-9, . _ and -, and begins with a letter or a digit"
+    case "duration": return "a duration is a number of seconds, or such as 500ms, 10s, 5m or 2h"
+    case "rule": return "a rule is *, or conditions joined by +: user:NAME, uid:N, group:NAME, unit:NAME.service"
+    case "k=v": return "it takes a key, = and a value"
+    case "template": return "each { needs a }; {{ and }} stand for braces"
+    default: return nil
+    }
+  }
+
+  /// Returns the words between apostrophes.
+  private static func quoted(_ text: Substring) -> [String] {
+    text.split(separator: "'", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }
+      .map { String($0.element) }
+  }
+}

@@ -1,0 +1,43 @@
+import Glibc
+import SDKClient
+import SDKProtocol
+
+extension CommandFailure {
+  /// Adds what the user can do about the failure of a verb: the nearest instance, the unit or socket that is meant, and
+  /// commands in place of methods.
+  mutating func addHints(for verb: any Verb, _ context: CommandContext) async {
+    switch reason {
+    case "noDaemon":
+      hints = (try? DaemonPlace(verb.global.location)).map(Self.withoutDaemon) ?? []
+    case Reason.instanceNotFound.rawValue:
+      if let id = rpc?.data["instance"]?.stringValue, let near = await Self.nearest(to: id, context) {
+        hints.insert("did you mean \(near)?", at: 0)
+      }
+    default: break
+    }
+    guard rpc != nil, !(verb is CallVerb), reason != "invalidParams", reason != "methodNotFound" else { return }
+    message = CommandWords.translated(message)
+    hints = hints.map(CommandWords.translated)
+  }
+
+  /// Returns the instance whose id is nearest; `nil` if none is near, or the daemon does not answer at once.
+  private static func nearest(to id: String, _ context: CommandContext) async -> String? {
+    var quick = context
+    quick.budget = CallBudget(.seconds(1))
+    let instances = (try? await quick.instances(InstanceList.Params())) ?? []
+    return id.nearest(in: instances.compactMap { $0["instance"]?.stringValue }.filter { $0 != id })
+  }
+
+  /// Returns hints for a socket without a listener.
+  private static func withoutDaemon(_ place: DaemonPlace) -> [String] {
+    var status = stat()
+    if stat(place.socket, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
+      return ["\(place.socket) is no socket; see what it is: ls -l \(place.socket)"]
+    }
+    guard let unit = place.unit else {
+      let isVariable = getenv("SDKD_SOCKET").map { String(cString: $0) == place.socket } ?? false
+      return ["start it: sdkd --socket \(place.socket)"] + (isVariable ? ["the path is that in SDKD_SOCKET"] : [])
+    }
+    return ["systemctl \(place.mode == .user ? "--user " : "")status \(unit).socket \(unit).service"]
+  }
+}

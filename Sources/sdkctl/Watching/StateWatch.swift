@@ -1,0 +1,68 @@
+import JSONRPC
+import SDKClient
+import SDKProtocol
+
+extension CommandContext {
+  /// Returns the cursor of now, from which a subscription misses nothing that happens after this call.
+  func currentCursor(_ instances: [InstanceID]? = nil) async throws -> String {
+    let made = try await ask(EventsSubscribe.self, .init(instances: instances))
+    guard let cursor = made["cursor"]?.stringValue else {
+      throw CommandFailure(message: "The daemon's answer has no cursor.", reason: "badAnswer", status: 1)
+    }
+    return cursor
+  }
+}
+
+/// The wait for an instance, or one of its services, to be in one of some states.
+struct StateWatch: Sendable {
+  let client: SDKClient
+  let id: InstanceID
+  let service: String?
+  let states: [InstanceState]
+
+  /// The result of the wait.
+  enum Outcome: Sendable {
+    /// The instance, which is in one of the states.
+    case reached(JSON)
+    /// The time was over.
+    case late
+  }
+
+  /// Returns the state in an instance; `nil` if it has no such service.
+  func state(of instance: JSON) -> String? {
+    guard let service else { return instance["state"]?.stringValue }
+    return instance["services"]?[service]?["state"]?.stringValue
+  }
+
+  /// Whether an instance is in one of the states.
+  func holds(_ instance: JSON) -> Bool {
+    state(of: instance).map { state in states.contains { $0.rawValue == state } } ?? false
+  }
+
+  /// Reads the instance after each of its events until it is in one of the states.
+  ///
+  /// - Throws: `SDKClientError`; `instanceNotFound` when it is deleted.
+  func outcome(since cursor: String, within limit: Duration?) async throws -> Outcome {
+    let follower = Task { () -> JSON? in
+      for try await _ in client.events(EventFilter(instances: [id]), since: cursor) {
+        let instance = try await client.call(
+          InstanceGet.name, try JSONValueEncoder.encode(InstanceGet.Params(instance: id)),
+          ordering: InstanceGet.ordering)
+        if holds(instance) { return instance }
+      }
+      return nil
+    }
+    let timer = limit.map { limit in
+      Task {
+        try await Task.sleep(for: limit)
+        follower.cancel()
+      }
+    }
+    defer { timer?.cancel() }
+    do {
+      return try await follower.value.map(Outcome.reached) ?? .late
+    } catch is CancellationError {
+      return .late
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import ArgumentParser
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import sdkctl
+
+/// The help, and the answers to command lines that can't be meant.
+struct HelpTests {
+  private let run = Run()
+
+  /// All verbs, with those of groups.
+  static let verbs: [(path: [String], verb: any ParsableCommand.Type)] = CommandRoot.configuration.subcommands.flatMap {
+    verb -> [([String], any ParsableCommand.Type)] in
+    let name = verb.configuration.commandName ?? "?"
+    let inner = verb.configuration.subcommands
+    return inner.isEmpty ? [([name], verb)] : inner.map { ([name, $0.configuration.commandName ?? "?"], $0) }
+  }
+
+  /// Splits a command line as a shell does: at spaces outside of apostrophes, up to a pipe or a redirection.
+  private func words(_ line: String) -> [String] {
+    var words: [String] = [""]
+    var isQuoted = false
+    for character in line {
+      switch character {
+      case "'": isQuoted.toggle()
+      case " " where !isQuoted: words.append("")
+      default: words[words.count - 1].append(character)
+      }
+    }
+    return Array(words.filter { !$0.isEmpty }.prefix { !["|", "<", ">"].contains($0) })
+  }
+
+  @Test("Every verb has examples, and each of them can be parsed")
+  func examplesParse() throws {
+    for (path, verb) in Self.verbs {
+      let discussion = verb.configuration.discussion
+      let lines = discussion.split(separator: "\n").drop { $0 != "Examples:" }.dropFirst().map { $0.dropFirst(2) }
+      #expect(!lines.isEmpty, "\(path)")
+      for line in lines where !line.hasPrefix("#") {
+        let words = words(String(line)).drop { $0 != "sdkctl" }.dropFirst()
+        #expect(Array(words.prefix(path.count)) == path, "\(line)")
+        #expect(throws: Never.self, "\(line)") { try CommandRoot.parseAsRoot(Array(words)) }
+      }
+    }
+  }
+
+  @Test("The main help lists verbs in groups, and the options of all verbs once")
+  func mainHelp() async {
+    #expect(await run.status("--help") == 0)
+    for part in [
+      "Instances:\n  list ", "Users and tokens:\n  login", "Operate:\n", "Global options:\n", "--timeout <duration>",
+    ] {
+      #expect(run.output.contains(part), "\(part)")
+    }
+    for (path, _) in Self.verbs { #expect(run.output.contains("\n  \(path[0]) "), "\(path)") }
+    let bare = Run()
+    #expect(await bare.status("help") == 0)
+    #expect(bare.output == run.output)
+  }
+
+  @Test("The help of a verb has its usage, its arguments, its options and examples")
+  func verbHelp() async {
+    #expect(await run.status("help", "token") == 0)
+    #expect(run.output.contains("\nUsage: sdkctl token <instance> [options]\n"))
+    #expect(run.output.contains("--min-ttl <duration>"))
+    #expect(run.output.contains("\nExamples:\n  sdkctl token desk\n"))
+    #expect(!run.output.contains("The daemon of a tenant."))
+    let other = Run()
+    #expect(await other.status("token", "--socket", "/x", "--help") == 0)
+    #expect(other.output == run.output)
+    let inner = Run()
+    #expect(await inner.status("key", "rotate", "-h") == 0)
+    #expect(inner.output.contains("Usage: sdkctl key rotate [options]"))
+    let group = Run()
+    #expect(await group.status("key") == 0)
+    #expect(group.output.contains("Commands:\n  init"))
+    for output in [run.output, inner.output, group.output] {
+      #expect(output.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    }
+  }
+
+  @Test(
+    "A word that is unknown is an error with the nearest one",
+    arguments: [
+      (["lst"], "sdkctl has no verb lst.", "did you mean list?"),
+      (["--user", "shwo", "desk"], "sdkctl has no verb shwo.", "did you mean show?"),
+      (["help", "tokn"], "sdkctl has no verb tokn.", "did you mean token?"),
+      (["help", "nonsense"], "sdkctl has no verb nonsense.", "see sdkctl --help"),
+      (["key", "inti"], "sdkctl key has no command inti.", "did you mean init?"),
+      (["events", "--type", "userLogedIn"], "is invalid for '--type <type>'.", "did you mean userLoggedIn?"),
+      (["list", "--state", "lockd"], "is invalid for '--state <state>'.", "did you mean locked?"),
+      (["list", "-o", "jsn"], "is invalid", "did you mean json?"),
+      (["list", "--stat", "x"], "Did you mean '--state'?", "see sdkctl list --help"),
+      (["storage", "desk", "lst"], "Neither desk nor lst is one of list, get, put, delete.", "Did you mean list?"),
+      (["token", "UPPER"], "is invalid for '<instance>'.", "an id has 1 to 64"),
+      (["token", "desk", "--min-ttl", "soon"], "is invalid", "a duration is"),
+    ])
+  func unknownWords(_ line: [String], _ message: String, _ hint: String) async {
+    #expect(await run.status(line) == 2)
+    #expect(run.errors.contains(message), "\(run.errors)")
+    #expect(run.errors.contains(hint), "\(run.errors)")
+    #expect(!run.errors.contains("\\u000a"), "\(run.errors)")
+    #expect(run.output.isEmpty)
+    #expect(run.calls.isEmpty)
+  }
+
+  @Test("A missing instance comes with the nearest id that the caller can see")
+  func nearestInstance() async {
+    let missing = SDKError.instanceNotFound(InstanceID("front-dsk") ?? { fatalError() }()).rpcError
+    let status = await run.status("show", "front-dsk") { method, _ in
+      guard method == "instance.list" else { throw missing }
+      return ["instances": [Samples.instance("back"), Samples.instance("front-desk")]]
+    }
+    #expect(status == 5)
+    #expect(run.errors.contains("hint: did you mean front-desk?"), "\(run.errors)")
+    #expect(run.errors.contains("sdkctl list shows those"), "\(run.errors)")
+  }
+
+  @Test("Messages name commands, unless the user named a method")
+  func commandsInMessages() async {
+    let error = SDKError(.provider, .providerBackoff, "Wait, or call token.refresh to try at once.").rpcError
+    _ = await run.status("token", "kiosk") { _, _ in throw error }
+    #expect(run.errors.contains("Wait, or run sdkctl refresh to try at once."))
+    let raw = Run()
+    _ = await raw.status("call", "token.get") { _, _ in throw error }
+    #expect(raw.errors.contains("call token.refresh"))
+  }
+}
