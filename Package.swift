@@ -180,7 +180,9 @@ let package = Package(
         "JSONRPC", "SDKProtocol", "SDKInstances", "SDKKinds", "Systemd", "OpenMetrics", "DelegateBridge", "Linux",
       ])
     + module(
-      "sdkctl", ["Linux", "JSONRPC", "SDKProtocol", "SDKClient", "OpenMetrics", .crypto, .arguments], executable: true,
+      "sdkctl",
+      ["Linux", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "OpenMetrics", .crypto, .arguments],
+      executable: true,
       tests: [
         "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", "OpenMetrics", .arguments,
       ])

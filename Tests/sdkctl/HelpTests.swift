@@ -53,7 +53,9 @@ struct HelpTests {
     ] {
       #expect(run.output.contains(part), "\(part)")
     }
-    for (path, _) in Self.verbs { #expect(run.output.contains("\n  \(path[0]) "), "\(path)") }
+    for verb in CommandRoot.configuration.groupedSubcommands.flatMap(\.subcommands) {
+      #expect(run.output.contains("\n  \(verb.configuration.commandName ?? "?") "), "\(verb)")
+    }
     let bare = Run()
     #expect(await bare.status("help") == 0)
     #expect(bare.output == run.output)

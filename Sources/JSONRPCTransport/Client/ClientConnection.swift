@@ -43,8 +43,8 @@ public final class ClientConnection: Sendable {
     return try take(descriptor, settings, onRequest)
   }
 
-  /// Takes over a connected descriptor, and closes it when the connection ends.
-  static func take(
+  /// Takes over a connected descriptor in non-blocking mode, and closes it when the connection ends.
+  public static func take(
     _ descriptor: Int32, _ settings: ClientSettings, _ onRequest: RequestHandler?
   ) throws(ClientConnectionError) -> ClientConnection {
     let (stream, continuation) = AsyncThrowingStream.makeStream(

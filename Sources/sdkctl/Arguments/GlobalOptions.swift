@@ -4,6 +4,11 @@ import SDKProtocol
 
 /// The options that all verbs have.
 struct GlobalOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("H"), .long],
+    help: ArgumentHelp("The daemon on another machine, by ssh.", valueName: "[user@]host"))
+  var host: String?
+
   @Option(help: ArgumentHelp("The path of the daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
 
@@ -37,15 +42,31 @@ struct GlobalOptions: ParsableArguments {
   /// The options that take no value, as words of a command line.
   static let words: Set<String> = ["--user", "--system", "--no-headers"]
   /// The options that take a value, as words of a command line.
-  static let wordsWithValue: Set<String> = ["--socket", "--tenant", "-o", "--output", "--template", "--timeout"]
+  static let wordsWithValue: Set<String> = [
+    "-H", "--host", "--socket", "--tenant", "-o", "--output", "--template", "--timeout",
+  ]
 
   func validate() throws {
     guard [socket != nil, user, system, tenant != nil].count(where: { $0 }) <= 1 else {
       throw ValidationError("Give one of --socket, --user, --system and --tenant.")
     }
+    if let host, !RemoteHost.isName(host) {
+      throw ValidationError("\(host.debugDescription) is no host: give a name, or user@name.")
+    }
     // Paths and unit names are built from the tenant's name.
     guard let tenant else { return }
     do { _ = try SocketLocation.tenant(tenant).path() } catch { throw ValidationError("\(error)") }
+  }
+
+  /// The daemon on another machine; `nil` for one on this machine.
+  var remote: RemoteHost? {
+    guard let host else { return nil }
+    var options: [String] = []
+    if let socket { options = ["--socket", socket] }
+    if let tenant { options = ["--tenant", tenant] }
+    if user { options = ["--user"] }
+    if system { options = ["--system"] }
+    return RemoteHost(host, options: options)
   }
 
   /// The location of the daemon's socket.

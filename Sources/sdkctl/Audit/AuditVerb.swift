@@ -25,6 +25,8 @@ struct AuditVerb: Verb {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  var isLocal: Bool { true }
+
   func run(in context: CommandContext) async throws {
     // Every line is written at once, so no cleanup is needed.
     if journal.follow { signal(SIGINT) { _ in _exit(0) } }

@@ -29,6 +29,8 @@ struct LogsVerb: Verb {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  var isLocal: Bool { true }
+
   func validate() throws {
     guard (0...1_000_000).contains(lines) else { throw ValidationError("--lines takes a number from 0 to 1000000.") }
   }

@@ -62,6 +62,12 @@ enum CompletionSource {
     (try await line.ask(DaemonInfo.self, Empty())["kinds"]?.arrayValue ?? []).compactMap(\.stringValue)
   }
 
+  /// The topics of `sdkctl explain`.
+  static let topics = asking { line in
+    let document = (try? await line.ask(RPCDiscover.self, Empty())) ?? [:]
+    return Topics(document: document).names.flatMap(\.names)
+  }
+
   /// The names of methods.
   static let methods = asking { line in
     (try await line.ask(RPCDiscover.self, Empty())["methods"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }

@@ -9,6 +9,8 @@ struct CommandContext {
   let errors: Output
   let input: Input
   let presenter: Presenter
+  /// The daemon on another machine; `nil` for one on this machine.
+  let remote: RemoteHost?
   /// The value of `--timeout`.
   let timeout: Seconds?
   /// The time for calls to the daemon.
@@ -18,10 +20,8 @@ struct CommandContext {
     _ options: GlobalOptions, _ output: Output, _ errors: Output, _ input: Input,
     _ connector: SDKConnector?
   ) {
-    // Starting threads and the runtime of tasks would take longer than the call.
-    client = SDKClient(
-      socket: options.location, options: ClientOptions(callTimeout: nil, callsBlock: connector == nil),
-      connector: connector ?? SDKClient.unixSocket)
+    remote = options.remote
+    client = remote.map(Self.client) ?? Self.client(options.location, connector)
     self.output = output
     self.errors = errors
     self.input = input
@@ -29,6 +29,20 @@ struct CommandContext {
       format: options.output, template: options.template, hasHeaders: !options.noHeaders, output: output)
     timeout = options.timeout
     budget = CallBudget(options.timeout?.duration ?? CallBudget.standard)
+  }
+
+  private static func client(_ location: SocketLocation, _ connector: SDKConnector?) -> SDKClient {
+    // Starting threads and the runtime of tasks would take longer than the call.
+    SDKClient(
+      socket: location, options: ClientOptions(callTimeout: nil, callsBlock: connector == nil),
+      connector: connector ?? SDKClient.unixSocket)
+  }
+
+  private static func client(_ remote: RemoteHost) -> SDKClient {
+    // The bridge at the other end checks the server. A lost connection is not opened again: ssh said why.
+    let options = ClientOptions(
+      trust: ServerTrust { _ in true }, readRetry: RetrySchedule(limit: .zero), callTimeout: nil)
+    return SDKClient(socket: .path("the socket on \(remote.name)"), options: options, connector: remote.connector)
   }
 
   /// Returns this context with another budget, unless the command line gives one.

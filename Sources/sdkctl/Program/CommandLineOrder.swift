@@ -28,6 +28,15 @@ enum CommandLineOrder {
       + arguments[min(verb, arguments.count)...]
   }
 
+  /// Returns a command line without the option `--host`.
+  static func withoutHost(_ arguments: [String]) -> [String] {
+    var isValue = false
+    return arguments.filter { word in
+      defer { isValue = word == "-H" || word == "--host" }
+      return !isValue && word != "-H" && word != "--host" && !word.hasPrefix("--host=") && !word.hasPrefix("-H=")
+    }
+  }
+
   /// Whether errors are printed as JSON, also for a command line that can't be parsed.
   static func asksForJSON(_ arguments: [String]) -> Bool {
     let words = arguments.prefix { $0 != "--" }

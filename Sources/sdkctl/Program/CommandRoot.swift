@@ -14,6 +14,7 @@ struct CommandRoot: AsyncParsableCommand {
       75 try again.
       """,
     version: "sdkctl \(SDKVersion.program)",
+    subcommands: [StdioBridgeVerb.self],
     groupedSubcommands: [
       CommandGroup(
         name: "Instances",
@@ -37,6 +38,6 @@ struct CommandRoot: AsyncParsableCommand {
         ]),
       CommandGroup(
         name: "More",
-        subcommands: [WhoamiVerb.self, CallVerb.self, CompletionVerb.self]),
+        subcommands: [ExplainVerb.self, WhoamiVerb.self, CallVerb.self, CompletionVerb.self]),
     ])
 }

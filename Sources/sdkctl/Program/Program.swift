@@ -31,6 +31,11 @@ enum Program {
         return 0
       }
       verb = parsed
+      if let host = parsed.global.host, parsed.isLocal {
+        throw CommandFailure.usage(
+          "This command is about the machine that it runs on, and takes no --host.",
+          hints: ["ssh \(host) sdkctl \(CommandLineOrder.withoutHost(arguments).joined(separator: " "))"])
+      }
       let made = CommandContext(parsed.global, output, errors, input, connector)
       context = made
       try await parsed.run(in: made)
@@ -38,6 +43,10 @@ enum Program {
     } catch is BrokenPipe {
       return 0
     } catch {
+      if let remote = context?.remote, RemoteHost.isLoss(error), let status = await remote.failureStatus() {
+        // ssh, or sdkctl at the other end, has said why.
+        return status
+      }
       guard var failure = CommandFailure(error) else { return reportParsing(error, arguments, output, errors) }
       if let verb, let context { await failure.addHints(for: verb, context) }
       return report(failure, arguments, errors)

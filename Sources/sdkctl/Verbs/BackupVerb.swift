@@ -23,6 +23,8 @@ struct BackupVerb: Verb {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  var isLocal: Bool { name == "list" }
+
   func run(in context: CommandContext) async throws {
     if name == "list" { return try await BackupList(context: context, global: global).show() }
     let result = try await Progress(context.errors).during("backup") {
@@ -56,6 +58,8 @@ struct RestoreVerb: Verb {
   var state: String?
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  var isLocal: Bool { true }
 
   func validate() throws {
     if empty, copy != nil { throw ValidationError("Give a copy or --empty.") }

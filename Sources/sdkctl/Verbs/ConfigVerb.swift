@@ -26,6 +26,8 @@ struct ConfigCheckVerb: Verb {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  var isLocal: Bool { file == nil }
+
   func run(in context: CommandContext) async throws {
     guard let path = try file ?? DaemonPlace(global.location).configuration else {
       throw CommandFailure.usage("Say which file: a daemon with a socket of its own can have any.")

@@ -21,6 +21,8 @@ struct DoctorVerb: Verb {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  var isLocal: Bool { true }
+
   func run(in context: CommandContext) async throws {
     let progress = Progress(context.errors)
     let doctor = Doctor(

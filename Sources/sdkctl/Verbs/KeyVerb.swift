@@ -29,6 +29,8 @@ struct KeyInitVerb: Verb {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  var isLocal: Bool { true }
+
   func validate() throws { try global.checkCredentials() }
 
   func run(in context: CommandContext) async throws {
@@ -90,6 +92,8 @@ struct KeyRotateVerb: Verb {
   var finish = false
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  var isLocal: Bool { outer || finish }
 
   func validate() throws {
     if outer || finish { try global.checkCredentials() }

@@ -12,6 +12,8 @@ struct WhoamiVerb: Verb {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  var isLocal: Bool { true }
+
   func run(in context: CommandContext) async throws {
     let caller = Caller.process
     let rights = RightsCheck(caller: caller, context: context)

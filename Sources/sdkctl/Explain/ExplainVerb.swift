@@ -1,0 +1,63 @@
+import ArgumentParser
+import JSONRPC
+import SDKProtocol
+
+/// `sdkctl explain TOPIC`: explains a reason, a method, a state, a kind or a setting.
+struct ExplainVerb: Verb {
+  static let configuration = CommandConfiguration(
+    verb: "explain", abstract: "Explain a reason, a method, a state, a kind or a setting.",
+    discussion: """
+      A reason is the word in parentheses behind an error. Methods, kinds and settings are those of the daemon; without \
+      one, those of the installed sdkd. Without a topic all are listed. sdkd.toml(5) has the settings of the daemon.
+      """,
+    examples: [
+      "sdkctl explain providerBackoff", "sdkctl explain token.get", "sdkctl explain reauthNeeded",
+      "sdkctl explain zendesk.chat", "sdkctl explain refresh.margin",
+    ])
+
+  @Argument(help: "The topic.", completion: CompletionSource.topics)
+  var topic: String?
+
+  @Flag(help: ArgumentHelp("Print the tables of errors.md.", visibility: .hidden))
+  var reference = false
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run(in context: CommandContext) async throws {
+    let document = await Self.document(context)
+    if reference { return try context.output.text(ErrorReference(document: document).markdown) }
+    let topics = Topics(document: document)
+    guard let topic else { return try list(topics, context) }
+    let found = topics.named(topic)
+    guard !found.isEmpty else {
+      let nearest = topic.nearest(in: topics.names.flatMap(\.names))
+      throw CommandFailure.usage(
+        "\(topic) is not a reason, method, state, kind or setting.",
+        hints: (nearest.map { ["did you mean \($0)?"] } ?? []) + ["sdkctl explain lists the topics"])
+    }
+    guard context.presenter.isForPeople else {
+      return try context.presenter.list(found.map(\.json)) { Table(header: [], rows: []) }
+    }
+    for (index, one) in found.enumerated() {
+      if index > 0 { try context.output.text("\n") }
+      try context.presenter.show(one.json) { one.table }
+    }
+  }
+
+  private func list(_ topics: Topics, _ context: CommandContext) throws {
+    let names = topics.names.filter { !$0.names.isEmpty }
+    let json = JSONObject(names.map { ($0.type, .array($0.names.map(JSON.string))) })
+    try context.presenter.show(.object(json)) {
+      Table(header: [], rows: names.map { [.init($0.type, .bold), .init($0.names.joined(separator: " "))] })
+    }
+  }
+
+  /// Returns the contract of the daemon, else that of the installed program; empty without both.
+  private static func document(_ context: CommandContext) async -> JSON {
+    var quick = context
+    quick.budget = CallBudget(.seconds(3))
+    if let document = try? await quick.ask(RPCDiscover.self, Empty()) { return document }
+    let run = try? ChildProgram(ChildProgram.daemon, ["--openrpc"], until: .now + .seconds(10))
+    return run.flatMap { $0.status == 0 ? try? JSONParser.parse($0.output) : nil } ?? [:]
+  }
+}

@@ -1,0 +1,118 @@
+import SDKProtocol
+
+/// A reason of an error, as the reference and `sdkctl explain` show it.
+struct ReasonEntry: Hashable {
+  /// The author of the error.
+  enum Source: String, CaseIterable {
+    case protocolErrors = "Errors of the protocol"
+    case daemon = "Errors of the daemon"
+    case client = "Errors of sdkctl and SDKClient"
+  }
+
+  /// Whether the same call may succeed later.
+  enum Retry: String {
+    case yes, no, sometimes
+  }
+
+  let name: String
+  let source: Source
+  /// The codes of errors with this reason; none for those of the client.
+  var codes: [Int] = []
+  /// The exit statuses of `sdkctl`.
+  let statuses: [Int32]
+  let retry: Retry
+  let cause: String
+  /// A sentence for the user of an app; empty for errors that no user should see.
+  var toShow = ""
+  let remedy: String
+
+  /// All reasons, by their source and in the order of the protocol.
+  static let all = ofProtocol + Reason.allCases.map { ReasonEntry($0) } + ofClient
+
+  private init(_ reason: Reason) {
+    let guide = reason.guide
+    // The state heals by itself only after some failures.
+    let isSometimes = reason == .storeUnavailable
+    name = reason.rawValue
+    source = .daemon
+    codes = guide.origins.map(\.rawValue)
+    retry = isSometimes ? .sometimes : reason.isRetryable ? .yes : .no
+    let statuses = (isSometimes ? [true, false] : [reason.isRetryable]).flatMap { isRetryable in
+      exitStatuses(of: guide.origins, reason, isRetryable)
+    }
+    self.statuses = statuses.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    cause = guide.cause
+    toShow = guide.toShow
+    remedy = guide.remedy
+  }
+
+  private init(
+    _ name: String, _ source: Source, codes: [Int] = [], _ statuses: [Int32], retry: Retry = .no, _ cause: String,
+    _ remedy: String
+  ) {
+    self.name = name
+    self.source = source
+    self.codes = codes
+    self.statuses = statuses
+    self.retry = retry
+    self.cause = cause
+    self.remedy = remedy
+  }
+
+  private static let ofProtocol = [
+    ReasonEntry(
+      "parseError", .protocolErrors, codes: [-32700], [2], "The message is not JSON.",
+      "Send one JSON text for each message, in UTF-8."),
+    ReasonEntry(
+      "invalidRequest", .protocolErrors, codes: [-32600], [2],
+      "The message is not a request of JSON-RPC 2.0, its id is in use, or it is beyond a limit of the parser.",
+      "Compare it with sdkd-protocol(7); the message names the rule."),
+    ReasonEntry(
+      "frameTooLarge", .protocolErrors, codes: [-32600], [2],
+      "The message has more bytes than are accepted. The connection ends.", "Send smaller messages."),
+    ReasonEntry(
+      "methodNotFound", .protocolErrors, codes: [-32601], [2], "There is no such method.",
+      "`hints` has the nearest name; `sdkctl call rpc.discover` lists all."),
+    ReasonEntry(
+      "invalidParams", .protocolErrors, codes: [-32602], [2],
+      "A param is unknown, missing or wrong; `member` has its name.", "`sdkctl explain METHOD` lists the params."),
+    ReasonEntry(
+      "internalError", .protocolErrors, codes: [-32603], [1], "A fault of the daemon. The call may have been run.",
+      "Find the `reference` in the log, `sdkctl logs`, and report it."),
+    ReasonEntry(
+      "cancelled", .protocolErrors, codes: [-32800], [1], "The call was cancelled before anything happened.",
+      "Nothing."),
+  ]
+
+  private static let ofClient = [
+    ReasonEntry(
+      "usage", .client, [2], "The command line has a mistake.", "The hints name the nearest word and the help."),
+    ReasonEntry("input", .client, [1], "Standard input or a file can't be read or used.", "Correct the input."),
+    ReasonEntry(
+      "noDaemon", .client, [3], "No daemon listens on the socket. Nothing was sent.",
+      "Start it; the hint names the unit or the socket that is meant."),
+    ReasonEntry(
+      "notPermitted", .client, [4], "The caller may not use the socket, a file or the journal.",
+      "Run it as root, or have the operator allow it."),
+    ReasonEntry(
+      "untrustedServer", .client, [4], "The listener is neither root, `sdkd` nor the caller. Nothing was sent.",
+      "Check who listens on the socket: `ls -l`, `ss -xlp`."),
+    ReasonEntry(
+      "connectionClosed", .client, [75], retry: .yes, "The connection was lost, and nothing was changed.",
+      "Call again."),
+    ReasonEntry(
+      "outcomeUnknown", .client, [1, 75],
+      "A write was sent and got no answer. Whether it was run is unknown. The status is 75 after a time-out.",
+      "Read the state, then decide."),
+    ReasonEntry("tooManyCalls", .client, [75], retry: .yes, "The client has too many calls in progress.", "Wait."),
+    ReasonEntry(
+      "badAnswer", .client, [1], "The daemon's answer can't be read; its version may be another.",
+      "Compare the versions: `sdkctl status`, `sdkctl --version`."),
+    ReasonEntry("badLocation", .client, [2], "What names the daemon is not a socket or tenant.", "Correct it."),
+    ReasonEntry("systemError", .client, [1], "A system call failed.", "The message has the cause."),
+  ]
+}
+
+private func exitStatuses(of origins: [SDKError.Origin], _ reason: Reason, _ isRetryable: Bool) -> [Int32] {
+  origins.map { ExitStatus.status(code: $0.rawValue, reason: reason.rawValue, isRetryable: isRetryable) }
+}

@@ -1,0 +1,168 @@
+import JSONRPC
+import SDKProtocol
+
+/// A topic of `sdkctl explain`, with what is known about it.
+struct Topic {
+  /// The kind of topic: reason, method, state, kind or setting.
+  let type: String
+  let name: String
+  /// The facts, in order. A value of several lines is a list.
+  let facts: [(name: String, value: JSON)]
+
+  /// The topic as JSON for scripts.
+  var json: JSON {
+    let head: [(String, JSON)] = [("type", .string(type)), ("name", .string(name))]
+    return .object(JSONObject(head + facts.map { ($0.name, $0.value) }))
+  }
+
+  /// The topic as a table for people.
+  var table: Table {
+    var rows: [[Table.Cell]] = [[.init(type, .bold), .init(name, .bold)]]
+    for (name, value) in facts where !value.isNull {
+      let lines = value.arrayValue.map { $0.map(MemberTable.word) } ?? [MemberTable.word(value)]
+      for (index, line) in lines.enumerated() where !line.isEmpty {
+        let words = line.split(whereSeparator: \.isNewline).joined(separator: " ")
+        rows.append([.init(index == 0 ? name : ""), .init(words.filter { $0 != "`" })])
+      }
+    }
+    return Table(header: [], rows: rows)
+  }
+}
+
+/// All topics, from the program itself and from the daemon's contract.
+struct Topics {
+  /// The contract; empty when there is neither a daemon nor its program.
+  let document: JSON
+
+  /// Returns the topics of this name: a word such as `timeout` can be a reason and a setting.
+  func named(_ name: String) -> [Topic] {
+    reasons.filter { $0.name == name } + states.filter { $0.name == name } + methods.filter { $0.name == name }
+      + kinds.filter { $0.name == name } + settings.filter { $0.name == name || $0.name.hasSuffix(" \(name)") }
+  }
+
+  /// The names of all topics, by type.
+  var names: [(type: String, names: [String])] {
+    func all(_ topics: [Topic]) -> [String] { topics.map(\.name) }
+    return [
+      ("reasons", all(reasons)), ("states", all(states)), ("methods", all(methods)), ("kinds", all(kinds)),
+      ("settings", settings.map { $0.name.split(separator: " ").last.map(String.init) ?? "" }.uniqued),
+    ]
+  }
+
+  private var reasons: [Topic] {
+    let reference = ErrorReference(document: document)
+    return ReasonEntry.all.map { entry in
+      let methods = reference.methods(with: entry.name)
+      return Topic(
+        type: "reason", name: entry.name,
+        facts: [
+          ("cause", .string(entry.cause)), ("remedy", .string(entry.remedy)), ("show", .string(entry.toShow)),
+          ("code", .array(entry.codes.map { JSON($0) })), ("exit", .array(entry.statuses.map { JSON(Int($0)) })),
+          ("retryable", .string(entry.retry.rawValue)),
+          ("methods", reference.isOfEveryMethod(entry.name) ? "all" : .array(methods.map(JSON.string))),
+        ])
+    }
+  }
+
+  private var states: [Topic] {
+    InstanceState.allCases.map { state in
+      Topic(
+        type: "state", name: state.rawValue,
+        facts: [("meaning", .string(StateGuide.meaning(of: state))), ("next", .string(StateGuide.next(of: state)))])
+    }
+  }
+
+  private var methods: [Topic] {
+    (document["methods"]?.arrayValue ?? []).map { method in
+      let errors = (method["errors"]?.arrayValue ?? []).flatMap(ErrorReference(document: document).reasons)
+      let params = (method["params"]?.arrayValue ?? []).map { param -> JSON in
+        let isRequired = param["required"]?.boolValue == true
+        return .string(
+          "\(param["name"]?.stringValue ?? "?")\(isRequired ? "" : "?"): \(Self.type(of: param["schema"])); "
+            + (param["description"]?.stringValue ?? ""))
+      }
+      return Topic(
+        type: "method", name: method["name"]?.stringValue ?? "?",
+        facts: [
+          ("summary", method["summary"] ?? .null), ("description", method["description"] ?? .null),
+          ("role", method["x-sdkd"]?["role"] ?? .null), ("kind", method["x-sdkd"]?["kind"] ?? "all"),
+          ("order", method["x-sdkd"]?["ordering"] ?? .null), ("params", .array(params)),
+          ("result", .string(Self.type(of: method["result"]?["schema"]))), ("reasons", .array(errors.map(JSON.string))),
+        ])
+    }
+  }
+
+  private var kinds: [Topic] {
+    (document["x-kinds"]?.arrayValue ?? []).map { kind in
+      let name = kind["name"]?.stringValue ?? "?"
+      let own = settings.filter { $0.name.hasPrefix("\(name) ") }.map { setting in
+        let key = setting.name.dropFirst(name.count + 1)
+        let meaning = setting.facts.first { $0.name == "meaning" }.map { MemberTable.word($0.value) } ?? ""
+        return JSON.string("\(key): \(meaning)")
+      }
+      let methods = (document["methods"]?.arrayValue ?? []).filter { $0["x-sdkd"]?["kind"] == kind["name"] }
+      return Topic(
+        type: "kind", name: name,
+        facts: [
+          ("summary", kind["summary"] ?? .null), ("methods", .array(methods.compactMap { $0["name"] })),
+          ("settings", .array(own)),
+        ])
+    }
+  }
+
+  /// The settings of all kinds; the name is that of the kind, a space, and the key.
+  private var settings: [Topic] {
+    (document["x-kinds"]?.arrayValue ?? []).flatMap { kind -> [Topic] in
+      var found: [Topic] = []
+      add(kind["settings"], kind["name"]?.stringValue ?? "?", path: "", to: &found)
+      return found
+    }
+  }
+
+  private func add(_ schema: JSON?, _ kind: String, path: String, to found: inout [Topic]) {
+    let required = (schema?["required"]?.arrayValue ?? []).compactMap(\.stringValue)
+    for member in schema?["properties"]?.objectValue?.members ?? [] {
+      let key = path.isEmpty ? member.key : "\(path).\(member.key)"
+      if member.value["properties"] != nil {
+        add(member.value, kind, path: key, to: &found)
+        continue
+      }
+      found.append(
+        Topic(
+          type: "setting", name: "\(kind) \(key)",
+          facts: [
+            ("meaning", member.value["description"] ?? .null), ("takes", .string(Self.type(of: member.value))),
+            ("required", .bool(required.contains(member.key))),
+          ]))
+    }
+  }
+
+  /// Returns the type of a JSON Schema in a few words.
+  static func type(of schema: JSON?) -> String {
+    guard let schema else { return "any" }
+    if let reference = schema["$ref"]?.stringValue {
+      return reference.split(separator: "/").last.map(String.init) ?? "any"
+    }
+    if let values = schema["enum"]?.arrayValue { return values.map(MemberTable.word).joined(separator: " | ") }
+    if let choices = (schema["oneOf"] ?? schema["anyOf"])?.arrayValue {
+      return choices.map { type(of: $0) }.joined(separator: " or ")
+    }
+    let name = schema["type"].map(MemberTable.word) ?? "any"
+    if name == "array" { return "array of \(type(of: schema["items"]))" }
+    if let members = schema["properties"]?.objectValue?.keys, !members.isEmpty {
+      return "{\(members.joined(separator: ", "))}"
+    }
+    let bounds = [("minimum", "at least"), ("maximum", "at most")].compactMap { key, words in
+      schema[key].map { "\(words) \(MemberTable.word($0))" }
+    }
+    return ([schema["format"]?.stringValue ?? name] + bounds).joined(separator: ", ")
+  }
+}
+
+extension [String] {
+  /// The elements without repetitions, in order.
+  fileprivate var uniqued: [String] {
+    var seen: Set<String> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import JSONRPC
+import JSONRPCTransport
+import Linux
+import SDKClient
+import Synchronization
+
+/// A daemon on another machine: each connection is an `ssh` that runs `sdkctl stdio-bridge` there.
+///
+/// Nothing but the connection is remote: verbs, files and output stay on this machine. Authentication and encryption
+/// are those of ssh, and its configuration applies.
+final class RemoteHost: Sendable {
+  private struct State {
+    /// The number of `ssh` processes that have not ended.
+    var running = 0
+    /// The exit status of the first `ssh` that failed.
+    var failure: Int32?
+  }
+
+  /// The error of a connection after `ssh` failed: another attempt would only repeat its message.
+  struct Unreachable: Error {}
+
+  /// The time to wait for the end of `ssh` after its connection was lost.
+  private static let patience = Duration.seconds(5)
+
+  let name: String
+  private let words: [String]
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - name: the host as ssh takes it, such as `admin@kiosk-7`.
+  ///   - options: the words of `sdkctl stdio-bridge` that name the daemon on that machine.
+  init(_ name: String, options: [String]) {
+    self.name = name
+    words = ["ssh", "-xT", "--", name] + ["sdkctl", "stdio-bridge"] + options.map(Self.quoted)
+  }
+
+  /// Whether ssh takes a text as a host, and not as an option or several words.
+  static func isName(_ text: String) -> Bool {
+    !text.isEmpty && !text.hasPrefix("-") && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+  }
+
+  /// Whether an error can be the loss of a connection, of which `ssh` knows more.
+  static func isLoss(_ error: any Error) -> Bool {
+    switch error {
+    case is Unreachable: true
+    case SDKClientError.closed, SDKClientError.outcomeUnknown(_, .connectionEnded): true
+    default: false
+    }
+  }
+
+  /// Returns a word as the remote shell takes it unchanged.
+  static func quoted(_ word: String) -> String {
+    let isPlain = word.utf8.allSatisfy { byte in
+      Character(UnicodeScalar(byte)).isLetter && byte < 0x80 || (0x30...0x39).contains(byte)
+        || "-_./".utf8.contains(byte)
+    }
+    return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
+  }
+
+  /// The connector that starts an `ssh` for each connection.
+  var connector: SDKConnector {
+    { _, onRequest in
+      guard self.state.withLock({ $0.failure }) == nil else { throw Unreachable() }
+      let descriptor = try self.start()
+      return try ClientConnection.take(descriptor, ClientSettings(), onRequest)
+    }
+  }
+
+  /// Returns the exit status of an `ssh` that failed; `nil` if none did. Waits for those that have lost their
+  /// connection.
+  func failureStatus() async -> Int32? {
+    let deadline = ContinuousClock.now + Self.patience
+    while true {
+      let (running, failure) = state.withLock { ($0.running, $0.failure) }
+      guard failure == nil, running > 0, ContinuousClock.now < deadline else { return failure }
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// Starts `ssh` with a socket as its standard input and output. Returns the other end.
+  private func start() throws -> CInt {
+    var ends: [CInt] = [-1, -1]
+    guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      throw SDKClientError.system(call: "socketpair", errno: errno)
+    }
+    defer { close(ends[1]) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // An ignored signal would stay ignored in ssh.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    let argv = words.map { strdup($0) } + [nil]
+    defer { for word in argv { free(word) } }
+    var pid: pid_t = 0
+    let status = posix_spawnp(&pid, "ssh", &actions, &attributes, argv, environ)
+    guard status == 0, fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 else {
+      close(ends[0])
+      throw CommandFailure(
+        message: "ssh can't be run: \(SystemCallError.text(of: status)).", reason: "program", status: 1,
+        hints: ["apt install openssh-client"])
+    }
+    state.withLock { $0.running += 1 }
+    let child = pid
+    try SystemThread.start(name: "ssh", stackSize: 256 << 10) { [self] in wait(for: child) }
+    return ends[0]
+  }
+
+  private func wait(for pid: pid_t) {
+    var raw: Int32 = 0
+    while waitpid(pid, &raw, 0) < 0, errno == EINTR {}
+    let status = raw & 0x7F == 0 ? raw >> 8 & 0xFF : 128 + (raw & 0x7F)
+    state.withLock { state in
+      state.running -= 1
+      if status != 0, state.failure == nil { state.failure = status }
+    }
+  }
+}

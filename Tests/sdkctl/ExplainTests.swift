@@ -1,0 +1,111 @@
+import Foundation
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import sdkctl
+
+/// `sdkctl explain` and the page of all errors.
+struct ExplainTests {
+  private let run = Run()
+
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  /// The contract as it is in the package.
+  private static func document() throws -> JSON {
+    try JSONParser.parse(
+      String(contentsOf: root.appendingPathComponent("Packaging/openrpc.json"), encoding: .utf8))
+  }
+
+  private func explain(_ topic: String) async throws -> String {
+    let document = try Self.document()
+    let run = Run()
+    #expect(await run.status("explain", topic) { _, _ in document } == 0, "\(topic): \(run.errors)")
+    return run.output
+  }
+
+  @Test("The page of errors has the tables that the code gives")
+  func page() throws {
+    let page = try String(
+      contentsOf: Self.root.appendingPathComponent("Packaging/documentation/errors.md"), encoding: .utf8)
+    let tables = ErrorReference(document: try Self.document()).markdown
+    #expect(page.hasSuffix("\n\n" + tables), "put in what sdkctl explain --reference prints")
+  }
+
+  @Test("Each reason has its codes, as the sources use it")
+  func codes() throws {
+    let pattern = /(?:SDKError|\.init)\(\s*\.(\w+),\s*\.(\w+)/
+    let sources = Self.root.appendingPathComponent("Sources")
+    var count = 0
+    for case let file as URL in FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil) ?? .init()
+    {
+      guard file.pathExtension == "swift" else { continue }
+      for match in try String(contentsOf: file, encoding: .utf8).matches(of: pattern) {
+        guard let reason = Reason(rawValue: String(match.output.2)) else { continue }
+        let names = reason.guide.origins.map { "\($0)" }
+        #expect(names.contains(String(match.output.1)), "\(file.lastPathComponent): \(match.output.0)")
+        count += 1
+      }
+    }
+    #expect(count > 60)
+  }
+
+  @Test("The exit statuses are those that sdkctl exits with")
+  func statuses() throws {
+    let entries = Dictionary(uniqueKeysWithValues: ReasonEntry.all.map { ($0.name, $0) })
+    #expect(entries.count == ReasonEntry.all.count)
+    #expect(entries["reauthNeeded"]?.statuses == [6])
+    #expect(entries["network"]?.statuses == [75] && entries["network"]?.retry == .yes)
+    #expect(entries["storeUnavailable"]?.statuses == [75, 1])
+    #expect(entries["expiredJWT"]?.codes == [-32020, -32021] && entries["expiredJWT"]?.statuses == [1, 6])
+    for entry in ReasonEntry.all {
+      #expect(!entry.cause.isEmpty && !entry.remedy.isEmpty, "\(entry.name)")
+      #expect(entry.cause.hasSuffix("."), "\(entry.name)")
+    }
+  }
+
+  @Test("Reasons, states, methods, kinds and settings are explained")
+  func topics() async throws {
+    #expect(try await explain("providerBackoff").contains("sdkctl refresh ID"))
+    let both = try await explain("reauthNeeded")
+    #expect(both.contains("reason") && both.contains("state"), "\(both)")
+    #expect(try await explain("token.get").contains("minTTL?"))
+    #expect(try await explain("zendesk.chat").contains("account_key"))
+    #expect(try await explain("refresh.margin").contains("zendesk.chat refresh.margin"))
+    #expect(try await explain("noDaemon").contains("exit"))
+  }
+
+  @Test("Reasons and states need no daemon, and an unknown topic comes with the nearest")
+  func withoutDaemon() async throws {
+    let fails: @Sendable (String, JSON) throws -> JSON = { _, _ in throw SDKError(.store, .keyMissing, "No.").rpcError }
+    #expect(await run.status("explain", "locked", "-o", "json", answer: fails) == 0)
+    let found = try JSONParser.parse(run.output).arrayValue ?? []
+    #expect(found.map { $0["type"]?.stringValue } == ["reason", "state"])
+    let wrong = Run()
+    #expect(await wrong.status("explain", "expiredJTW", answer: fails) == 2)
+    #expect(wrong.errors.contains("did you mean expiredJWT?"))
+  }
+
+  @Test("The methods of a reason are those that declare it")
+  func methods() {
+    let reference = ErrorReference(document: [
+      "methods": [
+        ["name": "a.one", "errors": [["$ref": "#/components/errors/x"]]], ["name": "a.two", "errors": []],
+        ["name": "b.one", "errors": [["data": ["properties": ["reason": ["enum": ["network"]]]]]]],
+      ],
+      "x-errors": [["$ref": "#/components/errors/y"]],
+      "components": [
+        "errors": [
+          "x": [
+            "code": 1, "data": ["allOf": [["type": "object"], ["properties": ["reason": ["enum": ["network"]]]]]],
+          ],
+          "y": ["code": 2, "data": ["properties": ["reason": ["enum": ["rateLimit"]]]]],
+        ]
+      ],
+    ])
+    #expect(reference.methods(with: "network") == ["a.one", "b.one"])
+    #expect(reference.isOfEveryMethod("rateLimit") && !reference.isOfEveryMethod("network"))
+    #expect(reference.markdown.contains("| `network` | `a.one`, `b.*` |") || reference.markdown.contains("`b.one`"))
+  }
+}
