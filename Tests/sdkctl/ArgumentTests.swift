@@ -49,6 +49,14 @@ struct ArgumentTests {
     #expect(CommandLineOrder.asksForJSON(line) == expected)
   }
 
+  @Test("A verb that is parsed by itself is the one of its name")
+  func frequentVerbs() throws {
+    let names = CommandRoot.configuration.subcommands.compactMap { $0.configuration.commandName }
+    let frequent = names.compactMap { name in CommandRoot.frequentVerb(name).map { (name, $0) } }
+    #expect(frequent.count == 6)
+    for (name, verb) in frequent { #expect(verb.configuration.commandName == name) }
+  }
+
   @Test func everyVerbHasItsOptionsAndAName() {
     let verbs = CommandRoot.configuration.subcommands.flatMap { verb in
       verb.configuration.subcommands.isEmpty ? [verb] : verb.configuration.subcommands

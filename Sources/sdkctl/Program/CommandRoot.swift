@@ -41,3 +41,18 @@ struct CommandRoot: AsyncParsableCommand {
         subcommands: [ExplainVerb.self, WhoamiVerb.self, CallVerb.self, CompletionVerb.self]),
     ])
 }
+
+extension CommandRoot {
+  /// Returns the verb of this name if scripts run it often.
+  static func frequentVerb(_ name: String) -> (any Verb.Type)? {
+    switch name {
+    case "token": TokenVerb.self
+    case "exec": ExecVerb.self
+    case "open": OpenVerb.self
+    case "list": ListVerb.self
+    case "show": ShowVerb.self
+    case "storage": StorageVerb.self
+    default: nil
+    }
+  }
+}

@@ -23,10 +23,14 @@ enum Program {
     var verb: (any Verb)?
     var context: CommandContext?
     do {
-      let command = try await CommandRoot.asyncParseAsRoot(arguments)
+      var command: any ParsableCommand
+      if let frequent = await frequentVerb(arguments) {
+        command = frequent
+      } else {
+        command = try await CommandRoot.asyncParseAsRoot(arguments)
+      }
       guard let parsed = command as? any Verb else {
         // `help` and groups of verbs, which throw the text to print.
-        var command = command
         try command.run()
         return 0
       }
@@ -51,6 +55,14 @@ enum Program {
       if let verb, let context { await failure.addHints(for: verb, context) }
       return report(failure, arguments, errors)
     }
+  }
+
+  /// Parses the verbs that scripts run often by themselves. The parser would set up all verbs to find one.
+  ///
+  /// Returns `nil` for other verbs and for every line with a mistake, which the parser then reports.
+  private static func frequentVerb(_ arguments: [String]) async -> (any ParsableCommand)? {
+    guard let name = arguments.first, let verb = CommandRoot.frequentVerb(name) else { return nil }
+    return try? await verb.asyncParse(Array(arguments.dropFirst()))
   }
 
   /// Prints the help or the version, or reports a command line that can't be parsed.
