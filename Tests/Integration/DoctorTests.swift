@@ -36,6 +36,24 @@ import Testing
     #expect(found["vendor"]?.first?.hasSuffix("(desk) answers; its clock is this machine's.") == true)
   }
 
+  @Test("A daemon that was started by hand tells an admin its paths, so that all checks can be made")
+  func allChecksByHand() throws {
+    let desk = try Desk.open(configuration: "[limits]\nconnections = 5\n")
+    let info = try desk.connect().call("daemon.info")
+    #expect(info["paths"]?["state"]?.stringValue == desk.state.path)
+    #expect(info["paths"]?["configuration"]?.stringValue == desk.configuration.path)
+    let found = try findings(try run(desk, ["doctor", "--timeout", "60s", "-o", "json"]).output)
+    for check in ["configuration", "key", "disk"] {
+      #expect(found[check]?.count == 1 && found[check]?.first?.hasPrefix("skipped") == false, "\(check): \(found)")
+    }
+    #expect(
+      found["key"]?.first?.hasPrefix("ok The state is sealed with \(desk.state.path)/root.key") == true, "\(found)")
+    #expect(try desk.sdkctl(["backup", "one"]).status == 0)
+    #expect(try desk.sdkctl(["backup", "list"]).output.contains("one "))
+    let stranger = try desk.calls(uid: 65534, "daemon.info", [:])
+    #expect(stranger.first?["result"]?["pid"] != nil && stranger.first?["result"]?["paths"] == nil, "\(stranger)")
+  }
+
   @Test func whatIsBrokenIsFound() throws {
     let desk = try Desk.open()
     let line = try desk.connect()

@@ -17,6 +17,7 @@ import Testing
     #expect(top.exit(within: 10) == 0, "\(top.logText)")
     let text = try String(contentsOf: output, encoding: .utf8)
     #expect(text.contains("1 noUser") && text.contains("METHOD"))
+    #expect(text.contains("\ndesk      zendesk.messaging  noUser"), "\(text)")
     let row = text.split(separator: "\n").first { $0.hasPrefix("daemon.info") }?.split(separator: " ") ?? []
     #expect(row.count > 3 && row[1] != "0", "\(text)")
     #expect(!text.contains("\u{1B}"))

@@ -54,7 +54,8 @@ struct TopTests {
   }
 
   @Test func theTextHasAllOfIt() throws {
-    let text = try frame(Self.text(calls: 0, fast: 0), Self.text(calls: 50, failed: 2, fast: 50))
+    let frame = try frame(Self.text(calls: 0, fast: 0), Self.text(calls: 50, failed: 2, fast: 50))
+    let text = TopPage(frame: frame, instances: [])
       .text(at: Timestamp(secondsSince1970: 1_000_003_700), hasColour: false)
     for part in [
       "sdkd       0.1.0, up 1 h 1 min", "calls      26/s, 1/s failed", "instances  4, 3 authenticated, 1 locked",
@@ -74,9 +75,52 @@ struct TopTests {
   func latenciesHaveTheirUnit(value: Double, text: String) { #expect(Figure.latency(value) == text) }
 
   @Test func linesAreCutToTheScreen() {
-    #expect(ScreenText.clipped("abcdef", to: 3) == "abc")
-    #expect(ScreenText.clipped("\u{1B}[1mabc\u{1B}[0mdef", to: 4) == "\u{1B}[1mabc\u{1B}[0md")
-    #expect(ScreenText.fitted("a\nb\nc", columns: 9, rows: 2) == "\u{1B}[Ha\u{1B}[K\r\nb\u{1B}[K\u{1B}[J")
+    #expect(ScreenText.clipped("abcdef", to: 3) == "ab…")
+    #expect(ScreenText.clipped("abc", to: 3) == "abc")
+    #expect(ScreenText.clipped("\u{1B}[1mabc\u{1B}[0mdef", to: 4) == "\u{1B}[1mabc\u{1B}[0m…")
+    #expect(ScreenText.fitted("a\nb\nc", columns: 9, rows: 2) == "\u{1B}[Ha\u{1B}[K\r\n…\u{1B}[K\u{1B}[J")
+  }
+
+  private func instance(_ id: String, _ state: String, ends: Double? = nil, error: String? = nil) -> JSON {
+    var object = Samples.instance(id, state: state).objectValue ?? [:]
+    object["expiresAt"] = ends.map { .string(Timestamp(secondsSince1970: $0).description) }
+    object["lastError"] = error.map { ["reason": .string($0), "at": "2001-09-09T01:46:40.000Z"] }
+    return .object(object)
+  }
+
+  @Test("Instances have a row each, in the chosen order")
+  func instanceRows() throws {
+    let frame = try frame(Self.text(calls: 0, fast: 0), Self.text(calls: 1, fast: 1))
+    let instances = [
+      instance("a", "authenticated", ends: 2_000_000_000), instance("b", "reauthNeeded"),
+      instance("c", "authenticated", ends: 1_000_009_000, error: "network"), instance("d", "locked"),
+    ]
+    func order(_ sort: TopPage.Sort) -> String {
+      TopPage(frame: frame, instances: instances, sort: sort).sorted(at: .now)
+        .map { $0["instance"]?.stringValue ?? "" }.joined()
+    }
+    #expect(order(.attention) == "dbca")
+    #expect(order(.name) == "abcd")
+    #expect(order(.expiry) == "cabd")
+    #expect(order(.state) == "acdb")
+    let text = TopPage(frame: frame, instances: instances)
+      .text(at: Timestamp(secondsSince1970: 1_000_000_300), hasColour: false)
+    #expect(text.contains("\nc         test.kind  authenticated  alice  2 h 25 min   network, 5 min ago\n"), "\(text)")
+  }
+
+  @Test("A page fits its screen, says what it leaves out, and ends with the keys", arguments: [18, 24, 60])
+  func pagesFit(_ rows: Int) throws {
+    let frame = try frame(Self.text(calls: 0, fast: 0), Self.text(calls: 1, fast: 1))
+    let instances = (0..<100).map { instance("i\($0)", "authenticated") }
+    for view in TopPage.View.allCases {
+      let lines = TopPage(frame: frame, instances: instances, view: view)
+        .text(at: Timestamp(secondsSince1970: 1_000_000_300), hasColour: false, rows: rows)
+        .split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines.count == rows, "\(view)")
+      #expect(lines.last?.hasPrefix("q quit · s sort: attention · v view: \(view)") == true)
+      #expect(lines.contains { $0.hasPrefix("… ") && $0.hasSuffix(" more") } == (view != .methods))
+      if view != .instances { #expect(lines.contains { $0.hasPrefix("METHOD") }, "\(view)") }
+    }
   }
 
   @Test func onceIsTwoLooks() async throws {
@@ -85,7 +129,7 @@ struct TopTests {
       ["contentType": "x", "text": .string(Self.text(calls: run.calls.count * 10, fast: 0))]
     }
     #expect(await run.status("top", "--once", "--interval", "0.1", answer: answer) == 0)
-    #expect(run.calls.map(\.method) == ["daemon.metrics", "daemon.metrics"])
+    #expect(run.calls.map(\.method) == ["daemon.metrics", "daemon.metrics", "instance.list"])
     #expect(run.output.contains("token.get"))
     #expect(!run.output.contains("\u{1B}"))
     let json = Run()

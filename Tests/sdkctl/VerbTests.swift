@@ -36,6 +36,12 @@ struct VerbTests {
     #expect(run.output == "{\n  \"x\": 1\n}\n{\n  \"y\": []\n}\n{}\n")
   }
 
+  @Test("call warns where the effect ends with the command")
+  func callOfWhatEnds() async {
+    #expect(await run.status("call", "events.subscribe") == 0)
+    #expect(run.errors.contains("sdkctl events --follow keeps one"))
+  }
+
   @Test func eventsOfThePastInPages() async throws {
     let answer: @Sendable (String, JSON) -> JSON = { _, params in
       let isFirst = params["since"] == "c0"

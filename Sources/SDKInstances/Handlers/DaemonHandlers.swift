@@ -10,6 +10,8 @@ public struct DaemonFacts: Sendable {
   public var startedAt: Timestamp
   /// The number of earlier starts on this state.
   public var restartCount: Int
+  /// The paths of its files, which only admins get.
+  public var paths: DaemonInfo.Paths?
   /// The limits for callers other than admins.
   public var limits: @Sendable () -> [String: Double]
   /// The proxy to the vendors.
@@ -27,7 +29,8 @@ public struct DaemonFacts: Sendable {
 
   /// Facts.
   public init(
-    pid: Int, startedAt: Timestamp, restartCount: Int, limits: @escaping @Sendable () -> [String: Double],
+    pid: Int, startedAt: Timestamp, restartCount: Int, paths: DaemonInfo.Paths? = nil,
+    limits: @escaping @Sendable () -> [String: Double],
     proxy: @escaping @Sendable () -> DaemonInfo.Result.Proxy? = { nil },
     problems: @escaping @Sendable () -> [DaemonHealth.Check],
     metrics: @escaping @Sendable () async -> DaemonMetrics.Result,
@@ -38,6 +41,7 @@ public struct DaemonFacts: Sendable {
     self.pid = pid
     self.startedAt = startedAt
     self.restartCount = restartCount
+    self.paths = paths
     self.limits = limits
     self.proxy = proxy
     self.problems = problems
@@ -58,7 +62,8 @@ enum DaemonHandlers {
       DaemonInfo.Result(
         name: "sdkd", version: SDKVersion.program, apiVersion: SDKVersion.api, pid: facts.pid,
         startedAt: facts.startedAt, kinds: registry.kindNames, limits: facts.limits(), restartCount: facts.restartCount,
-        proxy: registry.access.isAdmin(context.peer) ? facts.proxy() : nil)
+        proxy: registry.access.isAdmin(context.peer) ? facts.proxy() : nil,
+        paths: registry.access.isAdmin(context.peer) ? facts.paths : nil)
     }
     router.register(DaemonHealth.self) { _, context in health(registry, facts, context) }
     router.register(DaemonMetrics.self) { _, _ in await facts.metrics() }

@@ -39,8 +39,11 @@ struct GlobalOptions: ParsableArguments {
         + "--watch and --follow.", valueName: "duration"))
   var timeout: Seconds?
 
+  @Flag(help: "Show each call and its result on standard error, with secrets masked.")
+  var trace = false
+
   /// The options that take no value, as words of a command line.
-  static let words: Set<String> = ["--user", "--system", "--no-headers"]
+  static let words: Set<String> = ["--user", "--system", "--no-headers", "--trace"]
   /// The options that take a value, as words of a command line.
   static let wordsWithValue: Set<String> = [
     "-H", "--host", "--socket", "--tenant", "-o", "--output", "--template", "--timeout",

@@ -8,7 +8,10 @@ struct ConfigurationCheck {
 
   var finding: Finding {
     guard let file = place.configuration else {
-      return Finding(.skipped, "configuration", "Which files it reads, only who started the daemon knows.")
+      return Finding(.skipped, "configuration", "Only an admin is told which files the daemon reads.")
+    }
+    if access(file, F_OK) != 0, errno == ENOENT {
+      return Finding(.ok, "configuration", "There is no \(file); everything has its default.")
     }
     let ended: ChildProcess.Ended
     do throws(ChildProcess.Failure) {

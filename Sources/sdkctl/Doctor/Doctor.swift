@@ -26,7 +26,8 @@ struct Doctor {
     let units = UnitCheck.findings(of: place, until: .now + Self.hurry / 2)
     add([SocketCheck(place: place, caller: caller).finding] + units, next: "the daemon")
     let daemon = await reach()
-    guard let info = daemon.info else { return found + daemon.findings + around(within: Self.hurry) }
+    guard let info = daemon.info else { return found + daemon.findings + around(place, within: Self.hurry) }
+    let place = place.adding(info)
     let isAdmin = await self.isAdmin()
     let instances = (try? await context.instances(InstanceList.Params())) ?? []
     let rights = await RightsCheck(caller: caller, context: context).findings(instances, isAdmin: isAdmin)
@@ -34,7 +35,7 @@ struct Doctor {
     guard context.budget.left > .zero else {
       // Findings based on unanswered calls would be wrong, so they are left out.
       let message = "The daemon has not answered all questions in \(limit)."
-      return found + [unanswered(message)] + around(within: Self.hurry)
+      return found + [unanswered(message)] + around(place, within: Self.hurry)
     }
     add(daemon.findings + rights, next: "the instances")
     add(instances.flatMap(Self.state), next: "the token providers")
@@ -47,11 +48,11 @@ struct Doctor {
       exceptions: info["proxy"]?["exceptions"]?.arrayValue?.compactMap(\.stringValue) ?? [],
       knowsProxy: isAdmin)
     add(vendors.findings(), next: "configuration, key, disk, clock and journal")
-    return found + around(within: Self.leisure)
+    return found + around(place, within: Self.leisure)
   }
 
   /// Returns the findings of the checks that need no daemon.
-  private func around(within limit: Duration) -> [Finding] {
+  private func around(_ place: DaemonPlace, within limit: Duration) -> [Finding] {
     let deadline = ContinuousClock.now + limit
     return [
       ConfigurationCheck(place: place, deadline: deadline).finding,
@@ -71,7 +72,7 @@ struct Doctor {
     do {
       let info = try await context.ask(DaemonInfo.self, Empty())
       let took = start.duration(to: .now) / .milliseconds(1)
-      return (info, [Self.daemon(info, milliseconds: took)] + (await health()))
+      return (info, [daemon(info, milliseconds: took)] + (await health()))
     } catch {
       let failure = CommandFailure(error)
       let message = failure?.message ?? "The daemon can't be asked."
@@ -92,7 +93,7 @@ struct Doctor {
   /// The time limit of the calls to the daemon, as text.
   private var limit: String { Elapsed.text(seconds: (context.timeout?.duration ?? Self.patience) / .seconds(1)) }
 
-  private static func daemon(_ info: JSON, milliseconds: Double) -> Finding {
+  private func daemon(_ info: JSON, milliseconds: Double) -> Finding {
     func word(_ name: String) -> String { info[name].map(MemberTable.word) ?? "?" }
     let started = info["startedAt"]?.stringValue.flatMap({ Timestamp($0) })
     let uptime = started.map { ", up \(Elapsed.text(seconds: .now - $0))" } ?? ""
@@ -101,7 +102,8 @@ struct Doctor {
     guard word("version") == SDKVersion.program else {
       return Finding(
         .warning, "daemon", text + " This sdkctl is \(SDKVersion.program).",
-        advice: "restart the daemon after an upgrade: systemctl restart sdkd.service")
+        advice: "restart the daemon after an upgrade"
+          + (place.unit == nil ? "" : ": " + place.systemctl("restart", "service", byHand: "")))
     }
     return Finding(.ok, "daemon", text)
   }
@@ -119,7 +121,7 @@ struct Doctor {
       return Finding(
         isFailing ? .failing : .warning, "health", "\(name): \(detail)",
         advice: place.unit.map { "journalctl \(place.mode == .user ? "--user " : "")-x -p warning -u \($0).service" }
-          ?? "read what it wrote to standard error")
+          ?? "read its log, which is its standard error")
     }
   }
 

@@ -10,7 +10,7 @@ struct DiskCheck {
 
   var finding: Finding {
     guard let state = place.state else {
-      return Finding(.skipped, "disk", "Where the state is, only who started the daemon knows.")
+      return Finding(.skipped, "disk", "Only an admin is told where the daemon keeps its state.")
     }
     var system = statvfs()
     guard statvfs(state, &system) == 0 else {
@@ -54,12 +54,19 @@ struct KeyCheck {
   let deadline: ContinuousClock.Instant
 
   var finding: Finding {
-    guard let state = place.state, place.mode == .user || caller.uid == 0 else {
-      return Finding(.skipped, "key", "Only root can look at the key.", advice: "run sdkctl doctor as root")
+    guard let state = place.state else {
+      return Finding(.skipped, "key", "Only an admin is told where the daemon keeps its state and key.")
     }
+    var directory = stat()
+    guard caller.uid == 0 || stat(state, &directory) == 0 && directory.st_uid == caller.uid else {
+      return Finding(
+        .skipped, "key", "Only root and the daemon's user can look at the key.", advice: "run sdkctl doctor as root")
+    }
+    // Only the units of the machine and of tenants load a credential.
+    let hasUnit = place.unit != nil && place.mode != .user
     let tenant: String? = if case .tenant(let name) = place.mode { name } else { nil }
     let credentials = CredentialStore(tenant: tenant)
-    if place.mode != .user, credentials.has(CredentialStore.current) { return credential(credentials, tenant) }
+    if hasUnit, credentials.has(CredentialStore.current) { return credential(credentials, tenant) }
     let file = "\(state)/root.key"
     var status = stat()
     guard lstat(file, &status) == 0 else {
@@ -68,7 +75,7 @@ struct KeyCheck {
     guard status.st_mode & 0o077 == 0 else {
       return Finding(.failing, "key", "\(file) can be read by others.", advice: "chmod 600 \(file)")
     }
-    guard place.mode != .user else { return Finding(.ok, "key", "The state is sealed with \(file), mode 600.") }
+    guard hasUnit else { return Finding(.ok, "key", "The state is sealed with \(file), mode 600.") }
     return Finding(
       .warning, "key", "The key lies beside what it seals, in \(file).",
       advice: "sdkctl \(tenant.map { "--tenant \($0) " } ?? "")key init, which makes it a credential of the unit")
@@ -111,7 +118,7 @@ struct JournalCheck {
 
   var finding: Finding {
     guard let unit = place.unit else {
-      return Finding(.skipped, "journal", "The daemon has no unit; what it says is where it was started.")
+      return Finding(.skipped, "journal", "The daemon has no unit; its log is its standard error.")
     }
     let manager = place.mode == .user ? ["--user"] : []
     let words = ["journalctl"] + manager + ["--no-pager", "-n", "1", "-o", "cat", "-u", "\(unit).service"]

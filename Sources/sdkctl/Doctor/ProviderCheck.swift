@@ -49,6 +49,6 @@ struct ProviderCheck {
     let last = words?["lastRun"]?.stringValue.map { "its provider \($0); " } ?? ""
     return Finding(
       .warning, "provider", "\(id): \(last)\(state).",
-      advice: "read why: journalctl -u sdkd.service SDKD_INSTANCE=\(id); then sdkctl refresh \(id)")
+      advice: "read why: sdkctl logs \(id); then sdkctl refresh \(id)")
   }
 }

@@ -11,6 +11,8 @@ struct CommandContext {
   let presenter: Presenter
   /// The daemon on another machine; `nil` for one on this machine.
   let remote: RemoteHost?
+  /// The trace of the calls; `nil` without `--trace`.
+  let trace: Trace?
   /// The value of `--timeout`.
   let timeout: Seconds?
   /// The time for calls to the daemon.
@@ -27,6 +29,7 @@ struct CommandContext {
     self.input = input
     presenter = Presenter(
       format: options.output, template: options.template, hasHeaders: !options.noHeaders, output: output)
+    trace = options.trace ? Trace() : nil
     timeout = options.timeout
     budget = CallBudget(options.timeout?.duration ?? CallBudget.standard)
   }
@@ -72,8 +75,25 @@ struct CommandContext {
   ) async throws -> JSON {
     try await budget.spend { left in
       let limit = isTimed && timeout != nil ? left + Self.grace : left
-      return try await client.call(
-        method, params, ordering: ordering, timeout: isWaiting && timeout == nil ? nil : limit)
+      return try await traced(method, params) {
+        try await client.call(
+          method, params, ordering: ordering, timeout: isWaiting && timeout == nil ? nil : limit)
+      }
+    }
+  }
+
+  /// Runs a call, and shows it and its result with `--trace`.
+  private func traced(_ method: String, _ params: JSON, _ call: () async throws -> JSON) async throws -> JSON {
+    guard let trace else { return try await call() }
+    let (id, start) = (trace.next(), ContinuousClock.now)
+    try errors.line(trace.request(id, method, params))
+    do {
+      let result = try await call()
+      try errors.line(trace.result(id, result, after: start.duration(to: .now)))
+      return result
+    } catch {
+      try errors.line(trace.failure(id, error, after: start.duration(to: .now)))
+      throw error
     }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import JSONRPC
 import SDKClient
 
 /// The daemon that a command is for, with the files and units of its mode (`operations.md`, "Files").
@@ -19,6 +20,8 @@ struct DaemonPlace {
   let mode: Mode
   /// The path of its socket.
   let socket: String
+  /// The paths that the daemon itself has told.
+  private var told: JSON?
 
   /// Determines the daemon at a location.
   ///
@@ -58,9 +61,17 @@ struct DaemonPlace {
     }
   }
 
-  /// The path of its configuration file; `nil` if it is started by hand, since the path is then unknown.
+  /// Returns the place with the paths that `daemon.info` tells admins.
+  func adding(_ info: JSON) -> DaemonPlace {
+    var copy = self
+    copy.told = info["paths"]
+    return copy
+  }
+
+  /// The path of its configuration file; `nil` if it is started by hand and has not told the path.
   var configuration: String? {
-    switch mode {
+    if let path = told?["configuration"]?.stringValue { return path }
+    return switch mode {
     case .system: "/etc/sdkd/sdkd.toml"
     case .tenant(let name): "/etc/sdkd-tenants/\(name)/sdkd.toml"
     case .user: "\(Self.folder("XDG_CONFIG_HOME", ".config"))/sdkd/sdkd.toml"
@@ -68,9 +79,10 @@ struct DaemonPlace {
     }
   }
 
-  /// The directory of its state; `nil` if it is started by hand.
+  /// The directory of its state; `nil` if it is started by hand and has not told the path.
   var state: String? {
-    switch mode {
+    if let path = told?["state"]?.stringValue { return path }
+    return switch mode {
     case .system: "/var/lib/sdkd"
     case .tenant(let name): "/var/lib/sdkd-tenants/\(name)"
     case .user: "\(Self.folder("XDG_STATE_HOME", ".local/state"))/sdkd"

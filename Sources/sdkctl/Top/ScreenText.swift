@@ -2,12 +2,15 @@
 enum ScreenText {
   /// Returns the lines that fit, each cleared to its end, from the top of the screen.
   static func fitted(_ text: String, columns: Int, rows: Int) -> String {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix(max(1, rows))
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    if lines.count > max(1, rows) { lines = lines.prefix(max(1, rows) - 1) + ["…"] }
     return "\u{1B}[H" + lines.map { clipped($0, to: columns) + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J"
   }
 
-  /// Returns the first `columns` characters of a line; colours have no width.
+  /// Returns a line that has at most `columns` characters; `…` stands for what was cut off. Colours have no width.
   static func clipped(_ line: Substring, to columns: Int) -> String {
+    let isTooLong = visibleWidth(of: line) > columns
+    let columns = isTooLong ? columns - 1 : columns
     var result = ""
     var width = 0
     var isCommand = false
@@ -21,9 +24,26 @@ enum ScreenText {
       } else if width < columns {
         result.append(character)
         width += 1
+      } else if isTooLong, width == columns {
+        result.append("…")
+        width += 1
       }
     }
     return result
+  }
+
+  private static func visibleWidth(of line: Substring) -> Int {
+    var (width, isCommand) = (0, false)
+    for character in line {
+      if character == "\u{1B}" {
+        isCommand = true
+      } else if isCommand {
+        isCommand = character != "m"
+      } else {
+        width += 1
+      }
+    }
+    return width
   }
 }
 

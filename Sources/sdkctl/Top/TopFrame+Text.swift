@@ -2,15 +2,15 @@ import JSONRPC
 import SDKProtocol
 
 extension TopFrame {
-  /// Returns the frame as text for people.
-  func text(at time: Timestamp, hasColour: Bool) -> String {
+  /// Returns the summary for people: calls, clients, instances, providers, vendors, the store and the process.
+  func summary(at time: Timestamp) -> Table {
     var rows: [[Table.Cell]] = [
       row("sdkd", [version] + (uptime(at: time.secondsSince1970).map { ["up \(Elapsed.text(seconds: $0))"] } ?? [])),
       row("calls", callWords), row("clients", clientWords), row("instances", instanceWords),
       [.init("providers", .bold), .init(providerWords.joined(separator: ", "), isFailing ? .bad : .plain)],
     ]
     rows += [row("vendors", vendorWords), row("store", storeWords), row("process", processWords)]
-    return Table(header: [], rows: rows).text(hasColour: hasColour) + "\n" + methodTable.text(hasColour: hasColour)
+    return Table(header: [], rows: rows)
   }
 
   private func row(_ name: String, _ words: [String]) -> [Table.Cell] {
@@ -84,7 +84,8 @@ extension TopFrame {
     ]
   }
 
-  private var methodTable: Table {
+  /// The methods for people, the busiest first.
+  var methodTable: Table {
     Table(
       header: ["METHOD", "CALLS/S", "FAILED/S", "P50", "P99", "TOTAL"],
       rows: methods.map { method in

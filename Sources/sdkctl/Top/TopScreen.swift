@@ -32,25 +32,40 @@ final class TopScreen {
 
   deinit { Self.restore() }
 
-  /// Shows a text in place of the previous one.
-  func show(_ text: String) throws {
-    var size = winsize()
-    let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
-    try output.text(
-      ScreenText.fitted(text, columns: isKnown ? Int(size.ws_col) : 80, rows: isKnown ? Int(size.ws_row) : 24))
+  /// What ended a wait.
+  enum Event {
+    /// The time of the next frame.
+    case time
+    /// The user wants to leave.
+    case quit
+    /// The user pressed another key.
+    case key(UInt8)
   }
 
-  /// Waits until the time of the next frame. Returns `false` when the user wants to leave.
-  func wait(until end: ContinuousClock.Instant) -> Bool {
+  /// The columns and rows of the terminal.
+  var size: (columns: Int, rows: Int) {
+    var size = winsize()
+    let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
+    return isKnown ? (Int(size.ws_col), Int(size.ws_row)) : (80, 24)
+  }
+
+  /// Shows a text in place of the previous one.
+  func show(_ text: String) throws {
+    let size = size
+    try output.text(ScreenText.fitted(text, columns: size.columns, rows: size.rows))
+  }
+
+  /// Waits until the time of the next frame, or for a key.
+  func wait(until end: ContinuousClock.Instant) -> Event {
     let hasKeys = Self.before != nil
     while true {
       let left = Int32(clamping: Int64((end - .now) / .milliseconds(1)))
-      if left <= 0 { return true }
+      if left <= 0 { return .time }
       var keyboard = pollfd(fd: hasKeys ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0)
       guard poll(&keyboard, 1, left) > 0 else { continue }
       var key: UInt8 = 0
-      guard read(STDIN_FILENO, &key, 1) == 1 else { return false }
-      if key == UInt8(ascii: "q") || key == UInt8(ascii: "Q") { return false }
+      guard read(STDIN_FILENO, &key, 1) == 1 else { return .quit }
+      return key == UInt8(ascii: "q") || key == UInt8(ascii: "Q") ? .quit : .key(key)
     }
   }
 

@@ -24,9 +24,16 @@ struct CallVerb: Verb {
 
   func run(in context: CommandContext) async throws {
     let result = try await context.call(method, try object(context.input))
+    if let remark = Self.remarks[method] { try context.errors.line("sdkctl: warning: \(remark)") }
     guard context.presenter.isForPeople else { return try context.presenter.show(result) }
     try context.presenter.indented(result)
   }
+
+  /// Remarks on methods whose effect ends with the connection, and so with this command.
+  private static let remarks = [
+    "events.subscribe": "The subscription ended with this command. sdkctl events --follow keeps one.",
+    "delegate.attach": "The delegate was detached at the end of this command. A delegate needs a program that stays.",
+  ]
 
   private func object(_ input: Input) throws -> JSON {
     guard let params else { return [:] }

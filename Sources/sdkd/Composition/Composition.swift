@@ -87,7 +87,7 @@ struct Composition {
     let (router, methods, shortcuts) = Handlers.router(
       registry: registry, kinds: Kinds.all,
       facts: DaemonFacts(
-        pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
+        pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount, paths: paths.published,
         limits: { live.current.limits.published }, proxy: { network.shown },
         problems: { [report.health] + metrics.checks + watch.checks + keeping.checks },
         metrics: { [meters] in await meters.text() },

@@ -1,6 +1,7 @@
 import DelegateBridge
 import Glibc
 import SDKKinds
+import SDKProtocol
 
 /// The paths of a daemon's files: as given, otherwise the defaults of its mode (`operations.md`, "Files").
 struct DaemonPaths: Sendable {
@@ -70,5 +71,19 @@ struct DaemonPaths: Sendable {
 
   private static var userName: String? {
     getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) }
+  }
+}
+
+extension DaemonPaths {
+  /// The paths as `daemon.info` tells them to admins: absolute, since the reader has another working directory.
+  var published: DaemonInfo.Paths {
+    DaemonInfo.Paths(
+      configuration: Self.absolute(config), state: Self.absolute(state), socket: Self.absolute(socket))
+  }
+
+  private static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    return "\(String(cString: folder))/\(path)"
   }
 }

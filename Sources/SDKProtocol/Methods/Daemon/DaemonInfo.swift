@@ -6,7 +6,8 @@ public enum DaemonInfo: SDKMethod {
   public static let summary = "What this daemon is."
   public static let documentation = """
     The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
-    for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the vendors.
+    for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
+    vendors, and the paths of the configuration, the state and the socket.
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
@@ -40,6 +41,29 @@ public enum DaemonInfo: SDKMethod {
 
   public typealias Params = Empty
 
+  /// The paths of a daemon's files.
+  public struct Paths: RPCValue, Hashable {
+    /// The configuration file, which need not exist.
+    public var configuration: String
+    /// The state directory.
+    public var state: String
+    /// The control socket.
+    public var socket: String
+
+    /// Creates the paths.
+    public init(configuration: String, state: String, socket: String) {
+      self.configuration = configuration
+      self.state = state
+      self.socket = socket
+    }
+
+    public static let jsonSchema = JSONSchema.object([
+      .required("configuration", .string(), "the configuration file, which need not exist"),
+      .required("state", .string(), "the state directory"),
+      .required("socket", .string(), "the control socket"),
+    ])
+  }
+
   /// The result of `daemon.info`.
   public struct Result: RPCValue {
     /// The daemon's name: `sdkd`.
@@ -60,11 +84,13 @@ public enum DaemonInfo: SDKMethod {
     public var restartCount: Int
     /// The proxy to the vendors, for admins; `nil` for direct connections.
     public var proxy: Proxy?
+    /// The paths of the daemon's files; for admins only.
+    public var paths: Paths?
 
     /// Creates a result with these members.
     public init(
       name: String, version: String, apiVersion: String, pid: Int, startedAt: Timestamp, kinds: [String],
-      limits: [String: Double], restartCount: Int, proxy: Proxy? = nil
+      limits: [String: Double], restartCount: Int, proxy: Proxy? = nil, paths: Paths? = nil
     ) {
       self.name = name
       self.version = version
@@ -75,6 +101,7 @@ public enum DaemonInfo: SDKMethod {
       self.limits = limits
       self.restartCount = restartCount
       self.proxy = proxy
+      self.paths = paths
     }
 
     /// An HTTP proxy, without its credentials.
@@ -108,6 +135,7 @@ public enum DaemonInfo: SDKMethod {
       .required("restartCount", .integer(minimum: 0), "how often it was started on this state before"),
       .optional(
         "proxy", Proxy.jsonSchema, "for admins: the proxy to the vendors, where an instance has none of its own"),
+      .optional("paths", Paths.jsonSchema, "where its files are; for admins only"),
     ])
   }
 }
