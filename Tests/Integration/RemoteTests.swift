@@ -60,7 +60,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "made"))
   }
 
-  @Test("Events are followed over ssh, and over a restart of the daemon there")
+  @Test("Events are followed over ssh")
   func following() throws {
     let desk = try Desk.open()
     let ssh = try standIn(desk)
