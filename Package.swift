@@ -91,7 +91,7 @@ let checks: [Target] =
     .testTarget(
       name: "IntegrationTests",
       dependencies: ["JSONRPC", "OpenMetrics", "SandboxServer", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
-      path: "Tests/Integration", exclude: ["Counterparts/Programs", "Fixtures", "Support/typist.py"],
+      path: "Tests/Integration", exclude: ["Counterparts/Programs", "Fixtures", "Guides", "Support/typist.py"],
       swiftSettings: settings),
     .executableTarget(
       name: "nio-echo", dependencies: [.nioCore, .nioPosix], path: "Tests/Benchmarks/NIOEcho", swiftSettings: settings),

@@ -2,21 +2,24 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// The example on the documentation page for app authors, run as it is written.
+/// The programs on the documentation page about events, run as they are written.
 @Suite struct EventDocumentationTests {
   private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Packaging/documentation/events.md")
 
-  @Test func theAppOfThePagePrintsEachEventOnce() throws {
+  @Test(arguments: [["python3", "python", "app.py"], ["node", "js", "app.mjs"]])
+  func `The program of the page prints each event once`(language: [String]) throws {
     let text = try String(contentsOf: Self.page, encoding: .utf8)
-    let block = try #require(text.components(separatedBy: "```python\n").last?.components(separatedBy: "```").first)
+    let blocks = text.components(separatedBy: "```\(language[1])\n")
+    #expect(blocks.count == 2)
+    let block = try #require(blocks.last?.components(separatedBy: "```").first)
     let desk = try Desk.open(configuration: "[events]\nretention = { count = 6 }\n")
-    let app = try desk.write("app.py", block)
+    let app = try desk.write(language[2], block)
     let out = desk.folder.appendingPathComponent("events")
     let place = desk.folder.appendingPathComponent("place")
     func run() throws -> Program {
       try Program(
-        "/usr/bin/env", ["python3", app.path, desk.socket, place.path],
+        "/usr/bin/env", [language[0], app.path, desk.socket, place.path],
         output: out, log: desk.folder.appendingPathComponent("app.err"))
     }
     func printed() -> [String] {
@@ -39,7 +42,7 @@ import Testing
     try desk.create("three", on: try desk.connect())
     EventWriter(desk.socket, instance: "one", times: 20).wait()
     program = try run()
-    let missed = "something was missed: read the state again"
+    let missed = "events were missed: read the state again"
     let kept = Array(repeating: "one instanceUpdated", count: 6)
     let created = ["one", "two", "three"].map { "\($0) instanceCreated" }
     try eventually("it has caught up", within: 30) { printed().count == 10 }

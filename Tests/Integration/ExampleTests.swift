@@ -84,7 +84,7 @@ import Testing
     for _ in 0..<3 { try update(third) }
     try third.call("messaging.logoutUser", ["instance": "desk"])
     try eventually("the logout is seen", program) {
-      let shown = lines().last { $0.hasPrefix("user ") || $0.hasPrefix("no session") }
+      let shown = lines().last { $0.hasPrefix("user ") || $0.hasPrefix("please sign in") }
       return lines().contains("event userLoggedOut desk") && shown?.hasPrefix("user alice") == false
     }
     #expect(updates() == before + 6)
@@ -125,30 +125,68 @@ import Testing
     #expect(program.logText.contains("instanceNotFound"))
   }
 
-  @Test(arguments: [["python3", "python"], ["node", "js"], ["sh", "sh"]])
-  func `The snippets of the app guide run`(language: [String]) throws {
+  @Test(arguments: examples) func `Looking who is signed in creates no user at the vendor`(example: [String]) throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    let (program, lines) = try start(example, desk)
+    defer { end(program) }
+    try eventually("it has looked", program) { lines().contains("please sign in") }
+    #expect(try line.call("instance.get", ["instance": "desk"])["state"] == "noUser")
+  }
+
+  /// The code blocks in a language of the guide for apps.
+  private func snippets(_ language: String) throws -> [String] {
     let guide = Self.folder.deletingLastPathComponent().appendingPathComponent("documentation/app-guide.md")
-    let blocks = try String(contentsOf: guide, encoding: .utf8).components(separatedBy: "```\(language[1])\n")
+    return try String(contentsOf: guide, encoding: .utf8).components(separatedBy: "```\(language)\n")
       .dropFirst().compactMap { $0.components(separatedBy: "```").first }
-    #expect(!blocks.isEmpty)
+  }
+
+  /// Runs a program in an interpreter to its end and expects success. Returns its output.
+  private func run(_ interpreter: String, _ text: String, as name: String, _ desk: Desk, jwt: String) throws -> String {
+    let output = desk.folder.appendingPathComponent("\(name).out")
+    let program = try Program(
+      "/usr/bin/env",
+      [interpreter, try desk.write(name, text).path, try desk.write("\(name).jwt", jwt).path],
+      environment: [
+        "SDKD_SOCKET": desk.socket, "SANDBOX": KindSample.sandbox,
+        "PATH": "\(Program.directory.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")",
+      ], output: output, log: desk.folder.appendingPathComponent("\(name).err"))
+    #expect(program.exit(within: 120) == 0, "\(program.logText)")
+    return try String(contentsOf: output, encoding: .utf8)
+  }
+
+  private func openFrontDesk() throws -> (Desk, jwt: String) {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("front-desk", on: line)
     let jwt = try Vendor.mint("alice")
     try line.call("messaging.loginUser", ["instance": "front-desk", "jwt": .string(jwt)])
+    return (desk, jwt)
+  }
+
+  /// The snippets of a language are one program. `Guides/guide.…` follows them and calls what they define.
+  @Test(arguments: [["python3", "python", "guide.py"], ["node", "js", "guide.mjs"]])
+  func `The snippets of the guide for apps are one program that works`(language: [String]) throws {
+    let driver = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("Guides/\(language[2])")
+    let blocks = try snippets(language[1])
+    #expect(blocks.count >= 8)
+    let text = try (blocks + [String(contentsOf: driver, encoding: .utf8)]).joined(separator: "\n")
+    let (desk, jwt) = try openFrontDesk()
+    let output = try run(language[0], text, as: language[2], desk, jwt: jwt)
+    #expect(output.contains("Authorization") && output.contains("all snippets were run"))
+    #expect(!output.contains(jwt))
+  }
+
+  @Test func `The shell snippets of the guide for apps run`() throws {
+    let blocks = try snippets("sh")
+    #expect(!blocks.isEmpty)
+    let (desk, jwt) = try openFrontDesk()
     for (number, block) in blocks.enumerated() {
-      let file = try desk.write("snippet\(number).mjs", "\(language[0] == "sh" ? "set -eu\n" : "")\(block)")
-      let output = desk.folder.appendingPathComponent("snippet\(number).out")
-      let program = try Program(
-        "/usr/bin/env", [language[0], file.path],
-        environment: [
-          "SDKD_SOCKET": desk.socket,
-          "PATH": "\(Program.directory.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")",
-        ], output: output, log: desk.folder.appendingPathComponent("snippet\(number).err"))
-      #expect(program.exit(within: 60) == 0, "\(program.logText)")
-      let text = try String(contentsOf: output, encoding: .utf8)
-      #expect(text.contains("Authorization"))
-      #expect(!text.contains(jwt))
+      let output = try run("sh", "set -eu\n\(block)", as: "snippet\(number).sh", desk, jwt: jwt)
+      #expect(output.contains("Authorization"))
+      #expect(!output.contains(jwt))
     }
   }
 }

@@ -3,7 +3,8 @@
 //
 //     SDKD_SOCKET=/run/sdkd/sdkd.sock ./front-desk.mjs front-desk [--delegate PROGRAM]
 //
-// The standard library only. It reads on over restarts of the daemon and sees each event once. Tokens are never printed.
+// It needs the standard library only. It continues after restarts of the daemon and sees each event once. It never prints a
+// token, and looking changes nothing: no user is created at the vendor.
 import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -12,7 +13,7 @@ import { parseArgs } from 'node:util';
 
 const PASSING = new Set(['shuttingDown', 'rateLimit', 'tooManyInFlight', 'tooManySubscriptions', 'storeUnavailable']);
 
-/** The daemon refused; `reason` is the stable name, the message says what to do. */
+/** An error that the daemon returned. `reason` is its stable name; the message says what to do. */
 class DaemonError extends Error {
   constructor({ code, message, data = {} }) {
     super(message);
@@ -23,7 +24,7 @@ class DaemonError extends Error {
 /** There is no connection, or it ended without an answer. */
 class ConnectionLost extends Error {}
 
-/** One connection: calls, events, and questions that the daemon asks. */
+/** One connection: calls, events, and the daemon's questions. */
 class Connection {
   #socket;
   #answer;
@@ -50,7 +51,7 @@ class Connection {
     createInterface({ input: socket, crlfDelay: Infinity }).on('line', (line) => this.#take(line));
   }
 
-  /** The result of a method; throws a DaemonError when it is refused, ConnectionLost when there is no answer. */
+  /** Returns the result of a method. Throws a DaemonError for an error, ConnectionLost if there is no answer. */
   call(method, params = {}, timeout = 30_000) {
     if (this.#isOver) return Promise.reject(new ConnectionLost('the connection has ended'));
     const id = ++this.#lastId;
@@ -69,7 +70,7 @@ class Connection {
     });
   }
 
-  /** What the daemon says unasked, in order, until the connection ends. */
+  /** The notifications of the daemon, in order, until the connection ends. */
   async *notifications() {
     for (;;) {
       while (this.#queue.length) yield this.#queue.shift();
@@ -99,10 +100,10 @@ class Connection {
     } else if (id !== undefined) {
       this.#reply(id, params);
     } else if (method === '$/cancelRequest') {
-      this.#questions.get(params.id)?.abort(); // The answer is needed no more.
+      this.#questions.get(params.id)?.abort(); // The answer is no longer needed.
     } else {
       this.#queue.push({ method, params });
-      if (this.#queue.length > 4096) this.close(); // Nobody takes them; come back with the cursor.
+      if (this.#queue.length > 4096) this.close(); // They are not handled fast enough: reconnect with the cursor.
       this.#wake();
     }
   }
@@ -110,7 +111,7 @@ class Connection {
   async #reply(id, question) {
     const controller = new AbortController();
     this.#questions.set(id, controller);
-    let reply = { result: { defer: true } }; // Unless we know, whoever is next may.
+    let reply = { result: { defer: true } }; // The next delegate, or the provider, may have an answer.
     try {
       if (this.#answer) reply = await this.#answer(question, controller.signal);
     } catch (error) {
@@ -130,15 +131,15 @@ class Connection {
   }
 }
 
-/** What an app does with it. */
+/** A program that shows the user and follows the events of one instance. */
 class FrontDesk {
-  #cursor; // Keep it in a file to see also what happens while the app does not run.
+  #cursor; // Keep it in a file to see also what happens while this program is not running.
 
   constructor(path, instance, delegate) {
     Object.assign(this, { path, instance, delegate });
   }
 
-  /** Follows for ever; a connection that was lost is made again, later and later. */
+  /** Follows until the program ends. Connects again after a loss, with growing pauses. */
   async run() {
     for (let pause = 50; ; pause = Math.min(pause * 2, 2000)) {
       let connection;
@@ -164,17 +165,18 @@ class FrontDesk {
     }
   }
 
-  /** The user, and how a request to the vendor looks. Opening a session is a read: it may be repeated. */
+  /** Shows the user, and which headers carry the token. Both calls only read. */
   async #show(connection) {
+    const { instance } = this;
+    const user = await connection.call('instance.currentUser', { instance });
+    if (!user.authenticated) return console.log('please sign in');
     try {
-      const session = await connection.call('session.open', { instance: this.instance, minTTL: '30s' });
-      if (!session.visible) return console.log(`no session: ${session.reason}`);
-      const user = session.user.externalId ?? session.user.id ?? 'a guest';
-      const headers = Object.keys(session.token?.http?.headers ?? {}).sort();
-      console.log(`user ${user}, endpoint ${session.endpoint.baseUrl ?? '-'}, headers ${JSON.stringify(headers)}`);
+      const token = await connection.call('token.get', { instance, minTTL: '30s', http: true });
+      const headers = JSON.stringify(Object.keys(token.http.headers).sort());
+      console.log(`user ${user.externalId ?? user.id}, headers ${headers}`);
     } catch (error) {
-      if (error.code !== -32010) throw error;
-      console.log(`no session: ${error.reason}`); // Nobody is signed in, or has to sign in again: a state to show.
+      if (![-32010, -32030, -32040].includes(error.code)) throw error;
+      console.log(`no token: ${error.reason}`); // The user is gone, or no token can be had now: a state to show.
     }
   }
 
@@ -183,7 +185,7 @@ class FrontDesk {
       if (method === 'events.event') {
         const { type, instance, cursor } = params.event;
         console.log(`event ${type} ${instance}`);
-        this.#cursor = cursor; // After it was dealt with, not before.
+        this.#cursor = cursor; // After the event was handled, not before.
         if (['userLoggedIn', 'userLoggedOut', 'identityChanged'].includes(type)) await this.#show(connection);
       } else if (method === 'events.gap') {
         console.log('gap: events were missed, so the state is read again');
@@ -191,19 +193,19 @@ class FrontDesk {
         await this.#show(connection);
         await connection.call('events.resume', { subscription: params.subscription, since: this.#cursor });
       } else if (method === 'daemon.closing') {
-        console.log('daemon is closing'); // Its end follows, and then the way back.
+        console.log('daemon is closing'); // The connection ends next; run() connects again.
       }
     }
   }
 
-  /** Asks a program of ours for a token, as `delegate.getToken` and `delegate.invalidAuth` want. */
+  /** Answers `delegate.getToken` and `delegate.invalidAuth` with the output of a program. */
   #token({ question, user }, signal) {
     const pass = { result: { defer: true } };
     if (!['getToken', 'invalidAuth'].includes(question)) return pass;
     return new Promise((resolve) => {
       execFile(this.delegate, [user?.externalId ?? ''], { signal }, (error, output) => {
         if (error?.code === 77) {
-          resolve({ error: { code: -32040, message: 'The owner says no.', data: { reason: 'providerDenied' } } });
+          resolve({ error: { code: -32040, message: 'This user is denied.', data: { reason: 'providerDenied' } } });
         } else {
           resolve(error || !output.trim() ? pass : { result: { token: output.trim() } });
         }

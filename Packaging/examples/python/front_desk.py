@@ -3,7 +3,8 @@
 
     SDKD_SOCKET=/run/sdkd/sdkd.sock ./front_desk.py front-desk [--delegate PROGRAM]
 
-The standard library only. It reads on over restarts of the daemon and sees each event once. Tokens are never printed.
+It needs the standard library only. It continues after restarts of the daemon and sees each event once. It never prints a token,
+and looking changes nothing: no user is created at the vendor.
 """
 import argparse
 import asyncio
@@ -19,7 +20,7 @@ PASSING = {"shuttingDown", "rateLimit", "tooManyInFlight", "tooManySubscriptions
 
 
 class DaemonError(Exception):
-    """The daemon refused; `reason` is the stable name, the message says what to do."""
+    """An error that the daemon returned. `reason` is its stable name; the message says what to do."""
 
     def __init__(self, error):
         super().__init__(error["message"])
@@ -29,16 +30,16 @@ class DaemonError(Exception):
 
 
 class Denied(Exception):
-    """A delegate says no for good."""
+    """The delegate denies this user for good."""
 
 
 class Connection:
-    """One connection: calls, events, and questions that the daemon asks."""
+    """One connection: calls, events, and the daemon's questions."""
 
     @classmethod
     async def open(cls, path, answer=None):
         reader, writer = await asyncio.open_unix_connection(path, limit=4 << 20)
-        # Whoever listens gets secrets: it must be root, ourselves, the user sdkd, or whom root gave a tenant's socket.
+        # The process at the other end gets secrets. It must run as root, as us, as sdkd, or behind a tenant's socket.
         raw = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         uid = struct.unpack("3i", raw)[1]
         if uid not in (0, os.geteuid()) and uid != sdkd_uid() and not is_tenants(path):
@@ -53,7 +54,7 @@ class Connection:
         self.pump = asyncio.create_task(self.read())
 
     async def call(self, method, timeout=30, **params):
-        """The result of a method; DaemonError when it is refused, ConnectionError when there is no answer."""
+        """Returns the result of a method. Raises DaemonError for an error, ConnectionError if there is no answer."""
         if self.pump.done():
             raise ConnectionError("the connection has ended")
         self.last_id = call = self.last_id + 1
@@ -76,7 +77,7 @@ class Connection:
             while line := await self.reader.readline():
                 self.take(json.loads(line))
                 if self.notifications.qsize() > 4096:
-                    raise ValueError("nobody takes the events; come back with the cursor")
+                    raise ValueError("events arrive faster than they are handled; reconnecting with the cursor")
         except (OSError, ValueError) as error:
             print(f"connection: {error}", file=sys.stderr)
         finally:
@@ -108,9 +109,9 @@ class Connection:
             result = await self.answer(message["params"]) if self.answer else {"defer": True}
             self.send({"id": message["id"], "result": result})
         except Denied:
-            error = {"code": -32040, "message": "The owner says no.", "data": {"reason": "providerDenied"}}
+            error = {"code": -32040, "message": "This user is denied.", "data": {"reason": "providerDenied"}}
             self.send({"id": message["id"], "error": error})
-        except Exception as error:  # Whoever is next may know; what went wrong here stays here.
+        except Exception as error:  # The next delegate, or the provider, may have an answer.
             print(f"delegate: {type(error).__name__}", file=sys.stderr)
             self.send({"id": message["id"], "result": {"defer": True}})
         finally:
@@ -122,7 +123,7 @@ class Connection:
 
 
 def is_tenants(path):
-    """Whether a socket is a tenant's, and only root can have put it there: such a daemon has a user of the moment."""
+    """Whether a socket is a tenant's and only root can have made it. Such a daemon has a dynamic user, so its uid says nothing."""
     folder = os.path.dirname(path)
     if folder != "/run/sdkd-tenants":
         return False
@@ -138,14 +139,14 @@ def sdkd_uid():
 
 
 class FrontDesk:
-    """What an app does with it."""
+    """A program that shows the user and follows the events of one instance."""
 
     def __init__(self, path, instance, delegate=None):
         self.path, self.instance, self.delegate = path, instance, delegate
-        self.cursor = None  # Keep it in a file to see also what happens while the app does not run.
+        self.cursor = None  # Keep it in a file to see also what happens while this program is not running.
 
     async def run(self):
-        """Follows for ever; a connection that was lost is made again, later and later."""
+        """Follows until the program ends. Connects again after a loss, with growing pauses."""
         pause = 0.05
         while True:
             connection = None
@@ -172,18 +173,17 @@ class FrontDesk:
             pause = min(pause * 2, 2)
 
     async def show(self, connection):
-        """The user, and how a request to the vendor looks. Opening a session is a read: it may be repeated."""
+        """Shows the user, and which headers carry the token. Both calls only read."""
+        user = await connection.call("instance.currentUser", instance=self.instance)
+        if not user["authenticated"]:
+            return say("please sign in")
         try:
-            session = await connection.call("session.open", instance=self.instance, minTTL="30s")
+            token = await connection.call("token.get", instance=self.instance, minTTL="30s", http=True)
         except DaemonError as error:
-            if error.code != -32010:  # Nobody is signed in, or has to sign in again: a state to show.
+            if error.code not in (-32010, -32030, -32040):  # The user is gone, or no token can be had now: a state to show.
                 raise
-            return say(f"no session: {error.reason}")
-        if not session["visible"]:
-            return say(f"no session: {session.get('reason', '')}")
-        user = session["user"].get("externalId") or session["user"].get("id") or "a guest"
-        headers = session.get("token", {}).get("http", {}).get("headers", {})
-        say(f"user {user}, endpoint {session['endpoint'].get('baseUrl', '-')}, headers {sorted(headers)}")
+            return say(f"no token: {error.reason}")
+        say(f"user {user.get('externalId') or user.get('id')}, headers {sorted(token['http']['headers'])}")
 
     async def follow(self, connection):
         while notification := await connection.notifications.get():
@@ -191,7 +191,7 @@ class FrontDesk:
             if method == "events.event":
                 event = params["event"]
                 say(f"event {event['type']} {event['instance']}")
-                self.cursor = event["cursor"]  # After it was dealt with, not before.
+                self.cursor = event["cursor"]  # After the event was handled, not before.
                 if event["type"] in ("userLoggedIn", "userLoggedOut", "identityChanged"):
                     await self.show(connection)
             elif method == "events.gap":
@@ -200,10 +200,10 @@ class FrontDesk:
                 await self.show(connection)
                 await connection.call("events.resume", subscription=params["subscription"], since=self.cursor)
             elif method == "daemon.closing":
-                say("daemon is closing")  # Its end follows, and then the way back.
+                say("daemon is closing")  # The connection ends next; run() connects again.
 
     async def answer(self, question):
-        """Asks a program of ours for a token, as `delegate.getToken` and `delegate.invalidAuth` want."""
+        """Answers `delegate.getToken` and `delegate.invalidAuth` with the output of a program."""
         if question["question"] not in ("getToken", "invalidAuth"):
             return {"defer": True}
         user = (question.get("user") or {}).get("externalId", "")
@@ -211,7 +211,7 @@ class FrontDesk:
         try:
             output, _ = await process.communicate()
         except asyncio.CancelledError:
-            process.kill()  # The answer is needed no more.
+            process.kill()  # The answer is no longer needed.
             raise
         if process.returncode == 77:
             raise Denied

@@ -3,21 +3,23 @@
 #
 #     SDKD_SOCKET=/run/sdkd/sdkd.sock ./front-desk.sh front-desk
 #
-# sdkctl reads on over restarts of the daemon and shows each event once. Tokens are never printed.
+# sdkctl continues after restarts of the daemon and prints each event once. No token is printed, and looking changes nothing:
+# no user is created at the vendor.
 set -eu
 instance=${1:?usage: front-desk.sh INSTANCE}
 sdkctl=${SDKCTL:-sdkctl}
 
 show() {
   status=0
-  session=$("$sdkctl" open "$instance" --template '{visible} {user.externalId}') || status=$?
+  line=$("$sdkctl" show "$instance" --template '{user.authenticated} {user.externalId}') || status=$?
   case $status in
     0)
-      user=${session#* }
-      if [ "${session%% *}" = true ]; then echo "user ${user:-a guest}"; else echo "no session"; fi
+      case $line in
+        "true "*) echo "user ${line#true }" ;;
+        *) echo "please sign in" ;;
+      esac
       ;;
-    6) echo "no session" ;;           # Nobody is signed in: a state to show.
-    3 | 75) echo "try again later" ;; # No daemon, or the vendor can't be reached.
+    3 | 75) echo "try again later" ;; # No daemon, or no answer in time.
     *) exit "$status" ;;
   esac
 }
@@ -25,5 +27,5 @@ show() {
 show
 "$sdkctl" events "$instance" --follow --template '{type} {instance}' | while read -r type id; do
   echo "event $type $id"
-  case $type in userLoggedIn | userLoggedOut | identityChanged) show ;; esac
+  case $type in userLoggedIn | userLoggedOut | identityChanged | authenticationFailed) show ;; esac
 done

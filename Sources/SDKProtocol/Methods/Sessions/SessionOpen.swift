@@ -3,11 +3,12 @@ public import JSONRPC
 /// `session.open`: returns the data that an app needs to open a conversation.
 public enum SessionOpen: SDKMethod {
   public static let name = "session.open"
-  public static let summary = "All that an app needs to open a conversation."
+  public static let summary = "Opens the conversation, and returns all that an app needs for it."
   public static let documentation = """
-    The user, the credential with the way to put it on a request, and where the vendor is. Makes an anonymous
-    user when there is none and the kind and its settings allow it. `visible: false` with a `reason` when
-    nothing may be shown. Errors: as token.get, but for a missing user.
+    Opens the conversation; to show who is signed in, call instance.currentUser, which only reads. Returns the user,
+    the credential with the way to put it on a request, and where the vendor is. May act at the vendor: with
+    zendesk.messaging it creates an anonymous user if nobody is signed in and the setting `anonymous` is not `never`.
+    `visible: false` comes with a `reason` if nothing may be shown. Errors: as token.get, but for a missing user.
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
