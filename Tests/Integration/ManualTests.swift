@@ -35,6 +35,8 @@ import Testing
       // Checks the page as lintian does.
       let shown = try told(desk, "/usr/bin/man", ["--warnings", "-E", "UTF-8", "-l", page])
       #expect(shown.error.isEmpty, "\(name): \(shown.error)")
+      let wide = shown.output.split(separator: "\n").filter { $0.count > 80 }
+      #expect(wide.isEmpty, "\(name): \(wide)")
       pages[name] = shown.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
       #expect(try told(desk, "/usr/bin/mandoc", ["-Tlint", "-Wwarning", page]).output.isEmpty, "\(name)")
       #expect(try told(desk, "/usr/bin/lexgrog", [page]).output.contains(" - "), "\(name)")
