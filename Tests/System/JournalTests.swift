@@ -56,8 +56,8 @@ import Testing
         #expect(catalog.contains("\(id) sdkd: "), "\(id) has no text")
       }
       let explained = try await machine.sh("journalctl --sync; journalctl -x --no-pager SDKD_INSTANCE=desk").output
-      #expect(explained.contains("Subject: The token of desk was renewed"))
-      #expect(explained.contains("Subject: The token provider of desk is left alone for a while"))
+      #expect(explained.contains("Subject: The token of desk was refreshed"))
+      #expect(explained.contains("Subject: The token provider of desk is paused"))
       let ready = try await machine.messageID("The daemon serves")
       #expect(try await machine.journal("MESSAGE_ID=\(ready)", "_SYSTEMD_UNIT=sdkd.service").count == 1)
     }
