@@ -11,7 +11,7 @@ public protocol AnsweringBridge: Sendable {
   ///   - provider: the configured token provider, if there is one.
   ///   - owner: the uid whose share of long runs this counts against. `nil` for an instance that a file defines, which
   ///     has a share of its own.
-  /// - Throws: the provider's reasons of `protocol.md`; `shuttingDown` when the calling task was cancelled.
+  /// - Throws: the provider's reasons of sdkd-protocol(7); `shuttingDown` when the calling task was cancelled.
   func ask(
     _ question: BridgeQuestion, of key: BridgeKey, provider: ProviderConfiguration?, owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer

@@ -1,6 +1,6 @@
 public import SDKProtocol
 
-/// The provider's reasons of `protocol.md`, each with a sentence that states what happened and what to do next.
+/// The provider's reasons of sdkd-protocol(7), each with a sentence that states what happened and what to do next.
 extension SDKError {
   /// No provider is configured and no delegate is attached.
   static let noProvider = SDKError(

@@ -2,7 +2,7 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// A development server on loopback that imitates the vendors of the SDKs (`vendors.md` 10).
+/// A development server on loopback that imitates the vendors of the SDKs.
 ///
 /// It verifies signatures, can be scripted to fail, and keeps everything in memory. Never run it in production: its
 /// keys are public and it shows every secret that it receives.

@@ -83,7 +83,7 @@ public struct StoredPush: Sendable, Hashable {
   }
 }
 
-/// A pending delivery to the vendor, which outlives a wipe of its instance (`sdks.md`, rule 3). It is sealed under a
+/// A pending delivery to the vendor, which outlives a wipe of its instance (`rows.md`, R3). It is sealed under a
 /// key of its own, which is destroyed when the entry is deleted.
 public struct StoredOutboxEntry: Sendable, Hashable {
   /// The maximum number of entries for one instance.

@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// The thirteen rules that all kinds share (`sdks.md`, "Common to all five"), each tested where it shows best.
+/// The thirteen rules that all kinds share (`rows.md`, R1 to R13), each tested where it shows best.
 @Suite struct CommonRuleTests {
   /// The kinds that send a request to the vendor when a user signs in.
   static let exchanging = KindSample.all.filter { $0.exchange != nil }

@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// The field failures that matter most, for every kind that can have them (`vendors.md` 10, the list at its end).
+/// The field failures that matter most, for every kind that can have them.
 @Suite struct CrossSDKTests {
   @Test(arguments: KindSample.all)
   func X1_twoInstancesOfOneKindNeverMix(sample: KindSample) throws {

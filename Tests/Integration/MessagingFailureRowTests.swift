@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// The failures of `vendors.md` 10 for Messaging: each leaves user and identity as its row says, also after a restart.
+/// The scripted failures for Messaging: each leaves user and identity as its row says, also after a restart.
 @Suite struct MessagingFailureRowTests {
   private static let user: JSONObject = ["route": "GET /v2/apps/*/appusers/*"]
   private static let login: JSONObject = ["route": "POST /v2/apps/*/login"]

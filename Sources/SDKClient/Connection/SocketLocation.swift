@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The location of a daemon's socket (`protocol.md`, "Transport").
+/// The location of a daemon's socket (sdkd-protocol(7)).
 public enum SocketLocation: Sendable, Hashable {
   /// The path in `SDKD_SOCKET`, else the user's daemon if its socket exists, else the system's.
   case automatic

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The directory of the sockets of tenants' daemons (`operations.md`, "Files").
+/// The directory of the sockets of tenants' daemons (sdkd(8)).
 struct TenantSockets {
   /// The directory in which `sdkd@NAME.socket` creates the tenants' sockets.
   static let system = TenantSockets(directory: "/run/sdkd-tenants")

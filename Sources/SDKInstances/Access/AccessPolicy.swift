@@ -1,6 +1,6 @@
 public import SDKProtocol
 
-/// The access rules: the daemon's own, and the evaluation of an instance's (`protocol.md`, "Who may call").
+/// The access rules: the daemon's own, and the evaluation of an instance's (sdkd-protocol(7)).
 public struct AccessPolicy: Sendable {
   /// Lets callers create instances whose ids begin with a prefix.
   public struct CreateRule: Sendable, Hashable {

@@ -62,7 +62,7 @@ public struct NetworkAddress: Sendable, Hashable {
   }
 }
 
-/// The addresses at which a connection to a vendor may end, after name resolution (`protocol.md`, "Who may call").
+/// The addresses at which a connection to a vendor may end, after name resolution (sdkd-protocol(7)).
 public enum AddressRule: Sendable, Hashable, CaseIterable {
   /// Any address that is not link-local, because an admin named the host.
   case anywhere

@@ -1,6 +1,6 @@
 public import SDKProtocol
 
-/// The hosts that URLs from outside an instance's definition may lead to (`protocol.md`, "Who may call"). Such URLs
+/// The hosts that URLs from outside an instance's definition may lead to (sdkd-protocol(7)). Such URLs
 /// come from vendor responses, channel keys, providers and callers other than admins.
 public struct SuppliedURLRule: Sendable, Hashable {
   private let isFree: Bool

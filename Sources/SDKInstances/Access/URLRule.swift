@@ -1,6 +1,6 @@
 public import SDKProtocol
 
-/// The URLs that an instance may contact (`sdks.md`: every URL is a setting; plain HTTP is for loopback only).
+/// The URLs that an instance may contact (every URL is a setting; plain HTTP is for loopback only).
 public enum URLRule {
   /// The parts of a URL that determine its destination.
   public struct Parts: Sendable, Hashable {

@@ -44,7 +44,7 @@ extension AuthenticationMachine.Notice {
 }
 
 extension InstanceCore {
-  /// Returns the event of a notice, with the data that `protocol.md` defines.
+  /// Returns the event of a notice, with the data that sdkd-protocol(7) defines.
   func event(
     _ notice: AuthenticationMachine.Notice, of state: ServiceState, result: SignedIn?, _ context: StepContext
   ) -> InstanceChange.NewEvent {

@@ -1,7 +1,7 @@
 import DelegateBridge
 import SDKProtocol
 
-/// The errors of delegates, with the provider's reasons of `protocol.md`.
+/// The errors of delegates, with the provider's reasons of sdkd-protocol(7).
 extension SDKError {
   /// The delegate denied the user.
   static let delegateDenied = SDKError(

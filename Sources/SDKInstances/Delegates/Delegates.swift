@@ -4,7 +4,7 @@ public import SDKProtocol
 import StateStore
 import Synchronization
 
-/// The connections that are attached with `delegate.attach` (`protocol.md`, "Delegates").
+/// The connections that are attached with `delegate.attach` (sdkd-protocol(7)).
 ///
 /// A question goes to the delegate attached last, then to the earlier ones. A delegate that fails, times out or has
 /// lost the role is skipped.

@@ -1,7 +1,7 @@
 import JSONRPC
 import SDKProtocol
 
-/// The bounds of replies (`protocol.md`, "size").
+/// The bounds of replies (sdkd-protocol(7)).
 enum ReplyBound {
   /// The maximum size of a reply as JSON text.
   static let maximumBytes = 60 << 10

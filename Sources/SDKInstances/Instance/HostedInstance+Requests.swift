@@ -3,7 +3,7 @@ import SDKProtocol
 
 extension HostedInstance {
   /// Sends a request in the user's name. If the vendor refuses the credential, sends it once more with a renewed one
-  /// (`sdks.md`, M6).
+  /// (`rows.md`, M6).
   ///
   /// - Returns: the answer, with the identity and the epoch of the request that got it.
   func replaying<T: Sendable>(

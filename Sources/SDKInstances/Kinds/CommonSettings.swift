@@ -1,7 +1,7 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// The settings that all kinds have (`sdks.md`, "Settings").
+/// The settings that all kinds have (sdkd.toml(5)).
 public struct CommonSettings: Sendable, Hashable {
   /// The seconds that one request to the vendor may take.
   public var timeout: Double

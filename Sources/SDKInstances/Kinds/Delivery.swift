@@ -1,6 +1,6 @@
 public import SDKProtocol
 
-/// A notification that the vendor must still get, although its identity may be gone (`sdks.md`, common rule 3).
+/// A notification that the vendor must still get, although its identity may be gone (`rows.md`, R3).
 /// Examples are a revocation, the removal of a push registration and the retry of a logout.
 public struct Delivery: Sendable, Hashable, Codable {
   /// Its name in `instance.get`.

@@ -82,7 +82,7 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
     return try await enter(state, as: identity.user, expiresAt: credential.credential.expiresAt)
   }
 
-  /// Brings a user online at the installation, in the order of `vendors.md` 5.3.
+  /// Brings a user online at the installation, in the order that the vendor's SDK keeps.
   private func enter(
     _ state: EdnaState, as user: User, expiresAt: Timestamp?
   ) async throws(SDKError) -> SignedIn {

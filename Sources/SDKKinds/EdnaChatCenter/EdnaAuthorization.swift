@@ -8,7 +8,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// A call of `chatCenter.authorize` (`sdks.md`, E1 to E5).
+/// A call of `chatCenter.authorize` (`rows.md`, E1 to E5).
 struct EdnaAuthorization {
   private let params: ChatCenterAuthorize.Params
   private let auth: EdnaAuth

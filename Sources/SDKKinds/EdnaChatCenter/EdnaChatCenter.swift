@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// The edna Chat Center SDK (seed 004; `sdks.md` section 5; `vendors.md` sections 5 and 9.5).
+/// The edna Chat Center SDK.
 public struct EdnaChatCenter: SDKKind {
   /// Creates the kind.
   public init() {}

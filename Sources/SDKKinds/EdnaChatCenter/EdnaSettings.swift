@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The settings of a Chat Center instance (`sdks.md`, "Settings").
+/// The settings of a Chat Center instance (sdkd.toml(5)).
 struct EdnaSettings: RPCValue, Hashable {
   /// The treatment of the former user's session at the vendor when another user is authorised.
   enum OnSwitch: String, Codable, CaseIterable { case keep, logout }

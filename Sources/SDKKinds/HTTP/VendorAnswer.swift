@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// A vendor's response, sorted by its meaning (`vendors.md` 9).
+/// A vendor's response, sorted by its meaning.
 enum VendorAnswer {
   /// Status 2xx, with the body as JSON; `null` for an empty body.
   case accepted(JSON)

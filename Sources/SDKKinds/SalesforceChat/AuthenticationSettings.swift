@@ -2,8 +2,8 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Authentication settings from an app or the owner, checked without the network (`sdks.md` F1, F2; `vendors.md`
-/// section 6).
+/// Authentication settings from an app or the owner, checked without the network (`rows.md`, F1
+/// and F2).
 struct AuthenticationSettings: Sendable, Hashable {
   let account: SalesforceAccount
   let accessToken: Secret

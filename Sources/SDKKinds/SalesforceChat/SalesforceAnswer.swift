@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// A response of the vendor and its meaning (`vendors.md` 3.2 and 9.3). Refusals have three forms: `{error,
+/// A response of the vendor and its meaning. Refusals have three forms: `{error,
 /// error_description}` of the token services, `[{errorCode, message}]` of the REST API, and plain text of the identity
 /// services.
 struct SalesforceAnswer {

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// The Salesforce Service Chat SDK (seed 002; `sdks.md` section 3; `vendors.md` sections 3 and 9.3).
+/// The Salesforce Service Chat SDK.
 public struct SalesforceChat: SDKKind {
   /// Creates the kind.
   public init() {}

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The settings of a Service Chat instance (`sdks.md`, "Settings").
+/// The settings of a Service Chat instance (sdkd.toml(5)).
 struct SalesforceSettings: RPCValue, Hashable {
   var clientId: String
   var clientSecret: Secret?

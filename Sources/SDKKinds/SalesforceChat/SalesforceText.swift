@@ -21,7 +21,7 @@ enum SalesforceText {
   }
 }
 
-/// A user of an organisation, as the identity URL names them: `…/id/ORG/USER` (`vendors.md` 3.2).
+/// A user of an organisation, as the identity URL names them: `…/id/ORG/USER`.
 struct SalesforceUserID: Sendable, Hashable {
   /// The organisation's id.
   let organization: String

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Requests to the vendor: paths, headers and bodies of `vendors.md` 3.2 and 9.3.
+/// Requests to the vendor: paths, headers and bodies.
 struct SalesforceWire: Sendable {
   let settings: SalesforceSettings
   let common: CommonSettings

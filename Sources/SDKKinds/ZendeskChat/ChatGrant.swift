@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The id token that the vendor issues for a JWT (`vendors.md` 4.1).
+/// The id token that the vendor issues for a JWT.
 struct ChatGrant {
   let idToken: Secret
   /// The state to send with the next exchange.
@@ -43,7 +43,7 @@ struct ChatGrant {
     throw Self.refusal(words, details, response, token: token, hints: hints)
   }
 
-  /// Returns the error for the vendor's words, as listed in `vendors.md` 4.1.
+  /// Returns the error for the vendor's words.
   private static func refusal(
     _ words: String, _ details: String?, _ response: HTTPResponseParts, token: Secret, hints: [String]
   ) -> SDKError {

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// A visitor's JWT, checked without the network (`vendors.md` 4.2 and section 6).
+/// A visitor's JWT, checked without the network.
 struct ChatJWT {
   let externalId: String
   let name: String

@@ -3,7 +3,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The registration of a visitor on the chat socket (`vendors.md` 4.1). It sends the register frame and reads the
+/// The registration of a visitor on the chat socket. It sends the register frame and reads the
 /// acknowledgement. All later traffic on chat sockets is left to the app.
 struct ChatMediator: Sendable {
   /// The vendor's response to a register frame.

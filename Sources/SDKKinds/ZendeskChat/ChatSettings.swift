@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The settings of a Chat instance (`sdks.md`, "Settings").
+/// The settings of a Chat instance (sdkd.toml(5)).
 struct ChatSettings: RPCValue, Hashable {
   enum Fallback: String, Codable, CaseIterable { case anonymous, fail }
 

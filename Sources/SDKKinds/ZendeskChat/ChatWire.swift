@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The exchange of a JWT for an id token (`vendors.md` 4.1 and 9.4).
+/// The exchange of a JWT for an id token.
 struct ChatWire: Sendable {
   let settings: ChatSettings
   let services: AdapterServices

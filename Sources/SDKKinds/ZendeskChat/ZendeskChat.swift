@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// The Zendesk Chat SDK (seed 003; `sdks.md` section 4; `vendors.md` sections 4 and 9.4).
+/// The Zendesk Chat SDK.
 public struct ZendeskChat: SDKKind {
   /// Creates the kind.
   public init() {}

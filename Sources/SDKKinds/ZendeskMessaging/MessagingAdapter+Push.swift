@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Push: the one address of the instance's client at the vendor (`vendors.md` 1.2, `clients/{clientId}`).
+/// Push: the one address of the instance's client at the vendor.
 /// A logout at the vendor names the client and ends its push registration with it. So does another user's login. When a
 /// user is wiped without the vendor's knowledge, a delivery removes the registration.
 extension MessagingAdapter {

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The realtime socket: Bayeux on a WebSocket, with one subscription to the user's channel (`vendors.md` 1.2).
+/// The realtime socket: Bayeux on a WebSocket, with one subscription to the user's channel.
 extension MessagingAdapter {
   func keepsConnection(for identity: IdentityRecord) -> Bool {
     settings.realtime != .off && identity.user.id != nil && identity.credential != nil

@@ -118,7 +118,7 @@ extension MessagingAdapter {
   static func path(_ user: String) -> String { "appusers/\(PercentEncoding.segment(user))" }
 
   /// Sends a request with a user's credential, and once more after a 403. With a JWT, one silent login must succeed
-  /// before the second request, as in the vendor's SDK (`vendors.md` 1.5, 7).
+  /// before the second request, as in the vendor's SDK.
   func authorized(
     _ method: String, _ path: String, body: JSONObject? = nil, _ credential: Credential, of identity: IdentityRecord,
     at place: MessagingPlace

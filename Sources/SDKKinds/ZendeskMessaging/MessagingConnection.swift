@@ -126,7 +126,7 @@ actor MessagingConnection: RealtimeConnection {
         """))
   }
 
-  /// Returns the end after a refused subscription. It is a refusal of the credential (`vendors.md` 1.2), except with a
+  /// Returns the end after a refused subscription. It is a refusal of the credential, except with a
   /// code of 5xx, which is a fault of the server.
   private func refused(_ code: String?, _ description: String) -> RealtimeEnd {
     if code?.hasPrefix("5") == true {

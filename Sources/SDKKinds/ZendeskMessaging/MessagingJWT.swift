@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// A Messaging JWT, checked without the network (`vendors.md` 1.4 and section 6).
+/// A Messaging JWT, checked without the network.
 struct MessagingJWT {
   let externalId: String
   let name: String?

@@ -1,7 +1,7 @@
 import JSONRPC
 import SDKProtocol
 
-/// Checks for faults that the vendor refuses without an explanation (`vendors.md` 1.4): it answers "Invalid JWT" to all
+/// Checks for faults that the vendor refuses without an explanation: it answers "Invalid JWT" to all
 /// of them.
 enum MessagingLint {
   /// A fault that was found.

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The vendor's event `user:merge`, which names the surviving user (`vendors.md` 1.5, 11, and 1.6).
+/// The vendor's event `user:merge`, which names the surviving user.
 struct MessagingMerge: Hashable {
   let survivor: String
   let externalId: String?

@@ -41,7 +41,7 @@ struct MessagingPlace: Sendable, Hashable {
     }
   }
 
-  /// Reads the place from the vendor's settings (`vendors.md` 1.2, first row); `nil` when they are incomplete or
+  /// Reads the place from the vendor's settings; `nil` when they are incomplete or
   /// invalid.
   init?(_ json: JSON, settings: MessagingSettings) {
     let config = json["sunco_config"] ?? json["config"]

@@ -8,7 +8,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// The settings of a Messaging instance (`sdks.md`, "Settings").
+/// The settings of a Messaging instance (sdkd.toml(5)).
 struct MessagingSettings: RPCValue, Hashable {
   enum Anonymous: String, Codable, CaseIterable { case lazy, never }
   enum ConversationMode: String, Codable, CaseIterable { case single, multi }

@@ -1,7 +1,7 @@
 import JSONRPC
 import SDKProtocol
 
-/// The user response of `vendors.md` 1.2, with the parts that we use. Every part may be absent.
+/// The user response of the vendor, with the parts that we use. Every part may be absent.
 struct MessagingUser {
   let id: String?
   let name: String?

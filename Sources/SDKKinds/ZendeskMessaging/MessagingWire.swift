@@ -8,7 +8,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// Requests to the Messaging backend: paths, headers and bodies of `vendors.md` 1.2 and 1.3.
+/// Requests to the Messaging backend: paths, headers and bodies.
 struct MessagingWire: Sendable {
   /// The authorization of a request.
   enum Authorization {

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// The Zendesk Messaging SDK (seed 000; `sdks.md` section 1; `vendors.md` sections 1 and 9.1).
+/// The Zendesk Messaging SDK.
 public struct ZendeskMessaging: SDKKind {
   /// Creates the kind.
   public init() {}

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKProtocol
 
 /// The access token that the vendor issues for an identity: `{"authentication":{"access_token","user_id"}}`
-/// (`vendors.md` 2.1).
+///.
 struct SupportAccess {
   let token: Secret
   let userId: String

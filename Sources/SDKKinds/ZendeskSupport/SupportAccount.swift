@@ -3,7 +3,7 @@ import SDKInstances
 import SDKProtocol
 import Synchronization
 
-/// The authentication type of the account's users (`vendors.md` 2.1, first row), from the setting or the vendor.
+/// The authentication type of the account's users, from the setting or the vendor.
 ///
 /// An administrator can change it at any time. Before a value of the vendor refuses an identity, it is requested again,
 /// unless that happened less than `interval` seconds ago.
@@ -46,7 +46,7 @@ final class SupportAccount: Sendable {
 
   /// Returns the account's type. Requests it when it is unknown, or differs from `wanted` and may be outdated.
   ///
-  /// - Throws: `network` when the settings can't be read, whatever the reason (`sdks.md`, S3).
+  /// - Throws: `network` when the settings can't be read, whatever the reason (`rows.md`, S3).
   func authentication(
     _ identity: IdentityRecord, wanted: SupportIdentity.Authentication, at place: SupportWire.Place
   ) async throws(SDKError) -> SupportIdentity.Authentication {

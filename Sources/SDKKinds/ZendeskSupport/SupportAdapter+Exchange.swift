@@ -40,7 +40,7 @@ extension SupportAdapter {
       "The unique id stands for another user than before; a renewal never switches users. Clear the identity first.")
   }
 
-  /// Exchanges an identity for an access token (`vendors.md` 2.1).
+  /// Exchanges an identity for an access token.
   private func exchange(
     _ state: [String: Secret], hints: [String], from identity: IdentityRecord
   ) async throws(SDKError) -> SignedIn {
@@ -98,7 +98,7 @@ extension SupportAdapter {
     }
   }
 
-  /// Does nothing: the vendor has no such call. An access token ends when the vendor decides (`vendors.md` 2.5).
+  /// Does nothing: the vendor has no such call. An access token ends when the vendor decides.
   func signOut(
     _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) {}

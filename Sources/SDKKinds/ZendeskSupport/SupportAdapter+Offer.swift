@@ -17,7 +17,7 @@ extension SupportAdapter {
   /// - Parameters:
   ///   - isUsable: whether the credential of the present identity may be issued.
   ///   - refusing: whether a change of identity is refused.
-  /// - Returns: `nil` when there is nothing to do (`sdks.md`, S6).
+  /// - Returns: `nil` when there is nothing to do (`rows.md`, S6).
   /// - Throws: `identityChangeRefused`, `personalDataRefused`, `invalidName`, `invalidEmail`, `invalidIdentifier`,
   ///   `weakIdentifier`; `OwnerNeeded`.
   func offer(

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Push registrations at `/api/mobile/push_notification_devices` (`vendors.md` 2.1).
+/// Push registrations at `/api/mobile/push_notification_devices`.
 extension SupportAdapter {
   private static let devices = "/api/mobile/push_notification_devices"
   private static let unregister = "unregisterPush"

@@ -20,7 +20,7 @@ final class SupportAdapter: SDKAdapter, RenewsItself, RegistersForPush, LeavesCl
 
   private static func traits(_ settings: SupportSettings) -> SDKTraits {
     // The vendor's own SDK wipes a refused identity. sdkd locks and keeps it, unless a setting says otherwise
-    // (`sdks.md`, S9).
+    // (`rows.md`, S9).
     let end: AuthenticationPolicy.Consequence = settings.strictVendorWipe == true ? .logOut : .lock
     var policy = AuthenticationPolicy(
       onDenied: end, onBudgetSpent: end, onAnotherUser: .wipeOnSuccess, maxAttempts: settings.common.maxAttempts)
@@ -30,7 +30,7 @@ final class SupportAdapter: SDKAdapter, RenewsItself, RegistersForPush, LeavesCl
     policy.outlivesRefusedRenewal = true
     var traits = SDKTraits(common: settings.common, policy: policy)
     traits.missingUser = .noIdentity
-    // An agent stays an agent (`sdks.md`, S4).
+    // An agent stays an agent (`rows.md`, S4).
     traits.finalReason = .agentNotAllowed
     return traits
   }

@@ -2,8 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// An identity with everything by which the vendor distinguishes identities: type and fields (`vendors.md` 2.3 and
-/// 2.4). Absent and empty fields are equal, and texts are not trimmed.
+/// An identity with everything by which the vendor distinguishes identities: type and fields. Absent and empty fields are equal, and texts are not trimmed.
 struct SupportIdentity: Sendable, Hashable {
   /// The authentication type of an identity, and of the account's users.
   enum Authentication: String, Sendable, Codable, DescribedEnumeration {
@@ -25,7 +24,7 @@ struct SupportIdentity: Sendable, Hashable {
   let email: String?
   /// The opaque id of a jwt identity; `nil` until the owner has supplied it.
   let uniqueId: Secret?
-  /// Whether the owner supplies the unique id and may replace it (`sdks.md`, S10).
+  /// Whether the owner supplies the unique id and may replace it (`rows.md`, S10).
   let isSupplied: Bool
 
   /// Returns an anonymous identity.

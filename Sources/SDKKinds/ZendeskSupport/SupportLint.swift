@@ -1,6 +1,6 @@
 import SDKProtocol
 
-/// Checks of a unique id that need no network (`vendors.md` 2.4 and section 6).
+/// Checks of a unique id that need no network.
 enum SupportLint {
   /// The minimum number of characters of an id that is hard to guess.
   static let fewestCharacters = 16

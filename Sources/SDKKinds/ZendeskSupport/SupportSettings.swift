@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The settings of a Support instance (`sdks.md`, "Settings").
+/// The settings of a Support instance (sdkd.toml(5)).
 struct SupportSettings: RPCValue, Hashable {
   var baseURL: String
   var appId: String

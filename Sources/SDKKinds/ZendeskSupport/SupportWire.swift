@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Requests to the Support backend: paths, headers and bodies of `vendors.md` 2.1.
+/// Requests to the Support backend: paths, headers and bodies.
 struct SupportWire: Sendable {
   static let vendor = "Zendesk Support"
   private let common: CommonSettings
@@ -20,7 +20,7 @@ struct SupportWire: Sendable {
   }
 
   /// The number of retries of an exchange that conflicts with another, and the seconds before the first one. The pause
-  /// doubles each time (`vendors.md` 2.1: Android tries up to three times).
+  /// doubles each time.
   private static let conflictRetries = 3
   private static let conflictPause = 0.1
 

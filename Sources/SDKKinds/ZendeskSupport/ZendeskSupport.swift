@@ -3,7 +3,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// The Zendesk Support SDK (seed 001; `sdks.md` section 2; `vendors.md` sections 2 and 9.2).
+/// The Zendesk Support SDK.
 public struct ZendeskSupport: SDKKind {
   /// Creates the kind.
   public init() {}

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// A rule that matches callers by one or more conditions, all of which must hold (`protocol.md`, "Who may call").
+/// A rule that matches callers by one or more conditions, all of which must hold (sdkd-protocol(7)).
 public struct AccessRule: Sendable, Hashable {
   /// A condition on the caller.
   public enum Condition: Sendable, Hashable {

@@ -1,4 +1,4 @@
-/// The stable name of an error's cause (`protocol.md`, "Errors").
+/// The stable name of an error's cause (sdkd-protocol(7)).
 public enum Reason: String, Sendable, Codable, CaseIterable {
   case accessDenied, instanceNotFound, instanceExists
   case notAuthenticated, reauthNeeded, locked, noIdentity, userNotAuthorized

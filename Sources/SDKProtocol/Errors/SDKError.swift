@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// An error of the daemon (`protocol.md`, "Errors").
+/// An error of the daemon (sdkd-protocol(7)).
 public struct SDKError: Error, Sendable, Hashable {
   /// The origin of an error. The raw value is the error's JSON-RPC code.
   public enum Origin: Int, Sendable, Codable {
@@ -109,7 +109,7 @@ extension SDKError {
   }
 }
 
-/// The exit status of `sdkctl` for an error (`protocol.md`, the numbers in the table of errors).
+/// The exit status of `sdkctl` for an error (sdkd-protocol(7)).
 public enum ExitStatus {
   /// Returns the exit status for an error: 75 if and only if it is retryable, otherwise a status by code and reason.
   public static func status(code: Int, reason: String, isRetryable: Bool) -> Int32 {

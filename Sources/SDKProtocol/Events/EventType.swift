@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// The type of an event (`protocol.md`, "Events").
+/// The type of an event (sdkd-protocol(7)).
 public enum EventType: String, Sendable, Codable, DescribedEnumeration {
   case userLoggedIn, userLoggedOut, logoutFailed, authenticationFailed, tokenRefreshed, refreshFailed
   case fellBackToAnonymous, userMerged, identityChanged, identityWiped, settingsUpdated, networkError

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// An instance as its observers see it (`protocol.md`, "Shapes").
+/// An instance as its observers see it (sdkd-protocol(7)).
 public struct Instance: RPCValue, Hashable {
   /// The origin of an instance: a configuration file or a call.
   public enum Source: String, Sendable, Codable, DescribedEnumeration {

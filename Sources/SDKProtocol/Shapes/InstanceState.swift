@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// The state of an instance (`protocol.md`, "States").
+/// The state of an instance (sdkd-protocol(7)).
 public enum InstanceState: String, Sendable, Codable, DescribedEnumeration {
   /// Never signed in, or deauthorised.
   case noUser

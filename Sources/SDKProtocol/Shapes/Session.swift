@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// The data that an app needs to open a conversation (`protocol.md`, "Shapes").
+/// The data that an app needs to open a conversation (sdkd-protocol(7)).
 public struct Session: RPCValue, Hashable {
   /// The vendor's URLs, and the ids by which the vendor knows the app, the user and the device.
   public struct Endpoint: RPCValue, Hashable {

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// A credential for an app (`protocol.md`, "Shapes").
+/// A credential for an app (sdkd-protocol(7)).
 public struct Token: RPCValue, Hashable {
   /// The type of a credential.
   public enum TokenType: String, Sendable, Codable, DescribedEnumeration {

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// The user that an instance's SDK acts for (`protocol.md`, "Shapes").
+/// The user that an instance's SDK acts for (sdkd-protocol(7)).
 public struct User: RPCValue, Hashable {
   /// The type of a user's authentication with the vendor.
   public enum AuthenticationType: String, Sendable, Codable, DescribedEnumeration {

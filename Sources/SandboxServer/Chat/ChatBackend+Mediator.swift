@@ -2,7 +2,7 @@ import Foundation
 
 /// The socket at `/zc/mediator`: one register frame and its acknowledgement.
 ///
-/// The vendor's later frames are unknown (`vendors.md` 4.5), so further frames are logged without a response.
+/// The vendor's later frames are unknown, so further frames are logged without a response.
 extension ChatBackend {
   mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse? {
     guard call.path == ["mediator"] else { return ChatRefusal.standard(for: 404).response(status: 404) }

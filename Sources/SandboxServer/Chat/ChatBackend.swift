@@ -1,6 +1,6 @@
 import Foundation
 
-/// The vendor's side of `zendesk.chat` (`vendors.md` 4 and 9.4).
+/// The vendor's side of `zendesk.chat`.
 ///
 /// It exchanges a JWT for an id token and decides which visitors may register.
 struct ChatBackend: SandboxBackend {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The claims of a visitor's JWT, verified by the rules of `vendors.md` 4.2.
+/// The claims of a visitor's JWT, verified by the vendor's rules.
 struct ChatClaims: Equatable {
   /// The longest lifetime of a token, and the lifetime of one without `exp`, in seconds.
   static let longest = 420.0

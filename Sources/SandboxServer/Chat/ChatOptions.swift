@@ -4,7 +4,7 @@ struct ChatOptions: Sendable {
   var expiresIn = 3_600
   /// The HTTP status of a refused exchange. The vendor's clients ignore it.
   var failureStatus = 400
-  /// The longest `external_id`, in characters. Other pages of the vendor document 255 (`vendors.md` 4.2).
+  /// The longest `external_id`, in characters. Other pages of the vendor document 255.
   var externalIDMax = 200
 
   static let names = ["expiresIn", "externalIdMax", "failureStatus"]

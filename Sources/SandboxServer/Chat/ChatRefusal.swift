@@ -1,4 +1,4 @@
-/// An exchange that the Chat backend refuses: `{"success":false,"error",…}` (`vendors.md` 4.1).
+/// An exchange that the Chat backend refuses: `{"success":false,"error",…}`.
 enum ChatRefusal: Error, Equatable {
   case accountKeyNotFound
   case tokenNotFound

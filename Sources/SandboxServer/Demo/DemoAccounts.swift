@@ -17,7 +17,7 @@ public enum DemoAccounts {
   public static let externalIDs = ["alice", "bob", "carol"]
 }
 
-/// The Chat accounts of every namespace (`vendors.md` 4).
+/// The Chat accounts of every namespace.
 extension DemoAccounts {
   /// The key of the account whose visitors can authenticate.
   public static let chatAccountKey = "sandboxChatAccountKey000000000001"
@@ -27,7 +27,7 @@ extension DemoAccounts {
   public static let chatAccountKeyWithoutSecret = "sandboxChatAccountKey000000000002"
 }
 
-/// The Chat Center installation of every namespace (`vendors.md` 5).
+/// The Chat Center installation of every namespace.
 extension DemoAccounts {
   /// The only `providerUid` that the backend accepts.
   public static let providerUID = "demo_provider"
@@ -65,7 +65,7 @@ extension DemoAccounts {
     """
 }
 
-/// The connected apps of every namespace (`vendors.md` 3).
+/// The connected apps of every namespace.
 extension DemoAccounts {
   /// The client id of a connected app without a secret, whose refresh tokens do not rotate.
   public static let salesforceClientID = "3MVG9sandbox.demo"
@@ -79,7 +79,7 @@ extension DemoAccounts {
   public static let salesforceOrganizationID = "00Dsandbox00000001"
 }
 
-/// The Support account of every namespace (`vendors.md` 2).
+/// The Support account of every namespace.
 extension DemoAccounts {
   /// The id of the app whose settings contain `authentication: "jwt"`.
   public static let supportAppID = "e5dd7520b178e21212f5cc2751a28f4b5a7dc76698dc79bd"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Verification of the headers that `vendors.md` 5.2 describes.
+/// Verification of the headers of a request.
 extension EdnaBackend {
   /// Identifies the user of a request and throws unless the credentials are valid.
   ///

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The WebSocket: `registerDevice`, then `INIT_CHAT`, then `CLIENT_INFO`, each acknowledged (`vendors.md` 5.1).
+/// The WebSocket: `registerDevice`, then `INIT_CHAT`, then `CLIENT_INFO`, each acknowledged.
 extension EdnaBackend {
   mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse? {
     do throws(EdnaRefusal) {

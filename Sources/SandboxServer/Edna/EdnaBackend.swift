@@ -1,6 +1,6 @@
 import Foundation
 
-/// The vendor's side of `edna.chatcenter` as `vendors.md` 5 and 9.5 describe it: configuration and history over HTTP,
+/// The vendor's side of `edna.chatcenter` as the vendor's mobile SDK sees it: configuration and history over HTTP,
 /// everything else over the WebSocket.
 struct EdnaBackend: SandboxBackend {
   static let prefix = "ed"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A request or frame that the edna backend refuses: `{"error", "errorDetails"}` (`vendors.md` 5.1).
+/// A request or frame that the edna backend refuses: `{"error", "errorDetails"}`.
 struct EdnaRefusal: Error, Equatable {
   let status: Int
   let error: String
@@ -45,7 +45,7 @@ struct EdnaRefusal: Error, Equatable {
   var response: SandboxResponse { SandboxResponse(status, json: tree, note: note) }
 }
 
-/// The credentials of a request: `ChatAuth` as headers or as cookies (`vendors.md` 5.2).
+/// The credentials of a request: `ChatAuth` as headers or as cookies.
 struct EdnaCredentials: Equatable, Sendable {
   enum Method: String, Sendable {
     case headers

@@ -67,7 +67,7 @@ struct EdnaDevice: Sendable {
   }
 }
 
-/// A client id as sent, and its decrypted form if it is encrypted (`vendors.md` 5.2: `clientIdIsEncrypted`).
+/// A client id as sent, and its decrypted form if it is encrypted.
 struct EdnaIdentifier: Equatable, Sendable {
   let sent: String
   /// The decrypted id; `nil` for an id that is not encrypted with the demo key.

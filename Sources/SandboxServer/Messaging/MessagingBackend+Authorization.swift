@@ -29,7 +29,7 @@ extension MessagingBackend {
     return user
   }
 
-  /// Verifies a JWT by the rules of `vendors.md` 1.4 and records that it was used.
+  /// Verifies a JWT by the vendor's rules and records that it was used.
   mutating func verify(_ text: String, now: Date) throws(MessagingRefusal) -> VerifiedToken {
     guard let token = SignedToken(text) else { throw .invalidAuth("not a JWT") }
     guard token.header["alg"] == "HS256" else { throw .invalidAuth("alg is not HS256") }

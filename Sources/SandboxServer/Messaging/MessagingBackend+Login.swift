@@ -18,7 +18,7 @@ extension MessagingBackend {
   /// Handles `POST login`: returns the token's user, created if needed, and merges the body's anonymous user into it.
   ///
   /// If the external id is new, the anonymous user gets it and keeps its own id. Otherwise the existing user survives
-  /// and the anonymous one is deleted. In both cases the session token becomes invalid (`vendors.md` 1.6).
+  /// and the anonymous one is deleted. In both cases the session token becomes invalid.
   mutating func login(_ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
     let words = (call.authorization ?? "").split(separator: " ").map(String.init)
     guard words.count == 2, words[0].lowercased() == "bearer" else { throw .invalidAuth("login takes a Bearer token") }

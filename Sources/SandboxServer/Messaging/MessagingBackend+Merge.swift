@@ -1,6 +1,6 @@
 import Foundation
 
-/// The control request `POST /_merge`, which merges two users as an agent or the vendor's API does (`vendors.md` 1.6).
+/// The control request `POST /_merge`, which merges two users as an agent or the vendor's API does.
 extension MessagingBackend {
   static let controls = ["_merge"]
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The realtime socket: Bayeux over WebSocket (`vendors.md` 1.2 and 9.1).
+/// The realtime socket: Bayeux over WebSocket.
 extension MessagingBackend {
   mutating func open(_ socket: Int, _ call: BackendCall) -> SandboxResponse? {
     call.path == ["faye"] ? nil : MessagingRefusal.notFound("route").response

@@ -3,7 +3,7 @@ import Foundation
 extension MessagingBackend {
   /// Handles `POST appusers/U/logout`: removes the user's installation and its push registration.
   ///
-  /// The token itself stays valid until it expires: the vendor has no way to revoke one (`vendors.md` 1.3).
+  /// The token itself stays valid until it expires: the vendor has no way to revoke one.
   mutating func logout(_ user: MessagingUser, _ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
     if let client = try Self.body(call)["client"] {
       guard let id = client["id"]?.text else { throw .badRequest("client.id must be a string") }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The vendor's side of `zendesk.messaging`, with the realtime socket.
 ///
-/// It implements the Sunshine Conversations client protocol as `vendors.md` 1 and 9.1 describe it.
+/// It implements the client protocol of Sunshine Conversations.
 struct MessagingBackend: SandboxBackend {
   static let prefix = "zm"
 

@@ -6,7 +6,7 @@ struct MessagingRefusal: Error, Equatable {
   /// The reason, which only the log shows.
   let note: String
 
-  /// Every authentication failure looks the same on the wire (`vendors.md` 1.4).
+  /// Every authentication failure looks the same on the wire.
   static func invalidAuth(_ note: String) -> MessagingRefusal {
     MessagingRefusal(status: 401, code: "invalid_auth", description: "Invalid JWT", note: note)
   }

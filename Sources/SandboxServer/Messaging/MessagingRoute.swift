@@ -1,4 +1,4 @@
-/// The endpoints of the Messaging backend (`vendors.md` 1.2 and 9.1).
+/// The endpoints of the Messaging backend.
 enum MessagingRoute: Equatable {
   case settings(integration: String)
   case config(integration: String)

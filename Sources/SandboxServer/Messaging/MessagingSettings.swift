@@ -1,6 +1,6 @@
 import Foundation
 
-/// The settings and the configuration that the SDK reads before it signs in (`vendors.md` 1.1 and 1.2).
+/// The settings and the configuration that the SDK reads before it signs in.
 struct MessagingSettings {
   private let call: BackendCall
 

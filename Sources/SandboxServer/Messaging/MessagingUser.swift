@@ -1,4 +1,4 @@
-/// A user of the Messaging backend (`appUser` on the wire, `vendors.md` 1.2).
+/// A user of the Messaging backend (`appUser` on the wire).
 struct MessagingUser: Sendable {
   /// The `_id` of the user, 24 hexadecimal digits.
   let id: String

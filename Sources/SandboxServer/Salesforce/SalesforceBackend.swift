@@ -1,11 +1,11 @@
 import Foundation
 
-/// The vendor's side of `salesforce.chat`: OAuth and one authenticated resource (`vendors.md` 3 and 9.3).
+/// The vendor's side of `salesforce.chat`: OAuth and one authenticated resource.
 struct SalesforceBackend: SandboxBackend {
   static let prefix = "sf"
   static let controls = ["_grant"]
   static let optionNames = SalesforceOptions.names
-  /// The number of grants that a user has for an app at a time. One more ends the oldest (`vendors.md` 3.3).
+  /// The number of grants that a user has for an app at a time. One more ends the oldest.
   static let grantsPerUser = 5
 
   var settings = SalesforceOptions()

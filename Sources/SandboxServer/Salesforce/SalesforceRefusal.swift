@@ -1,6 +1,6 @@
 import Foundation
 
-/// A refusal of the Salesforce backend, in one of the platform's three forms (`vendors.md` 3.2).
+/// A refusal of the Salesforce backend, in one of the platform's three forms.
 struct SalesforceRefusal: Error, Equatable {
   let status: Int
   let form: Form

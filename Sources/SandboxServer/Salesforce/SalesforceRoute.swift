@@ -1,4 +1,4 @@
-/// The endpoints of the Salesforce backend (`vendors.md` 3.2 and 9.3).
+/// The endpoints of the Salesforce backend.
 ///
 /// Each is served at the organisation's own address, and under `/instances/NAME` and `/communities/NAME`.
 enum SalesforceRoute: Equatable {

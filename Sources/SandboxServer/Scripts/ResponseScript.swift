@@ -1,6 +1,6 @@
 import Foundation
 
-/// A script for the responses of a route, posted to `/_control` (`vendors.md` 10).
+/// A script for the responses of a route, posted to `/_control`.
 struct ResponseScript: Sendable {
   let route: RoutePattern
   /// The number of requests that the script still applies to; `nil` for no limit.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The customer's server in the vendor's unique-identity exchange (`vendors.md` 2.1 and 2.2), in process.
+/// The customer's server in the vendor's unique-identity exchange, in process.
 ///
 /// It accepts `user_token=<unique id>` as a form and responds with `{"jwt":…}`. The text before the first colon of a
 /// unique id is the user: `alice`, `alice:1` and `alice:2` are one user whose unique id changes. A user `NAME` has the

@@ -57,7 +57,7 @@ extension SupportBackend {
     return jwt
   }
 
-  /// Verifies the customer's JWT by the rules of `vendors.md` 2.2.
+  /// Verifies the customer's JWT by the vendor's rules.
   private mutating func verify(_ text: String, now: Date) throws(SupportRefusal) -> (name: String, email: String) {
     guard let token = SignedToken(text) else { throw .unauthenticated("the customer's jwt is no JWT") }
     guard token.header["alg"] == "HS256" else { throw .unauthenticated("the customer's jwt is not HS256") }

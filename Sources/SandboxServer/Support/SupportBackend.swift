@@ -1,6 +1,6 @@
 import Foundation
 
-/// The vendor's side of `zendesk.support` (`vendors.md` 2 and 9.2), with the customer's JWT endpoint.
+/// The vendor's side of `zendesk.support`, with the customer's JWT endpoint.
 struct SupportBackend: SandboxBackend {
   static let prefix = "zs"
   static let optionNames = SupportOptions.names

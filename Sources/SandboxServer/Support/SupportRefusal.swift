@@ -1,4 +1,4 @@
-/// A refusal of the Support backend, in the vendor's form `{"error":…}` (`vendors.md` 2.1).
+/// A refusal of the Support backend, in the vendor's form `{"error":…}`.
 struct SupportRefusal: Error, Equatable {
   let status: Int
   let text: String

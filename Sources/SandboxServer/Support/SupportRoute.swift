@@ -1,4 +1,4 @@
-/// The endpoints of the Support backend (`vendors.md` 2.1 and 9.2).
+/// The endpoints of the Support backend.
 enum SupportRoute: Equatable {
   case settings(app: String)
   case exchangeUniqueID

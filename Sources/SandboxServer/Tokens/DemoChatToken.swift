@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A JWT for the sandbox's Chat backend, as a customer's server issues it (`vendors.md` 4.2).
+/// A JWT for the sandbox's Chat backend, as a customer's server issues it.
 public struct DemoChatToken: Sendable {
   /// The visitor's `external_id`.
   public var externalID: String

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A JWT for the sandbox's Messaging backend, as a customer's server issues it (`vendors.md` 1.4).
+/// A JWT for the sandbox's Messaging backend, as a customer's server issues it.
 public struct DemoToken: Sendable {
   /// The user's `external_id`.
   public var externalID: String

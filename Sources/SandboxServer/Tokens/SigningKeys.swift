@@ -1,6 +1,6 @@
 import Foundation
 
-/// The signing secrets of an account by key id; at most ten, as the vendor documents (`vendors.md` 1.4).
+/// The signing secrets of an account by key id; at most ten, as the vendor documents.
 struct SigningKeys: Sendable {
   private(set) var secrets: [String: String]
 

@@ -1,6 +1,6 @@
 import JSONRPC
 
-/// The size limit of events' data (`protocol.md`, "Shapes").
+/// The size limit of events' data (sdkd-protocol(7)).
 enum EventData {
   /// The maximum size of an event's data as JSON, in bytes.
   static let maximumBytes = 8 << 10

@@ -2,7 +2,7 @@ import Glibc
 import Linux
 public import SDKProtocol
 
-/// The restoration of a backup while no daemon runs (`operations.md`, "State").
+/// The restoration of a backup while no daemon runs (sdkd(8)).
 public struct StateRestoration: Sendable, Hashable {
   /// The source of the restored state.
   public enum Source: Sendable {

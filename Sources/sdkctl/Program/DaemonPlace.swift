@@ -2,7 +2,7 @@ import Glibc
 import JSONRPC
 import SDKClient
 
-/// The daemon that a command is for, with the files and units of its mode (`operations.md`, "Files").
+/// The daemon that a command is for, with the files and units of its mode (sdkd(8)).
 struct DaemonPlace {
   /// The way in which the daemon is started.
   enum Mode: Hashable {

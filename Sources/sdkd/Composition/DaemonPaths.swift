@@ -3,7 +3,7 @@ import Glibc
 import SDKKinds
 import SDKProtocol
 
-/// The paths of a daemon's files: as given, otherwise the defaults of its mode (`operations.md`, "Files").
+/// The paths of a daemon's files: as given, otherwise the defaults of its mode (sdkd(8)).
 struct DaemonPaths: Sendable {
   /// The configuration file.
   let config: String

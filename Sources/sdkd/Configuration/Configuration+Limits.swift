@@ -3,7 +3,7 @@ import JSONRPCTransport
 import SDKProtocol
 
 extension Configuration {
-  /// `[limits]`: for callers other than admins (`protocol.md`, "Errors").
+  /// `[limits]`: for callers other than admins (sdkd-protocol(7)).
   struct Limits: Sendable, Hashable {
     /// The longest frame.
     var maxFrameBytes = ByteCount.kibibytes(1024)

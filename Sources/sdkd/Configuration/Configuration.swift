@@ -6,7 +6,7 @@ import SDKKinds
 import SDKProtocol
 import StateStore
 
-/// The daemon's own configuration: `sdkd.toml` as values (`operations.md`, "Files").
+/// The daemon's own configuration: `sdkd.toml` as values (sdkd(8)).
 struct Configuration: Sendable, Hashable {
   /// `[backup]`.
   struct Backup: Sendable, Hashable {

@@ -6,7 +6,7 @@ import SDKProtocol
 import Synchronization
 import Systemd
 
-/// An actor that applies the configuration: at the start, and at each requested reload (`operations.md`, "Files").
+/// An actor that applies the configuration: at the start, and at each requested reload (sdkd(8)).
 ///
 /// Reloads run one after another. A reload with a mistake changes nothing.
 actor Reloader {

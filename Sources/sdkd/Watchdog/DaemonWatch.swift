@@ -9,7 +9,7 @@ import Synchronization
 import Systemd
 
 /// A watchdog that sends keep-alives to the service manager while event loops, tasks, instances and the store respond
-/// (`operations.md`, "systemd"). A slow disk is not a stall: it shows in `daemon.health`.
+/// (sdkd(8)). A slow disk is not a stall: it shows in `daemon.health`.
 final class DaemonWatch: Sendable {
   private let monitor: WatchdogMonitor
   private let stall: StoreStall

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// The rows F3 and F5 of `sdks.md`: authentication on demand, the refresh token first, the owner's decision after a
+/// The rows F3 and F5 of `rows.md`: authentication on demand, the refresh token first, the owner's decision after a
 /// failure, and the fallback to a guest.
 struct GuestEdgeTests {
   typealias Machine = AuthenticationMachine

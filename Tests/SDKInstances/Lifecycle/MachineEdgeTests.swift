@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// The rows M1 to M7 of `sdks.md`, with a policy like that of Zendesk Messaging.
+/// The rows M1 to M7 of `rows.md`, with a policy like that of Zendesk Messaging.
 struct MachineEdgeTests {
   typealias Machine = AuthenticationMachine
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// The rows S9 and S10 of `sdks.md`: an SDK that exchanges its identity again when the vendor refuses the token.
+/// The rows S9 and S10 of `rows.md`: an SDK that exchanges its identity again when the vendor refuses the token.
 struct MachineExchangeTests {
   typealias Machine = AuthenticationMachine
 

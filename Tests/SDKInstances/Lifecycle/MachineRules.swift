@@ -4,7 +4,7 @@ import Testing
 @testable import SDKInstances
 
 /// The rules for every step of the machine, in any state and for any input (`architecture.md`, "The instance";
-/// `sdks.md`, "Common to all five").
+/// `rows.md`, R1 to R13).
 struct MachineRules {
   typealias Machine = AuthenticationMachine
 

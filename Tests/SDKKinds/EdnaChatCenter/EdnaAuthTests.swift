@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// `ChatAuth`: its update by a response of the bridge, and its form in a request (`vendors.md` 5.2).
+/// `ChatAuth`: its update by a response of the bridge, and its form in a request.
 @Suite struct EdnaAuthTests {
   private let now = Timestamp(secondsSince1970: 1_800_000_000)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Requests, acknowledgements and unsolicited messages on a socket to Chat Center (`vendors.md` 5.1).
+/// Requests, acknowledgements and unsolicited messages on a socket to Chat Center.
 @Suite(.timeLimit(.minutes(1))) struct EdnaConnectionTests {
   private static let request: JSONObject = ["action": "updateDevice", "data": ["pnsPushAddress": ""]]
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The changes that wait for the next chat that opens (`sdks.md`, E4 and E9).
+/// The changes that wait for the next chat that opens (`rows.md`, E4 and E9).
 @Suite struct EdnaStateTests {
   @Test func `New attributes wait, and what the vendor has does not`() {
     var state = EdnaState()

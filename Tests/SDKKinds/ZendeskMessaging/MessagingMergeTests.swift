@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The user of an instance after the vendor's `user:merge` (`vendors.md` 1.5 and 1.6).
+/// The user of an instance after the vendor's `user:merge`.
 struct MessagingMergeTests {
   private static let now = Timestamp(secondsSince1970: 1_800_000_000)
 

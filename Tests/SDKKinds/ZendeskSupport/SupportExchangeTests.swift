@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The exchange of an identity for an access token, and the meaning of the responses (`vendors.md` 2.1).
+/// The exchange of an identity for an access token, and the meaning of the responses.
 @Suite struct SupportExchangeTests {
   private let alice = SupportIdentity.unique(Secret("alice-unique-id-00"))
   private let vendor = SupportVendor()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The rules by which two identities are the same (`sdks.md`, S6 to S8 and S10).
+/// The rules by which two identities are the same (`rows.md`, S6 to S8 and S10).
 @Suite struct SupportIdentityTests {
   private static let one = Secret("a-unique-id-of-alice")
   private static let two = Secret("another-unique-id-00")

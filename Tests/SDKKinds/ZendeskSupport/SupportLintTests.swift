@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The findings about a unique id before it is sent to the vendor (`vendors.md` section 6).
+/// The findings about a unique id before it is sent to the vendor.
 @Suite struct SupportLintTests {
   @Test(
     "Ids that are hard to guess have no findings",

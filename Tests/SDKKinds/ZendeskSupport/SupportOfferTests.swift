@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// The decisions about an identity before a request goes to the vendor (`sdks.md`, S1, S2, S6, S7, S10).
+/// The decisions about an identity before a request goes to the vendor (`rows.md`, S1, S2, S6, S7, S10).
 @Suite struct SupportOfferTests {
   private let alice = SupportIdentity.unique(Secret("alice-unique-id-00"))
   private let bob = SupportIdentity.unique(Secret("bobby-unique-id-00"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDKKinds
 
-/// Devices that are registered at the vendor, and their removal with the identity (`sdks.md`, S11).
+/// Devices that are registered at the vendor, and their removal with the identity (`rows.md`, S11).
 @Suite struct SupportPushTests {
   private let vendor = SupportVendor()
 

@@ -31,7 +31,7 @@ struct ContractTests {
     #expect(CommonMethods.requests.map { $0.name } == DelegateQuestion.Name.allCases.map(\.method))
   }
 
-  /// The part of the table in `protocol.md`, "Common methods", that this version implements.
+  /// The part of the methods of sdkd-protocol(7) that this version implements.
   @Test(arguments: [
     ("rpc.discover", "anyone", "free"), ("daemon.info", "anyone", "free"), ("daemon.health", "anyone", "free"),
     ("daemon.metrics", "admin", "free"), ("daemon.backup", "admin", "read"), ("daemon.rotateKey", "admin", "write"),

@@ -15,7 +15,7 @@ struct SDKErrorTests {
 
   private static func id(_ name: String) throws -> InstanceID { try #require(InstanceID(name)) }
 
-  /// The retryable reasons of the table in `protocol.md`, "Errors".
+  /// The retryable reasons.
   private static let retryable: Set<String> = [
     "network", "timeout", "rateLimited", "serverError", "badResponse", "providerTimeout", "providerFailed",
     "providerBackoff",

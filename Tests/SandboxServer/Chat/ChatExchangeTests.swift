@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The exchange of JWTs for id tokens (`vendors.md` 4.1, 4.2 and 10).
+/// The exchange of JWTs for id tokens.
 struct ChatExchangeTests {
   let sandbox = TestSandbox()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The mediator's socket: registration, acknowledgement and bans (`vendors.md` 4.1 and 9.4).
+/// The mediator's socket: registration, acknowledgement and bans.
 struct ChatMediatorTests {
   let sandbox = TestSandbox()
   static let ok: JSONTree = ["__type": "register_ack", "status": "ok"]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// Registration at the mediator: accepted, refused and banned visitors (`vendors.md` 4.1, 4.5 and 9.4).
+/// Registration at the mediator: accepted, refused and banned visitors.
 struct ChatRegisterTests {
   var backend = ChatBackend()
   let now = Date(timeIntervalSince1970: 1_800_000_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The requests for configuration and history, and the headers of `vendors.md` 5.2.
+/// The requests for configuration and history, and the headers that they need.
 struct EdnaHTTPTests {
   static let config = "/ed/api/chat/config"
   static let history = "/ed/api/client/history"

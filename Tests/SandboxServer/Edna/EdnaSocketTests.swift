@@ -4,7 +4,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The three acknowledged steps, the logout and the failures (`vendors.md` 5.1 and 10).
+/// The three acknowledged steps, the logout and the failures.
 @Suite(.timeLimit(.minutes(1))) struct EdnaSocketTests {
   let sandbox = TestSandbox()
   var client: EdnaClient { EdnaClient(sandbox: sandbox) }

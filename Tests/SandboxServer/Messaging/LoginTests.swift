@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// Login, merge and sessions (`vendors.md` 1.2, 1.6 and 10).
+/// Login, merge and sessions.
 struct LoginTests {
   let sandbox = TestSandbox()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The settings in which an SDK finds the address of the backend (`vendors.md` 1.1).
+/// The settings in which an SDK finds the address of the backend.
 struct MessagingSettingsTests {
   let sandbox = TestSandbox()
 

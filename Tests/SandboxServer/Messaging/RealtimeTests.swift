@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The realtime socket of Messaging (`vendors.md` 1.2, 1.5 #11 and 1.6).
+/// The realtime socket of Messaging.
 @Suite(.timeLimit(.minutes(1))) struct RealtimeTests {
   let sandbox = TestSandbox()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The REST API, the versions and addresses at which it is served, and the scripted failures of `vendors.md` 10.
+/// The REST API, the versions and addresses at which it is served, and the scripted failures.
 struct SalesforceResourceTests {
   let sandbox = TestSandbox()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// Grants, refreshes and revocations (`vendors.md` 3.2, 3.3 and 10).
+/// Grants, refreshes and revocations.
 struct SalesforceTokenTests {
   let sandbox = TestSandbox()
 

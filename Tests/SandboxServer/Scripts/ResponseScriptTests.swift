@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// Scripts set by `POST /_control` (`vendors.md` 10), and their effect on the requests that they match.
+/// Scripts set by `POST /_control`, and their effect on the requests that they match.
 struct ResponseScriptTests {
   let sandbox = TestSandbox()
   let login = "\(TestSandbox.app)/login"

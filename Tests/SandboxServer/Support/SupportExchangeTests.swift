@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The settings and the two exchanges (`vendors.md` 2 and 10).
+/// The settings and the two exchanges.
 struct SupportExchangeTests {
   let sandbox = TestSandbox()
 

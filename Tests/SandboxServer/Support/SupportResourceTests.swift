@@ -3,7 +3,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// The requests that need an access token, and their failures (`vendors.md` 10).
+/// The requests that need an access token, and their failures.
 struct SupportResourceTests {
   let sandbox = TestSandbox()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// Token verification (`vendors.md` 1.4), with tokens signed by a library that the sandbox does not use.
+/// Token verification, with tokens signed by a library that the sandbox does not use.
 struct TokenVerificationTests {
   let sandbox = TestSandbox()
 

@@ -3,7 +3,7 @@ import SDKProtocol
 
 /// The state that an identity of Chat Center stores.
 struct EdnaState: Sendable, Hashable {
-  /// A change of the user's name or attributes that the next chat that opens sends (`sdks.md`, E9).
+  /// A change of the user's name or attributes that the next chat that opens sends (`rows.md`, E9).
   struct Pending: Sendable, Hashable {
     /// The new attributes; `nil` when only the name has changed.
     var data: [String: String]?

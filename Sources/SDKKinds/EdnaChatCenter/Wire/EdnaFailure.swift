@@ -3,7 +3,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The errors that the vendor's refusals stand for, over HTTP and in frames (`vendors.md` 5.1; `sdks.md`, E13).
+/// The errors that the vendor's refusals stand for, over HTTP and in frames.
 enum EdnaFailure {
   static let vendor = "edna Chat Center"
 

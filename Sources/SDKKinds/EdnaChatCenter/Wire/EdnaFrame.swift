@@ -1,7 +1,7 @@
 import JSONRPC
 import SDKProtocol
 
-/// The frames of `vendors.md` 5.1, without their correlation ids.
+/// The frames of the protocol, without their correlation ids.
 struct EdnaFrame {
   let settings: EdnaSettings
   /// The id of this device: the same for the life of the instance, and different from other instances'.

@@ -1,6 +1,6 @@
 import SDKProtocol
 
-/// The headers and cookies that identify the sender of a request (`vendors.md` 5.2).
+/// The headers and cookies that identify the sender of a request.
 struct EdnaHeaders {
   let headers: [(name: String, value: String)]
   let cookies: [(name: String, value: String)]

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Requests and connections to an installation (`vendors.md` 5.1 and 9.5).
+/// Requests and connections to an installation.
 struct EdnaWire: Sendable {
   var settings: EdnaSettings
   let services: AdapterServices
@@ -73,7 +73,7 @@ struct EdnaWire: Sendable {
   }
 
   /// Opens a connection and brings the user online: `registerDevice`, `INIT_CHAT` and `CLIENT_INFO`, each acknowledged
-  /// (`vendors.md` 5.3).
+  ///.
   ///
   /// - Returns: the connection, and the state with the device's address.
   func enter(_ state: EdnaState, name: String?) async throws(SDKError) -> (EdnaConnection, EdnaState) {

@@ -1,6 +1,6 @@
 import JSONRPC
 
-/// A Bayeux 1.0 client for a WebSocket with one subscription, as a state machine without I/O (`vendors.md` 1.2). It
+/// A Bayeux 1.0 client for a WebSocket with one subscription, as a state machine without I/O. It
 /// performs the handshake, the subscription, and the loop of `/meta/connect` as the server advises.
 ///
 /// A client serves one socket. The times that the server advises, the handshakes in a row, and the rate of

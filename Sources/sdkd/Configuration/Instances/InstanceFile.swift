@@ -3,7 +3,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// An instance as its file defines it (`sdks.md`, "Settings").
+/// An instance as its file defines it (sdkd.toml(5)).
 struct InstanceFile: Sendable, Hashable {
   /// The file.
   var file: String
