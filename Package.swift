@@ -94,6 +94,9 @@ let checks: [Target] =
       path: "Tests/Integration", exclude: ["Counterparts/Programs", "Fixtures", "Guides", "Support/typist.py"],
       swiftSettings: settings),
     .executableTarget(
+      name: "client-driver", dependencies: ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKClient"],
+      path: "Tests/Clients/Drivers/Swift", swiftSettings: settings),
+    .executableTarget(
       name: "nio-echo", dependencies: [.nioCore, .nioPosix], path: "Tests/Benchmarks/NIOEcho", swiftSettings: settings),
     .testTarget(
       name: "SystemTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdkd-provider", .subprocess, .system],

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// The stable name of an error of JSON-RPC itself, which any message can get (`protocol.md`, "Errors").
+/// The stable name of an error of JSON-RPC itself, which any message can get (sdkd-protocol(7)).
 public enum ProtocolReason: String, Sendable, DescribedEnumeration {
   case parseError, invalidRequest, frameTooLarge, methodNotFound, invalidParams, internalError, cancelled
 

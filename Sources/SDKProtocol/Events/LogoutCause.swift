@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// The cause of a logout (`protocol.md`, `userLoggedOut`).
+/// The cause of a logout (sdkd-protocol(7)).
 public enum LogoutCause: String, Sendable, Hashable, Codable, DescribedEnumeration {
   case explicit, implicit, deauthorized, `switch`, guest
 

@@ -1,0 +1,176 @@
+// The client.
+import { Connection } from './connection.js';
+import { Attachment } from './delegate.js';
+import { NotSent, SdkdError, clientClosed, isRestart, late } from './error.js';
+import { Events } from './events.js';
+import { METHODS } from './methods.js';
+import { Attempts } from './retry.js';
+import { attempt, automaticSocket, standardTrust } from './socket.js';
+import { join, now, sleep } from './wait.js';
+
+const CONNECT_TIMEOUT = 5;
+
+const DEFAULTS = {
+  deadline: 120,
+  retry: 5,
+  rateLimitPatience: 0,
+  maxCalls: 1024,
+  maxUnsent: 8 << 20,
+  maxLine: 64 << 20,
+  maxEvents: 256,
+  maxQuestions: 64,
+  trust: standardTrust,
+};
+
+function checked(options) {
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(DEFAULTS, name)) throw new TypeError(`${name} is not an option of the client`);
+    const least = name.startsWith('max') ? 1 : 0;
+    if (name !== 'trust' && !(value >= least)) throw new RangeError(`${name} must be at least ${least}, not ${value}`);
+  }
+  return options;
+}
+
+/** Returns the methods by namespace. A namespace with `get` can be called. */
+function namespaces(client) {
+  const found = {};
+  for (const [name, { isRead, required }] of Object.entries(METHODS)) {
+    const [space, short] = name.split('.');
+    found[space] ??= {};
+    found[space][short] = (...values) => {
+      const { deadline, signal, ...params } = values[required.length] ?? {};
+      required.forEach((param, index) => (params[param] = values[index]));
+      return client.call(name, params, { read: isRead, deadline, signal });
+    };
+  }
+  found.events = Object.assign((filter) => client.follow(filter), found.events);
+  for (const [space, methods] of Object.entries(found)) {
+    if (methods.get) found[space] = Object.assign((...values) => methods.get(...values), methods);
+  }
+  return found;
+}
+
+export class Client {
+  #location;
+  #options;
+  /** The path of earlier connections, kept so that a reconnect never reaches another daemon. */
+  #path;
+  #connection;
+  #opening;
+  #calls = 0;
+  #parts = new Set();
+  #isClosed = false;
+
+  constructor({ socket, ...options } = {}) {
+    this.#location = socket;
+    this.#options = { ...DEFAULTS, ...checked(options) };
+    Object.assign(this, namespaces(this));
+  }
+
+  /** Calls a method by its name, and repeats it where that is safe. */
+  async call(method, params = {}, { read = METHODS[method]?.isRead ?? false, deadline, signal } = {}) {
+    if (this.#calls >= this.#options.maxCalls) {
+      throw new SdkdError('tooManyCalls', `${this.#calls} calls wait already. Call again when some have returned.`);
+    }
+    this.#calls += 1;
+    try {
+      return await this.#repeat(method, params, read, this.until(deadline), signal);
+    } finally {
+      this.#calls -= 1;
+    }
+  }
+
+  async #repeat(method, params, isRead, until, signal) {
+    const attempts = new Attempts(method, isRead, this.#options.retry, this.#options.rateLimitPatience);
+    for (;;) {
+      let connection;
+      let failure;
+      try {
+        connection = await this.#shared(until, signal);
+        return await connection.call(method, params, until, signal);
+      } catch (error) {
+        if (!(error instanceof SdkdError)) throw error;
+        failure = error;
+      }
+      const wasSent = connection && !(failure instanceof NotSent) && failure.reason !== 'tooManyCalls';
+      // A draining daemon answers nothing more on this connection.
+      if (connection && (connection.isClosed || isRestart(failure)) && this.#connection === connection) {
+        this.#connection = undefined;
+      }
+      const pause = attempts.pause(failure, wasSent, this.#path !== undefined, Math.random());
+      // Throw the actual cause now: after the pause only a timeout would be left to throw.
+      if (now() + pause >= until) throw failure;
+      await sleep(pause, signal);
+    }
+  }
+
+  follow(filter = {}) {
+    const events = new Events(this, filter, () => this.#parts.delete(events));
+    this.#parts.add(events);
+    return events;
+  }
+
+  async attach(instances, answer, { timeout } = {}) {
+    const attachment = new Attachment(this, { instances, timeout }, answer, () => this.#parts.delete(attachment));
+    this.#parts.add(attachment);
+    await attachment.begin();
+    return attachment;
+  }
+
+  close() {
+    this.#isClosed = true;
+    for (const part of [...this.#parts]) part.end();
+    this.#connection?.close();
+  }
+
+  // What events and delegates use.
+
+  /** Returns the time at which a call that begins now ends. */
+  until(deadline = this.#options.deadline) {
+    if (typeof deadline !== 'number' || Number.isNaN(deadline)) throw new TypeError('deadline must be a number');
+    return now() + deadline;
+  }
+
+  /** Whether a connection existed before. */
+  get wasConnected() {
+    return this.#path !== undefined;
+  }
+
+  async #shared(until, signal) {
+    if (this.#connection && !this.#connection.isClosed) return this.#connection;
+    this.#opening ??= this.open()
+      .then((connection) => {
+        if (this.#isClosed) connection.close();
+        return (this.#connection = connection);
+      })
+      .finally(() => (this.#opening = undefined));
+    return await join(this.#opening, until, signal, late);
+  }
+
+  /** Opens a connection to a server that is trusted. */
+  async open(handlers) {
+    if (this.#isClosed) throw clientClosed();
+    const path = this.#path ?? this.#location ?? automaticSocket();
+    const until = now() + CONNECT_TIMEOUT;
+    for (let pause = 0.001; ; pause = Math.min(pause * 2, 0.1)) {
+      const socket = await attempt(path, this.#options.trust);
+      if (socket) {
+        this.#path = path;
+        return new Connection(socket, this.#options, handlers);
+      }
+      if (now() + pause >= until) throw late();
+      await sleep(pause);
+    }
+  }
+
+  async connected() {
+    await this.#shared(this.until());
+    return this;
+  }
+}
+
+if (Symbol.dispose) {
+  Client.prototype[Symbol.dispose] = Client.prototype.close;
+}
+
+export const connect = (options) => new Client(options).connected();

@@ -1,0 +1,185 @@
+// One connection to a daemon: calls in both directions, and notifications.
+import { SdkdError, NotSent, badAnswer, closed, late, refusal } from './error.js';
+import { watch } from './wait.js';
+import { Lines, isObject, text } from './wire.js';
+
+const CANCEL = '$/cancelRequest';
+
+export class Connection {
+  #socket;
+  #options;
+  #onRequest;
+  #follows;
+  #lines;
+  #lastId = 0;
+  #calls = new Map();
+  #answers = new Map();
+  #notifications = [];
+  #wake = () => {};
+  #hasAnswered = false;
+  /** The last error without an id, which explains why the daemon closes the connection. */
+  #lastWord;
+  #end;
+  /** The reasons to keep the process alive. */
+  #holds = 0;
+
+  /** `onRequest` answers the daemon's requests; `follows` is whether notifications are taken, and not dropped. */
+  constructor(socket, options, { onRequest, follows = false } = {}) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#onRequest = onRequest;
+    this.#follows = follows;
+    this.#lines = new Lines(options.maxLine);
+    socket.unref();
+    socket.on('error', () => {}); // 'close' follows.
+    socket.on('data', (data) => this.#receive(data));
+    socket.once('close', () => this.#finish(closed()));
+  }
+
+  get isClosed() {
+    return this.#end !== undefined;
+  }
+
+  #hold(count) {
+    this.#holds += count;
+    if (this.#holds > 0) this.#socket.ref();
+    else this.#socket.unref();
+  }
+
+  // Calls
+
+  /** Returns the result of a method. Throws `SdkdError`; a call that is late or aborted is cancelled at the daemon. */
+  async call(method, params, until, signal) {
+    signal?.throwIfAborted();
+    if (this.#end) throw this.#lastWord ?? new NotSent();
+    const id = ++this.#lastId;
+    const line = text({ id, method, params });
+    const waiting = this.#socket.writableLength;
+    if (waiting > 0 && waiting + line.length > this.#options.maxUnsent) {
+      throw new SdkdError('tooManyCalls', 'The daemon does not read: too much waits for it already. Call again later.');
+    }
+    let end;
+    this.#hold(1);
+    try {
+      return await new Promise((resolve, reject) => {
+        const call = { resolve, reject, isUnsent: false };
+        this.#calls.set(id, call);
+        const giveUp = (error) => {
+          this.#notify(CANCEL, { id });
+          reject(error);
+        };
+        end = watch(until, signal, () => giveUp(late()), () => giveUp(signal.reason));
+        // A part of a JSON text is no call: what was not written as a whole was not run.
+        this.#socket.write(line, (error) => (call.isUnsent = Boolean(error)));
+      });
+    } finally {
+      end();
+      this.#calls.delete(id);
+      this.#hold(-1);
+    }
+  }
+
+  #notify(method, params) {
+    this.#write({ method, params });
+  }
+
+  #write(members) {
+    if (!this.#end && this.#socket.writable) this.#socket.write(text(members));
+  }
+
+  // Notifications
+
+  /** Returns the next notification, or `undefined` when the time is over. Throws the end of the connection. */
+  async notification(until) {
+    if (this.#notifications.length === 0 && !this.#end) {
+      this.#hold(1);
+      await new Promise((resolve) => {
+        const end = watch(until, undefined, () => this.#wake());
+        this.#wake = () => (end(), resolve());
+      });
+      this.#wake = () => {};
+      this.#hold(-1);
+    }
+    const first = this.#notifications.shift();
+    if (first) {
+      if (this.#socket.isPaused()) this.#socket.resume();
+    } else if (this.#end) {
+      throw this.#lastWord ?? this.#end;
+    }
+    return first;
+  }
+
+  /** Waits until the connection has ended. Returns the cause. */
+  ended() {
+    return this.notification(Infinity).catch((error) => error);
+  }
+
+  // Receiving
+
+  #receive(data) {
+    try {
+      for (const message of this.#lines.feed(data)) this.#take(message);
+    } catch (error) {
+      this.#finish(error);
+    }
+    // The daemon keeps the events that are not read.
+    if (this.#notifications.length >= this.#options.maxEvents) this.#socket.pause();
+  }
+
+  #take(message) {
+    const { id, method, params } = message;
+    if (method === undefined) this.#settle(message);
+    else if (typeof method !== 'string') throw badAnswer('a method that is not a text.');
+    else if (typeof id === 'number' || typeof id === 'string') this.#answer(id, method, params);
+    else if (id !== undefined) throw badAnswer('a request whose id is neither a number nor a text.');
+    else if (method === CANCEL) this.#answers.get(params?.id)?.abort();
+    else if (this.#follows && isObject(params)) {
+      this.#notifications.push({ method, params });
+      this.#wake();
+    }
+  }
+
+  #settle({ id, result, error }) {
+    if ((id ?? null) === null && error !== undefined) {
+      this.#lastWord = refusal(error);
+      return;
+    }
+    if (error === undefined && result === undefined) throw badAnswer('a response without result and error.');
+    this.#hasAnswered = true;
+    const call = this.#calls.get(id);
+    if (error === undefined) call?.resolve(result);
+    else call?.reject(refusal(error));
+  }
+
+  async #answer(id, method, params) {
+    const fail = (code, message, reason) => this.#write({ id, error: { code, message, data: { reason } } });
+    if (!this.#onRequest) return fail(-32601, `This client answers no ${method}.`, 'methodNotFound');
+    if (this.#answers.has(id)) return undefined;
+    if (this.#answers.size >= this.#options.maxQuestions) return fail(-32040, 'The delegate is busy.', 'providerFailed');
+    const controller = new AbortController();
+    this.#answers.set(id, controller);
+    const members = await this.#onRequest(method, params, controller.signal);
+    // Removed before the response is sent: the daemon may reuse the id as soon as it has the response.
+    this.#answers.delete(id);
+    return this.#write({ id, ...members });
+  }
+
+  // The end
+
+  /** Ends the connection. Calls in progress fail with `connectionClosed`. */
+  close() {
+    this.#finish(closed());
+  }
+
+  #finish(end) {
+    if (this.#end) return;
+    this.#end = end;
+    this.#socket.destroy();
+    // The last word concerns one call, or the connection as a whole. It fails the calls unless there are several and the
+    // connection has worked before: then its call is unknown.
+    const word = this.#calls.size === 1 || !this.#hasAnswered ? this.#lastWord : undefined;
+    for (const call of this.#calls.values()) call.reject(word ?? (call.isUnsent ? new NotSent() : end));
+    for (const controller of this.#answers.values()) controller.abort();
+    this.#wake();
+  }
+}

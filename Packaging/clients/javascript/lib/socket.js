@@ -1,0 +1,98 @@
+// The socket of a daemon: its path, and whether it is trusted.
+import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname } from 'node:path';
+import { SdkdError } from './error.js';
+
+const SYSTEM = '/run/sdkd/sdkd.sock';
+const TENANTS = '/run/sdkd-tenants';
+const LONGEST_PATH = 107;
+const WRITABLE_BY_OTHERS = 0o022;
+const STICKY = 0o1000;
+
+export function automaticSocket() {
+  if (process.env.SDKD_SOCKET) return process.env.SDKD_SOCKET;
+  return process.env.XDG_RUNTIME_DIR && existsSync(userSocket()) ? userSocket() : SYSTEM;
+}
+
+export const systemSocket = () => SYSTEM;
+
+export function userSocket() {
+  // systemd always creates this directory; su and cron leave the variable unset.
+  return `${process.env.XDG_RUNTIME_DIR || `/run/user/${process.getuid()}`}/sdkd/sdkd.sock`;
+}
+
+export function tenantSocket(name) {
+  if (!/^[A-Za-z0-9_-]{1,26}$/.test(name)) {
+    const text = JSON.stringify(name);
+    throw new SdkdError('badLocation', `${text} can't be a tenant: that is 1 to 26 letters, digits, - and _.`);
+  }
+  return `${TENANTS}/${name}.sock`;
+}
+
+/** The number of the user `sdkd`, if there is one. */
+function daemonUid() {
+  try {
+    const line = readFileSync('/etc/passwd', 'utf8').split('\n').find((entry) => entry.startsWith('sdkd:'));
+    return line && Number(line.split(':')[2]);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Node can't ask the kernel who listens, so the files decide: the owner of the socket, and who could have put it where it
+ * is. A socket of root outside of sdkd's directories is trusted by root alone, because a service of any user can be behind
+ * it.
+ */
+export function standardTrust(path) {
+  const own = process.geteuid();
+  const trusted = new Set([0, own, daemonUid()]);
+  try {
+    const real = realpathSync(path);
+    const socket = lstatSync(real);
+    if (!socket.isSocket()) return false;
+    for (let folder = dirname(real); ; folder = dirname(folder)) {
+      const { uid, mode } = lstatSync(folder);
+      // In a sticky directory others can't replace a file that is not theirs.
+      if (!trusted.has(uid) || (mode & WRITABLE_BY_OTHERS && !(mode & STICKY))) return false;
+      if (folder === dirname(folder)) break;
+    }
+    // Only root can have created these, whatever the user behind them.
+    const folder = dirname(real);
+    if ((folder === dirname(SYSTEM) || folder === TENANTS) && lstatSync(folder).uid === 0) return true;
+    return trusted.has(socket.uid) && (socket.uid !== 0 || own === 0);
+  } catch {
+    return false;
+  }
+}
+
+const noDaemon = (path) =>
+  new SdkdError('noDaemon', `No daemon answers on ${path}. Start it, or say where its socket is.`);
+
+/** Connects once. Returns a socket, or `undefined` while the backlog is full. Throws `SdkdError`. */
+export async function attempt(path, trust) {
+  if (!path) throw new SdkdError('badLocation', 'The path of the socket is empty.');
+  if (path.includes('\0') || Buffer.byteLength(path) > LONGEST_PATH || !existsSync(path)) throw noDaemon(path);
+  if (!trust(path)) {
+    throw new SdkdError(
+      'untrustedServer',
+      `${path} or a directory above it belongs to another user than root, sdkd and you, or others can change it; ` +
+        'nothing was sent.',
+    );
+  }
+  return await new Promise((resolve, reject) => {
+    const socket = connect({ path });
+    socket.once('connect', () => {
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+    socket.once('error', (error) => {
+      if (error.code === 'EAGAIN' || error.code === 'EINTR') resolve(undefined);
+      else if (['ENOENT', 'ENOTDIR', 'ECONNREFUSED'].includes(error.code)) reject(noDaemon(path));
+      else if (error.code === 'EACCES' || error.code === 'EPERM') {
+        reject(new SdkdError('notPermitted', `You may not connect to ${path}.`));
+      } else reject(new SdkdError('systemError', `connect failed: ${error.code}.`, { cause: error }));
+    });
+  });
+}

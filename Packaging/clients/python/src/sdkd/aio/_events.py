@@ -1,0 +1,160 @@
+"""The events of a daemon as they happen."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Dict, Optional, Type, cast
+
+from .._errors import Error, bad_answer
+from .._retry import reconnect
+from ..types import Event, Gap, Item
+from ._connection import Connection
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+
+class Events:
+    """An asynchronous iterator over events, with a connection of its own and one reader.
+
+    A lost connection is reopened, and the events continue after the last one taken, without repetition. Where the
+    daemon no longer keeps an event, an item of type `gap` comes: read the state again before you take the next item.
+    Each item has a `cursor`: give it as `since` to continue there later.
+    """
+
+    def __init__(self, client: Client, filters: Dict[str, Any], since: Optional[str]) -> None:
+        self._client = client
+        self._filters = filters
+        self._cursor = since
+        self._connection: Optional[Connection] = None
+        self._name: Any = None
+        self._is_paused = False
+        self._has_begun = False
+        self._is_closed = False
+        self._schedule = reconnect()
+
+    @property
+    def cursor(self) -> Optional[str]:
+        """The cursor of the last item taken; of the beginning before that."""
+        return self._cursor
+
+    async def start(self) -> None:
+        """Subscribes now instead of with the first item. What happens after a state that is read next is not missed."""
+        await self._next(self._client._until(None), True)
+
+    async def take(self, deadline: Optional[float] = None) -> Optional[Item]:
+        """Returns the next item, or `None` when `deadline` seconds have passed or the iterator was closed.
+
+        Raises `Error` when the daemon refuses the subscription or was never reached.
+        """
+        return await self._next(self._client._until(float("inf") if deadline is None else deadline), False)
+
+    async def _next(self, until: float, only_begins: bool) -> Optional[Item]:
+        while not self._is_closed:
+            try:
+                connection = await self._begin()
+                if only_begins:
+                    return None
+                message = await connection.notification(until)
+                if message is None:
+                    return None
+                item = self._take(*message)
+                if item is not None:
+                    self._schedule = reconnect()
+                    return item
+            except Error as error:
+                if self._is_closed:
+                    return None
+                pause = self._pause(error)
+                left = until - asyncio.get_running_loop().time()
+                await asyncio.sleep(min(pause, max(left, 0)))
+                if left <= pause:
+                    if only_begins:
+                        raise
+                    return None
+        return None
+
+    def __aiter__(self) -> Events:
+        return self
+
+    async def __anext__(self) -> Item:
+        item = await self.take()
+        if item is None:
+            raise StopAsyncIteration
+        return item
+
+    async def close(self) -> None:
+        """Ends the iteration, also one that waits in another task."""
+        self._end()
+
+    def _end(self) -> None:
+        self._is_closed = True
+        self._drop()
+
+    async def __aenter__(self) -> Events:
+        return self
+
+    async def __aexit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        await self.close()
+
+    def __del__(self) -> None:
+        connection = self._connection
+        if connection is not None and not connection.is_closed and not connection._loop.is_closed():
+            connection._loop.call_soon_threadsafe(connection.close)
+
+    # The subscription
+
+    async def _begin(self) -> Connection:
+        """Subscribes if there is no subscription, and resumes after a gap."""
+        within = self._client._until(None)
+        if self._connection is None:
+            connection = self._connection = await self._client._open(follows=True)
+            since = {} if self._cursor is None else {"since": self._cursor}
+            result = await connection.call("events.subscribe", {**self._filters, **since}, within)
+            if not isinstance(result, dict) or not isinstance(result.get("cursor"), str):
+                raise bad_answer("events.subscribe without a cursor.")
+            self._name = result.get("subscription")
+            # Without this cursor, a connection lost before the first event would miss events.
+            self._cursor = self._cursor or result["cursor"]
+            self._has_begun = True
+            self._is_paused = False
+        elif self._is_paused:
+            params = {"subscription": self._name, "since": self._cursor}
+            await self._connection.call("events.resume", params, within)
+            self._is_paused = False
+        return self._connection
+
+    def _take(self, method: str, params: Dict[str, Any]) -> Optional[Item]:
+        if params.get("subscription") != self._name:
+            return None
+        if method == "events.event" and isinstance(params.get("event"), dict):
+            event = params["event"]
+            if isinstance(event.get("cursor"), str) and isinstance(event.get("type"), str):
+                self._cursor = event["cursor"]
+                return cast(Event, event)
+        if method == "events.gap" and isinstance(params.get("resume"), str):
+            self._cursor = params["resume"]
+            self._is_paused = True
+            gap = {"type": "gap", "cursor": params["resume"]}
+            if isinstance(params.get("from"), str):
+                gap["from"] = params["from"]
+            return cast(Gap, gap)
+        return None
+
+    def _pause(self, failure: Error) -> float:
+        """Returns the time to wait before the next connection, or raises the failure when it is final."""
+        self._drop()
+        was_there = self._has_begun or (failure._is_restart and self._client._path is not None)
+        pause = self._schedule.next(random.random()) if was_there and failure._is_passing else None
+        if pause is None:
+            raise failure
+        return max(pause, failure.retry_after or 0)
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None

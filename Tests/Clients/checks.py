@@ -1,0 +1,114 @@
+"""The checks of the client libraries that need no conformance driver."""
+import functools, glob, os, platform, shutil, subprocess, tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+CLIENTS = os.path.join(ROOT, "Packaging", "clients")
+SCRATCH = os.path.join(ROOT, ".build", "clients")
+PYTHON = os.path.join(CLIENTS, "python")
+JAVASCRIPT = os.path.join(CLIENTS, "javascript")
+
+
+def command(*words, folder=ROOT, environment=None, limit=300):
+    """Runs a program, whose output is the problem when it fails. Returns the output."""
+    done = subprocess.run(
+        words, cwd=folder, env=environment, timeout=limit, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, f"{' '.join(words[:4])} exited with {done.returncode}:\n{done.stdout[-4000:]}"
+    return done.stdout
+
+
+def environment(**more):
+    return {**os.environ, "PYTHONPATH": os.path.join(PYTHON, "src"), "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+# What Debian has
+
+
+@functools.cache
+def debian_node():
+    """The folder of Debian's Node and its libraries, unpacked: another Node may be installed."""
+    folder = os.path.join(SCRATCH, "node")
+    if not os.path.exists(os.path.join(folder, "root", "usr", "bin", "node")):
+        os.makedirs(folder, exist_ok=True)
+        version = next(line.split("|")[1].strip() for line in command("apt-cache", "madison", "libnode108").splitlines())
+        packages = [f"nodejs={version}", f"libnode108={version}", "libuv1", "libc-ares2"]
+        command("apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", *packages, folder=folder)
+        for package in glob.glob(os.path.join(folder, "*.deb")):
+            command("dpkg-deb", "-x", package, os.path.join(folder, "root"))
+    return os.path.join(folder, "root", "usr")
+
+
+def node():
+    """The words and the environment that run Debian's Node 18."""
+    libraries = glob.glob(os.path.join(debian_node(), "lib", f"{platform.machine()}-*"))[0]
+    return [os.path.join(debian_node(), "bin", "node")], {**os.environ, "LD_LIBRARY_PATH": libraries}
+
+
+# Checks
+
+
+def files(binaries):
+    """What is generated."""
+    yield "the generated files are those of the contract", lambda: command("Packaging/make-clients", "--check")
+
+    def compare():
+        contract = command(os.path.join(binaries, "sdkd"), "--openrpc")
+        with open(os.path.join(ROOT, "Packaging", "openrpc.json"), encoding="utf-8") as file:
+            assert file.read() == contract, "Packaging/openrpc.json is not that of the daemon"
+
+    yield "the contract is that of the daemon", compare
+
+
+def types(binaries):
+    """What the type checkers say."""
+    mypy = os.path.join(SCRATCH, "mypy")
+    sources = [os.path.join(PYTHON, "src", "sdkd"), os.path.join(HERE, "Types", "use.py"),
+               *glob.glob(os.path.join(ROOT, "Packaging", "examples", "python*", "*.py"))]
+    for version in ("3.11", "3.9"):
+        words = ["/usr/bin/python3", "-m", "mypy", "--strict", "--python-version", version,
+                 "--cache-dir", os.path.join(SCRATCH, "mypy-cache"), *sources]
+        variables = {**os.environ, "PYTHONPATH": mypy, "MYPYPATH": os.path.join(PYTHON, "src")}
+        yield f"mypy finds no mistake for Python {version}", functools.partial(command, *words, environment=variables)
+
+    def typescript():
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "node_modules"))
+            os.symlink(JAVASCRIPT, os.path.join(folder, "node_modules", "sdkd"))
+            for name in ("use.mts", "undici-types.d.ts"):
+                shutil.copy(os.path.join(HERE, "Types", name), folder)
+            command("tsc", "--strict", "--noEmit", "--module", "nodenext", "--target", "es2022", "--types", "node",
+                    "--typeRoots", os.path.join(debian_node(), "share", "nodejs", "@types"),
+                    "use.mts", "undici-types.d.ts", folder=folder)
+
+    yield "the TypeScript compiler finds no mistake", typescript
+
+
+def units(binaries):
+    """The parts that do no I/O, and the sockets that are trusted."""
+    words = ["/usr/bin/python3", "-X", "dev", "-W", "error", "-m", "unittest", "discover", "-q", "-s",
+             os.path.join(HERE, "Unit")]
+    yield "the unit tests of Python", functools.partial(command, *words, environment=environment())
+    program, variables = node()
+    tests = glob.glob(os.path.join(HERE, "Unit", "*.mjs"))
+    yield "the unit tests of JavaScript", functools.partial(command, *program, "--test", *tests, environment=variables)
+
+
+def wheel(binaries):
+    def build():
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "source")
+            shutil.copytree(PYTHON, source, ignore=shutil.ignore_patterns("*.egg-info", "build", "__pycache__"))
+            pip = ["/usr/bin/python3", "-m", "pip", "--disable-pip-version-check"]
+            command(*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "-w", folder, source)
+            built = glob.glob(os.path.join(folder, "sdkd-*-py3-none-any.whl"))
+            into = os.path.join(folder, "into")
+            command(*pip, "install", "--quiet", "--root-user-action", "ignore", "--no-index", "--target", into, *built)
+            for name in ("py.typed", "types.py", os.path.join("aio", "_methods.py")):
+                assert os.path.exists(os.path.join(into, "sdkd", name)), f"{name} is missing in the wheel"
+            command("/usr/bin/python3", "-c", "import sdkd", environment={**os.environ, "PYTHONPATH": into})
+
+    yield "a wheel builds, and can be imported", build
+
+
+CHECKS = {"files": files, "types": types, "units": units, "wheel": wheel}

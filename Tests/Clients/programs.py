@@ -1,0 +1,175 @@
+"""The snippets of the guide, the README's programs, and the examples, with the real daemon."""
+import functools, json, os, re, shutil, subprocess, threading
+
+import checks
+from screen import Screen
+from world import World, eventually
+
+EXAMPLES = os.path.join(checks.ROOT, "Packaging", "examples")
+DOCUMENTS = ["Packaging/documentation/app-guide.md", "Packaging/clients/python/README.md",
+             "Packaging/clients/javascript/README.md", "README.md"]
+
+
+class Shop:
+    """A daemon whose instance `front-desk` has a user."""
+
+    def __init__(self, binaries):
+        self.world = World(binaries)
+        self.jwt = self.world.mint("alice")
+        self.world.start()
+        # Programs of Node find the client as `npm install` would have linked it.
+        os.mkdir(os.path.join(self.world.folder, "node_modules"))
+        os.symlink(checks.JAVASCRIPT, os.path.join(self.world.folder, "node_modules", "sdkd"))
+        self.world.call("instance.create", instance="front-desk", kind="zendesk.messaging", settings=self.world.settings())
+        self.log_in()
+
+    def log_in(self):
+        self.world.call("messaging.loginUser", instance="front-desk", jwt=self.jwt)
+
+    def words(self, path):
+        """The words and the environment that run a program in Python or JavaScript."""
+        variables = checks.environment(SDKD_SOCKET=self.world.socket, JWT=self.jwt)
+        if path.endswith(".py"):
+            return ["/usr/bin/python3", path], variables
+        program, libraries = checks.node()
+        return [*program, path], {**variables, "LD_LIBRARY_PATH": libraries["LD_LIBRARY_PATH"]}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.world.close()
+
+
+class Running:
+    """A program in progress, and the lines that it has printed."""
+
+    def __init__(self, words, variables):
+        self.lines = []
+        self._process = subprocess.Popen(words, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                         stderr=subprocess.STDOUT, text=True)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self._process.stdout:
+            self.lines.append(line.rstrip("\n"))
+
+    def waits_for(self, what, condition):
+        def holds():
+            assert self._process.poll() is None, "\n".join(["the program has ended:", *self.lines])
+            return condition(self.lines)
+
+        try:
+            return eventually(what, holds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n" + "\n".join(self.lines[-20:]))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+def snippets(document):
+    """The programs in a document: its blocks in Python and JavaScript."""
+    with open(os.path.join(checks.ROOT, document), encoding="utf-8") as file:
+        return re.findall(r"```(python|js)\n(.*?)```", file.read(), re.DOTALL)
+
+
+def guide(binaries):
+    def run(document):
+        with Shop(binaries) as shop:
+            found = snippets(document)
+            for number, (language, text) in enumerate(found):
+                path = os.path.join(shop.world.folder, f"snippet{number}.{'py' if language == 'python' else 'mjs'}")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                words, variables = shop.words(path)
+                output = checks.command(*words, environment=variables, limit=60)
+                assert shop.jwt not in output
+            assert found
+
+    for document in DOCUMENTS:
+        if snippets(document):
+            yield f"the programs in {document} run", functools.partial(run, document)
+
+
+def examples(binaries):
+    def follow(shop, path):
+        words, variables = shop.words(path)
+        with Running([*words, "front-desk"], variables) as program:
+            program.waits_for("the user is shown", lambda lines: any(line.startswith("user alice") for line in lines))
+            shop.world.end()
+            shop.world.start()
+            shop.world.call("messaging.logoutUser", instance="front-desk")
+            program.waits_for("the logout is shown", lambda lines: "event userLoggedOut front-desk" in lines)
+            assert program.lines.count("event userLoggedOut front-desk") == 1, program.lines
+            assert shop.jwt not in "".join(program.lines)
+
+    def fail(shop, path):
+        words, variables = shop.words(path)
+        done = subprocess.run([*words, "nothing"], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=60)
+        assert done.returncode not in (0, None) and "instanceNotFound" in done.stderr, done
+
+    def both(name):
+        with Shop(binaries) as shop:
+            path = os.path.join(EXAMPLES, name)
+            with open(path, encoding="utf-8") as file:
+                assert len(file.readlines()) <= 60, f"{name} has more than 60 lines"
+            if name.endswith(".mjs"):
+                path = shutil.copy(path, shop.world.folder)
+            follow(shop, path)
+            fail(shop, path)
+
+    for name in ("python/front_desk.py", "node/front-desk.mjs"):
+        yield f"the example {name} follows over a crash", functools.partial(both, name)
+
+
+def desk(binaries):
+    def show():
+        with Shop(binaries) as shop:
+            screen = Screen(shop.world.folder)
+            try:
+                words, variables = shop.words(os.path.join(checks.HERE, "gtk_probe.py"))
+                # Drawn by the processor, and without a session bus.
+                variables = {**variables, "DISPLAY": screen.name, "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo",
+                             "DBUS_SESSION_BUS_ADDRESS": "disabled:", "NO_AT_BRIDGE": "1"}
+                path = os.path.join(EXAMPLES, "python", "front_desk_gtk.py")
+                with Running([*words, path, "front-desk"], variables) as program:
+                    def shows(*texts):
+                        def holds(lines):
+                            line = next((line for line in reversed(lines) if line.startswith("[")), "[]")
+                            return set(texts) <= {text.split("  ")[-1] for text in json.loads(line)}
+
+                        program.waits_for(f"the window shows {texts}", holds)
+
+                    shows("alice", "zendesk.messaging: authenticated")
+                    shop.world.call("messaging.logoutUser", instance="front-desk")
+                    shows("userLoggedOut", "identityWiped", "zendesk.messaging: loggedOut")
+                    shop.world.end()
+                    shop.world.start()
+                    shop.log_in()
+                    shows("userLoggedIn", "alice", "zendesk.messaging: authenticated")
+                    picture = eventually("the window is drawn", lambda: drawn(screen))
+                with open(os.path.join(checks.SCRATCH, "front-desk.png"), "wb") as file:
+                    file.write(picture)
+            finally:
+                screen.close()
+
+    def drawn(screen):
+        first = screen.picture()
+        return first if len(first) > 4000 and first == screen.picture() else None
+
+    def kept():
+        path = os.path.join(checks.ROOT, "Packaging", "documentation", "front-desk.png")
+        assert 1000 < os.path.getsize(path) < 60 << 10, "the picture in the guide is missing or too large"
+
+    yield "the front desk in GTK shows users and events", show
+    yield "the guide has its picture", kept
+
+
+CHECKS = {"guide": guide, "examples": examples, "desk": desk}
