@@ -3,24 +3,20 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// The example apps under `Packaging/examples`, as they are shipped.
+/// The example in shell under `Packaging/examples`, as it is shipped, and the guide's snippets in shell. `Tests/Clients` has
+/// those in other languages.
 @Suite struct ExampleTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Packaging/examples")
 
-  private static let examples = [
-    ["python3", "python/front_desk.py"], ["node", "node/front-desk.mjs"], ["sh", "shell/front-desk.sh"],
-  ]
-
-  /// Starts an example, whose interpreter is found in `PATH`. Returns the program and a function that reads its output.
-  private func start(_ example: [String], _ desk: Desk, _ arguments: [String] = []) throws -> (Program, () -> [String])
-  {
+  /// Starts the example. Returns the program and a function that reads its output.
+  private func start(_ desk: Desk) throws -> (Program, () -> [String]) {
     let output = desk.folder.appendingPathComponent("example.out")
     let program = try Program(
-      // `timeout` leads a process group, so that the children of the shell example can be ended with it.
+      // `timeout` leads a process group, so that the children of the example can be ended with it.
       "/usr/bin/env",
-      ["timeout", "300", example[0], Self.folder.appendingPathComponent(example[1]).path, "desk"] + arguments,
-      environment: ["SDKD_SOCKET": desk.socket, "SDKCTL": Program.path("sdkctl"), "PYTHONDONTWRITEBYTECODE": "1"],
+      ["timeout", "300", "sh", Self.folder.appendingPathComponent("shell/front-desk.sh").path, "desk"],
+      environment: ["SDKD_SOCKET": desk.socket, "SDKCTL": Program.path("sdkctl")],
       output: output, log: desk.folder.appendingPathComponent("example.err"))
     return (
       program,
@@ -47,13 +43,12 @@ import Testing
     }
   }
 
-  @Test(arguments: examples) func `It shows the user and sees each event once, over restarts`(example: [String]) throws
-  {
+  @Test func `It shows the user and sees each event once, over restarts`() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
     let jwt = try desk.logIn(on: line)
-    let (program, lines) = try start(example, desk)
+    let (program, lines) = try start(desk)
     defer { end(program) }
     try eventually("the user is shown", program) { lines().contains { $0.hasPrefix("user alice") } }
     // The example follows events from an unknown moment on; the first update that it shows proves that it does.
@@ -91,45 +86,22 @@ import Testing
     #expect(lines().count { $0 == "event userLoggedOut desk" } == 1)
     let everything = lines().joined() + program.logText
     #expect(!everything.contains(jwt))
-    if example[0] != "sh" {
-      #expect(lines().contains { $0.contains("Authorization") })
-      #expect(lines().contains("daemon is closing"))
-    }
   }
 
-  @Test(arguments: examples.prefix(2)) func `As a delegate it answers, also after a restart`(example: [String]) throws {
+  @Test func `An instance that is not there is said`() throws {
     let desk = try Desk.open()
-    let line = try desk.connect()
-    try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy", "min_interval": 0]])
-    try desk.logIn(on: line)
-    let mint = try desk.write(
-      "mint", "#!/bin/sh\nexec '\(KindSample.sandbox)' mint --external-id \"$1\"\n", mode: 0o755)
-    let (program, _) = try start(example, desk, ["--delegate", mint.path])
-    defer { end(program) }
-    for _ in 0..<2 {
-      let current = try desk.connect()
-      try eventually("it is attached", program) {
-        try current.call("instance.get", ["instance": "desk"])["bridge"]?["attached"] == 1
-      }
-      #expect(try current.call("token.refresh", ["instance": "desk"])["fromCache"] == false)
-      try desk.crash()
-    }
-  }
-
-  @Test(arguments: examples) func `An instance that is not there is said`(example: [String]) throws {
-    let desk = try Desk.open()
-    let (program, _) = try start(example, desk)
+    let (program, _) = try start(desk)
     defer { end(program) }
     let status = program.exit(within: 60)
     #expect(status != nil && status != 0)
     #expect(program.logText.contains("instanceNotFound"))
   }
 
-  @Test(arguments: examples) func `Looking who is signed in creates no user at the vendor`(example: [String]) throws {
+  @Test func `Looking who is signed in creates no user at the vendor`() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    let (program, lines) = try start(example, desk)
+    let (program, lines) = try start(desk)
     defer { end(program) }
     try eventually("it has looked", program) { lines().contains("please sign in") }
     #expect(try line.call("instance.get", ["instance": "desk"])["state"] == "noUser")

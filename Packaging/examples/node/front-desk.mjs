@@ -3,23 +3,25 @@
 //
 //     npm install && ./front-desk.mjs front-desk [--delegate PROGRAM]
 //
-// It goes on over restarts of the daemon and sees each event once. Tokens are never printed.
+// It continues after restarts of the daemon and sees each event once. It never prints a token, and looking changes nothing:
+// no user is created at the vendor.
 import { execFile } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { Denied, SdkdError, connect } from 'sdkd';
 
-const NO_USER = -32010; // Nobody is signed in, or has to sign in again: a state to show.
+const NO_TOKEN = [-32010, -32030, -32040]; // The user is gone, or no token can be had now: a state to show.
 
+/** Shows the user, and which headers carry the token. Both calls only read. */
 async function show(daemon, instance) {
+  const user = await daemon.instance.currentUser(instance);
+  if (!user.authenticated) return console.log('please sign in');
   try {
-    const { visible, reason, user, endpoint, token } = await daemon.session.open(instance, { minTTL: 30 });
-    if (!visible) return console.log(`no session: ${reason}`);
-    const headers = JSON.stringify(Object.keys(token?.http?.headers ?? {}).sort());
-    const name = user.externalId ?? user.id ?? 'a guest';
-    return console.log(`user ${name}, endpoint ${endpoint.baseUrl ?? '-'}, headers ${headers}`);
+    const token = await daemon.token(instance, { minTTL: 30, http: true });
+    const headers = JSON.stringify(Object.keys(token.http.headers).sort());
+    return console.log(`user ${user.externalId ?? user.id}, headers ${headers}`);
   } catch (error) {
-    if (error.code !== NO_USER) throw error;
-    return console.log(`no session: ${error.reason}`);
+    if (!NO_TOKEN.includes(error.code)) throw error;
+    return console.log(`no token: ${error.reason}`);
   }
 }
 

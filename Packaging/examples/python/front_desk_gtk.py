@@ -8,14 +8,14 @@ It needs python3-gi and gir1.2-gtk-4.0. All calls wait in a thread; only `idle_a
 import sys, threading
 from typing import Any
 
-import gi  # type: ignore[import-not-found]
+import gi
 import sdkd
 
 gi.require_version("Gtk", "4.0")
-from gi.repository import GLib, Gtk  # type: ignore[import-not-found]  # noqa: E402
+from gi.repository import GLib, Gtk
 
 
-class Window(Gtk.ApplicationWindow):  # type: ignore[misc]
+class Window(Gtk.ApplicationWindow):
     def __init__(self, app: Any, instance: str) -> None:
         super().__init__(application=app, title=f"Front desk: {instance}", default_width=420, default_height=300)
         self.instance = instance

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
+from concurrent.futures import CancelledError
 from types import TracebackType
 from typing import Any, Callable, Coroutine, Dict, Generic, Iterable, Mapping, Optional, Type, TypeVar
 
@@ -34,13 +35,19 @@ class _Runner:
         if threading.current_thread() is self._thread:
             raise RuntimeError("The client's own thread can't wait for it.")
         if not self._stop.alive:
-            raise Error("clientClosed", "This client was closed; nothing was sent. Connect again.")
+            raise self._closed()
         future = asyncio.run_coroutine_threadsafe(work(), self._loop)
         try:
             return future.result()
+        except CancelledError:
+            raise self._closed() from None
         except BaseException:
             future.cancel()
             raise
+
+    @staticmethod
+    def _closed() -> Error:
+        return aio.Client._closed_error()
 
     def stop(self) -> None:
         """Ends the thread. Calls that wait in other threads end first."""
@@ -49,10 +56,13 @@ class _Runner:
 
 def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
     async def end() -> None:
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks, timeout=1) if tasks else None
+        # What waited for a connection that was closed ends by itself, with its own error.
+        for cancels in (False, True):
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in tasks if cancels else ():
+                task.cancel()
+            if tasks:
+                await asyncio.wait(tasks, timeout=1)
         loop.stop()
 
     if thread is threading.current_thread():

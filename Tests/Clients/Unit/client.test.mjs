@@ -1,0 +1,130 @@
+// The parts of the JavaScript client that do no I/O, and the sockets that are trusted.
+import assert from 'node:assert/strict';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { OutcomeUnknown, SdkdError, automaticSocket, connect, standardTrust, tenantSocket }
+  from '../../../Packaging/clients/javascript/index.js';
+import { badAnswer, closed, late, refusal } from '../../../Packaging/clients/javascript/lib/error.js';
+import { Attempts, Schedule } from '../../../Packaging/clients/javascript/lib/retry.js';
+import { Lines, text } from '../../../Packaging/clients/javascript/lib/wire.js';
+
+const all = (lines, ...pieces) => pieces.flatMap((piece) => [...lines.feed(Buffer.from(piece))]);
+
+test('lines are split wherever the pieces end', () => {
+  const bytes = Buffer.from('{"a":1}\n\r\n \n{"b":"ä"}\n[{}]\n');
+  for (let cut = 0; cut < bytes.length; cut += 1) {
+    const found = all(new Lines(100), bytes.subarray(0, cut), bytes.subarray(cut));
+    assert.deepEqual(found, [{ a: 1 }, { b: 'ä' }, {}]);
+  }
+});
+
+test('a long line is refused before it ends', () => {
+  for (const pieces of [['x'.repeat(11)], ['x'.repeat(6), 'x'.repeat(5)]]) {
+    assert.throws(() => all(new Lines(10), ...pieces), { reason: 'badAnswer' });
+  }
+});
+
+test('what is no message is refused', () => {
+  for (const line of ['{', '1', '[1]', 'NaN', Buffer.from([0xff]), '['.repeat(100_000)]) {
+    assert.throws(() => all(new Lines(1 << 20), line, '\n'), { reason: 'badAnswer' });
+  }
+  assert.throws(() => text({ params: 1n }), TypeError);
+});
+
+test('pauses double up to the longest and end at the limit', () => {
+  const schedule = new Schedule(1);
+  const pauses = [];
+  for (let pause; (pause = schedule.next(1)) !== undefined; ) pauses.push(pause);
+  assert.deepEqual(pauses.slice(0, 6), [0.01, 0.02, 0.04, 0.08, 0.16, 0.32]);
+  assert.ok(Math.abs(pauses.reduce((sum, pause) => sum + pause) - 1) < 1e-9);
+  assert.equal(new Schedule(1).next(0), 0.005);
+});
+
+const pause = (failure, isRead, { wasSent = true, wasConnected = true, patience = 0 } = {}) =>
+  new Attempts('m', isRead, 5, patience).pause(failure, wasSent, wasConnected, 1);
+
+test('only what surely did not run is sent again', () => {
+  for (const isRead of [true, false]) {
+    for (const reason of ['shuttingDown', 'tooManyInFlight']) {
+      assert.ok(pause(new SdkdError(reason, '', { code: -32050 }), isRead) > 0);
+    }
+    assert.ok(pause(closed(), isRead, { wasSent: false }) > 0);
+  }
+  assert.ok(pause(closed(), true) > 0);
+  for (const failure of [closed(), late(), badAnswer('')]) {
+    assert.throws(() => pause(failure, false), (error) => error instanceof OutcomeUnknown && error.mayHaveRun);
+  }
+  for (const failure of [late(), badAnswer(''), new SdkdError('noDaemon', '')]) {
+    assert.throws(() => pause(failure, true, { wasConnected: false }), (error) => error === failure && !error.mayHaveRun);
+  }
+});
+
+test('reads wait for the rate limit as long as they may', () => {
+  const limit = new SdkdError('rateLimit', '', { code: -32050, data: { retryAfter: 2, retryable: true } });
+  const attempts = new Attempts('m', true, 5, 3);
+  assert.equal(attempts.pause(limit, true, true, 1), 2);
+  assert.throws(() => attempts.pause(limit, true, true, 1), { reason: 'rateLimit' });
+  assert.throws(() => pause(limit, false, { patience: 5 }), { reason: 'rateLimit' });
+});
+
+test('errors of any shape are read', () => {
+  const data = { reason: 'accessDenied', retryable: true, retryAfter: 1e9, instance: 'a', hints: ['x', 1] };
+  const error = refusal({ code: -32001, message: 'No.', data });
+  assert.deepEqual([error.reason, error.retryable, error.retryAfter], ['accessDenied', true, 86_400]);
+  assert.deepEqual([error.instance, error.hints, error.message], ['a', ['x'], 'No.']);
+  for (const odd of [null, 1, [], {}, { code: '1', message: '' }]) assert.equal(refusal(odd).reason, 'badAnswer');
+  for (const odd of [null, 1, [1], { retryAfter: 'x', reason: 3 }, { retryAfter: -1 }]) {
+    const found = refusal({ code: 1, message: '', data: odd });
+    assert.deepEqual([found.reason, found.retryAfter, found.hints], ['unknown', undefined, []]);
+  }
+});
+
+test('the socket is found', () => {
+  Object.assign(process.env, { SDKD_SOCKET: '/x' });
+  assert.equal(automaticSocket(), '/x');
+  Object.assign(process.env, { SDKD_SOCKET: '', XDG_RUNTIME_DIR: '/nowhere' });
+  assert.equal(automaticSocket(), '/run/sdkd/sdkd.sock');
+  assert.equal(tenantSocket('acme_1'), '/run/sdkd-tenants/acme_1.sock');
+  for (const name of ['', 'a/b', 'a\n', 'x'.repeat(27)]) assert.throws(() => tenantSocket(name), { reason: 'badLocation' });
+});
+
+test('options are checked', async () => {
+  await assert.rejects(async () => connect({ deadline: -1 }), RangeError);
+  await assert.rejects(async () => connect({ maxCalls: 0 }), RangeError);
+  await assert.rejects(async () => connect({ timeout: 1 }), TypeError);
+});
+
+test('a socket that others could have put there is not trusted', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sdkd-trust-'));
+  const path = join(folder, 'sub', 's');
+  mkdirSync(join(folder, 'sub'));
+  const server = createServer();
+  await new Promise((resolve) => server.listen(path, resolve));
+  try {
+    assert.ok(standardTrust(path));
+    for (const place of [join(folder, 'sub'), folder]) {
+      chmodSync(place, 0o777);
+      assert.ok(!standardTrust(path));
+      await assert.rejects(connect({ socket: path }), { reason: 'untrustedServer' });
+      chmodSync(place, 0o1777);
+      assert.ok(standardTrust(path));
+      chmodSync(place, 0o755);
+    }
+    symlinkSync(path, join(folder, 'link'));
+    assert.ok(standardTrust(join(folder, 'link')));
+    assert.ok(!standardTrust(folder) && !standardTrust(join(folder, 'nothing')));
+    if (process.getuid() === 0) {
+      chownSync(path, 65534, 65534);
+      assert.ok(!standardTrust(path));
+      chownSync(path, 0, 0);
+      chownSync(folder, 65534, 65534);
+      assert.ok(!standardTrust(path));
+    }
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true });
+  }
+});

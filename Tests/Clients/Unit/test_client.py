@@ -1,0 +1,193 @@
+"""The parts of the Python client that do no I/O, sockets that are trusted, and Ctrl-C."""
+import os, signal, socket, sys, tempfile, threading, unittest
+
+sys.dont_write_bytecode = True
+import sdkd
+from sdkd import _errors, _retry, _socket, _wire
+
+
+def everything(lines, *pieces):
+    return [line for piece in pieces for line in lines.feed(piece)]
+
+
+class LineTests(unittest.TestCase):
+    def test_lines_are_split_wherever_the_pieces_end(self):
+        text = "{}\n\r\n \n\"ä\"\n[1]\n".encode()
+        for cut in range(len(text)):
+            lines = everything(_wire.Lines(100), text[:cut], text[cut:])
+            self.assertEqual(lines, [b"{}", "\"ä\"".encode(), b"[1]"])
+
+    def test_a_long_line_is_refused_before_it_ends(self):
+        for pieces in ([b"x" * 11], [b"x" * 6, b"x" * 5], [b"x" * 11 + b"\n"]):
+            with self.assertRaises(sdkd.Error) as caught:
+                everything(_wire.Lines(10), *pieces)
+            self.assertEqual(caught.exception.reason, "badAnswer")
+        self.assertEqual(everything(_wire.Lines(10), b"x" * 10 + b"\n"), [b"x" * 10])
+
+    def test_what_is_no_message_is_refused(self):
+        for text in (b"", b"{", b"1", b"[1]", b"\xff", b"NaN", b'{"a":Infinity}', b"[" * 100_000):
+            with self.assertRaises(sdkd.Error):
+                _wire.messages(text)
+
+    def test_what_json_cannot_hold_is_refused(self):
+        for value in (float("nan"), {1, 2}, "\ud800"):
+            with self.assertRaises((TypeError, ValueError)):
+                _wire.text(params=value)
+
+
+class RetryTests(unittest.TestCase):
+    def test_pauses_double_up_to_the_longest_and_end_at_the_limit(self):
+        schedule, pauses = _retry.Schedule(1), []
+        while (pause := schedule.next(1)) is not None:
+            pauses.append(pause)
+        self.assertEqual([round(pause, 6) for pause in pauses[:6]], [0.01, 0.02, 0.04, 0.08, 0.16, 0.32])
+        self.assertAlmostEqual(sum(pauses), 1)
+        self.assertEqual(_retry.Schedule(1).next(0), 0.005)
+
+    def pause(self, failure, is_read, was_sent=True, was_connected=True, patience=0.0):
+        return _retry.Attempts("m", is_read, 5, patience).pause(failure, was_sent, was_connected, 1)
+
+    def test_only_what_surely_did_not_run_is_sent_again(self):
+        refused = {reason: sdkd.Error(reason, "", code=-32050) for reason in ("shuttingDown", "tooManyInFlight")}
+        for is_read in (True, False):
+            for failure in refused.values():
+                self.assertGreater(self.pause(failure, is_read), 0)
+            self.assertGreater(self.pause(_errors.closed(), is_read, was_sent=False), 0)
+        self.assertGreater(self.pause(_errors.closed(), True), 0)
+        for failure in (_errors.closed(), _errors.timeout(), _errors.bad_answer("")):
+            with self.assertRaises(sdkd.OutcomeUnknown) as caught:
+                self.pause(failure, False)
+            self.assertTrue(caught.exception.may_have_run)
+        for failure in (_errors.timeout(), _errors.bad_answer(""), sdkd.Error("noDaemon", "")):
+            with self.assertRaises(sdkd.Error) as caught:
+                self.pause(failure, True, was_connected=False)
+            self.assertIs(caught.exception, failure)
+            self.assertFalse(failure.may_have_run)
+        self.assertGreater(self.pause(sdkd.Error("noDaemon", ""), False, was_sent=False), 0)
+
+    def test_reads_wait_for_the_rate_limit_as_long_as_they_may(self):
+        def limit(seconds):
+            return sdkd.Error("rateLimit", "", code=-32050, data={"retryAfter": seconds, "retryable": True})
+
+        self.assertEqual(self.pause(limit(2), True, patience=2), 2)
+        attempts = _retry.Attempts("m", True, 5, 3)
+        self.assertEqual(attempts.pause(limit(2), True, True, 1), 2)
+        for is_read, patience in ((True, 1), (False, 5)):
+            with self.assertRaises(sdkd.Error):
+                self.pause(limit(2), is_read, patience=patience)
+        with self.assertRaises(sdkd.Error):
+            attempts.pause(limit(2), True, True, 1)
+
+
+class ErrorTests(unittest.TestCase):
+    def test_errors_of_any_shape_are_read(self):
+        error = _errors.refusal({"code": -32001, "message": "No.", "data": {
+            "reason": "accessDenied", "retryable": True, "retryAfter": 1e9, "instance": "a", "hints": ["x", 1]}})
+        self.assertEqual((error.reason, error.retryable, error.retry_after), ("accessDenied", True, 86_400))
+        self.assertEqual((error.instance, error.hints, str(error)), ("a", ["x"], "No."))
+        for odd in (None, 1, [], {}, {"code": True, "message": ""}, {"code": 1}):
+            self.assertEqual(_errors.refusal(odd).reason, "badAnswer")
+        for data in (None, 1, {"retryAfter": "x", "hints": 1, "reason": 3}, {"retryAfter": -1}, {"retryAfter": True}):
+            error = _errors.refusal({"code": 1, "message": "", "data": data})
+            self.assertEqual((error.reason, error.retry_after, error.hints), ("unknown", None, []))
+
+    def test_options_are_checked(self):
+        for options in ({"deadline": -1}, {"retry": float("nan")}, {"max_calls": 0}):
+            with self.assertRaises(ValueError):
+                sdkd.Options(**options)
+
+
+class SocketTests(unittest.TestCase):
+    def test_the_socket_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = dict(os.environ)
+            try:
+                os.environ.update(SDKD_SOCKET="/x", XDG_RUNTIME_DIR=folder)
+                self.assertEqual(sdkd.automatic_socket(), "/x")
+                os.environ["SDKD_SOCKET"] = ""
+                self.assertEqual(sdkd.automatic_socket(), "/run/sdkd/sdkd.sock")
+                os.mkdir(f"{folder}/sdkd")
+                open(f"{folder}/sdkd/sdkd.sock", "w").close()
+                self.assertEqual(sdkd.automatic_socket(), f"{folder}/sdkd/sdkd.sock")
+            finally:
+                os.environ.clear()
+                os.environ.update(kept)
+        self.assertEqual(sdkd.tenant_socket("acme_1"), "/run/sdkd-tenants/acme_1.sock")
+        for name in ("", "a/b", "a\n", "x" * 27):
+            with self.assertRaises(sdkd.Error):
+                sdkd.tenant_socket(name)
+
+    def test_only_root_sdkd_and_oneself_are_trusted(self):
+        self.assertTrue(sdkd.standard_trust(os.geteuid(), os.getpid(), "/tmp/x"))
+        self.assertFalse(sdkd.standard_trust(65534, 5, "/tmp/x"))
+        # The service manager, or a process of another pid namespace: only where root alone can create sockets.
+        self.assertFalse(sdkd.standard_trust(0, 1, "/tmp/x"))
+        self.assertFalse(sdkd.standard_trust(0, 0, "/run/sdkd/../x.sock"))
+        self.assertTrue(sdkd.standard_trust(0, 2, "/tmp/x"))
+
+    def test_paths_that_no_socket_can_have_are_refused(self):
+        for path, reason in (("", "badLocation"), ("/" + "x" * 200, "noDaemon"), ("/a\0b", "noDaemon"), ("/", "noDaemon")):
+            with self.assertRaises(sdkd.Error) as caught:
+                _socket.attempt(path, sdkd.standard_trust)
+            self.assertEqual(caught.exception.reason, reason)
+
+
+class ThreadTests(unittest.TestCase):
+    """The client for threads, towards a server that never answers."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(f"{self.folder.name}/s")
+        self.server.listen()
+
+    def tearDown(self):
+        self.server.close()
+        self.folder.cleanup()
+
+    def test_an_interrupt_cancels_the_call(self):
+        with sdkd.connect(f"{self.folder.name}/s") as daemon:
+            peer, _ = self.server.accept()
+            with peer, peer.makefile("rb") as lines:
+                def interrupt():
+                    lines.readline()
+                    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+                thread = threading.Thread(target=interrupt)
+                thread.start()
+                with self.assertRaises(KeyboardInterrupt):
+                    daemon.daemon.info()
+                thread.join()
+                self.assertIn(b"cancelRequest", lines.readline())
+
+    def test_closing_ends_what_waits(self):
+        daemon, outcomes = sdkd.connect(f"{self.folder.name}/s"), []
+        peer, _ = self.server.accept()
+        with peer, peer.makefile("rb") as lines:
+            def call():
+                try:
+                    daemon.daemon.info()
+                except sdkd.Error as error:
+                    outcomes.append(error.reason)
+
+            def follow():
+                outcomes.append(list(daemon.events()))
+
+            threads = [threading.Thread(target=call), threading.Thread(target=follow)]
+            threads[0].start()
+            lines.readline()
+            threads[1].start()
+            other, _ = self.server.accept()
+            with other:
+                other.recv(1)
+                daemon.close()
+                for thread in threads:
+                    thread.join(60)
+        self.assertEqual(sorted(map(str, outcomes)), ["[]", "clientClosed"])
+        daemon.close()
+        with self.assertRaises(sdkd.Error):
+            daemon.daemon.info()
+
+
+if __name__ == "__main__":
+    unittest.main()
