@@ -1,5 +1,5 @@
 """A false server: it speaks the protocol as a test tells it to, and keeps what it was sent."""
-import ctypes, json, os, platform, queue, socket, threading
+import ctypes, json, os, platform, queue, select, socket, threading
 
 PATIENCE = 60
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -42,6 +42,20 @@ class Peer:
     def error(self, request, reason, code=-32050, **data):
         data = {"reason": reason, "retryable": True, **data}
         self.send({"id": request and request["id"], "error": {"code": code, "message": "A false error.", "data": data}})
+
+    def push(self, data, limit):
+        """Sends data again and again until the client has read nothing for a while, or is gone. Returns the bytes sent."""
+        sent = 0
+        while sent < limit:
+            if not select.select([], [self._socket], [], 2)[1]:
+                break
+            try:
+                sent += self._socket.send(data[sent % len(data):], socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                continue
+            except OSError:
+                break
+        return sent
 
     def close(self):
         # Without the shutdown the file object would keep the connection open.

@@ -1,5 +1,5 @@
 """What the clients promise towards a server that breaks rules, connections and promises."""
-import contextlib, os
+import contextlib, json, os
 
 from falsehood import Falsehood, event, gap
 
@@ -262,6 +262,21 @@ def a_gap_waits_for_the_app(case):
         assert item.wait()["cursor"] == "c2"
 
 
+def events_that_are_not_taken_are_bounded(case):
+    with false(case) as (server, _):
+        case.driver.events("b", client="false")
+        item = case.driver.take("b")
+        peer = server.peer()
+        subscribe(peer)
+        peer.send(event("first"))
+        assert item.wait()["cursor"] == "first"
+        events = [json.dumps({"jsonrpc": "2.0", **event(f"c{number}")}).encode() + b"\n" for number in range(1000)]
+        limit = 32 << 20
+        assert peer.push(b"".join(events), limit) < limit
+        for number in range(10):
+            assert case.driver.take("b").wait()["cursor"] == f"c{number}"
+
+
 def events_that_are_refused_end(case):
     with false(case) as (server, _):
         case.driver.events("h", client="false")
@@ -334,6 +349,7 @@ FALSE = [
     reads_wait_for_the_rate_limit_as_long_as_they_may, an_error_without_an_id_explains_the_end_of_the_connection,
     what_is_no_message_ends_the_call, a_line_without_an_end_is_bounded, calls_in_progress_are_bounded,
     a_cancelled_call_is_cancelled_at_the_daemon, unknown_requests_are_refused, events_go_on_after_the_last_one_taken,
-    a_gap_waits_for_the_app, events_that_are_refused_end, a_question_that_is_withdrawn_is_cancelled,
+    a_gap_waits_for_the_app, events_that_are_not_taken_are_bounded, events_that_are_refused_end,
+    a_question_that_is_withdrawn_is_cancelled,
     a_delegate_that_is_refused_for_good_ends,
 ]

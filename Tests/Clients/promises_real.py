@@ -98,7 +98,7 @@ def writes_survive_restarts_or_are_unknown(case):
 def a_daemon_that_hangs_ends_calls_at_their_deadline(case):
     create(case, "hanging")
     case.driver.call("daemon.info").wait()
-    case.world.process.send_signal(signal.SIGSTOP)
+    case.world.stop()
     try:
         assert case.driver.call("token.get", instance="hanging", deadline=0.3).fails()["reason"] == "timeout"
         error = case.driver.call("storage.put", instance="hanging", key="k", value=1, deadline=0.3).fails()

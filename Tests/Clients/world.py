@@ -64,6 +64,19 @@ class World:
         self.process.send_signal(number)
         assert self.process.wait(PATIENCE) in (0, -number)
 
+    def stop(self):
+        """Stops the daemon's threads, until `SIGCONT`. The signal takes effect some time after it was sent."""
+        self.process.send_signal(signal.SIGSTOP)
+
+        def is_stopped():
+            for thread in os.listdir(f"/proc/{self.process.pid}/task"):
+                with open(f"/proc/{self.process.pid}/task/{thread}/stat") as status:
+                    if status.read().rsplit(")", 1)[1].split()[0] != "T":
+                        return False
+            return True
+
+        eventually("the daemon is stopped", is_stopped)
+
     def close(self):
         for process in (self.process, self.sandbox):
             if process and process.poll() is None:

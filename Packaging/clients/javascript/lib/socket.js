@@ -45,25 +45,41 @@ function daemonUid() {
  * is. A socket of root outside of sdkd's directories is trusted by root alone, because a service of any user can be behind
  * it.
  */
-export function standardTrust(path) {
+function isTrusted(path) {
   const own = process.geteuid();
   const trusted = new Set([0, own, daemonUid()]);
+  const real = realpathSync(path);
+  const socket = lstatSync(real);
+  if (!socket.isSocket()) return false;
+  for (let folder = dirname(real); ; folder = dirname(folder)) {
+    const { uid, mode } = lstatSync(folder);
+    // In a sticky directory others can't replace a file that is not theirs.
+    if (!trusted.has(uid) || (mode & WRITABLE_BY_OTHERS && !(mode & STICKY))) return false;
+    if (folder === dirname(folder)) break;
+  }
+  // Only root can have created these, whatever the user behind them.
+  const folder = dirname(real);
+  if ((folder === dirname(SYSTEM) || folder === TENANTS) && lstatSync(folder).uid === 0) return true;
+  return trusted.has(socket.uid) && (socket.uid !== 0 || own === 0);
+}
+
+export function standardTrust(path) {
   try {
-    const real = realpathSync(path);
-    const socket = lstatSync(real);
-    if (!socket.isSocket()) return false;
-    for (let folder = dirname(real); ; folder = dirname(folder)) {
-      const { uid, mode } = lstatSync(folder);
-      // In a sticky directory others can't replace a file that is not theirs.
-      if (!trusted.has(uid) || (mode & WRITABLE_BY_OTHERS && !(mode & STICKY))) return false;
-      if (folder === dirname(folder)) break;
-    }
-    // Only root can have created these, whatever the user behind them.
-    const folder = dirname(real);
-    if ((folder === dirname(SYSTEM) || folder === TENANTS) && lstatSync(folder).uid === 0) return true;
-    return trusted.has(socket.uid) && (socket.uid !== 0 || own === 0);
+    return isTrusted(path);
   } catch {
     return false;
+  }
+}
+
+const isMissing = ({ code }) => code === 'ENOENT' || code === 'ENOTDIR';
+
+/** Whether a socket is trusted. Throws `SdkdError` when it is missing, such as while the daemon restarts. */
+function judge(path, trust) {
+  try {
+    return trust === standardTrust ? isTrusted(path) : trust(path);
+  } catch (error) {
+    if (isMissing(error)) throw noDaemon(path);
+    throw new SdkdError('systemError', `The socket can't be checked: ${error.code ?? error.message}.`, { cause: error });
   }
 }
 
@@ -73,8 +89,8 @@ const noDaemon = (path) =>
 /** Connects once. Returns a socket, or `undefined` while the backlog is full. Throws `SdkdError`. */
 export async function attempt(path, trust) {
   if (!path) throw new SdkdError('badLocation', 'The path of the socket is empty.');
-  if (path.includes('\0') || Buffer.byteLength(path) > LONGEST_PATH || !existsSync(path)) throw noDaemon(path);
-  if (!trust(path)) {
+  if (path.includes('\0') || Buffer.byteLength(path) > LONGEST_PATH) throw noDaemon(path);
+  if (!judge(path, trust)) {
     throw new SdkdError(
       'untrustedServer',
       `${path} or a directory above it belongs to another user than root, sdkd and you, or others can change it; ` +
@@ -89,7 +105,7 @@ export async function attempt(path, trust) {
     });
     socket.once('error', (error) => {
       if (error.code === 'EAGAIN' || error.code === 'EINTR') resolve(undefined);
-      else if (['ENOENT', 'ENOTDIR', 'ECONNREFUSED'].includes(error.code)) reject(noDaemon(path));
+      else if (isMissing(error) || error.code === 'ECONNREFUSED') reject(noDaemon(path));
       else if (error.code === 'EACCES' || error.code === 'EPERM') {
         reject(new SdkdError('notPermitted', `You may not connect to ${path}.`));
       } else reject(new SdkdError('systemError', `connect failed: ${error.code}.`, { cause: error }));
