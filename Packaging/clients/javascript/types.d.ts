@@ -3,7 +3,21 @@
 /** Seconds, or a text such as "10s" or "5m". */
 export type Duration = number | string;
 
-export type Reason = string;
+export type Reason =
+  | 'accessDenied' | 'agentNotAllowed' | 'authenticationSettingsError' | 'badAnswer' | 'badLocation' | 'badResponse'
+  | 'cancelled' | 'clientClosed' | 'connectionClosed' | 'epochChanged' | 'expiredJWT' | 'externalUserIdHasChanged'
+  | 'failedToDecodeJWT' | 'forbidden' | 'frameTooLarge' | 'identityChangeRefused' | 'identityMismatch'
+  | 'instanceExists' | 'instanceNotFound' | 'instanceQuarantined' | 'internalError' | 'invalidAccessToken'
+  | 'invalidAccountKey' | 'invalidAuth' | 'invalidAuthParameters' | 'invalidChannelKey' | 'invalidClient'
+  | 'invalidConfiguration' | 'invalidEmail' | 'invalidGrant' | 'invalidIdentifier' | 'invalidJWTClaims' | 'invalidName'
+  | 'invalidParams' | 'invalidRequest' | 'invalidSharedSecret' | 'keyMissing' | 'locked' | 'methodNotFound' | 'network'
+  | 'noDaemon' | 'noIdentity' | 'noProvider' | 'notAuthenticated' | 'notFound' | 'notPermitted' | 'outcomeUnknown'
+  | 'ownedByFile' | 'parseError' | 'personalDataRefused' | 'providerBackoff' | 'providerDenied' | 'providerFailed'
+  | 'providerNotAllowed' | 'providerOutputInvalid' | 'providerTimeout' | 'providerTokenForOtherUser' | 'rateLimit'
+  | 'rateLimited' | 'reauthNeeded' | 'replyTooLarge' | 'rotationInterrupted' | 'serverError' | 'shuttingDown'
+  | 'storageFull' | 'storeUnavailable' | 'superseded' | 'systemError' | 'timeout' | 'tokenHasExpired' | 'tooManyCalls'
+  | 'tooManyInFlight' | 'tooManyInstances' | 'tooManySubscriptions' | 'untrustedServer' | 'userNotAuthorized'
+  | 'weakIdentifier' | 'wrongKind';
 
 export type EventType =
   | 'userLoggedIn' | 'userLoggedOut' | 'logoutFailed' | 'authenticationFailed' | 'tokenRefreshed' | 'refreshFailed'
@@ -26,14 +40,14 @@ export interface ChatAuth {
   /** The authorization scheme. */
   scheme?: string;
   /** How token and scheme travel; headers unless given. */
-  method?: 'headers' | 'cookies';
+  method?: ChatAuthMethod;
   /** The signature: a secret. */
   signature?: string;
   /** Whether the app has encrypted the identifier. */
   isEncrypted?: boolean;
 }
 
-export interface ChatCenterAuthorizeResult {
+export interface ChatCenterAccepted {
   /** True. */
   accepted: boolean;
   /** The operation that the event of the outcome names. */
@@ -52,13 +66,13 @@ export interface User {
   /** The user's e-mail. */
   email?: string;
   /** How the user is known to the vendor. */
-  authenticationType: 'jwt' | 'sessionToken' | 'oauth2' | 'custom' | 'unauthenticated';
+  authenticationType: AuthenticationType;
   /** Whether the user is signed in now. */
   authenticated: boolean;
   /** Whether the vendor has checked the identity. */
   verified: boolean;
   /** Since when this user is the instance's. */
-  since?: string;
+  since?: Timestamp;
 }
 
 export interface TokenHTTP {
@@ -72,11 +86,11 @@ export interface Token {
   /** The credential itself: a secret. */
   token: string;
   /** Its digest, safe to log. */
-  tokenId: string;
+  tokenId: TokenID;
   /** What sort it is. */
-  tokenType: 'jwt' | 'sessionToken' | 'accessToken' | 'idToken' | 'custom';
+  tokenType: TokenType;
   /** When it ends; absent when nobody knows. */
-  expiresAt?: string;
+  expiresAt?: Timestamp;
   /** Seconds until it ends, when the answer was made. */
   ttl?: number;
   /** Whether it came from memory, without asking anybody. */
@@ -118,7 +132,7 @@ export interface Session {
   /** Whether content may be shown. */
   visible: boolean;
   /** Why nothing can be shown. */
-  reason?: 'reauthNeeded' | 'locked' | 'banned' | 'notAuthenticated';
+  reason?: HiddenReason;
   /** Text for the input field, once. */
   prefill?: string;
   /** Data about the user that goes with the session. */
@@ -150,23 +164,41 @@ export interface DaemonBackupResult {
   /** Its size. */
   bytes: number;
   /** The moment whose state it holds. */
-  createdAt: string;
+  createdAt: Timestamp;
 }
 
 export interface Check {
   /** What was looked at. */
   name: string;
   /** How it is. */
-  status: 'ok' | 'degraded' | 'failing';
+  status: HealthStatus;
   /** More, for those who may see it. */
   detail?: string;
 }
 
 export interface DaemonHealthResult {
   /** The worst of the checks. */
-  status: 'ok' | 'degraded' | 'failing';
+  status: HealthStatus;
   /** What was looked at. */
   checks: Check[];
+}
+
+/** For admins: the proxy to the vendors, where an instance has none of its own. */
+export interface DaemonInfoResultProxy {
+  /** Http://HOST:PORT. */
+  url: string;
+  /** The hosts, domains and ranges of addresses that are reached directly. */
+  exceptions: string[];
+}
+
+/** Where its files are; for admins only. */
+export interface DaemonInfoResultPaths {
+  /** The configuration file, which need not exist. */
+  configuration: string;
+  /** The state directory. */
+  state: string;
+  /** The control socket. */
+  socket: string;
 }
 
 export interface DaemonInfoResult {
@@ -179,13 +211,17 @@ export interface DaemonInfoResult {
   /** The process id. */
   pid: number;
   /** When it started. */
-  startedAt: string;
+  startedAt: Timestamp;
   /** The kinds of instance it hosts. */
-  kinds: string[];
+  kinds: KindName[];
   /** The limits for callers other than admins; durations in seconds. */
   limits: Record<string, number>;
   /** How often it was started on this state before. */
   restartCount: number;
+  /** For admins: the proxy to the vendors, where an instance has none of its own. */
+  proxy?: DaemonInfoResultProxy;
+  /** Where its files are; for admins only. */
+  paths?: DaemonInfoResultPaths;
 }
 
 export interface DaemonMetricsResult {
@@ -195,8 +231,7 @@ export interface DaemonMetricsResult {
   text: string;
 }
 
-/** How many of each, also of those that the lists leave out. */
-export interface DaemonReloadResultCounts {
+export interface ReloadCounts {
   /** New ones. */
   added: number;
   /** Changed ones. */
@@ -207,9 +242,9 @@ export interface DaemonReloadResultCounts {
   unchanged: number;
 }
 
-export interface DaemonReloadResultProblemsItem {
+export interface ReloadProblem {
   /** The instance, if it is about one. */
-  instance?: string;
+  instance?: InstanceID;
   /** The key of the configuration, if it is about one. */
   key?: string;
   /** What happened and what to do. */
@@ -218,17 +253,17 @@ export interface DaemonReloadResultProblemsItem {
 
 export interface DaemonReloadResult {
   /** Those that are new. */
-  added: string[];
+  added: InstanceID[];
   /** Those that were changed. */
-  changed: string[];
+  changed: InstanceID[];
   /** Those that are gone. */
-  removed: string[];
+  removed: InstanceID[];
   /** Those that are as they were. */
-  unchanged: string[];
+  unchanged: InstanceID[];
   /** How many of each, also of those that the lists leave out. */
-  counts: DaemonReloadResultCounts;
+  counts: ReloadCounts;
   /** What could not be put in force. */
-  problems: DaemonReloadResultProblemsItem[];
+  problems: ReloadProblem[];
 }
 
 export interface DaemonRotateKeyResult {
@@ -236,59 +271,547 @@ export interface DaemonRotateKeyResult {
   rewrapped: number;
 }
 
-export interface Event {
-  /** Its place in the daemon's order; opaque. */
-  cursor: string;
+export interface UserLoggedInData {
+  /** The user that is signed in now. */
+  user?: User;
+  /** Findings about the credential, such as nearExpiry. */
+  hints?: string[];
+}
+
+export interface UserLoggedInEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
   /** When it happened. */
-  time: string;
-  /** To which instance. */
-  instance: string;
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
   /** The instance's SDK. */
-  kind: string;
+  kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
-  /** What happened. */
-  type: 'userLoggedIn' | 'userLoggedOut' | 'logoutFailed' | 'authenticationFailed' | 'tokenRefreshed' | 'refreshFailed' | 'fellBackToAnonymous' | 'userMerged' | 'identityChanged' | 'identityWiped' | 'settingsUpdated' | 'networkError' | 'pushRegistered' | 'pushUnregistered' | 'pushOrphaned' | 'delegateAttached' | 'delegateDetached' | 'breakerOpened' | 'breakerClosed' | 'instanceCreated' | 'instanceUpdated' | 'instanceDeleted';
-  /** The operation it ends. */
+  /** The vendor has accepted a login, an exchange or an authorization. */
+  type: 'userLoggedIn';
+  /** The operation that it completes. */
   operation?: string;
-  /** More about it. */
-  data: Record<string, unknown>;
+  /** Its details. */
+  data: UserLoggedInData;
+}
+
+export interface UserLoggedOutData {
+  /** The user that was signed in. */
+  user?: User;
+  /** Why. */
+  cause: LogoutCause;
+}
+
+export interface UserLoggedOutEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** The user is gone, and what was stored for them is wiped. */
+  type: 'userLoggedOut';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: UserLoggedOutData;
+}
+
+export interface LogoutFailedData {
+  /** The stable name. */
+  reason: Reason;
+  /** Whether the daemon tries again by itself. */
+  retrying: boolean;
+}
+
+export interface LogoutFailedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** The vendor could not be told of a logout; everything is kept. */
+  type: 'logoutFailed';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: LogoutFailedData;
+}
+
+export interface AuthenticationFailedData {
+  /** The stable name. */
+  reason: Reason;
+  /** What happened and what to do next. */
+  message: string;
+  /** The vendor's HTTP status. */
+  httpStatus?: number;
+  /** The vendor's error code. */
+  vendorCode?: string;
+  /** The vendor's error description. */
+  vendorDescription?: string;
+  /** Possible causes. */
+  hints: string[];
+}
+
+export interface AuthenticationFailedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** A login was refused, or no recovery helped; a new credential is needed. */
+  type: 'authenticationFailed';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: AuthenticationFailedData;
+}
+
+export interface TokenRefreshedData {
+  /** The id of the new credential. */
+  tokenId?: TokenID;
+  /** When it expires, if that is known. */
+  expiresAt?: Timestamp;
+}
+
+export interface TokenRefreshedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** The credential was renewed. */
+  type: 'tokenRefreshed';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: TokenRefreshedData;
+}
+
+export interface RefreshFailedData {
+  /** The stable name. */
+  reason: Reason;
+  /** When the token provider is asked again. */
+  nextAttemptAt?: Timestamp;
+}
+
+export interface RefreshFailedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** A renewal failed; the present credential stays in use while it lives. */
+  type: 'refreshFailed';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: RefreshFailedData;
+}
+
+export interface FellBackToAnonymousData {
+  /** The stable name. */
+  reason: Reason;
+}
+
+export interface FellBackToAnonymousEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** Authentication failed, and the visitor goes on as an anonymous one. */
+  type: 'fellBackToAnonymous';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: FellBackToAnonymousData;
+}
+
+export interface UserMergedData {
+  /** The vendor's id of the former user. */
+  from: string;
+  /** The vendor's id of the user that is left. */
+  to: string;
+  /** The app's conversation mode. */
+  mode: 'single' | 'multi';
+}
+
+export interface UserMergedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** The vendor has merged two users into one. */
+  type: 'userMerged';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: UserMergedData;
+}
+
+export interface IdentityChangedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** An identity was set. */
+  type: 'identityChanged';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: Record<string, never>;
+}
+
+export interface IdentityWipedData {
+  /** Values in storage. */
+  storage: number;
+  /** Push registrations. */
+  pushes: number;
+  /** Tokens. */
+  tokens: number;
+  /** The new storage epoch. */
+  storageEpoch: string;
+}
+
+export interface IdentityWipedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** What was stored for the identity was destroyed; comes before the next user's login. */
+  type: 'identityWiped';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: IdentityWipedData;
+}
+
+export interface SettingsUpdatedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** Authentication settings were set, or forgotten. */
+  type: 'settingsUpdated';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: Record<string, never>;
+}
+
+export interface NetworkErrorData {
+  /** The stable name. */
+  reason: Reason;
+  /** The vendor's HTTP status. */
+  httpStatus?: number;
+}
+
+export interface NetworkErrorEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** The vendor can't be reached or answers badly; at most one a minute while it lasts. */
+  type: 'networkError';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: NetworkErrorData;
+}
+
+export interface PushData {
+  /** The registration's id. */
+  id: string;
+  /** Whose it is. */
+  user?: User;
+}
+
+export interface PushRegisteredEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** A device was registered for push messages. */
+  type: 'pushRegistered';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: PushData;
+}
+
+export interface PushUnregisteredEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** A registration for push messages has ended. */
+  type: 'pushUnregistered';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: PushData;
+}
+
+export interface PushOrphanedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** A registration stays at the vendor although its user is gone. */
+  type: 'pushOrphaned';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: PushData;
+}
+
+export interface DelegateAttachedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** A connection answers for the instance now. */
+  type: 'delegateAttached';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: Record<string, never>;
+}
+
+export interface DelegateDetachedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** A connection answers no more for the instance. */
+  type: 'delegateDetached';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: Record<string, never>;
+}
+
+export interface BreakerOpenedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** The token provider failed too often and is left alone for a while. */
+  type: 'breakerOpened';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: Record<string, never>;
+}
+
+export interface BreakerClosedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** The token provider answers again. */
+  type: 'breakerClosed';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: Record<string, never>;
+}
+
+export interface InstanceCreatedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** The instance was made. */
+  type: 'instanceCreated';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: Record<string, never>;
+}
+
+export interface InstanceUpdatedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** Settings, provider, access or labels were changed. */
+  type: 'instanceUpdated';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: Record<string, never>;
+}
+
+export interface InstanceDeletedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** The instance was deleted, with all that it stored. */
+  type: 'instanceDeleted';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: Record<string, never>;
 }
 
 export interface EventsListResult {
   /** The events, oldest first. */
   events: Event[];
   /** The end of what was read. */
-  cursor: string;
+  cursor: Cursor;
   /** Give it as since for the next page. */
-  next?: string;
+  next?: Cursor;
   /** True when events after since are no longer kept. */
   gap?: boolean;
 }
 
 export interface Access {
   /** Who reads state and events. */
-  observe?: string[];
+  observe?: AccessRule[];
   /** Who gets tokens and opens sessions. */
-  use?: string[];
+  use?: AccessRule[];
   /** Who logs in and out. */
-  control?: string[];
+  control?: AccessRule[];
 }
 
 export interface Service {
   /** Where the service stands. */
-  state: 'noUser' | 'anonymous' | 'authenticating' | 'authenticated' | 'refreshing' | 'reauthNeeded' | 'locked' | 'loggedOut' | 'quarantined';
+  state: InstanceState;
   /** Who is signed in. */
   user: User;
   /** When its token ends. */
-  expiresAt?: string;
+  expiresAt?: Timestamp;
 }
 
 export interface Bridge {
   /** The breaker's state. */
-  state: 'closed' | 'open' | 'halfOpen';
+  state: BreakerState;
   /** When the provider is asked again. */
-  nextAttemptAt?: string;
+  nextAttemptAt?: Timestamp;
   /** How the last run ended, such as 0, 75, signal 9, timeout. */
   lastExit?: string;
   /** How many delegates are attached. */
@@ -297,11 +820,11 @@ export interface Bridge {
 
 export interface LastError {
   /** The stable name. */
-  reason: string;
+  reason: Reason;
   /** One sentence. */
   message: string;
   /** When. */
-  at: string;
+  at: Timestamp;
 }
 
 export interface Pending {
@@ -314,20 +837,20 @@ export interface Pending {
   /** How often it was tried. */
   attempts: number;
   /** When it is tried again. */
-  nextAttemptAt?: string;
+  nextAttemptAt?: Timestamp;
   /** When it is given up. */
-  deadline: string;
+  deadline: Timestamp;
 }
 
 export interface Instance {
   /** Its id. */
-  instance: string;
+  instance: InstanceID;
   /** Its SDK. */
-  kind: string;
+  kind: KindName;
   /** Whether a file or a call made it. */
-  source: 'file' | 'api';
+  source: InstanceSource;
   /** Where it stands. */
-  state: 'noUser' | 'anonymous' | 'authenticating' | 'authenticated' | 'refreshing' | 'reauthNeeded' | 'locked' | 'loggedOut' | 'quarantined';
+  state: InstanceState;
   /** Who is signed in. */
   user: User;
   /** Its services, for kinds that have several. */
@@ -343,15 +866,15 @@ export interface Instance {
   /** Who may do what. */
   access: Access;
   /** When the token ends. */
-  expiresAt?: string;
+  expiresAt?: Timestamp;
   /** The last failure. */
   lastError?: LastError;
-  /** AnonymousFallback. */
-  degraded?: string;
+  /** Why it is not what it was set up for. */
+  degraded?: 'anonymousFallback';
   /** What the vendor must still be told. */
   pending?: Pending[];
   /** When it was made. */
-  createdAt: string;
+  createdAt: Timestamp;
   /** Changes with every wipe. */
   storageEpoch: string;
 }
@@ -360,7 +883,7 @@ export interface InstanceListResult {
   /** The instances, by id. */
   instances: Instance[];
   /** Where the next page begins; absent on the last. */
-  next?: string;
+  next?: InstanceID;
 }
 
 export interface MessagingLogoutUserResult {
@@ -380,7 +903,7 @@ export interface Push {
   /** Whether it is still at the vendor although its user is gone from here. */
   orphaned: boolean;
   /** When it was made. */
-  createdAt: string;
+  createdAt: Timestamp;
 }
 
 export interface PushListResult {
@@ -394,7 +917,7 @@ export interface PushEndpoint {
   /** The device's address with its push service: a secret. */
   address: string;
   /** Whose push service it is. */
-  type: 'apns' | 'fcm' | 'other';
+  type: PushServiceType;
   /** The device's language. */
   locale?: string;
 }
@@ -404,7 +927,7 @@ export interface PushRegisterResult {
   id: string;
 }
 
-export interface ServiceChatGetAuthenticationSettingsResultSettings {
+export interface ShownAuthenticationSettings {
   /** The organisation's URL. */
   instanceUrl: string;
   /** The connected app. */
@@ -415,12 +938,7 @@ export interface ServiceChatGetAuthenticationSettingsResultSettings {
 
 export interface ServiceChatGetAuthenticationSettingsResult {
   /** The settings; null for a guest. */
-  settings: ServiceChatGetAuthenticationSettingsResultSettings | null;
-}
-
-export interface ServiceChatRegisterForPushNotificationsResult {
-  /** The registration's id. */
-  id: string;
+  settings: ShownAuthenticationSettings | null;
 }
 
 export interface AuthenticationSettings {
@@ -449,7 +967,7 @@ export interface StorageGetResult {
   storageEpoch: string;
 }
 
-export interface StorageListResultKeysItem {
+export interface StorageEntry {
   /** The key. */
   key: string;
   /** The size of its value. */
@@ -458,16 +976,16 @@ export interface StorageListResultKeysItem {
 
 export interface StorageListResult {
   /** The keys of the page, sorted. */
-  keys: StorageListResultKeysItem[];
+  keys: StorageEntry[];
   /** The epoch they belong to. */
   storageEpoch: string;
   /** Where the next page begins; absent on the last. */
   next?: string;
 }
 
-export interface SupportGetIdentityResultIdentity {
+export interface ShownSupportIdentity {
   /** Its type. */
-  type: 'anonymous' | 'jwt';
+  type: SupportIdentityType;
   /** The name that was given. */
   name?: string;
   /** The e-mail that was given. */
@@ -476,12 +994,12 @@ export interface SupportGetIdentityResultIdentity {
 
 export interface SupportGetIdentityResult {
   /** The identity; null for none. */
-  identity: SupportGetIdentityResultIdentity | null;
+  identity: ShownSupportIdentity | null;
 }
 
 export interface SupportIdentity {
   /** Must be what the account is set up for. */
-  type: 'anonymous' | 'jwt';
+  type: SupportIdentityType;
   /** Of an anonymous user: what to call them. */
   name?: string;
   /** Of an anonymous user: where they can be reached. */
@@ -490,8 +1008,7 @@ export interface SupportIdentity {
   token?: string;
 }
 
-/** What was destroyed of the former identity. */
-export interface SupportSetIdentityResultWiped {
+export interface WipedCounts {
   /** Values in storage. */
   storage: number;
   /** Push registrations. */
@@ -504,19 +1021,19 @@ export interface SupportSetIdentityResult {
   /** False when the identity was the same and nothing was to do. */
   changed: boolean;
   /** What was destroyed of the former identity. */
-  wiped?: SupportSetIdentityResultWiped;
+  wiped?: WipedCounts;
 }
 
-export interface DelegateQuestionUser {
+export interface DelegateUser {
   /** The vendor's id. */
   id?: string;
   /** The id that the owner gave. */
   externalId?: string;
 }
 
-export interface DelegateQuestionError {
+export interface DelegateFailure {
   /** The stable name. */
-  reason: string;
+  reason: Reason;
   /** The vendor's own code. */
   code?: string;
   /** The vendor's own words. */
@@ -529,21 +1046,21 @@ export interface DelegateQuestion {
   /** The form of the question: 1. */
   version: number;
   /** Which question it is. */
-  question: 'getToken' | 'invalidAuth' | 'shouldAuthenticate' | 'authenticationFailed';
+  question: DelegateQuestionName;
   /** Who asks. */
-  instance: string;
+  instance: InstanceID;
   /** The instance's SDK. */
-  kind: string;
+  kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** Which attempt this is. */
   attempt: number;
   /** Who needs the credential. */
-  user?: DelegateQuestionUser | null;
+  user?: DelegateUser | null;
   /** What went wrong. */
-  error?: DelegateQuestionError | null;
+  error?: DelegateFailure | null;
   /** When an answer comes too late. */
-  deadline: string;
+  deadline: Timestamp;
 }
 
 /** Events after the cursor `from` were missed: read the state again. Events continue after `cursor`. */
@@ -553,11 +1070,11 @@ export interface Gap {
   from?: string;
 }
 
-export interface GetTokenAnswer {
+export interface DelegateTokenAnswer {
   /** The token. */
   token?: string;
   /** When it ends. */
-  expiresAt?: string | number;
+  expiresAt?: Timestamp | number;
   /** The owner's id of the user. */
   uniqueId?: string;
   /** How the token is to be read. */
@@ -570,24 +1087,7 @@ export interface GetTokenAnswer {
   defer?: boolean;
 }
 
-export interface InvalidAuthAnswer {
-  /** The token. */
-  token?: string;
-  /** When it ends. */
-  expiresAt?: string | number;
-  /** The owner's id of the user. */
-  uniqueId?: string;
-  /** How the token is to be read. */
-  scheme?: string;
-  /** The owner's signature. */
-  signature?: string;
-  /** Whether the token is encrypted. */
-  isEncrypted?: boolean;
-  /** True passes the question on. */
-  defer?: boolean;
-}
-
-export interface ShouldAuthenticateAnswer {
+export interface DelegateServiceAnswer {
   /** Whether to authenticate. */
   authenticate?: boolean;
   /** The settings to do it with. */
@@ -596,15 +1096,77 @@ export interface ShouldAuthenticateAnswer {
   defer?: boolean;
 }
 
-export interface AuthenticationFailedAnswer {
+export interface DelegateGuestAnswer {
   /** True asks for settings again, false goes on as a guest. */
   proceed?: boolean;
   /** True passes the question on. */
   defer?: boolean;
 }
 
+/** Instance id: [a-z0-9][a-z0-9._-]{0,63}. */
+export type InstanceID = string;
+
+/** JWT. */
+export type JWT = string;
+
+export type ChatAuthMethod = 'headers' | 'cookies';
+
+export type Seconds = number | string;
+
+export type AuthenticationType = 'jwt' | 'sessionToken' | 'oauth2' | 'custom' | 'unauthenticated';
+
+export type Timestamp = string;
+
+export type ChatCenterAuthorizeResult = ChatCenterAccepted | User;
+
+/** Token id. */
+export type TokenID = string;
+
+export type TokenType = 'jwt' | 'sessionToken' | 'accessToken' | 'idToken' | 'custom';
+
+export type HiddenReason = 'reauthNeeded' | 'locked' | 'banned' | 'notAuthenticated';
+
+export type HealthStatus = 'ok' | 'degraded' | 'failing';
+
+export type KindName =
+  | 'edna.chatcenter' | 'salesforce.chat' | 'zendesk.chat' | 'zendesk.messaging' | 'zendesk.support' | 'unknown';
+
+/** Cursor. */
+export type Cursor = string;
+
+export type LogoutCause = 'explicit' | 'implicit' | 'deauthorized' | 'switch' | 'guest';
+
+export type Event =
+  | UserLoggedInEvent | UserLoggedOutEvent | LogoutFailedEvent | AuthenticationFailedEvent | TokenRefreshedEvent
+  | RefreshFailedEvent | FellBackToAnonymousEvent | UserMergedEvent | IdentityChangedEvent | IdentityWipedEvent
+  | SettingsUpdatedEvent | NetworkErrorEvent | PushRegisteredEvent | PushUnregisteredEvent | PushOrphanedEvent
+  | DelegateAttachedEvent | DelegateDetachedEvent | BreakerOpenedEvent | BreakerClosedEvent | InstanceCreatedEvent
+  | InstanceUpdatedEvent | InstanceDeletedEvent;
+
+/** Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +. */
+export type AccessRule = string;
+
+export type InstanceSource = 'file' | 'api';
+
+export type InstanceState =
+  | 'noUser' | 'anonymous' | 'authenticating' | 'authenticated' | 'refreshing' | 'reauthNeeded' | 'locked' | 'loggedOut'
+  | 'quarantined';
+
+export type BreakerState = 'closed' | 'open' | 'halfOpen';
+
+export type PushServiceType = 'apns' | 'fcm' | 'other';
+
+/** 1 to 128 printable characters. */
+export type StorageKey = string;
+
+export type SupportIdentityType = 'anonymous' | 'jwt';
+
+export type OnIdentityChange = 'wipe' | 'refuse';
+
+export type DelegateQuestionName = 'getToken' | 'invalidAuth' | 'shouldAuthenticate' | 'authenticationFailed';
+
 /** An item of the events: an event, or a gap. Compare `type` to tell them apart. */
 export type Item = Event | Gap;
 
 /** An answer of a delegate to a question. */
-export type Answer = GetTokenAnswer | InvalidAuthAnswer | ShouldAuthenticateAnswer | AuthenticationFailedAnswer;
+export type Answer = DelegateTokenAnswer | DelegateServiceAnswer | DelegateGuestAnswer;

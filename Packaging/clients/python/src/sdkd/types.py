@@ -7,7 +7,21 @@ from typing import Any, Dict, FrozenSet, List, Literal, Optional, TypedDict, Uni
 #: Seconds, or a text such as "10s" or "5m".
 Duration = Union[float, str]
 
-Reason = str
+Reason = Literal[
+    "accessDenied", "agentNotAllowed", "authenticationSettingsError", "badAnswer", "badLocation", "badResponse",
+    "cancelled", "clientClosed", "connectionClosed", "epochChanged", "expiredJWT", "externalUserIdHasChanged",
+    "failedToDecodeJWT", "forbidden", "frameTooLarge", "identityChangeRefused", "identityMismatch", "instanceExists",
+    "instanceNotFound", "instanceQuarantined", "internalError", "invalidAccessToken", "invalidAccountKey",
+    "invalidAuth", "invalidAuthParameters", "invalidChannelKey", "invalidClient", "invalidConfiguration",
+    "invalidEmail", "invalidGrant", "invalidIdentifier", "invalidJWTClaims", "invalidName", "invalidParams",
+    "invalidRequest", "invalidSharedSecret", "keyMissing", "locked", "methodNotFound", "network", "noDaemon",
+    "noIdentity", "noProvider", "notAuthenticated", "notFound", "notPermitted", "outcomeUnknown", "ownedByFile",
+    "parseError", "personalDataRefused", "providerBackoff", "providerDenied", "providerFailed", "providerNotAllowed",
+    "providerOutputInvalid", "providerTimeout", "providerTokenForOtherUser", "rateLimit", "rateLimited", "reauthNeeded",
+    "replyTooLarge", "rotationInterrupted", "serverError", "shuttingDown", "storageFull", "storeUnavailable",
+    "superseded", "systemError", "timeout", "tokenHasExpired", "tooManyCalls", "tooManyInFlight", "tooManyInstances",
+    "tooManySubscriptions", "untrustedServer", "userNotAuthorized", "weakIdentifier", "wrongKind",
+]
 
 EventType = Literal[
     "userLoggedIn", "userLoggedOut", "logoutFailed", "authenticationFailed", "tokenRefreshed", "refreshFailed",
@@ -49,7 +63,7 @@ class ChatAuth(TypedDict, total=False):
     """The authorization token: a secret."""
     scheme: str
     """The authorization scheme."""
-    method: Literal["headers", "cookies"]
+    method: ChatAuthMethod
     """How token and scheme travel; headers unless given."""
     signature: str
     """The signature: a secret."""
@@ -57,20 +71,20 @@ class ChatAuth(TypedDict, total=False):
     """Whether the app has encrypted the identifier."""
 
 
-class _ChatCenterAuthorizeResultRequired(TypedDict):
+class _ChatCenterAcceptedRequired(TypedDict):
     accepted: bool
     """True."""
     operation: str
     """The operation that the event of the outcome names."""
 
 
-class ChatCenterAuthorizeResult(_ChatCenterAuthorizeResultRequired, total=False):
+class ChatCenterAccepted(_ChatCenterAcceptedRequired, total=False):
     hints: List[str]
     """What may be amiss with the identifier."""
 
 
 class _UserRequired(TypedDict):
-    authenticationType: Literal["jwt", "sessionToken", "oauth2", "custom", "unauthenticated"]
+    authenticationType: AuthenticationType
     """How the user is known to the vendor."""
     authenticated: bool
     """Whether the user is signed in now."""
@@ -87,7 +101,7 @@ class User(_UserRequired, total=False):
     """The user's name."""
     email: str
     """The user's e-mail."""
-    since: str
+    since: Timestamp
     """Since when this user is the instance's."""
 
 
@@ -101,9 +115,9 @@ class TokenHTTP(TypedDict):
 class _TokenRequired(TypedDict):
     token: str
     """The credential itself: a secret."""
-    tokenId: str
+    tokenId: TokenID
     """Its digest, safe to log."""
-    tokenType: Literal["jwt", "sessionToken", "accessToken", "idToken", "custom"]
+    tokenType: TokenType
     """What sort it is."""
     fromCache: bool
     """Whether it came from memory, without asking anybody."""
@@ -112,7 +126,7 @@ class _TokenRequired(TypedDict):
 
 
 class Token(_TokenRequired, total=False):
-    expiresAt: str
+    expiresAt: Timestamp
     """When it ends; absent when nobody knows."""
     ttl: float
     """Seconds until it ends, when the answer was made."""
@@ -161,7 +175,7 @@ class _SessionRequired(TypedDict):
 class Session(_SessionRequired, total=False):
     token: Token
     """The credential, with its http member."""
-    reason: Literal["reauthNeeded", "locked", "banned", "notAuthenticated"]
+    reason: HiddenReason
     """Why nothing can be shown."""
     prefill: str
     """Text for the input field, once."""
@@ -185,14 +199,14 @@ class DaemonBackupResult(TypedDict):
     """What the copy is called."""
     bytes: int
     """Its size."""
-    createdAt: str
+    createdAt: Timestamp
     """The moment whose state it holds."""
 
 
 class _CheckRequired(TypedDict):
     name: str
     """What was looked at."""
-    status: Literal["ok", "degraded", "failing"]
+    status: HealthStatus
     """How it is."""
 
 
@@ -202,13 +216,31 @@ class Check(_CheckRequired, total=False):
 
 
 class DaemonHealthResult(TypedDict):
-    status: Literal["ok", "degraded", "failing"]
+    status: HealthStatus
     """The worst of the checks."""
     checks: List[Check]
     """What was looked at."""
 
 
-class DaemonInfoResult(TypedDict):
+class DaemonInfoResultProxy(TypedDict):
+    """For admins: the proxy to the vendors, where an instance has none of its own."""
+    url: str
+    """Http://HOST:PORT."""
+    exceptions: List[str]
+    """The hosts, domains and ranges of addresses that are reached directly."""
+
+
+class DaemonInfoResultPaths(TypedDict):
+    """Where its files are; for admins only."""
+    configuration: str
+    """The configuration file, which need not exist."""
+    state: str
+    """The state directory."""
+    socket: str
+    """The control socket."""
+
+
+class _DaemonInfoResultRequired(TypedDict):
     name: str
     """Sdkd."""
     version: str
@@ -217,14 +249,21 @@ class DaemonInfoResult(TypedDict):
     """The contract's version."""
     pid: int
     """The process id."""
-    startedAt: str
+    startedAt: Timestamp
     """When it started."""
-    kinds: List[str]
+    kinds: List[KindName]
     """The kinds of instance it hosts."""
     limits: Dict[str, float]
     """The limits for callers other than admins; durations in seconds."""
     restartCount: int
     """How often it was started on this state before."""
+
+
+class DaemonInfoResult(_DaemonInfoResultRequired, total=False):
+    proxy: DaemonInfoResultProxy
+    """For admins: the proxy to the vendors, where an instance has none of its own."""
+    paths: DaemonInfoResultPaths
+    """Where its files are; for admins only."""
 
 
 class DaemonMetricsResult(TypedDict):
@@ -234,8 +273,7 @@ class DaemonMetricsResult(TypedDict):
     """The text."""
 
 
-class DaemonReloadResultCounts(TypedDict):
-    """How many of each, also of those that the lists leave out."""
+class ReloadCounts(TypedDict):
     added: int
     """New ones."""
     changed: int
@@ -246,30 +284,30 @@ class DaemonReloadResultCounts(TypedDict):
     """Those that are as they were."""
 
 
-class _DaemonReloadResultProblemsItemRequired(TypedDict):
+class _ReloadProblemRequired(TypedDict):
     message: str
     """What happened and what to do."""
 
 
-class DaemonReloadResultProblemsItem(_DaemonReloadResultProblemsItemRequired, total=False):
-    instance: str
+class ReloadProblem(_ReloadProblemRequired, total=False):
+    instance: InstanceID
     """The instance, if it is about one."""
     key: str
     """The key of the configuration, if it is about one."""
 
 
 class DaemonReloadResult(TypedDict):
-    added: List[str]
+    added: List[InstanceID]
     """Those that are new."""
-    changed: List[str]
+    changed: List[InstanceID]
     """Those that were changed."""
-    removed: List[str]
+    removed: List[InstanceID]
     """Those that are gone."""
-    unchanged: List[str]
+    unchanged: List[InstanceID]
     """Those that are as they were."""
-    counts: DaemonReloadResultCounts
+    counts: ReloadCounts
     """How many of each, also of those that the lists leave out."""
-    problems: List[DaemonReloadResultProblemsItem]
+    problems: List[ReloadProblem]
     """What could not be put in force."""
 
 
@@ -278,83 +316,650 @@ class DaemonRotateKeyResult(TypedDict):
     """How many data keys of instances and their pending deliveries."""
 
 
-class _EventRequired(TypedDict):
-    cursor: str
-    """Its place in the daemon's order; opaque."""
-    time: str
+class UserLoggedInData(TypedDict, total=False):
+    user: User
+    """The user that is signed in now."""
+    hints: List[str]
+    """Findings about the credential, such as nearExpiry."""
+
+
+class _UserLoggedInEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
     """When it happened."""
-    instance: str
-    """To which instance."""
-    kind: str
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
     """The instance's SDK."""
-    type: Literal["userLoggedIn", "userLoggedOut", "logoutFailed", "authenticationFailed", "tokenRefreshed", "refreshFailed", "fellBackToAnonymous", "userMerged", "identityChanged", "identityWiped", "settingsUpdated", "networkError", "pushRegistered", "pushUnregistered", "pushOrphaned", "delegateAttached", "delegateDetached", "breakerOpened", "breakerClosed", "instanceCreated", "instanceUpdated", "instanceDeleted"]
-    """What happened."""
-    data: Dict[str, Any]
-    """More about it."""
+    type: Literal["userLoggedIn"]
+    """The vendor has accepted a login, an exchange or an authorization."""
+    data: UserLoggedInData
+    """Its details."""
 
 
-class Event(_EventRequired, total=False):
+class UserLoggedInEvent(_UserLoggedInEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation it ends."""
+    """The operation that it completes."""
+
+
+class _UserLoggedOutDataRequired(TypedDict):
+    cause: LogoutCause
+    """Why."""
+
+
+class UserLoggedOutData(_UserLoggedOutDataRequired, total=False):
+    user: User
+    """The user that was signed in."""
+
+
+class _UserLoggedOutEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["userLoggedOut"]
+    """The user is gone, and what was stored for them is wiped."""
+    data: UserLoggedOutData
+    """Its details."""
+
+
+class UserLoggedOutEvent(_UserLoggedOutEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class LogoutFailedData(TypedDict):
+    reason: Reason
+    """The stable name."""
+    retrying: bool
+    """Whether the daemon tries again by itself."""
+
+
+class _LogoutFailedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["logoutFailed"]
+    """The vendor could not be told of a logout; everything is kept."""
+    data: LogoutFailedData
+    """Its details."""
+
+
+class LogoutFailedEvent(_LogoutFailedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _AuthenticationFailedDataRequired(TypedDict):
+    reason: Reason
+    """The stable name."""
+    message: str
+    """What happened and what to do next."""
+    hints: List[str]
+    """Possible causes."""
+
+
+class AuthenticationFailedData(_AuthenticationFailedDataRequired, total=False):
+    httpStatus: int
+    """The vendor's HTTP status."""
+    vendorCode: str
+    """The vendor's error code."""
+    vendorDescription: str
+    """The vendor's error description."""
+
+
+class _AuthenticationFailedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["authenticationFailed"]
+    """A login was refused, or no recovery helped; a new credential is needed."""
+    data: AuthenticationFailedData
+    """Its details."""
+
+
+class AuthenticationFailedEvent(_AuthenticationFailedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class TokenRefreshedData(TypedDict, total=False):
+    tokenId: TokenID
+    """The id of the new credential."""
+    expiresAt: Timestamp
+    """When it expires, if that is known."""
+
+
+class _TokenRefreshedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["tokenRefreshed"]
+    """The credential was renewed."""
+    data: TokenRefreshedData
+    """Its details."""
+
+
+class TokenRefreshedEvent(_TokenRefreshedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _RefreshFailedDataRequired(TypedDict):
+    reason: Reason
+    """The stable name."""
+
+
+class RefreshFailedData(_RefreshFailedDataRequired, total=False):
+    nextAttemptAt: Timestamp
+    """When the token provider is asked again."""
+
+
+class _RefreshFailedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["refreshFailed"]
+    """A renewal failed; the present credential stays in use while it lives."""
+    data: RefreshFailedData
+    """Its details."""
+
+
+class RefreshFailedEvent(_RefreshFailedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class FellBackToAnonymousData(TypedDict):
+    reason: Reason
+    """The stable name."""
+
+
+class _FellBackToAnonymousEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["fellBackToAnonymous"]
+    """Authentication failed, and the visitor goes on as an anonymous one."""
+    data: FellBackToAnonymousData
+    """Its details."""
+
+
+class FellBackToAnonymousEvent(_FellBackToAnonymousEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+_UserMergedDataOddRequired = TypedDict("_UserMergedDataOddRequired", {"from": "str"})
+
+
+class UserMergedData(_UserMergedDataOddRequired):
+    to: str
+    """The vendor's id of the user that is left."""
+    mode: Literal["single", "multi"]
+    """The app's conversation mode."""
+
+
+class _UserMergedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["userMerged"]
+    """The vendor has merged two users into one."""
+    data: UserMergedData
+    """Its details."""
+
+
+class UserMergedEvent(_UserMergedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _IdentityChangedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["identityChanged"]
+    """An identity was set."""
+    data: Dict[str, Any]
+    """Its details."""
+
+
+class IdentityChangedEvent(_IdentityChangedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class IdentityWipedData(TypedDict):
+    storage: int
+    """Values in storage."""
+    pushes: int
+    """Push registrations."""
+    tokens: int
+    """Tokens."""
+    storageEpoch: str
+    """The new storage epoch."""
+
+
+class _IdentityWipedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["identityWiped"]
+    """What was stored for the identity was destroyed; comes before the next user's login."""
+    data: IdentityWipedData
+    """Its details."""
+
+
+class IdentityWipedEvent(_IdentityWipedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _SettingsUpdatedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["settingsUpdated"]
+    """Authentication settings were set, or forgotten."""
+    data: Dict[str, Any]
+    """Its details."""
+
+
+class SettingsUpdatedEvent(_SettingsUpdatedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _NetworkErrorDataRequired(TypedDict):
+    reason: Reason
+    """The stable name."""
+
+
+class NetworkErrorData(_NetworkErrorDataRequired, total=False):
+    httpStatus: int
+    """The vendor's HTTP status."""
+
+
+class _NetworkErrorEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["networkError"]
+    """The vendor can't be reached or answers badly; at most one a minute while it lasts."""
+    data: NetworkErrorData
+    """Its details."""
+
+
+class NetworkErrorEvent(_NetworkErrorEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _PushDataRequired(TypedDict):
+    id: str
+    """The registration's id."""
+
+
+class PushData(_PushDataRequired, total=False):
+    user: User
+    """Whose it is."""
+
+
+class _PushRegisteredEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["pushRegistered"]
+    """A device was registered for push messages."""
+    data: PushData
+    """Its details."""
+
+
+class PushRegisteredEvent(_PushRegisteredEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _PushUnregisteredEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["pushUnregistered"]
+    """A registration for push messages has ended."""
+    data: PushData
+    """Its details."""
+
+
+class PushUnregisteredEvent(_PushUnregisteredEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _PushOrphanedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["pushOrphaned"]
+    """A registration stays at the vendor although its user is gone."""
+    data: PushData
+    """Its details."""
+
+
+class PushOrphanedEvent(_PushOrphanedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _DelegateAttachedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["delegateAttached"]
+    """A connection answers for the instance now."""
+    data: Dict[str, Any]
+    """Its details."""
+
+
+class DelegateAttachedEvent(_DelegateAttachedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _DelegateDetachedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["delegateDetached"]
+    """A connection answers no more for the instance."""
+    data: Dict[str, Any]
+    """Its details."""
+
+
+class DelegateDetachedEvent(_DelegateDetachedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _BreakerOpenedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["breakerOpened"]
+    """The token provider failed too often and is left alone for a while."""
+    data: Dict[str, Any]
+    """Its details."""
+
+
+class BreakerOpenedEvent(_BreakerOpenedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _BreakerClosedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["breakerClosed"]
+    """The token provider answers again."""
+    data: Dict[str, Any]
+    """Its details."""
+
+
+class BreakerClosedEvent(_BreakerClosedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _InstanceCreatedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["instanceCreated"]
+    """The instance was made."""
+    data: Dict[str, Any]
+    """Its details."""
+
+
+class InstanceCreatedEvent(_InstanceCreatedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _InstanceUpdatedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["instanceUpdated"]
+    """Settings, provider, access or labels were changed."""
+    data: Dict[str, Any]
+    """Its details."""
+
+
+class InstanceUpdatedEvent(_InstanceUpdatedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class _InstanceDeletedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["instanceDeleted"]
+    """The instance was deleted, with all that it stored."""
+    data: Dict[str, Any]
+    """Its details."""
+
+
+class InstanceDeletedEvent(_InstanceDeletedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
 
 
 class _EventsListResultRequired(TypedDict):
     events: List[Event]
     """The events, oldest first."""
-    cursor: str
+    cursor: Cursor
     """The end of what was read."""
 
 
 class EventsListResult(_EventsListResultRequired, total=False):
-    next: str
+    next: Cursor
     """Give it as since for the next page."""
     gap: bool
     """True when events after since are no longer kept."""
 
 
 class Access(TypedDict, total=False):
-    observe: List[str]
+    observe: List[AccessRule]
     """Who reads state and events."""
-    use: List[str]
+    use: List[AccessRule]
     """Who gets tokens and opens sessions."""
-    control: List[str]
+    control: List[AccessRule]
     """Who logs in and out."""
 
 
 class _ServiceRequired(TypedDict):
-    state: Literal["noUser", "anonymous", "authenticating", "authenticated", "refreshing", "reauthNeeded", "locked", "loggedOut", "quarantined"]
+    state: InstanceState
     """Where the service stands."""
     user: User
     """Who is signed in."""
 
 
 class Service(_ServiceRequired, total=False):
-    expiresAt: str
+    expiresAt: Timestamp
     """When its token ends."""
 
 
 class _BridgeRequired(TypedDict):
-    state: Literal["closed", "open", "halfOpen"]
+    state: BreakerState
     """The breaker's state."""
     attached: int
     """How many delegates are attached."""
 
 
 class Bridge(_BridgeRequired, total=False):
-    nextAttemptAt: str
+    nextAttemptAt: Timestamp
     """When the provider is asked again."""
     lastExit: str
     """How the last run ended, such as 0, 75, signal 9, timeout."""
 
 
 class LastError(TypedDict):
-    reason: str
+    reason: Reason
     """The stable name."""
     message: str
     """One sentence."""
-    at: str
+    at: Timestamp
     """When."""
 
 
@@ -365,25 +970,25 @@ class _PendingRequired(TypedDict):
     """What the vendor is told, such as revoke, unregisterPush, logout."""
     attempts: int
     """How often it was tried."""
-    deadline: str
+    deadline: Timestamp
     """When it is given up."""
 
 
 class Pending(_PendingRequired, total=False):
     service: str
     """The service it is about."""
-    nextAttemptAt: str
+    nextAttemptAt: Timestamp
     """When it is tried again."""
 
 
 class _InstanceRequired(TypedDict):
-    instance: str
+    instance: InstanceID
     """Its id."""
-    kind: str
+    kind: KindName
     """Its SDK."""
-    source: Literal["file", "api"]
+    source: InstanceSource
     """Whether a file or a call made it."""
-    state: Literal["noUser", "anonymous", "authenticating", "authenticated", "refreshing", "reauthNeeded", "locked", "loggedOut", "quarantined"]
+    state: InstanceState
     """Where it stands."""
     user: User
     """Who is signed in."""
@@ -395,7 +1000,7 @@ class _InstanceRequired(TypedDict):
     """How the delegate bridge stands."""
     access: Access
     """Who may do what."""
-    createdAt: str
+    createdAt: Timestamp
     """When it was made."""
     storageEpoch: str
     """Changes with every wipe."""
@@ -406,12 +1011,12 @@ class Instance(_InstanceRequired, total=False):
     """Its services, for kinds that have several."""
     provider: Dict[str, Any]
     """Its token provider; for admins only."""
-    expiresAt: str
+    expiresAt: Timestamp
     """When the token ends."""
     lastError: LastError
     """The last failure."""
-    degraded: str
-    """AnonymousFallback."""
+    degraded: Literal["anonymousFallback"]
+    """Why it is not what it was set up for."""
     pending: List[Pending]
     """What the vendor must still be told."""
 
@@ -422,7 +1027,7 @@ class _InstanceListResultRequired(TypedDict):
 
 
 class InstanceListResult(_InstanceListResultRequired, total=False):
-    next: str
+    next: InstanceID
     """Where the next page begins; absent on the last."""
 
 
@@ -440,7 +1045,7 @@ class _PushRequired(TypedDict):
     """Whose it is."""
     orphaned: bool
     """Whether it is still at the vendor although its user is gone from here."""
-    createdAt: str
+    createdAt: Timestamp
     """When it was made."""
 
 
@@ -462,7 +1067,7 @@ class PushListResult(_PushListResultRequired, total=False):
 class _PushEndpointRequired(TypedDict):
     address: str
     """The device's address with its push service: a secret."""
-    type: Literal["apns", "fcm", "other"]
+    type: PushServiceType
     """Whose push service it is."""
 
 
@@ -476,7 +1081,7 @@ class PushRegisterResult(TypedDict):
     """The registration's id."""
 
 
-class ServiceChatGetAuthenticationSettingsResultSettings(TypedDict):
+class ShownAuthenticationSettings(TypedDict):
     instanceUrl: str
     """The organisation's URL."""
     clientId: str
@@ -486,13 +1091,8 @@ class ServiceChatGetAuthenticationSettingsResultSettings(TypedDict):
 
 
 class ServiceChatGetAuthenticationSettingsResult(TypedDict):
-    settings: Optional[ServiceChatGetAuthenticationSettingsResultSettings]
+    settings: Optional[ShownAuthenticationSettings]
     """The settings; null for a guest."""
-
-
-class ServiceChatRegisterForPushNotificationsResult(TypedDict):
-    id: str
-    """The registration's id."""
 
 
 class AuthenticationSettings(TypedDict, total=False):
@@ -521,7 +1121,7 @@ class StorageGetResult(TypedDict):
     """The epoch it belongs to."""
 
 
-class StorageListResultKeysItem(TypedDict):
+class StorageEntry(TypedDict):
     key: str
     """The key."""
     bytes: int
@@ -529,7 +1129,7 @@ class StorageListResultKeysItem(TypedDict):
 
 
 class _StorageListResultRequired(TypedDict):
-    keys: List[StorageListResultKeysItem]
+    keys: List[StorageEntry]
     """The keys of the page, sorted."""
     storageEpoch: str
     """The epoch they belong to."""
@@ -540,12 +1140,12 @@ class StorageListResult(_StorageListResultRequired, total=False):
     """Where the next page begins; absent on the last."""
 
 
-class _SupportGetIdentityResultIdentityRequired(TypedDict):
-    type: Literal["anonymous", "jwt"]
+class _ShownSupportIdentityRequired(TypedDict):
+    type: SupportIdentityType
     """Its type."""
 
 
-class SupportGetIdentityResultIdentity(_SupportGetIdentityResultIdentityRequired, total=False):
+class ShownSupportIdentity(_ShownSupportIdentityRequired, total=False):
     name: str
     """The name that was given."""
     email: str
@@ -553,12 +1153,12 @@ class SupportGetIdentityResultIdentity(_SupportGetIdentityResultIdentityRequired
 
 
 class SupportGetIdentityResult(TypedDict):
-    identity: Optional[SupportGetIdentityResultIdentity]
+    identity: Optional[ShownSupportIdentity]
     """The identity; null for none."""
 
 
 class _SupportIdentityRequired(TypedDict):
-    type: Literal["anonymous", "jwt"]
+    type: SupportIdentityType
     """Must be what the account is set up for."""
 
 
@@ -571,8 +1171,7 @@ class SupportIdentity(_SupportIdentityRequired, total=False):
     """Of a jwt identity: the opaque unique id, a secret; without it the delegate or token provider supplies it."""
 
 
-class SupportSetIdentityResultWiped(TypedDict):
-    """What was destroyed of the former identity."""
+class WipedCounts(TypedDict):
     storage: int
     """Values in storage."""
     pushes: int
@@ -587,23 +1186,23 @@ class _SupportSetIdentityResultRequired(TypedDict):
 
 
 class SupportSetIdentityResult(_SupportSetIdentityResultRequired, total=False):
-    wiped: SupportSetIdentityResultWiped
+    wiped: WipedCounts
     """What was destroyed of the former identity."""
 
 
-class DelegateQuestionUser(TypedDict, total=False):
+class DelegateUser(TypedDict, total=False):
     id: str
     """The vendor's id."""
     externalId: str
     """The id that the owner gave."""
 
 
-class _DelegateQuestionErrorRequired(TypedDict):
-    reason: str
+class _DelegateFailureRequired(TypedDict):
+    reason: Reason
     """The stable name."""
 
 
-class DelegateQuestionError(_DelegateQuestionErrorRequired, total=False):
+class DelegateFailure(_DelegateFailureRequired, total=False):
     code: str
     """The vendor's own code."""
     description: str
@@ -615,24 +1214,24 @@ class DelegateQuestionError(_DelegateQuestionErrorRequired, total=False):
 class _DelegateQuestionRequired(TypedDict):
     version: int
     """The form of the question: 1."""
-    question: Literal["getToken", "invalidAuth", "shouldAuthenticate", "authenticationFailed"]
+    question: DelegateQuestionName
     """Which question it is."""
-    instance: str
+    instance: InstanceID
     """Who asks."""
-    kind: str
+    kind: KindName
     """The instance's SDK."""
     attempt: int
     """Which attempt this is."""
-    deadline: str
+    deadline: Timestamp
     """When an answer comes too late."""
 
 
 class DelegateQuestion(_DelegateQuestionRequired, total=False):
     service: str
     """The service, for kinds that have several."""
-    user: Optional[DelegateQuestionUser]
+    user: Optional[DelegateUser]
     """Who needs the credential."""
-    error: Optional[DelegateQuestionError]
+    error: Optional[DelegateFailure]
     """What went wrong."""
 
 
@@ -645,10 +1244,10 @@ class Gap(_GapOdd):
     cursor: str
 
 
-class GetTokenAnswer(TypedDict, total=False):
+class DelegateTokenAnswer(TypedDict, total=False):
     token: str
     """The token."""
-    expiresAt: Union[str, float]
+    expiresAt: Union[Timestamp, float]
     """When it ends."""
     uniqueId: str
     """The owner's id of the user."""
@@ -662,24 +1261,7 @@ class GetTokenAnswer(TypedDict, total=False):
     """True passes the question on."""
 
 
-class InvalidAuthAnswer(TypedDict, total=False):
-    token: str
-    """The token."""
-    expiresAt: Union[str, float]
-    """When it ends."""
-    uniqueId: str
-    """The owner's id of the user."""
-    scheme: str
-    """How the token is to be read."""
-    signature: str
-    """The owner's signature."""
-    isEncrypted: bool
-    """Whether the token is encrypted."""
-    defer: bool
-    """True passes the question on."""
-
-
-class ShouldAuthenticateAnswer(TypedDict, total=False):
+class DelegateServiceAnswer(TypedDict, total=False):
     authenticate: bool
     """Whether to authenticate."""
     settings: Dict[str, Any]
@@ -688,14 +1270,55 @@ class ShouldAuthenticateAnswer(TypedDict, total=False):
     """True passes the question on."""
 
 
-class AuthenticationFailedAnswer(TypedDict, total=False):
+class DelegateGuestAnswer(TypedDict, total=False):
     proceed: bool
     """True asks for settings again, false goes on as a guest."""
     defer: bool
     """True passes the question on."""
 
 
+InstanceID = str
+"""Instance id: [a-z0-9][a-z0-9._-]{0,63}."""
+JWT = str
+"""JWT."""
+ChatAuthMethod = Literal["headers", "cookies"]
+Seconds = Union[float, str]
+AuthenticationType = Literal["jwt", "sessionToken", "oauth2", "custom", "unauthenticated"]
+Timestamp = str
+ChatCenterAuthorizeResult = Union[ChatCenterAccepted, User]
+TokenID = str
+"""Token id."""
+TokenType = Literal["jwt", "sessionToken", "accessToken", "idToken", "custom"]
+HiddenReason = Literal["reauthNeeded", "locked", "banned", "notAuthenticated"]
+HealthStatus = Literal["ok", "degraded", "failing"]
+KindName = Literal[
+    "edna.chatcenter", "salesforce.chat", "zendesk.chat", "zendesk.messaging", "zendesk.support", "unknown",
+]
+Cursor = str
+"""Cursor."""
+LogoutCause = Literal["explicit", "implicit", "deauthorized", "switch", "guest"]
+Event = Union[
+    UserLoggedInEvent, UserLoggedOutEvent, LogoutFailedEvent, AuthenticationFailedEvent, TokenRefreshedEvent,
+    RefreshFailedEvent, FellBackToAnonymousEvent, UserMergedEvent, IdentityChangedEvent, IdentityWipedEvent,
+    SettingsUpdatedEvent, NetworkErrorEvent, PushRegisteredEvent, PushUnregisteredEvent, PushOrphanedEvent,
+    DelegateAttachedEvent, DelegateDetachedEvent, BreakerOpenedEvent, BreakerClosedEvent, InstanceCreatedEvent,
+    InstanceUpdatedEvent, InstanceDeletedEvent,
+]
+AccessRule = str
+"""Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +."""
+InstanceSource = Literal["file", "api"]
+InstanceState = Literal[
+    "noUser", "anonymous", "authenticating", "authenticated", "refreshing", "reauthNeeded", "locked", "loggedOut",
+    "quarantined",
+]
+BreakerState = Literal["closed", "open", "halfOpen"]
+PushServiceType = Literal["apns", "fcm", "other"]
+StorageKey = str
+"""1 to 128 printable characters."""
+SupportIdentityType = Literal["anonymous", "jwt"]
+OnIdentityChange = Literal["wipe", "refuse"]
+DelegateQuestionName = Literal["getToken", "invalidAuth", "shouldAuthenticate", "authenticationFailed"]
 Item = Union[Event, Gap]
 """An item of the events: an event, or a gap. Compare `type` to tell them apart."""
-Answer = Union[GetTokenAnswer, InvalidAuthAnswer, ShouldAuthenticateAnswer, AuthenticationFailedAnswer]
+Answer = Union[DelegateTokenAnswer, DelegateServiceAnswer, DelegateGuestAnswer]
 """An answer of a delegate to a question."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Awaitable, Callable, Dict, List, Literal, Optional, Union, cast
 
 from ..types import (
-    Access, AuthenticationSettings, ChatAuth, ChatCenterAuthorizeResult, ChatCenterLogoutResult, ChatUser,
+    Access, AuthenticationSettings, ChatAuth, ChatCenterAuthorizeResult, ChatCenterLogoutResult, ChatUser, Cursor,
     DaemonBackupResult, DaemonHealthResult, DaemonInfoResult, DaemonMetricsResult, DaemonReloadResult,
-    DaemonRotateKeyResult, Duration, EventsListResult, Instance, InstanceListResult, MessagingLogoutUserResult,
-    PushEndpoint, PushListResult, PushRegisterResult, ServiceChatGetAuthenticationSettingsResult,
-    ServiceChatRegisterForPushNotificationsResult, Session, StorageGetResult, StorageListResult,
-    SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, User,
+    DaemonRotateKeyResult, EventType, EventsListResult, Instance, InstanceID, InstanceListResult, InstanceState, JWT,
+    KindName, MessagingLogoutUserResult, OnIdentityChange, PushEndpoint, PushListResult, PushRegisterResult, Seconds,
+    ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey, StorageListResult,
+    SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, TokenID, User,
 )
 
 Send = Callable[[str, Dict[str, Any], bool, Optional[float]], Awaitable[Any]]
@@ -24,7 +24,7 @@ class Namespace:
 class ChatMethods(Namespace):
     """The methods `chat.…`."""
 
-    async def reset_identity(self, instance: str, *, deadline: Optional[float] = None) -> None:
+    async def reset_identity(self, instance: InstanceID, *, deadline: Optional[float] = None) -> None:
         """Forgets the visitor and wipes what the instance stores.
 
         Valid in every state, and nothing is sent. Answers when machine id, id token, state and authenticator are gone;
@@ -35,7 +35,9 @@ class ChatMethods(Namespace):
         params: Dict[str, Any] = {"instance": instance}
         await self._send("chat.resetIdentity", params, False, deadline)
 
-    async def set_identity(self, instance: str, *, jwt: Optional[str] = None, deadline: Optional[float] = None) -> None:
+    async def set_identity(
+        self, instance: InstanceID, *, jwt: Optional[JWT] = None, deadline: Optional[float] = None,
+    ) -> None:
         """Authenticates the visitor from the next session on.
 
         Nothing is sent yet: session.open and token.get exchange a JWT for an id token when they need one. A jwt given
@@ -59,9 +61,9 @@ class ChatCenterMethods(Namespace):
     """The methods `chatCenter.…`."""
 
     async def authorize(
-        self, instance: str, user: ChatUser, *, auth: Optional[ChatAuth] = None, wait: Optional[bool] = None,
-        timeout: Optional[Duration] = None, deadline: Optional[float] = None,
-    ) -> Union[ChatCenterAuthorizeResult, User]:
+        self, instance: InstanceID, user: ChatUser, *, auth: Optional[ChatAuth] = None, wait: Optional[bool] = None,
+        timeout: Optional[Seconds] = None, deadline: Optional[float] = None,
+    ) -> ChatCenterAuthorizeResult:
         """Authorises a user.
 
         Answers when accepted; the outcome is an event with this operation: userLoggedIn once the vendor has
@@ -89,9 +91,9 @@ class ChatCenterMethods(Namespace):
             params["wait"] = wait
         if timeout is not None:
             params["timeout"] = timeout
-        return cast("Union[ChatCenterAuthorizeResult, User]", await self._send("chatCenter.authorize", params, False, deadline))
+        return cast("ChatCenterAuthorizeResult", await self._send("chatCenter.authorize", params, False, deadline))
 
-    async def deauthorize_user(self, instance: str, *, deadline: Optional[float] = None) -> None:
+    async def deauthorize_user(self, instance: InstanceID, *, deadline: Optional[float] = None) -> None:
         """Forgets the user here; the vendor is not told.
 
         Local and done at the reply: the socket is closed, and credentials, storage, prefill and pending data are gone.
@@ -103,7 +105,7 @@ class ChatCenterMethods(Namespace):
         params: Dict[str, Any] = {"instance": instance}
         await self._send("chatCenter.deauthorizeUser", params, False, deadline)
 
-    async def get_chat(self, instance: str, *, deadline: Optional[float] = None) -> Session:
+    async def get_chat(self, instance: InstanceID, *, deadline: Optional[float] = None) -> Session:
         """All that an app needs to open the chat.
 
         The same as session.open: gives the prefilled text once and delivers updated data when the connection is live.
@@ -117,7 +119,7 @@ class ChatCenterMethods(Namespace):
         return cast("Session", await self._send("chatCenter.getChat", params, True, deadline))
 
     async def logout(
-        self, instance: str, *, wait: Optional[bool] = None, timeout: Optional[Duration] = None,
+        self, instance: InstanceID, *, wait: Optional[bool] = None, timeout: Optional[Seconds] = None,
         deadline: Optional[float] = None,
     ) -> ChatCenterLogoutResult:
         """Ends the session at the vendor, its push subscription included, and wipes what is stored.
@@ -139,7 +141,7 @@ class ChatCenterMethods(Namespace):
             params["timeout"] = timeout
         return cast("ChatCenterLogoutResult", await self._send("chatCenter.logout", params, False, deadline))
 
-    async def prefill(self, instance: str, message: str, *, deadline: Optional[float] = None) -> None:
+    async def prefill(self, instance: InstanceID, message: str, *, deadline: Optional[float] = None) -> None:
         """Sets the text that the input field has when the chat opens next.
 
         Given once, by the next chat that opens, also after a restart; an empty message clears it and another one
@@ -154,7 +156,7 @@ class ChatCenterMethods(Namespace):
         await self._send("chatCenter.prefill", params, False, deadline)
 
     async def update_data(
-        self, instance: str, data: Optional[Dict[str, str]], *, deadline: Optional[float] = None,
+        self, instance: InstanceID, data: Optional[Dict[str, str]], *, deadline: Optional[float] = None,
     ) -> None:
         """Updates the user's attributes.
 
@@ -202,7 +204,8 @@ class DaemonMethods(Namespace):
         """What this daemon is.
 
         The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
-        for callers other than admins, and how often it has been started on this state.
+        for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
+        vendors, and the paths of the configuration, the state and the socket.
         """
         params: Dict[str, Any] = {}
         return cast("DaemonInfoResult", await self._send("daemon.info", params, True, deadline))
@@ -247,9 +250,9 @@ class EventsMethods(Namespace):
     """The methods `events.…`."""
 
     async def list(
-        self, *, instances: Optional[List[str]] = None, labels: Optional[Dict[str, str]] = None,
-        types: Optional[List[Literal["userLoggedIn", "userLoggedOut", "logoutFailed", "authenticationFailed", "tokenRefreshed", "refreshFailed", "fellBackToAnonymous", "userMerged", "identityChanged", "identityWiped", "settingsUpdated", "networkError", "pushRegistered", "pushUnregistered", "pushOrphaned", "delegateAttached", "delegateDetached", "breakerOpened", "breakerClosed", "instanceCreated", "instanceUpdated", "instanceDeleted"]]] = None,
-        since: Optional[str] = None, limit: Optional[int] = None, deadline: Optional[float] = None,
+        self, *, instances: Optional[List[InstanceID]] = None, labels: Optional[Dict[str, str]] = None,
+        types: Optional[List[EventType]] = None, since: Optional[Cursor] = None, limit: Optional[int] = None,
+        deadline: Optional[float] = None,
     ) -> EventsListResult:
         """Events of the past.
 
@@ -282,7 +285,7 @@ class InstanceMethods(Namespace):
     """The methods `instance.…`."""
 
     async def create(
-        self, instance: str, kind: str, *, settings: Optional[Dict[str, Any]] = None,
+        self, instance: InstanceID, kind: KindName, *, settings: Optional[Dict[str, Any]] = None,
         provider: Optional[Dict[str, Any]] = None, access: Optional[Access] = None,
         labels: Optional[Dict[str, str]] = None, deadline: Optional[float] = None,
     ) -> Instance:
@@ -311,7 +314,7 @@ class InstanceMethods(Namespace):
         return cast("Instance", await self._send("instance.create", params, False, deadline))
 
     async def current_user(
-        self, instance: str, *, service: Optional[str] = None, deadline: Optional[float] = None,
+        self, instance: InstanceID, *, service: Optional[str] = None, deadline: Optional[float] = None,
     ) -> User:
         """Who is signed in.
 
@@ -325,7 +328,9 @@ class InstanceMethods(Namespace):
             params["service"] = service
         return cast("User", await self._send("instance.currentUser", params, True, deadline))
 
-    async def delete(self, instance: str, *, logout: Optional[bool] = None, deadline: Optional[float] = None) -> None:
+    async def delete(
+        self, instance: InstanceID, *, logout: Optional[bool] = None, deadline: Optional[float] = None,
+    ) -> None:
         """Deletes an instance and all that it stores.
 
         Everything that the instance stores is destroyed. With `logout` the vendor session ends first, and if
@@ -339,7 +344,7 @@ class InstanceMethods(Namespace):
             params["logout"] = logout
         await self._send("instance.delete", params, False, deadline)
 
-    async def get(self, instance: str, *, deadline: Optional[float] = None) -> Instance:
+    async def get(self, instance: InstanceID, *, deadline: Optional[float] = None) -> Instance:
         """One instance.
 
         An instance with its state, user, settings without secrets, and bridge.
@@ -352,9 +357,9 @@ class InstanceMethods(Namespace):
     __call__ = get
 
     async def list(
-        self, *, labels: Optional[Dict[str, str]] = None, kind: Optional[str] = None,
-        state: Optional[Literal["noUser", "anonymous", "authenticating", "authenticated", "refreshing", "reauthNeeded", "locked", "loggedOut", "quarantined"]] = None,
-        limit: Optional[int] = None, after: Optional[str] = None, deadline: Optional[float] = None,
+        self, *, labels: Optional[Dict[str, str]] = None, kind: Optional[KindName] = None,
+        state: Optional[InstanceState] = None, limit: Optional[int] = None, after: Optional[InstanceID] = None,
+        deadline: Optional[float] = None,
     ) -> InstanceListResult:
         """The instances that the caller can see.
 
@@ -382,7 +387,7 @@ class InstanceMethods(Namespace):
         return cast("InstanceListResult", await self._send("instance.list", params, True, deadline))
 
     async def update(
-        self, instance: str, *, settings: Optional[Dict[str, Any]] = None,
+        self, instance: InstanceID, *, settings: Optional[Dict[str, Any]] = None,
         provider: Optional[Optional[Dict[str, Any]]] = None, access: Optional[Dict[str, Any]] = None,
         labels: Optional[Dict[str, Any]] = None, deadline: Optional[float] = None,
     ) -> Instance:
@@ -413,7 +418,7 @@ class InstanceMethods(Namespace):
 class MessagingMethods(Namespace):
     """The methods `messaging.…`."""
 
-    async def get_current_user(self, instance: str, *, deadline: Optional[float] = None) -> User:
+    async def get_current_user(self, instance: InstanceID, *, deadline: Optional[float] = None) -> User:
         """Who is signed in.
 
         The user, also when there is none; the same as instance.currentUser.
@@ -423,7 +428,7 @@ class MessagingMethods(Namespace):
         params: Dict[str, Any] = {"instance": instance}
         return cast("User", await self._send("messaging.getCurrentUser", params, True, deadline))
 
-    async def login_user(self, instance: str, jwt: str, *, deadline: Optional[float] = None) -> User:
+    async def login_user(self, instance: InstanceID, jwt: JWT, *, deadline: Optional[float] = None) -> User:
         """Logs a user in with a JWT.
 
         The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. The same
@@ -441,7 +446,7 @@ class MessagingMethods(Namespace):
         return cast("User", await self._send("messaging.loginUser", params, False, deadline))
 
     async def logout_user(
-        self, instance: str, *, local_only: Optional[bool] = None, deadline: Optional[float] = None,
+        self, instance: InstanceID, *, local_only: Optional[bool] = None, deadline: Optional[float] = None,
     ) -> MessagingLogoutUserResult:
         """Logs the user out and wipes what the instance stores.
 
@@ -463,7 +468,7 @@ class PushMethods(Namespace):
     """The methods `push.…`."""
 
     async def list(
-        self, instance: str, *, limit: Optional[int] = None, after: Optional[str] = None,
+        self, instance: InstanceID, *, limit: Optional[int] = None, after: Optional[str] = None,
         deadline: Optional[float] = None,
     ) -> PushListResult:
         """The registrations for push messages, orphaned ones included.
@@ -484,7 +489,8 @@ class PushMethods(Namespace):
         return cast("PushListResult", await self._send("push.list", params, True, deadline))
 
     async def register(
-        self, instance: str, endpoint: PushEndpoint, *, service: Optional[str] = None, deadline: Optional[float] = None,
+        self, instance: InstanceID, endpoint: PushEndpoint, *, service: Optional[str] = None,
+        deadline: Optional[float] = None,
     ) -> PushRegisterResult:
         """Registers a device for push messages to the signed-in user.
 
@@ -501,7 +507,7 @@ class PushMethods(Namespace):
             params["service"] = service
         return cast("PushRegisterResult", await self._send("push.register", params, False, deadline))
 
-    async def unregister(self, instance: str, id: str, *, deadline: Optional[float] = None) -> None:
+    async def unregister(self, instance: InstanceID, id: str, *, deadline: Optional[float] = None) -> None:
         """Ends a registration for push messages.
 
         The vendor is told, and then the registration is forgotten. An orphaned one is only forgotten here: the vendor
@@ -521,8 +527,8 @@ class RpcMethods(Namespace):
     async def discover(self, *, deadline: Optional[float] = None) -> Any:
         """The contract as an OpenRPC 1.3 document.
 
-        Every method with its params, result, role and errors, as one OpenRPC 1.3 document. It is equal, as JSON,
-        to the file in the package.
+        Every method with its params, result, role, errors and an example, as one OpenRPC 1.3 document. It is equal, as
+        JSON, to the file in the package.
         """
         params: Dict[str, Any] = {}
         return await self._send("rpc.discover", params, True, deadline)
@@ -532,7 +538,7 @@ class ServiceChatMethods(Namespace):
     """The methods `serviceChat.…`."""
 
     async def get_authentication_settings(
-        self, instance: str, service: str, *, deadline: Optional[float] = None,
+        self, instance: InstanceID, service: str, *, deadline: Optional[float] = None,
     ) -> ServiceChatGetAuthenticationSettingsResult:
         """A service's authentication settings, without secrets.
 
@@ -545,8 +551,8 @@ class ServiceChatMethods(Namespace):
         return cast("ServiceChatGetAuthenticationSettingsResult", await self._send("serviceChat.getAuthenticationSettings", params, True, deadline))
 
     async def register_for_push_notifications(
-        self, instance: str, service: str, endpoint: PushEndpoint, *, deadline: Optional[float] = None,
-    ) -> ServiceChatRegisterForPushNotificationsResult:
+        self, instance: InstanceID, service: str, endpoint: PushEndpoint, *, deadline: Optional[float] = None,
+    ) -> PushRegisterResult:
         """Registers a device for push messages to a service's user.
 
         The same as push.register for one service. A service has one registration: a new one removes the former. It ends
@@ -557,10 +563,10 @@ class ServiceChatMethods(Namespace):
         - `endpoint`: the device
         """
         params: Dict[str, Any] = {"instance": instance, "service": service, "endpoint": endpoint}
-        return cast("ServiceChatRegisterForPushNotificationsResult", await self._send("serviceChat.registerForPushNotifications", params, False, deadline))
+        return cast("PushRegisterResult", await self._send("serviceChat.registerForPushNotifications", params, False, deadline))
 
     async def set_authentication_settings(
-        self, instance: str, service: str, settings: Optional[AuthenticationSettings], *,
+        self, instance: InstanceID, service: str, settings: Optional[AuthenticationSettings], *,
         deadline: Optional[float] = None,
     ) -> None:
         """Signs a service in with authentication settings, or out with null.
@@ -586,14 +592,16 @@ class SessionMethods(Namespace):
     """The methods `session.…`."""
 
     async def open(
-        self, instance: str, *, service: Optional[str] = None, min_ttl: Optional[Duration] = None,
-        timeout: Optional[Duration] = None, deadline: Optional[float] = None,
+        self, instance: InstanceID, *, service: Optional[str] = None, min_ttl: Optional[Seconds] = None,
+        timeout: Optional[Seconds] = None, deadline: Optional[float] = None,
     ) -> Session:
-        """All that an app needs to open a conversation.
+        """Opens the conversation, and returns all that an app needs for it.
 
-        The user, the credential with the way to put it on a request, and where the vendor is. Makes an anonymous
-        user when there is none and the kind and its settings allow it. `visible: false` with a `reason` when
-        nothing may be shown. Errors: as token.get, but for a missing user.
+        Opens the conversation; to show who is signed in, call instance.currentUser, which only reads. Returns the user,
+        the credential with the way to put it on a request, and where the vendor is. May act at the vendor: with
+        zendesk.messaging it creates an anonymous user if nobody is signed in and the setting `anonymous` is not
+        `never`.
+        `visible: false` comes with a `reason` if nothing may be shown. Errors: as token.get, but for a missing user.
 
         - `instance`: the instance
         - `service`: the service, for kinds that have several
@@ -614,7 +622,8 @@ class StorageMethods(Namespace):
     """The methods `storage.…`."""
 
     async def delete(
-        self, instance: str, key: str, *, storage_epoch: Optional[str] = None, deadline: Optional[float] = None,
+        self, instance: InstanceID, key: StorageKey, *, storage_epoch: Optional[str] = None,
+        deadline: Optional[float] = None,
     ) -> None:
         """Removes a value of the app.
 
@@ -630,7 +639,8 @@ class StorageMethods(Namespace):
         await self._send("storage.delete", params, False, deadline)
 
     async def get(
-        self, instance: str, key: str, *, storage_epoch: Optional[str] = None, deadline: Optional[float] = None,
+        self, instance: InstanceID, key: StorageKey, *, storage_epoch: Optional[str] = None,
+        deadline: Optional[float] = None,
     ) -> StorageGetResult:
         """Reads a value of the app.
 
@@ -648,7 +658,7 @@ class StorageMethods(Namespace):
     __call__ = get
 
     async def list(
-        self, instance: str, *, storage_epoch: Optional[str] = None, limit: Optional[int] = None,
+        self, instance: InstanceID, *, storage_epoch: Optional[str] = None, limit: Optional[int] = None,
         after: Optional[str] = None, deadline: Optional[float] = None,
     ) -> StorageListResult:
         """The keys that the app has stored.
@@ -671,7 +681,7 @@ class StorageMethods(Namespace):
         return cast("StorageListResult", await self._send("storage.list", params, True, deadline))
 
     async def put(
-        self, instance: str, key: str, value: Any, *, storage_epoch: Optional[str] = None,
+        self, instance: InstanceID, key: StorageKey, value: Any, *, storage_epoch: Optional[str] = None,
         deadline: Optional[float] = None,
     ) -> None:
         """Keeps a value of the app.
@@ -693,7 +703,7 @@ class StorageMethods(Namespace):
 class SupportMethods(Namespace):
     """The methods `support.…`."""
 
-    async def clear_identity(self, instance: str, *, deadline: Optional[float] = None) -> None:
+    async def clear_identity(self, instance: InstanceID, *, deadline: Optional[float] = None) -> None:
         """Forgets the identity and wipes what the instance stores.
 
         Valid in every state, and without an identity it does nothing. Push registrations are removed at the vendor in
@@ -705,7 +715,7 @@ class SupportMethods(Namespace):
         params: Dict[str, Any] = {"instance": instance}
         await self._send("support.clearIdentity", params, False, deadline)
 
-    async def get_identity(self, instance: str, *, deadline: Optional[float] = None) -> SupportGetIdentityResult:
+    async def get_identity(self, instance: InstanceID, *, deadline: Optional[float] = None) -> SupportGetIdentityResult:
         """Which identity is set, without its secrets.
 
         The type, and the name and e-mail that were given; null without an identity. The unique id of a jwt identity is
@@ -718,7 +728,7 @@ class SupportMethods(Namespace):
         return cast("SupportGetIdentityResult", await self._send("support.getIdentity", params, True, deadline))
 
     async def set_identity(
-        self, instance: str, identity: SupportIdentity, *, on_change: Optional[Literal["wipe", "refuse"]] = None,
+        self, instance: InstanceID, identity: SupportIdentity, *, on_change: Optional[OnIdentityChange] = None,
         deadline: Optional[float] = None,
     ) -> SupportSetIdentityResult:
         """Sets an anonymous identity or a unique id, and exchanges it for an access token.
@@ -748,8 +758,8 @@ class TokenMethods(Namespace):
     """The methods `token.…`."""
 
     async def get(
-        self, instance: str, *, service: Optional[str] = None, min_ttl: Optional[Duration] = None,
-        timeout: Optional[Duration] = None, http: Optional[bool] = None, deadline: Optional[float] = None,
+        self, instance: InstanceID, *, service: Optional[str] = None, min_ttl: Optional[Seconds] = None,
+        timeout: Optional[Seconds] = None, http: Optional[bool] = None, deadline: Optional[float] = None,
     ) -> Token:
         """A living credential.
 
@@ -778,7 +788,7 @@ class TokenMethods(Namespace):
     __call__ = get
 
     async def refresh(
-        self, instance: str, *, service: Optional[str] = None, timeout: Optional[Duration] = None,
+        self, instance: InstanceID, *, service: Optional[str] = None, timeout: Optional[Seconds] = None,
         deadline: Optional[float] = None,
     ) -> Token:
         """A new credential.
@@ -798,7 +808,7 @@ class TokenMethods(Namespace):
         return cast("Token", await self._send("token.refresh", params, True, deadline))
 
     async def reject(
-        self, instance: str, token_id: str, *, service: Optional[str] = None, status: Optional[int] = None,
+        self, instance: InstanceID, token_id: TokenID, *, service: Optional[str] = None, status: Optional[int] = None,
         code: Optional[str] = None, description: Optional[str] = None, deadline: Optional[float] = None,
     ) -> None:
         """Tells that the vendor refused a token.
