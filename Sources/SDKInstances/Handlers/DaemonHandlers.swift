@@ -130,7 +130,9 @@ public enum Handlers {
     DelegateHandlers.register(in: &router, registry: registry, delegates: delegates)
     for kind in kinds { kind.register(in: &router, registry: registry) }
     let shortcuts: [String: Shortcut] = [
-      RPCDiscover.name: { params, _ in params == nil ? document.made.map { ShortAnswer(text: $0) } : nil },
+      RPCDiscover.name: { params, _ in
+        params == nil || params?.objectValue?.isEmpty == true ? ShortAnswer(text: document.reply()) : nil
+      },
       TokenGet.name: TokenHandlers.cachedToken(registry),
     ]
     return (router, methods, shortcuts)

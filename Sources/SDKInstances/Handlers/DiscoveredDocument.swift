@@ -9,14 +9,14 @@ final class DiscoveredDocument: Sendable {
   /// Creates a reply that `build` makes.
   init(_ build: @escaping @Sendable () -> JSON) { self.build = build }
 
-  /// The reply as JSON text; `nil` before the first call has made it.
-  var made: [UInt8]? { text.withLock { $0 } }
-
-  /// Makes the reply and keeps its text.
-  func make() -> JSON {
-    let document = build()
-    let bytes = JSONWriter.bytes(of: document)
+  /// Returns the reply as JSON text. The first call makes it.
+  func reply() -> [UInt8] {
+    if let made = text.withLock({ $0 }) { return made }
+    let bytes = JSONWriter.bytes(of: build())
     text.withLock { $0 = bytes }
-    return document
+    return bytes
   }
+
+  /// Makes the document.
+  func make() -> JSON { build() }
 }
