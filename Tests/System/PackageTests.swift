@@ -46,6 +46,7 @@ import Testing
         """
         test "$(sdkd --openrpc | sha256sum)" = "$(sha256sum </usr/share/sdkd/openrpc.json)"
         man -w 8 sdkd; man -w 1 sdkctl; man -w 5 sdkd.toml; man -w 7 sdkd-provider; man -w 7 sdkd-protocol; man -w 1 sdk-sandbox
+        test -s /usr/share/sdkd/sdkd.rules.yml
         test -s /usr/share/bash-completion/completions/sdkctl
         test -s /usr/share/zsh/vendor-completions/_sdkctl
         test -s /usr/share/fish/vendor_completions.d/sdkctl.fish

@@ -1,7 +1,7 @@
 public import CoreMetrics
 import Synchronization
 
-/// The metrics of a process: a factory for swift-metrics that writes OpenMetrics text.
+/// The metrics of a process: a factory for swift-metrics that writes them as text.
 ///
 /// Families are declared before they are used. A metric with an undeclared name, another kind or other labels is not
 /// counted. Neither is a combination of labels beyond `maximumSeries`, so that no label can make memory grow.
@@ -42,10 +42,10 @@ public final class MetricsRegistry: MetricsFactory {
   /// The number of rejected metrics and samples: undeclared ones, and combinations of labels beyond the bound.
   public var rejected: Int { state.withLock { $0.rejected } }
 
-  /// Returns the current values of all metrics as OpenMetrics text.
-  public func text() async -> String {
+  /// Returns the current values of all metrics as text.
+  public func text(_ format: MetricsFormat = .openMetrics) async -> String {
     let (cells, collectors) = state.withLock { ($0.cells, $0.collectors) }
-    var series: [String: [OpenMetricsText.Series]] = [:]
+    var series: [String: [MetricsText.Series]] = [:]
     for (key, cell) in cells {
       series[key.family, default: []].append(.init(labels: key.labels, reading: cell.reading))
     }
@@ -60,7 +60,7 @@ public final class MetricsRegistry: MetricsFactory {
         series[sample.family, default: []].append(.init(labels: sample.labels, reading: .number(sample.value)))
       }
     }
-    return OpenMetricsText.write(families.map { ($0, series[$0.name] ?? []) })
+    return MetricsText.write(families.map { ($0, series[$0.name] ?? []) }, as: format)
   }
 
   func reject() { state.withLock { $0.rejected += 1 } }

@@ -76,16 +76,9 @@ enum DaemonHandlers {
     _ registry: InstanceRegistry, _ facts: DaemonFacts, _ context: CallContext
   ) -> DaemonHealth.Result {
     let isAdmin = registry.access.isAdmin(context.peer)
-    var checks: [DaemonHealth.Check] = []
-    if let error = registry.availability.failure {
-      checks.append(.init(name: "state", status: .failing, detail: error.message))
-    } else {
-      switch registry.environment.store.health {
-      case .ok: checks.append(.init(name: "store", status: .ok))
-      case .degraded(let why): checks.append(.init(name: "store", status: .degraded, detail: isAdmin ? why : nil))
-      case .failing(let error): checks.append(.init(name: "store", status: .failing, detail: error.message))
-      }
-    }
+    var store = registry.storeCheck
+    if !isAdmin, store.status == .degraded { store.detail = nil }
+    var checks = [store]
     for var problem in facts.problems() {
       if !isAdmin { problem.detail = nil }
       checks.append(problem)
@@ -106,6 +99,18 @@ enum DaemonHandlers {
     }
     if !quarantined.isEmpty { parts.append("do not open: \(quarantined.prefix(20).joined(separator: ", "))") }
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+}
+
+extension InstanceRegistry {
+  /// The check of the state and its store for `daemon.health`, with details that only admins may see.
+  public var storeCheck: DaemonHealth.Check {
+    if let error = availability.failure { return .init(name: "state", status: .failing, detail: error.message) }
+    return switch environment.store.health {
+    case .ok: .init(name: "store", status: .ok)
+    case .degraded(let why): .init(name: "store", status: .degraded, detail: why)
+    case .failing(let error): .init(name: "store", status: .failing, detail: error.message)
+    }
   }
 }
 

@@ -64,6 +64,15 @@ public struct HostedInstance: Sendable {
     return (text, token.tokenId)
   }
 
+  /// The end of the first credential to end of those whose last renewal failed; `nil` if there is none.
+  public var failingEnd: Timestamp? {
+    let seen = seen
+    let failing = ([seen.whole].compactMap { $0 } + seen.services.values).filter { service in
+      service.lastError != nil && (service.state == .authenticated || service.state == .refreshing)
+    }
+    return failing.compactMap(\.expiresAt).min()
+  }
+
   /// Returns the instance as observers see it.
   ///
   /// - Parameters:

@@ -84,12 +84,21 @@ struct Composition {
       interval: Watchdog.interval() ?? .seconds(30), group: group, vendors: vendors, operations: operations,
       registry: registry, database: opened.database, state: paths.state, socketFile: socketFile, notifier: notifier,
       logger: logger)
+    let problems: @Sendable () -> [DaemonHealth.Check] = {
+      // A disk that does not answer would hold the thread that looks at it.
+      let kept = watch.isDiskStalled ? [] : keeping.checks
+      return [report.health] + metrics.checks + watch.checks + kept
+    }
+    meters.collect(
+      from: HealthReading(
+        checks: { [registry.storeCheck] + problems() },
+        lastBackup: { watch.isDiskStalled ? nil : keeping.lastBackup }))
     let (router, methods, shortcuts) = Handlers.router(
       registry: registry, kinds: Kinds.all,
       facts: DaemonFacts(
         pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount, paths: paths.published,
         limits: { live.current.limits.published }, proxy: { network.shown },
-        problems: { [report.health] + metrics.checks + watch.checks + keeping.checks },
+        problems: problems,
         metrics: { [meters] in await meters.text() },
         reload: { try await reloading.reload() }, backUp: { try await keeping.backUp($0) },
         rotateKey: { try await keeping.rotateKey() }), delegates: delegates)

@@ -26,6 +26,9 @@ struct StateKeeping {
     opened.database.map { StateChecks(store: $0, backups: status, directory: directory).all } ?? []
   }
 
+  /// The time of the newest backup that the schedule has made; `nil` if there is none.
+  var lastBackup: Timestamp? { opened.database?.backups.first(where: \.isOwn)?.createdAt }
+
   /// Makes a backup now.
   func backUp(_ params: DaemonBackup.Params) async throws -> DaemonBackup.Result {
     let copy = try await opened.usable.backUp(name: params.name, keep: settings().keep)

@@ -73,7 +73,7 @@ extension Configuration {
           "Certificates to trust instead of the system's."),
       ]),
     ConfigurationTable(
-      name: "metrics", summary: "Metrics in the OpenMetrics format.",
+      name: "metrics", summary: "Metrics for Prometheus and others that scrape.",
       keys: [
         .key(
           "listen", .string(called: "HOST:PORT or the path of a socket"), example: "\"127.0.0.1:9464\"",

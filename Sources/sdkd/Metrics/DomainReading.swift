@@ -26,10 +26,13 @@ struct DomainReading: Sendable {
       // The kind of a quarantined instance is unknown, so those have a sample of their own.
       for state in InstanceState.allCases where state != .quarantined { counts[Key(kind: kind, state: state)] = 0 }
     }
+    var failingEnd: Timestamp?
     for instance in registry.instances {
       counts[Key(kind: instance.kind.name, state: instance.state), default: 0] += 1
+      if let end = instance.failingEnd { failingEnd = min(end, failingEnd ?? end) }
     }
-    return counts.map { MetricSample(.instances, [$0.key.kind, $0.key.state.rawValue], is: $0.value) } + [
+    let ends = failingEnd.map { [MetricSample(.failingEnd, is: $0.secondsSince1970)] } ?? []
+    return counts.map { MetricSample(.instances, [$0.key.kind, $0.key.state.rawValue], is: $0.value) } + ends + [
       MetricSample(.quarantined, is: registry.quarantined.count),
       MetricSample(.delegates, is: delegates.count),
     ]

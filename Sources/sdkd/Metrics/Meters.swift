@@ -31,7 +31,7 @@ struct Meters: Sendable {
 
   /// Returns the result of `daemon.metrics`.
   func text() async -> DaemonMetrics.Result {
-    DaemonMetrics.Result(contentType: OpenMetricsText.contentType, text: await registry.text())
+    DaemonMetrics.Result(contentType: MetricsFormat.openMetrics.contentType, text: await registry.text())
   }
 
   /// Adds the number of dropped log records, read at each request for metrics.
@@ -43,6 +43,9 @@ struct Meters: Sendable {
   func collect(from gateway: Gateway) {
     registry.collect { [MetricSample(.callsInFlight, is: gateway.callsInProgress)] }
   }
+
+  /// Adds the checks of `daemon.health` and the time of the newest backup, read at each request for metrics.
+  func collect(from health: HealthReading) { registry.collect { health.samples } }
 
   /// Adds the metrics of the domain, read at each request for metrics.
   func collect(from domain: DomainReading) { registry.collect { await domain.samples } }

@@ -11,6 +11,10 @@ extension MetricFamily {
     "sdkd_refreshes", .counter, labels: ["trigger", "outcome"],
     "Renewals of credentials that have ended, by what began them and by outcome: ok, superseded, or a reason.")
 
+  static let failingEnd = MetricFamily(
+    "sdkd_failing_credential_expiry_timestamp_seconds", .gauge, unit: "seconds",
+    "When the first of the credentials ends whose last renewal failed, in seconds since 1970.")
+
   static let providerRuns = MetricFamily(
     "sdkd_provider_runs", .counter, labels: ["kind", "exit"],
     "Runs of token providers that have ended, by the instance's kind and by how they ended.")
@@ -45,7 +49,7 @@ extension MetricFamily {
     "sdkd_events", .counter, labels: ["type"], "Events that were recorded, by type.")
 
   static let aboutInstances = [
-    instances, quarantined, refreshes, providerRuns, providerDuration, providers, breakers, delegates, vendorRequests,
-    vendorDuration, subscriptions, pausedSubscriptions, eventLag, eventGaps, events,
+    instances, quarantined, refreshes, failingEnd, providerRuns, providerDuration, providers, breakers, delegates,
+    vendorRequests, vendorDuration, subscriptions, pausedSubscriptions, eventLag, eventGaps, events,
   ]
 }

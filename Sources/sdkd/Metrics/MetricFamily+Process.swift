@@ -17,6 +17,12 @@ extension MetricFamily {
   static let changesWaiting = MetricFamily(
     "sdkd_store_changes_waiting", .gauge, "Changes that wait for the next transaction.")
 
+  static let health = MetricFamily(
+    "sdkd_health_status", .gauge, labels: ["check"], "Checks of daemon.health: 0 is ok, 1 degraded, 2 failing.")
+  static let backupTime = MetricFamily(
+    "sdkd_backup_timestamp_seconds", .gauge, unit: "seconds",
+    "When the newest backup of the schedule was made, in seconds since 1970.")
+
   static let logDropped = MetricFamily(
     "sdkd_log_records_dropped", .counter, "Log records that were lost: too many at once, or not written.")
   static let metricsRejected = MetricFamily(
@@ -34,8 +40,8 @@ extension MetricFamily {
     "process_start_time_seconds", .gauge, unit: "seconds", "When the process started, in seconds since 1970.")
 
   static let aboutTheProcess = [
-    transactions, transactionDuration, transactionSize, changesFailed, changesWaiting, logDropped, metricsRejected,
-    build, cpu, resident, openFiles, mostFiles, startTime,
+    transactions, transactionDuration, transactionSize, changesFailed, changesWaiting, health, backupTime, logDropped,
+    metricsRejected, build, cpu, resident, openFiles, mostFiles, startTime,
   ]
 
   /// All metrics of the daemon.

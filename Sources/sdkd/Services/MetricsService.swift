@@ -1,5 +1,6 @@
 import Logging
 import NIOPosix
+import OpenMetrics
 import SDKInstances
 import SDKProtocol
 import ServiceLifecycle
@@ -22,11 +23,8 @@ final class MetricsService: Service {
   init(group: MultiThreadedEventLoopGroup, operations: Operations, meters: Meters, logger: Logger) {
     self.group = group
     self.logger = logger
-    source = { deliver in
-      operations.start {
-        let metrics = await meters.text()
-        deliver(metrics.contentType, metrics.text)
-      }
+    source = { format, deliver in
+      operations.start { deliver(await meters.registry.text(format)) }
     }
   }
 

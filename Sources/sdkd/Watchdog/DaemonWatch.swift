@@ -67,6 +67,9 @@ final class DaemonWatch: Sendable {
 
   /// The checks for `daemon.health`; empty while the disk responds in time and the socket's file is there.
   var checks: [DaemonHealth.Check] { stall.checks + (socketFile?.checks ?? []) }
+
+  /// Whether the disk of the state directory does not answer.
+  var isDiskStalled: Bool { !stall.checks.isEmpty }
 }
 
 /// A probe of a few instances each time, all of them in rotation.

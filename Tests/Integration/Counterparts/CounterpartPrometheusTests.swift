@@ -64,35 +64,37 @@ import Testing
     #expect(families.allSatisfy { $0["help"]?.stringValue?.isEmpty == false && $0["type"] != "unknown" })
   }
 
-  /// promtool reads only the older text format: there a counter's family has the name of its samples, and an info is a
-  /// gauge.
-  @Test("promtool finds nothing wrong with names, types and help")
+  @Test("promtool finds nothing wrong with the classic text")
   func lint() throws {
     try Counterpart.require("/usr/bin/promtool", package: "prometheus")
     let (desk, port) = try desk()
-    let older = try RawHTTP(port: port).ask().body.split(separator: "\n").compactMap { line -> String? in
-      guard line.hasPrefix("#") else { return String(line) }
-      let words = line.split(separator: " ", maxSplits: 3).map(String.init)
-      guard words.count == 4, words[1] == "TYPE" || words[1] == "HELP" else { return nil }
-      return words.joined(separator: " ")
-    }
-    var kinds: [String: String] = [:]
-    for line in older where line.hasPrefix("# TYPE") {
-      let words = line.split(separator: " ").map(String.init)
-      kinds[words[2]] = words[3]
-    }
-    let text = older.map { line in
-      guard line.hasPrefix("#") else { return line }
-      var words = line.split(separator: " ", maxSplits: 3).map(String.init)
-      let kind = kinds[words[2]]
-      if words[1] == "TYPE", kind == "info" { words[3] = "gauge" }
-      if kind == "counter" { words[2] += "_total" }
-      if kind == "info" { words[2] += "_info" }
-      return words.joined(separator: " ")
-    }
-    let file = try desk.write("metrics", text.joined(separator: "\n") + "\n")
+    let file = try desk.write("metrics", RawHTTP(port: port).ask().body)
     let run = try Counterpart.run("/usr/bin/promtool", ["check", "metrics"], in: desk, input: file)
     #expect(run.status == 0, "\(run.output)")
     #expect(run.output.isEmpty)
+  }
+
+  @Test("The alert rules are sound, use metrics that exist, and fire when they should")
+  func alerts() throws {
+    try Counterpart.require("/usr/bin/promtool", package: "prometheus")
+    let (desk, port) = try desk()
+    let folder = URL(fileURLWithPath: Counterpart.script("../../../../Packaging/monitoring")).standardizedFileURL
+    let rules = folder.appendingPathComponent("sdkd.rules.yml")
+    for arguments in [
+      ["check", "rules", "--lint-fatal", rules.path],
+      ["test", "rules", folder.appendingPathComponent("sdkd.rules.test.yml").path],
+    ] {
+      let run = try Counterpart.run("/usr/bin/promtool", arguments, in: desk)
+      #expect(run.status == 0, "\(run.output)")
+    }
+    // A gauge or counter without a value yet is not in the text, but in the table of the documentation.
+    let served = try RawHTTP(port: port).ask().body
+    let table = try String(
+      contentsOf: folder.appendingPathComponent("../documentation/metrics.md").standardizedFileURL, encoding: .utf8)
+    let text = try String(contentsOf: rules, encoding: .utf8)
+    for name in Set(text.matches(of: /\b(?:sdkd|process)_[a-z_]+/).map { String($0.output) }) {
+      let family = name.hasSuffix("_bucket") ? String(name.dropLast("_bucket".count)) : name
+      #expect(served.contains("# TYPE \(family) ") || table.contains("| `\(family)` |"), "\(family)")
+    }
   }
 }

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import OpenMetrics
 
 /// A handler that responds to the first request of a connection and closes it.
 final class MetricsHTTPHandler: ChannelInboundHandler {
@@ -40,11 +41,12 @@ final class MetricsHTTPHandler: ChannelInboundHandler {
     }
     let home = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     let eventLoop = context.eventLoop
-    source { contentType, text in
+    let format = MetricsFormat(accept: head.headers[canonicalForm: "accept"])
+    source(format) { text in
       eventLoop.execute {
         let (handler, context) = home.value
         guard context.channel.isActive else { return }
-        handler.write(.ok, contentType, text, to: head, context)
+        handler.write(.ok, format.contentType, text, to: head, context)
       }
     }
   }

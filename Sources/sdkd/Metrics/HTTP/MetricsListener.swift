@@ -3,13 +3,14 @@ import JSONRPCTransport
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import OpenMetrics
 
 /// An HTTP server of the metrics for this machine: a listening socket and its connections.
 ///
 /// Each connection gets one response within a deadline. When there are too many, the oldest is closed.
 final class MetricsListener: Sendable {
-  /// A function that generates the text and delivers it, on any thread.
-  typealias Source = @Sendable (_ deliver: @escaping @Sendable (_ contentType: String, _ text: String) -> Void) -> Void
+  /// A function that generates the text in a format and delivers it, on any thread.
+  typealias Source = @Sendable (_ format: MetricsFormat, _ deliver: @escaping @Sendable (String) -> Void) -> Void
 
   /// The reason why there is no listener.
   struct Failure: Error, CustomStringConvertible {

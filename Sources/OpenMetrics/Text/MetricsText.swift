@@ -1,8 +1,7 @@
-/// A writer of OpenMetrics 1.0 text.
-public enum OpenMetricsText {
-  /// The content type of the text.
-  public static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-
+/// A writer of metrics as text, in either format.
+///
+/// In the classic format a counter is named as its samples are, an info is a gauge, and there are no units.
+enum MetricsText {
   /// The value or contents of one combination of labels.
   struct Series {
     var labels: [String]
@@ -10,24 +9,31 @@ public enum OpenMetricsText {
   }
 
   /// Returns the whole text. Families without values are omitted.
-  static func write(_ families: [(family: MetricFamily, series: [Series])]) -> String {
+  static func write(_ families: [(family: MetricFamily, series: [Series])], as format: MetricsFormat) -> String {
     var text = ""
     for (family, series) in families {
       let used = series.filter { !family.hidesUnused || !$0.reading.isUnused }
       guard !used.isEmpty else { continue }
-      writeHead(of: family, into: &text)
+      writeHead(of: family, as: format, into: &text)
       for one in used.sorted(by: { $0.labels.lexicographicallyPrecedes($1.labels) }) {
         write(one, of: family, into: &text)
       }
     }
-    text += "# EOF\n"
+    if format == .openMetrics { text += "# EOF\n" }
     return text
   }
 
-  private static func writeHead(of family: MetricFamily, into text: inout String) {
-    text += "# TYPE \(family.name) \(family.kind.rawValue)\n"
-    if let unit = family.unit { text += "# UNIT \(family.name) \(unit)\n" }
-    text += "# HELP \(family.name) \(escaped(family.help))\n"
+  private static func writeHead(of family: MetricFamily, as format: MetricsFormat, into text: inout String) {
+    switch format {
+    case .classic:
+      let kind = family.kind == .info ? MetricFamily.Kind.gauge : family.kind
+      text += "# HELP \(family.queryName) \(escaped(family.help, quotes: false))\n"
+      text += "# TYPE \(family.queryName) \(kind.rawValue)\n"
+    case .openMetrics:
+      text += "# TYPE \(family.name) \(family.kind.rawValue)\n"
+      if let unit = family.unit { text += "# UNIT \(family.name) \(unit)\n" }
+      text += "# HELP \(family.name) \(escaped(family.help))\n"
+    }
   }
 
   private static func write(_ series: Series, of family: MetricFamily, into text: inout String) {
@@ -58,13 +64,13 @@ public enum OpenMetricsText {
     return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
   }
 
-  private static func escaped(_ text: String) -> String {
+  private static func escaped(_ text: String, quotes: Bool = true) -> String {
     guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return text }
     var result = ""
     for character in text.unicodeScalars {
       switch character {
       case "\\": result += "\\\\"
-      case "\"": result += "\\\""
+      case "\"" where quotes: result += "\\\""
       case "\n": result += "\\n"
       default: result.unicodeScalars.append(character)
       }
