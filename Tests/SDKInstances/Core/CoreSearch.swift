@@ -38,7 +38,7 @@ struct CoreSearch {
       // Frees the state; the queue keeps only its place.
       queue[next].walk = start
       next += 1
-      if next.isMultiple(of: 20) { await Task.yield() }
+      if next.isMultiple(of: 5) { await Task.yield() }
       for move in visit.walk.possibleMoves {
         var walk = visit.walk
         walk.make(move)
