@@ -37,6 +37,9 @@ public enum DaemonInfo: SDKMethod {
         "writeTimeout": 30,
       ],
       "restartCount": 0,
+      "paths": [
+        "configuration": "/etc/sdkd/sdkd.toml", "state": "/var/lib/sdkd", "socket": "/run/sdkd/sdkd.sock",
+      ],
     ])
 
   public typealias Params = Empty
