@@ -3,8 +3,7 @@
 
     ./front_desk.py front-desk [--delegate PROGRAM]
 
-It continues after restarts of the daemon and sees each event once. It never prints a token, and looking changes nothing: no user
-is created at the vendor.
+It sees each event once, also over restarts of the daemon. It never prints a token, and looking creates no user at the vendor.
 """
 import argparse, subprocess, sys
 from typing import Optional
@@ -16,7 +15,6 @@ NO_TOKEN = (-32010, -32030, -32040)  # The user is gone, or no token can be had 
 
 
 def show(daemon: sdkd.Client, instance: str) -> None:
-    """Shows the user, and which headers carry the token. Both calls only read."""
     user = daemon.instance.current_user(instance)
     if not user["authenticated"]:
         return print("please sign in", flush=True)
