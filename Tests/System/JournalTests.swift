@@ -58,7 +58,7 @@ import Testing
       let explained = try await machine.sh("journalctl --sync; journalctl -x --no-pager SDKD_INSTANCE=desk").output
       #expect(explained.contains("Subject: The token of desk was refreshed"))
       #expect(explained.contains("Subject: The token provider of desk is paused"))
-      let ready = try await machine.messageID("The daemon serves")
+      let ready = try await machine.messageID("The daemon is ready")
       #expect(try await machine.journal("MESSAGE_ID=\(ready)", "_SYSTEMD_UNIT=sdkd.service").count == 1)
     }
   }

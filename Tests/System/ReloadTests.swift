@@ -111,7 +111,7 @@ import Testing
       }
       #expect(status.contains("active (running)"))
       let text = try await machine.sh("systemctl show -P StatusText sdkd.service").output
-      let mistake = try await machine.messageID("A mistake in the configuration")
+      let mistake = try await machine.messageID("An error in the configuration")
       let journal = try await machine.journal("-o cat MESSAGE_ID=\(mistake)") { $0.split(separator: "\n").count >= 10 }
       for words in expected + nearest {
         #expect(status.contains(words) && text.contains(words) && journal.contains(words), "\(words): \(text)")

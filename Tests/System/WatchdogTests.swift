@@ -46,7 +46,7 @@ import Testing
       #expect(journal.contains("No answer from") && journal.contains(name), "\(journal)")
       #expect(journal.contains("Watchdog timeout"))
       let explained = try await machine.sh("journalctl -x -u sdkd.service --no-pager").output
-      #expect(explained.contains("A part of the daemon does not answer"))
+      #expect(explained.contains("A part of the daemon does not respond"))
     }
   }
 

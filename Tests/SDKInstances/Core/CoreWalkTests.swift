@@ -4,9 +4,10 @@ import Testing
 
 @testable import SDKInstances
 
-struct CoreWalkTests {
+/// One after the other: they only compute, and other tests need the same threads.
+@Suite(.serialized) struct CoreWalkTests {
   /// The steps of one walk: `SDKD_WALK_STEPS` for a longer look by hand.
-  private static let steps = ProcessInfo.processInfo.environment["SDKD_WALK_STEPS"].flatMap { Int($0) } ?? 2_000
+  private static let steps = ProcessInfo.processInfo.environment["SDKD_WALK_STEPS"].flatMap { Int($0) } ?? 1_000
 
   @Test(
     "Every rule holds after each step of a random walk", arguments: AuthenticationPolicy.samples.indices,
@@ -46,8 +47,7 @@ struct CoreWalkTests {
     var random = SeededGenerator(seed: seed)
     var walk = try CoreWalk(policy, services: services, fault: fault)
     for number in 0..<steps where walk.rules.broken.isEmpty {
-      // Other tests need the same threads.
-      if number.isMultiple(of: 50) { await Task.yield() }
+      if number.isMultiple(of: 10) { await Task.yield() }
       walk.step(&random)
     }
     if walk.rules.broken.isEmpty { walk.drain(&random) }
