@@ -184,7 +184,10 @@ let package = Package(
       ])
     + module(
       "sdkctl",
-      ["Linux", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "OpenMetrics", .crypto, .arguments],
+      [
+        "Concurrency", "Linux", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "OpenMetrics", .crypto,
+        .arguments,
+      ],
       executable: true,
       tests: [
         "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", "OpenMetrics", .arguments,

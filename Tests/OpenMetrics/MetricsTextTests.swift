@@ -87,7 +87,7 @@ import Testing
       (["application/openmetrics-text;version=2.0.0", "text/plain;version=0.0.4;q=0.1"], .classic),
       (["application/openmetrics-text;q=nan", "text/plain;q=0.9"], .openMetrics),
       (["application/openmetrics-text;q=-1;q", "text/plain;q=0.9"], .openMetrics),
-      // What Prometheus 2.42 and VictoriaMetrics send.
+      // The `Accept` headers of Prometheus 2.42 and VictoriaMetrics.
       (
         [
           "application/openmetrics-text;version=1.0.0", "application/openmetrics-text;version=0.0.1;q=0.75",

@@ -68,7 +68,8 @@ struct ClientThread {
     if count == 0 { framer.finish() } else { framer.append(chunk[..<count]) }
     while let output = framer.next() {
       switch output {
-      case .tooLarge, .malformed: return .badMessage("a line is longer than \(framer.limit) bytes.")
+      case .tooLarge: return .badMessage("a line is longer than \(framer.limit) bytes.")
+      case .malformed: return .badMessage("a line is the header of another framing.")
       case .frame(let line): if let reason = wire.receive(line) { return reason }
       }
     }

@@ -22,7 +22,7 @@ struct ReasonEntry: Hashable {
   let statuses: [Int32]
   let retry: Retry
   let cause: String
-  /// A sentence for the user of an app; empty for errors that no user should see.
+  /// A sentence for the user of an app; empty for errors that only developers and operators should see.
   var toShow = ""
   let remedy: String
 

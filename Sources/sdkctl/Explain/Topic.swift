@@ -1,7 +1,7 @@
 import JSONRPC
 import SDKProtocol
 
-/// A topic of `sdkctl explain`, with what is known about it.
+/// A topic of `sdkctl explain` with its facts.
 struct Topic {
   /// The kind of topic: reason, method, state, kind or setting.
   let type: String

@@ -25,7 +25,7 @@ struct StreamJoin {
     (self.input, self.output, self.socket) = (input, output, socket)
   }
 
-  /// Copies until the peer has closed and all its bytes are written, or nobody reads the output.
+  /// Copies until the peer has closed and all its bytes are written, or the output has no reader.
   ///
   /// - Throws: `SystemCallError`.
   func run() throws {
@@ -62,7 +62,7 @@ struct StreamJoin {
     return true
   }
 
-  /// Reads what is there. Returns `false` at the end.
+  /// Reads the available bytes. Returns `false` at the end of the stream.
   private func read(_ descriptor: CInt, into bytes: inout [UInt8]) -> Bool {
     var chunk = [UInt8](repeating: 0, count: 16 << 10)
     let count = Glibc.read(descriptor, &chunk, chunk.count)

@@ -6,10 +6,10 @@ import SDKProtocol
 struct TopPage {
   /// The order of the instances.
   enum Sort: String, ExpressibleByArgument, CaseIterable {
-    /// Those that need a person first.
+    /// Instances that need a person come first.
     case attention
     case name, state, user
-    /// Those whose token ends first.
+    /// Instances whose token expires first come first.
     case expiry
 
     /// The order that follows this one when the user changes it.

@@ -32,7 +32,7 @@ final class TopScreen {
 
   deinit { Self.restore() }
 
-  /// What ended a wait.
+  /// The reason why a wait ended.
   enum Event {
     /// The time of the next frame.
     case time

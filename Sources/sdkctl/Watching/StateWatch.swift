@@ -1,3 +1,4 @@
+import Concurrency
 import JSONRPC
 import SDKClient
 import SDKProtocol
@@ -43,26 +44,21 @@ struct StateWatch: Sendable {
   ///
   /// - Throws: `SDKClientError`; `instanceNotFound` when it is deleted.
   func outcome(since cursor: String, within limit: Duration?) async throws -> Outcome {
-    let follower = Task { () -> JSON? in
-      for try await _ in client.events(EventFilter(instances: [id]), since: cursor) {
-        let instance = try await client.call(
-          InstanceGet.name, try JSONValueEncoder.encode(InstanceGet.Params(instance: id)),
-          ordering: InstanceGet.ordering)
-        if holds(instance) { return instance }
-      }
-      return nil
-    }
-    let timer = limit.map { limit in
-      Task {
-        try await Task.sleep(for: limit)
-        follower.cancel()
-      }
-    }
-    defer { timer?.cancel() }
+    guard let limit else { return try await outcome(since: cursor) }
     do {
-      return try await follower.value.map(Outcome.reached) ?? .late
-    } catch is CancellationError {
+      return try await withTimeout(limit) { try await outcome(since: cursor) }
+    } catch is TimeoutError {
       return .late
     }
+  }
+
+  private func outcome(since cursor: String) async throws -> Outcome {
+    for try await _ in client.events(EventFilter(instances: [id]), since: cursor) {
+      let instance = try await client.call(
+        InstanceGet.name, try JSONValueEncoder.encode(InstanceGet.Params(instance: id)),
+        ordering: InstanceGet.ordering)
+      if holds(instance) { return .reached(instance) }
+    }
+    return .late
   }
 }

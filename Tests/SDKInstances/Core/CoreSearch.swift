@@ -68,7 +68,7 @@ struct CoreSearch {
 }
 
 extension CoreWalk {
-  /// What can happen next in the small world.
+  /// The moves that are possible next in the small world.
   fileprivate var possibleMoves: [Move] {
     var kinds: [Move.Kind] = [
       .signOut(isLocal: true), .signOut(isLocal: false), .token(minTTL: 0), .refresh(isResetting: true), .report,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDKInstances
 
-/// One after the other: they only compute, and other tests need the same threads.
+/// Serialized, because these tests only compute, and other tests need the same threads.
 @Suite(.serialized) struct CoreWalkTests {
   /// The steps of one walk: `SDKD_WALK_STEPS` for a longer look by hand.
   private static let steps = ProcessInfo.processInfo.environment["SDKD_WALK_STEPS"].flatMap { Int($0) } ?? 1_000

@@ -79,7 +79,7 @@ struct ConfigurationTests {
     let text = Configuration.defaultText.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.hasPrefix("#") && !line.hasPrefix("# ") ? String(line.dropFirst()) : String(line)
     }
-    // These name a file and a credential, which must be there.
+    // These keys name a file and a credential that must exist.
     let named = ["ca_file =", "proxy_credentials ="]
     let rest = text.filter { line in !named.contains { line.hasPrefix($0) } }
     try files.write(files.main, rest.joined(separator: "\n"))

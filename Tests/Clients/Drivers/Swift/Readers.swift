@@ -2,7 +2,7 @@ import JSONRPC
 import JSONRPCTransport
 import SDKClient
 
-/// One iterator over events.
+/// An iterator over events.
 actor EventReader {
   private var iterator: EventSequence.Iterator
 

@@ -54,7 +54,7 @@ extension FuzzTarget {
 
   private static func isFrame(_ output: Framer.Output) -> Bool { if case .frame = output { true } else { false } }
 
-  /// What the daemon writes with headers reads back as the same texts.
+  /// Checks that texts written with headers read back unchanged.
   private static func checkWriting(_ texts: [Framer.Output], in framing: Framing?) {
     guard framing == .headers else { return }
     var buffer = ByteBuffer()
