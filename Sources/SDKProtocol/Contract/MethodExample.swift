@@ -32,18 +32,23 @@ extension MethodExample {
     "since": "2026-11-24T08:42:35.272Z",
   ]
   /// An instance without a user.
-  public static let instance: JSON = [
-    "instance": "front-desk",
-    "kind": "zendesk.messaging",
-    "source": "api",
-    "state": "noUser",
-    "user": ["authenticationType": "unauthenticated", "authenticated": false, "verified": false],
-    "labels": ["floor": "1"],
-    "settings": ["base_url": "https://acme.zendesk.com/sc", "app_id": "5f0000000000000000000001", "realtime": "off"],
-    "provider": ["command": ["/usr/libexec/sdkd/mint-token"]],
-    "bridge": ["state": "closed", "attached": 0],
-    "access": [:],
-    "createdAt": "2026-11-24T08:42:35.272Z",
-    "storageEpoch": "a694a686-0",
-  ]
+  public static let instance = instance(floor: "1")
+
+  /// Returns an instance without a user, with a label.
+  static func instance(floor: String) -> JSON {
+    [
+      "instance": "front-desk",
+      "kind": "zendesk.messaging",
+      "source": "api",
+      "state": "noUser",
+      "user": ["authenticationType": "unauthenticated", "authenticated": false, "verified": false],
+      "labels": ["floor": .string(floor)],
+      "settings": ["base_url": "https://acme.zendesk.com/sc", "app_id": "5f0000000000000000000001", "realtime": "off"],
+      "provider": ["command": ["/usr/libexec/sdkd/mint-token"]],
+      "bridge": ["state": "closed", "attached": 0],
+      "access": [:],
+      "createdAt": "2026-11-24T08:42:35.272Z",
+      "storageEpoch": "a694a686-0",
+    ]
+  }
 }

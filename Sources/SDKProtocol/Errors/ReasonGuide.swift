@@ -1,3 +1,5 @@
+public import JSONRPC
+
 /// The explanation of a reason, for the error reference and `sdkctl explain`.
 public struct ReasonGuide: Sendable, Hashable {
   /// The origins of errors with this reason, which give their codes.
@@ -317,4 +319,10 @@ extension Reason {
         "`sdkctl config check` lists them with file and line.")
     }
   }
+}
+
+extension Reason: DescribedEnumeration {
+  public static let jsonSchema = schema(named: "Reason")
+
+  public var meaning: String { guide.cause }
 }

@@ -26,15 +26,17 @@ public enum InstanceState: String, Sendable, Codable, DescribedEnumeration {
 
   public var meaning: String {
     switch self {
-    case .noUser: "Nobody has ever signed in, or the user was deauthorised."
+    case .noUser: "Nobody has signed in yet, or the user was deauthorized."
     case .anonymous: "The vendor knows the user only as an anonymous one."
     case .authenticating: "A login or exchange is in progress."
-    case .authenticated: "The user is signed in."
-    case .refreshing: "The user is signed in, and a renewal is in progress."
-    case .reauthNeeded: "A new credential is needed; the identity is kept, and its content is locked."
-    case .locked: "The vendor refused the user, or a wipe failed; nothing is handed out."
-    case .loggedOut: "The user is logged out, explicitly or implicitly."
-    case .quarantined: "The stored state does not open; only admins see the instance."
+    case .authenticated: "A user is signed in, and tokens can be had."
+    case .refreshing:
+      "A user is signed in, and the token is being renewed. The present one is served as long as it lives."
+    case .reauthNeeded:
+      "The credential was refused, and no new one could be had. The identity is kept, its content is locked."
+    case .locked: "The vendor does not let the user in, or stored data could not be wiped. No token is given."
+    case .loggedOut: "The user has logged out, or was logged out. What was stored for them is wiped."
+    case .quarantined: "The stored state does not open. Only admins see the instance, and only its deletion works."
     }
   }
 }

@@ -59,29 +59,19 @@ struct ReasonEntry: Hashable {
     self.remedy = remedy
   }
 
+  private init(_ reason: ProtocolReason, _ code: Int, _ status: Int32, _ remedy: String) {
+    self.init(reason.rawValue, .protocolErrors, codes: [code], [status], reason.meaning, remedy)
+  }
+
   private static let ofProtocol = [
+    ReasonEntry(.parseError, -32700, 2, "Send one JSON text for each message, in UTF-8."),
+    ReasonEntry(.invalidRequest, -32600, 2, "Compare it with sdkd-protocol(7); the message names the rule."),
+    ReasonEntry(.frameTooLarge, -32600, 2, "Send smaller messages."),
     ReasonEntry(
-      "parseError", .protocolErrors, codes: [-32700], [2], "The message is not JSON.",
-      "Send one JSON text for each message, in UTF-8."),
-    ReasonEntry(
-      "invalidRequest", .protocolErrors, codes: [-32600], [2],
-      "The message is not a request of JSON-RPC 2.0, its id is in use, or it is beyond a limit of the parser.",
-      "Compare it with sdkd-protocol(7); the message names the rule."),
-    ReasonEntry(
-      "frameTooLarge", .protocolErrors, codes: [-32600], [2],
-      "The message has more bytes than are accepted. The connection ends.", "Send smaller messages."),
-    ReasonEntry(
-      "methodNotFound", .protocolErrors, codes: [-32601], [2], "There is no such method.",
-      "`hints` has the nearest name; `sdkctl call rpc.discover` lists all."),
-    ReasonEntry(
-      "invalidParams", .protocolErrors, codes: [-32602], [2],
-      "A param is unknown, missing or wrong; `member` has its name.", "`sdkctl explain METHOD` lists the params."),
-    ReasonEntry(
-      "internalError", .protocolErrors, codes: [-32603], [1], "A fault of the daemon. The call may have been run.",
-      "Find the `reference` in the log, `sdkctl logs`, and report it."),
-    ReasonEntry(
-      "cancelled", .protocolErrors, codes: [-32800], [1], "The call was cancelled before anything happened.",
-      "Nothing."),
+      .methodNotFound, -32601, 2, "`hints` has the nearest name; `sdkctl call rpc.discover` lists all."),
+    ReasonEntry(.invalidParams, -32602, 2, "`sdkctl explain METHOD` lists the params."),
+    ReasonEntry(.internalError, -32603, 1, "Find the `reference` in the log, `sdkctl logs`, and report it."),
+    ReasonEntry(.cancelled, -32800, 1, "Nothing."),
   ]
 
   private static let ofClient = [

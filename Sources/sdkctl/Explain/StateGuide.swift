@@ -1,24 +1,7 @@
 import SDKProtocol
 
-/// The states of an instance in words.
+/// The steps that a person can take in each state of an instance.
 enum StateGuide {
-  /// Returns the meaning of a state.
-  static func meaning(of state: InstanceState) -> String {
-    switch state {
-    case .noUser: "Nobody has signed in yet, or the user was deauthorized."
-    case .anonymous: "The vendor knows the user only as an anonymous one."
-    case .authenticating: "A login or exchange is in progress."
-    case .authenticated: "A user is signed in, and tokens can be had."
-    case .refreshing:
-      "A user is signed in, and the token is being renewed. The present one is served as long as it lives."
-    case .reauthNeeded:
-      "The credential was refused, and no new one could be had. The identity is kept, its content is locked."
-    case .locked: "The vendor does not let the user in, or stored data could not be wiped. No token is given."
-    case .loggedOut: "The user has logged out, or was logged out. What was stored for them is wiped."
-    case .quarantined: "The stored state does not open. Only admins see the instance, and only its deletion works."
-    }
-  }
-
   /// Returns the next step for a person.
   static func next(of state: InstanceState) -> String {
     switch state {

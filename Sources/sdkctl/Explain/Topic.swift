@@ -68,7 +68,7 @@ struct Topics {
     InstanceState.allCases.map { state in
       Topic(
         type: "state", name: state.rawValue,
-        facts: [("meaning", .string(StateGuide.meaning(of: state))), ("next", .string(StateGuide.next(of: state)))])
+        facts: [("meaning", .string(state.meaning)), ("next", .string(StateGuide.next(of: state)))])
     }
   }
 

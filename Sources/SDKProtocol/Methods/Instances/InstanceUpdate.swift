@@ -17,20 +17,7 @@ public enum InstanceUpdate: SDKMethod {
   ]
   public static let example = MethodExample(
     ["instance": "front-desk", "labels": ["floor": "2"]],
-    result: [
-      "instance": "front-desk",
-      "kind": "zendesk.messaging",
-      "source": "api",
-      "state": "noUser",
-      "user": ["authenticationType": "unauthenticated", "authenticated": false, "verified": false],
-      "labels": ["floor": "2"],
-      "settings": ["base_url": "https://acme.zendesk.com/sc", "app_id": "5f0000000000000000000001", "realtime": "off"],
-      "provider": ["command": ["/usr/libexec/sdkd/mint-token"]],
-      "bridge": ["state": "closed", "attached": 0],
-      "access": [:],
-      "createdAt": "2026-11-24T08:42:35.272Z",
-      "storageEpoch": "a694a686-0",
-    ])
+    result: MethodExample.instance(floor: "2"))
 
   /// The params of `instance.update`.
   public struct Params: RPCValue {
