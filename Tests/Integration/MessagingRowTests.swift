@@ -100,8 +100,11 @@ import Testing
     #expect(session["token"]?["http"]?["headers"]?["Authorization"]?.stringValue?.hasPrefix("Basic ") == true)
     #expect(try desk.state(on: line) == "anonymous")
     try desk.crash()
-    let after = try desk.connect().call("session.open", ["instance": "desk"])
+    let second = try desk.connect()
+    let after = try second.call("session.open", ["instance": "desk"])
     #expect(after["user"]?["id"] == session["user"]?["id"])
+    let created = try second.call("events.list", ["types": ["anonymousUserCreated"]])["events"]?.arrayValue ?? []
+    #expect(created.map { $0["data"]?["user"]?["id"] } == [session["user"]?["id"]])
     #expect(try desk.vendor.count("POST", "/appusers") == 1)
   }
 

@@ -21,9 +21,9 @@ export type Reason =
 
 export type EventType =
   | 'userLoggedIn' | 'userLoggedOut' | 'logoutFailed' | 'authenticationFailed' | 'tokenRefreshed' | 'refreshFailed'
-  | 'fellBackToAnonymous' | 'userMerged' | 'identityChanged' | 'identityWiped' | 'settingsUpdated' | 'networkError'
-  | 'pushRegistered' | 'pushUnregistered' | 'pushOrphaned' | 'delegateAttached' | 'delegateDetached' | 'breakerOpened'
-  | 'breakerClosed' | 'instanceCreated' | 'instanceUpdated' | 'instanceDeleted';
+  | 'anonymousUserCreated' | 'fellBackToAnonymous' | 'userMerged' | 'identityChanged' | 'identityWiped'
+  | 'settingsUpdated' | 'networkError' | 'pushRegistered' | 'pushUnregistered' | 'pushOrphaned' | 'delegateAttached'
+  | 'delegateDetached' | 'breakerOpened' | 'breakerClosed' | 'instanceCreated' | 'instanceUpdated' | 'instanceDeleted';
 
 export interface ChatUser {
   /** The user's unique, persistent id, hard to guess: a secret. */
@@ -435,6 +435,30 @@ export interface RefreshFailedEvent {
   data: RefreshFailedData;
 }
 
+export interface AnonymousUserCreatedData {
+  /** The anonymous user. */
+  user?: User;
+}
+
+export interface AnonymousUserCreatedEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** A call that needs a user has created an anonymous one at the vendor. */
+  type: 'anonymousUserCreated';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: AnonymousUserCreatedData;
+}
+
 export interface FellBackToAnonymousData {
   /** The stable name. */
   reason: Reason;
@@ -451,7 +475,7 @@ export interface FellBackToAnonymousEvent {
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
-  /** Authentication failed, and the visitor goes on as an anonymous one. */
+  /** Authentication failed, and the visitor continues as an anonymous one. */
   type: 'fellBackToAnonymous';
   /** The operation that it completes. */
   operation?: string;
@@ -1138,10 +1162,10 @@ export type LogoutCause = 'explicit' | 'implicit' | 'deauthorized' | 'switch' | 
 
 export type Event =
   | UserLoggedInEvent | UserLoggedOutEvent | LogoutFailedEvent | AuthenticationFailedEvent | TokenRefreshedEvent
-  | RefreshFailedEvent | FellBackToAnonymousEvent | UserMergedEvent | IdentityChangedEvent | IdentityWipedEvent
-  | SettingsUpdatedEvent | NetworkErrorEvent | PushRegisteredEvent | PushUnregisteredEvent | PushOrphanedEvent
-  | DelegateAttachedEvent | DelegateDetachedEvent | BreakerOpenedEvent | BreakerClosedEvent | InstanceCreatedEvent
-  | InstanceUpdatedEvent | InstanceDeletedEvent;
+  | RefreshFailedEvent | AnonymousUserCreatedEvent | FellBackToAnonymousEvent | UserMergedEvent | IdentityChangedEvent
+  | IdentityWipedEvent | SettingsUpdatedEvent | NetworkErrorEvent | PushRegisteredEvent | PushUnregisteredEvent
+  | PushOrphanedEvent | DelegateAttachedEvent | DelegateDetachedEvent | BreakerOpenedEvent | BreakerClosedEvent
+  | InstanceCreatedEvent | InstanceUpdatedEvent | InstanceDeletedEvent;
 
 /** Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +. */
 export type AccessRule = string;

@@ -8,8 +8,8 @@ extension AuditRecord {
   init?(_ event: StoredEvent) {
     let kind: Kind
     switch event.type {
-    case .userLoggedIn, .userLoggedOut, .logoutFailed, .authenticationFailed, .fellBackToAnonymous, .userMerged,
-      .identityChanged, .identityWiped, .settingsUpdated:
+    case .userLoggedIn, .userLoggedOut, .logoutFailed, .authenticationFailed, .anonymousUserCreated,
+      .fellBackToAnonymous, .userMerged, .identityChanged, .identityWiped, .settingsUpdated:
       kind = .identity
     case .instanceCreated, .instanceUpdated, .instanceDeleted: kind = .definition
     case .tokenRefreshed, .refreshFailed, .networkError, .pushRegistered, .pushUnregistered, .pushOrphaned,

@@ -10,7 +10,7 @@ extension AuthenticationMachine.Notice {
     case .authenticationFailed(let error), .refreshFailed(let error), .networkError(let error),
       .logoutFailed(let error), .fellBackToAnonymous(let error):
       error
-    case .loggedIn, .loggedOut, .tokenRefreshed: nil
+    case .loggedIn, .loggedOut, .anonymousUserCreated, .tokenRefreshed: nil
     }
   }
 
@@ -19,6 +19,7 @@ extension AuthenticationMachine.Notice {
     switch self {
     case .loggedIn: .userLoggedIn
     case .loggedOut: .userLoggedOut
+    case .anonymousUserCreated: .anonymousUserCreated
     case .authenticationFailed: .authenticationFailed
     case .tokenRefreshed: .tokenRefreshed
     case .refreshFailed: .refreshFailed
@@ -33,6 +34,7 @@ extension AuthenticationMachine.Notice {
     switch self {
     case .loggedIn: "The user is logged in."
     case .loggedOut(let cause): "The user is logged out (\(cause.rawValue))."
+    case .anonymousUserCreated: "The vendor has an anonymous user for this instance."
     case .authenticationFailed(let error): "Authentication failed: \(error.message)"
     case .tokenRefreshed: "The token was renewed."
     case .refreshFailed(let error): "The token was not renewed: \(error.message)"
@@ -57,6 +59,7 @@ extension InstanceCore {
     case .loggedOut(let cause):
       data["user"] = eventUser(state.identity.user)
       data["cause"] = .string(cause.rawValue)
+    case .anonymousUserCreated: data["user"] = (result?.user).flatMap(eventUser)
     case .tokenRefreshed:
       let fresh = result?.credential ?? state.running?.offered?.credential ?? state.identity.credential
       data["tokenId"] = fresh.map { .string($0.tokenId.description) }

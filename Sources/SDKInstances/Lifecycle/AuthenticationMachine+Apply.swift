@@ -200,6 +200,6 @@ extension AuthenticationMachine {
   private mutating func anonymousCreated() -> [Action] {
     phase = .anonymous
     standing = .usable
-    return [.adopt(wipe: false)] + end(.done)
+    return [.adopt(wipe: false), .announce(.anonymousUserCreated)] + end(.done)
   }
 }

@@ -147,6 +147,7 @@ extension AuthenticationMachine {
   public enum Notice: Sendable, Hashable {
     case loggedIn
     case loggedOut(LogoutCause)
+    case anonymousUserCreated
     case authenticationFailed(SDKError)
     case tokenRefreshed
     case refreshFailed(SDKError)

@@ -26,6 +26,7 @@ extension EventType {
         .optional("user", User.jsonSchema, "the user that is signed in now"),
         .optional("hints", .array(.string()), "findings about the credential, such as nearExpiry"),
       ])
+    case .anonymousUserCreated: data([.optional("user", User.jsonSchema, "the anonymous user")])
     case .userLoggedOut:
       data([
         .optional("user", User.jsonSchema, "the user that was signed in"),

@@ -3,7 +3,8 @@ public import JSONRPC
 /// The type of an event (sdkd-protocol(7)).
 public enum EventType: String, Sendable, Codable, DescribedEnumeration {
   case userLoggedIn, userLoggedOut, logoutFailed, authenticationFailed, tokenRefreshed, refreshFailed
-  case fellBackToAnonymous, userMerged, identityChanged, identityWiped, settingsUpdated, networkError
+  case anonymousUserCreated, fellBackToAnonymous, userMerged, identityChanged, identityWiped, settingsUpdated
+  case networkError
   case pushRegistered, pushUnregistered, pushOrphaned
   case delegateAttached, delegateDetached, breakerOpened, breakerClosed
   case instanceCreated, instanceUpdated, instanceDeleted
@@ -18,7 +19,8 @@ public enum EventType: String, Sendable, Codable, DescribedEnumeration {
     case .authenticationFailed: "A login was refused, or no recovery helped; a new credential is needed."
     case .tokenRefreshed: "The credential was renewed."
     case .refreshFailed: "A renewal failed; the present credential stays in use while it lives."
-    case .fellBackToAnonymous: "Authentication failed, and the visitor goes on as an anonymous one."
+    case .anonymousUserCreated: "A call that needs a user has created an anonymous one at the vendor."
+    case .fellBackToAnonymous: "Authentication failed, and the visitor continues as an anonymous one."
     case .userMerged: "The vendor has merged two users into one."
     case .identityChanged: "An identity was set."
     case .identityWiped: "What was stored for the identity was destroyed; comes before the next user's login."

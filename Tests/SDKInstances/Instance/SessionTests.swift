@@ -25,6 +25,8 @@ struct SessionTests {
       }
       #expect(world.vendor.count(.makeAnonymous) == 1)
       #expect(desk.state == .anonymous)
+      #expect(try await world.events() == [.instanceCreated, .anonymousUserCreated])
+      #expect(try await world.last(.anonymousUserCreated)?.data["user"]?["id"] == "anonymous1")
     }
   }
 

@@ -99,7 +99,10 @@ struct MachineEdgeTests {
     var machine = machine(phase, .none)
     #expect(machine.apply(.userNeeded) == [.createAnonymous])
     #expect(machine.apply(.userNeeded) == [])
-    #expect(machine.apply(.anonymousAccepted(epoch: 5)) == [.adopt(wipe: false), .finish(.done)])
+    #expect(
+      machine.apply(.anonymousAccepted(epoch: 5)) == [
+        .adopt(wipe: false), .announce(.anonymousUserCreated), .finish(.done),
+      ])
     #expect(machine.state == .anonymous)
   }
 

@@ -598,7 +598,8 @@ class SessionMethods(Namespace):
         Opens the conversation; to show who is signed in, call instance.currentUser, which only reads. Returns the user,
         the credential with the way to put it on a request, and where the vendor is. May act at the vendor: with
         zendesk.messaging it creates an anonymous user if nobody is signed in and the setting `anonymous` is not
-        `never`.
+        `never`;
+        the event anonymousUserCreated reports that.
         `visible: false` comes with a `reason` if nothing may be shown. Errors: as token.get, but for a missing user.
 
         - `instance`: the instance

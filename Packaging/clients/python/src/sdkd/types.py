@@ -25,9 +25,9 @@ Reason = Literal[
 
 EventType = Literal[
     "userLoggedIn", "userLoggedOut", "logoutFailed", "authenticationFailed", "tokenRefreshed", "refreshFailed",
-    "fellBackToAnonymous", "userMerged", "identityChanged", "identityWiped", "settingsUpdated", "networkError",
-    "pushRegistered", "pushUnregistered", "pushOrphaned", "delegateAttached", "delegateDetached", "breakerOpened",
-    "breakerClosed", "instanceCreated", "instanceUpdated", "instanceDeleted",
+    "anonymousUserCreated", "fellBackToAnonymous", "userMerged", "identityChanged", "identityWiped", "settingsUpdated",
+    "networkError", "pushRegistered", "pushUnregistered", "pushOrphaned", "delegateAttached", "delegateDetached",
+    "breakerOpened", "breakerClosed", "instanceCreated", "instanceUpdated", "instanceDeleted",
 ]
 
 AttachmentState = Literal["attached", "detached", "ended"]
@@ -507,6 +507,33 @@ class RefreshFailedEvent(_RefreshFailedEventRequired, total=False):
     """The operation that it completes."""
 
 
+class AnonymousUserCreatedData(TypedDict, total=False):
+    user: User
+    """The anonymous user."""
+
+
+class _AnonymousUserCreatedEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["anonymousUserCreated"]
+    """A call that needs a user has created an anonymous one at the vendor."""
+    data: AnonymousUserCreatedData
+    """Its details."""
+
+
+class AnonymousUserCreatedEvent(_AnonymousUserCreatedEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
 class FellBackToAnonymousData(TypedDict):
     reason: Reason
     """The stable name."""
@@ -522,7 +549,7 @@ class _FellBackToAnonymousEventRequired(TypedDict):
     kind: KindName
     """The instance's SDK."""
     type: Literal["fellBackToAnonymous"]
-    """Authentication failed, and the visitor goes on as an anonymous one."""
+    """Authentication failed, and the visitor continues as an anonymous one."""
     data: FellBackToAnonymousData
     """Its details."""
 
@@ -1299,10 +1326,10 @@ Cursor = str
 LogoutCause = Literal["explicit", "implicit", "deauthorized", "switch", "guest"]
 Event = Union[
     UserLoggedInEvent, UserLoggedOutEvent, LogoutFailedEvent, AuthenticationFailedEvent, TokenRefreshedEvent,
-    RefreshFailedEvent, FellBackToAnonymousEvent, UserMergedEvent, IdentityChangedEvent, IdentityWipedEvent,
-    SettingsUpdatedEvent, NetworkErrorEvent, PushRegisteredEvent, PushUnregisteredEvent, PushOrphanedEvent,
-    DelegateAttachedEvent, DelegateDetachedEvent, BreakerOpenedEvent, BreakerClosedEvent, InstanceCreatedEvent,
-    InstanceUpdatedEvent, InstanceDeletedEvent,
+    RefreshFailedEvent, AnonymousUserCreatedEvent, FellBackToAnonymousEvent, UserMergedEvent, IdentityChangedEvent,
+    IdentityWipedEvent, SettingsUpdatedEvent, NetworkErrorEvent, PushRegisteredEvent, PushUnregisteredEvent,
+    PushOrphanedEvent, DelegateAttachedEvent, DelegateDetachedEvent, BreakerOpenedEvent, BreakerClosedEvent,
+    InstanceCreatedEvent, InstanceUpdatedEvent, InstanceDeletedEvent,
 ]
 AccessRule = str
 """Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +."""
