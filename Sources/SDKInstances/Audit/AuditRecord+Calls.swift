@@ -13,7 +13,7 @@ extension AuditRecord {
 
   /// Returns the record of a credential that was issued to a caller.
   static func credential(
-    _ credential: EndedCall.HandedOut, _ call: borrowing EndedCall, kind: KindName?
+    _ credential: EndedCall.IssuedCredential, _ call: borrowing EndedCall, kind: KindName?
   ) -> AuditRecord {
     var record = AuditRecord(
       .credential, "\(call.caller) got credential \(credential.tokenId) by \(call.what).", call.fields(kind: kind))

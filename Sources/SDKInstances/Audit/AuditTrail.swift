@@ -32,12 +32,12 @@ public final class AuditTrail: CallObserver {
     served.withLock { $0.registry = registry }
   }
 
-  public func hearer(of method: (any SDKMethod.Type)?) -> CallHearer? {
+  public func observation(of method: (any SDKMethod.Type)?) -> CallObservation? {
     let rule = method.map { AuditRule($0) } ?? .none
-    return { call in self.hear(call, rule) }
+    return { call in self.observe(call, rule) }
   }
 
-  private func hear(_ call: borrowing EndedCall, _ rule: AuditRule) {
+  private func observe(_ call: borrowing EndedCall, _ rule: AuditRule) {
     if let error = call.failure {
       if AuditRule.refusals.contains(error.reason) {
         count(call, .refusal, what: error.reason, program: nil) { .refusal(error, call, kind: self.kind(of: call)) }
@@ -46,7 +46,7 @@ public final class AuditTrail: CallObserver {
       }
       return
     }
-    if let credential = call.handedOut { hear(call, credential) }
+    if let credential = call.issued { observe(call, credential) }
     switch rule {
     case .each: sink(.call(call, kind: kind(of: call)))
     case .counted: count(call, .call, what: "", program: call.process) { .call(call, kind: self.kind(of: call)) }
@@ -54,7 +54,7 @@ public final class AuditTrail: CallObserver {
     }
   }
 
-  private func hear(_ call: borrowing EndedCall, _ credential: EndedCall.HandedOut) {
+  private func observe(_ call: borrowing EndedCall, _ credential: EndedCall.IssuedCredential) {
     let last = call.peer.lastCredential.withLock { $0 }
     if let last, last.tokenId == credential.tokenId, last.instance == call.instance, last.entry.bump(clock.now()) {
       return
@@ -69,10 +69,10 @@ public final class AuditTrail: CallObserver {
   }
 
   /// Records a durable event if it changes an identity or a definition.
-  public func heard(_ event: StoredEvent) { AuditRecord(event).map(sink) }
+  public func record(_ event: StoredEvent) { AuditRecord(event).map(sink) }
 
   /// Records a provider's run.
-  public func heard(_ run: EndedRun) { sink(AuditRecord(run)) }
+  public func record(_ run: EndedRun) { sink(AuditRecord(run)) }
 
   /// Writes the counts since the last flush: once a minute, and at the end.
   public func flush() {

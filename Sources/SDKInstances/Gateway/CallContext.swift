@@ -22,8 +22,8 @@ public struct CallContext: Sendable {
   public func afterReply(_ work: @escaping @Sendable () async -> Void) { notes.add(work) }
 
   /// Notes the credential that the response carries, for call observers.
-  public func handsOut(_ tokenId: TokenID, service: String? = nil) {
-    notes.handedOut = EndedCall.HandedOut(tokenId: tokenId, service: service)
+  public func noteIssued(_ tokenId: TokenID, service: String? = nil) {
+    notes.issued = EndedCall.IssuedCredential(tokenId: tokenId, service: service)
   }
 }
 
@@ -31,7 +31,7 @@ public struct CallContext: Sendable {
 final class CallNotes: Sendable {
   private struct Notes {
     var followUps: [@Sendable () async -> Void] = []
-    var handedOut: EndedCall.HandedOut?
+    var issued: EndedCall.IssuedCredential?
   }
 
   private let notes = Mutex(Notes())
@@ -48,8 +48,8 @@ final class CallNotes: Sendable {
   }
 
   /// The credential that the response carries.
-  var handedOut: EndedCall.HandedOut? {
-    get { notes.withLock { $0.handedOut } }
-    set { notes.withLock { $0.handedOut = newValue } }
+  var issued: EndedCall.IssuedCredential? {
+    get { notes.withLock { $0.issued } }
+    set { notes.withLock { $0.issued = newValue } }
   }
 }

@@ -3,7 +3,7 @@ public import SDKProtocol
 
 /// A function that observes one method's calls as they end. It runs on event loops and on the calls' tasks: it must be
 /// quick, must not wait and must not fail.
-public typealias CallHearer = @Sendable (borrowing EndedCall) -> Void
+public typealias CallObservation = @Sendable (borrowing EndedCall) -> Void
 
 /// An observer of calls, such as the audit and the metrics.
 public protocol CallObserver: Sendable {
@@ -12,17 +12,17 @@ public protocol CallObserver: Sendable {
   ///
   /// - Parameter method: `nil` for calls of unknown methods and for refused connections.
   /// - Returns: `nil` when the observer needs none of these calls.
-  func hearer(of method: (any SDKMethod.Type)?) -> CallHearer?
+  func observation(of method: (any SDKMethod.Type)?) -> CallObservation?
 }
 
 extension Sequence where Element == any CallObserver {
   /// Returns one function for all observers of a method; `nil` if it has no observer.
-  func hearer(of method: (any SDKMethod.Type)?) -> CallHearer? {
-    let hearers = compactMap { $0.hearer(of: method) }
-    switch hearers.count {
+  func observation(of method: (any SDKMethod.Type)?) -> CallObservation? {
+    let observations = compactMap { $0.observation(of: method) }
+    switch observations.count {
     case 0: return nil
-    case 1: return hearers[0]
-    default: return { call in for hear in hearers { hear(call) } }
+    case 1: return observations[0]
+    default: return { call in for observe in observations { observe(call) } }
     }
   }
 }
@@ -30,7 +30,7 @@ extension Sequence where Element == any CallObserver {
 /// A call that has ended: answered, refused or cancelled.
 public struct EndedCall: Sendable {
   /// A credential that a response carries.
-  public struct HandedOut: Sendable, Hashable {
+  public struct IssuedCredential: Sendable, Hashable {
     /// The credential's digest.
     public let tokenId: TokenID
     /// The credential's service, for kinds that have several.
@@ -46,7 +46,7 @@ public struct EndedCall: Sendable {
   /// The error; `nil` when the call succeeded.
   public let failure: RPCError?
   /// The credential that the response carries; `nil` without one.
-  public let handedOut: HandedOut?
+  public let issued: IssuedCredential?
   /// The time from the call's acceptance to its outcome, by the gateway's clock; zero for a call refused before.
   public let duration: Duration
   /// Whether the call was answered on the event loop.
@@ -57,17 +57,17 @@ public struct EndedCall: Sendable {
 /// conform; a test checks the schemas of all methods.
 protocol CredentialBearing {
   /// The credential's digest; `nil` if the result has no credential.
-  var handedOut: TokenID? { get }
+  var issued: TokenID? { get }
   /// The service of the credential, if the result names one.
-  var handedOutService: String? { get }
+  var issuedService: String? { get }
 }
 
 extension Token: CredentialBearing {
-  var handedOut: TokenID? { tokenId }
-  var handedOutService: String? { nil }
+  var issued: TokenID? { tokenId }
+  var issuedService: String? { nil }
 }
 
 extension Session: CredentialBearing {
-  var handedOut: TokenID? { token?.tokenId }
-  var handedOutService: String? { service }
+  var issued: TokenID? { token?.tokenId }
+  var issuedService: String? { service }
 }

@@ -10,19 +10,21 @@ public final class Gateway: Sendable {
     let method: any SDKMethod.Type
     let read: CallRouter.Read
     let shortcut: Shortcut?
-    let hearer: CallHearer?
+    let observation: CallObservation?
 
-    init(_ method: any SDKMethod.Type, _ read: @escaping CallRouter.Read, _ shortcut: Shortcut?, _ hearer: CallHearer?)
-    {
+    init(
+      _ method: any SDKMethod.Type, _ read: @escaping CallRouter.Read, _ shortcut: Shortcut?,
+      _ observation: CallObservation?
+    ) {
       self.method = method
       self.read = read
       self.shortcut = shortcut
-      self.hearer = hearer
+      self.observation = observation
     }
   }
 
   private let entries: [String: Entry]
-  private let strangers: CallHearer?
+  private let unknownMethods: CallObservation?
   let clock: MonotonicClock
   private let lanes = WriteLanes()
   private let logger: Logger
@@ -48,12 +50,12 @@ public final class Gateway: Sendable {
   ) {
     let known = methods.compactMap { method in
       router[method.name].map {
-        (method.name, Entry(method, $0.read, shortcuts[method.name], observers.hearer(of: method)))
+        (method.name, Entry(method, $0.read, shortcuts[method.name], observers.observation(of: method)))
       }
     }
     entries = Dictionary(known, uniquingKeysWith: { first, _ in first })
     self.registry = registry
-    strangers = observers.hearer(of: nil)
+    unknownMethods = observers.observation(of: nil)
     self.clock = clock
     self.events = events
     self.delegates = delegates
@@ -87,9 +89,9 @@ public final class Gateway: Sendable {
       refused(request, error, by: session)
       return .reply(.failure(error))
     }
-    let start = entry.hearer == nil ? .zero : clock.now()
+    let start = entry.observation == nil ? .zero : clock.now()
     if let answer = entry.shortcut?(request.params, session) { return reply(answer, entry, session, start) }
-    let (method, hearer) = (entry.method, entry.hearer)
+    let (method, observation) = (entry.method, entry.observation)
     let call: CallRouter.ReadCall
     do throws(RPCError) {
       let prepared = request.prepared as? ReadResult
@@ -114,34 +116,35 @@ public final class Gateway: Sendable {
     return .run(
       PendingCall(
         gateway: self, method: method, instance: instance, written: written,
-        context: CallContext(session: session, place: place), hearer: hearer, start: start, refused ?? call.run))
+        context: CallContext(session: session, place: place), observation: observation, start: start,
+        refused ?? call.run))
   }
 
   private func reply(_ answer: ShortAnswer, _ entry: Entry, _ session: ClientSession, _ start: Duration) -> Acceptance {
     var failure: RPCError?
     do throws(SDKError) { try ReplyBound.check(answer.text, to: entry.method) } catch { failure = error.rpcError }
-    entry.hearer?(
+    entry.observation?(
       EndedCall(
         method: entry.method, instance: answer.instance, peer: session.link.peer, failure: failure,
-        handedOut: answer.handedOut, duration: clock.now() - start, isImmediate: true))
+        issued: answer.issued, duration: clock.now() - start, isImmediate: true))
     return .reply(failure.map { .failure($0) } ?? .success(answer.text))
   }
 
   /// Notifies the observers of a request that failed before it was accepted, here or in the caller.
   public func refused(_ request: RPCRequest, _ error: RPCError, by session: ClientSession) {
     let entry = entries[request.method]
-    guard let hearer = entry.map(\.hearer) ?? strangers else { return }
-    hearer(
+    guard let observation = entry.map(\.observation) ?? unknownMethods else { return }
+    observation(
       EndedCall(
         method: entry?.method, instance: Self.instance(in: request.params), peer: session.link.peer, failure: error,
-        handedOut: nil, duration: .zero, isImmediate: true))
+        issued: nil, duration: .zero, isImmediate: true))
   }
 
   /// Notifies the observers of a refused connection.
   public func refused(_ peer: Peer, _ error: RPCError) {
-    strangers?(
+    unknownMethods?(
       EndedCall(
-        method: nil, instance: nil, peer: peer, failure: error, handedOut: nil, duration: .zero, isImmediate: true))
+        method: nil, instance: nil, peer: peer, failure: error, issued: nil, duration: .zero, isImmediate: true))
   }
 
   /// Returns the instance in params that could not be decoded, for the observers.

@@ -7,7 +7,7 @@ import Synchronization
 struct PendingCall: AcceptedCall {
   private let gateway: Gateway
   private let method: any SDKMethod.Type
-  private let hearer: CallHearer?
+  private let observation: CallObservation?
   private let instance: InstanceID?
   /// The time of acceptance, by the gateway's clock.
   private let start: Duration
@@ -21,15 +21,15 @@ struct PendingCall: AcceptedCall {
   /// - Parameters:
   ///   - instance: the instance that the call is about; `nil` for all.
   ///   - written: the instances that a write changes.
-  ///   - hearer: called when the call has ended.
+  ///   - observation: called when the call has ended.
   ///   - start: the time of acceptance.
   init(
     gateway: Gateway, method: any SDKMethod.Type, instance: InstanceID?, written: [InstanceID], context: CallContext,
-    hearer: CallHearer?, start: Duration, _ operation: @escaping CallRouter.Operation
+    observation: CallObservation?, start: Duration, _ operation: @escaping CallRouter.Operation
   ) {
     self.gateway = gateway
     self.method = method
-    self.hearer = hearer
+    self.observation = observation
     self.instance = instance
     self.start = start
     self.context = context
@@ -73,11 +73,11 @@ struct PendingCall: AcceptedCall {
   }
 
   private func tell(_ result: Result<[UInt8], RPCError>) {
-    guard let hearer else { return }
-    hearer(
+    guard let observation else { return }
+    observation(
       EndedCall(
         method: method, instance: instance, peer: context.peer, failure: result.failure,
-        handedOut: context.notes.handedOut, duration: gateway.clock.now() - start, isImmediate: false))
+        issued: context.notes.issued, duration: gateway.clock.now() - start, isImmediate: false))
   }
 
   /// Starts the work that the handler scheduled for after the reply.

@@ -52,7 +52,7 @@ extension CallRouter {
     on registry: InstanceRegistry, _ method: M.Type,
     handler: @escaping @Sendable (M.Params, HostedInstance, CallContext) async throws -> M.Result
   ) where M.Params: InstanceParams {
-    let handsOut = M.Result.self is any CredentialBearing.Type
+    let bearsCredential = M.Result.self is any CredentialBearing.Type
     register(M.self, about: { .instance($0.instance) }) { params, context in
       let needed: Role = if case .role(let role) = M.access { role } else { .admin }
       let (instance, role) = try registry.find(params.instance, for: context.peer, atLeast: needed)
@@ -64,8 +64,8 @@ extension CallRouter {
           instance: instance.id)
       }
       let result = try await handler(params, instance, context)
-      if handsOut, let bearing = result as? any CredentialBearing, let tokenId = bearing.handedOut {
-        context.handsOut(tokenId, service: bearing.handedOutService)
+      if bearsCredential, let bearing = result as? any CredentialBearing, let tokenId = bearing.issued {
+        context.noteIssued(tokenId, service: bearing.issuedService)
       }
       return result
     }

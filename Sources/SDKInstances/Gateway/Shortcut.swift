@@ -14,5 +14,5 @@ public struct ShortAnswer: Sendable {
   /// The instance that the call is about.
   var instance: InstanceID?
   /// The credential in the result.
-  var handedOut: EndedCall.HandedOut?
+  var issued: EndedCall.IssuedCredential?
 }

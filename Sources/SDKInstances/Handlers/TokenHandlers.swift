@@ -17,7 +17,7 @@ enum TokenHandlers {
         let cached = instance.cachedAnswer(minTTL: params.minTTL?.value ?? 0, http: params.http ?? false)
       else { return nil }
       return ShortAnswer(
-        text: cached.text, instance: params.instance, handedOut: .init(tokenId: cached.tokenId, service: nil))
+        text: cached.text, instance: params.instance, issued: .init(tokenId: cached.tokenId, service: nil))
     }
   }
 

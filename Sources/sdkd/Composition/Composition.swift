@@ -45,7 +45,7 @@ struct Composition {
     let events = EventHub(
       store: opened.store, operations: operations, logger: logger,
       maximumSubscriptions: configuration.limits.subscriptions,
-      maximumPerUser: configuration.limits.subscriptionsPerUid, onEvent: { audit.heard($0) })
+      maximumPerUser: configuration.limits.subscriptionsPerUid, onEvent: { audit.record($0) })
     let breakers = BreakerEvents(operations: operations)
     let delegates = Delegates(
       grace: .seconds(configuration.delegateGrace), operations: operations, logger: logger,
@@ -54,7 +54,7 @@ struct Composition {
       options: configuration.bridge(paths), sources: [delegates], logger: logger,
       onBreakerChange: { breakers.changed($0, isOpen: $1) },
       onRun: { [audit, meters] run in
-        audit.heard(run)
+        audit.record(run)
         meters.providers.count(run)
       })
     let environment = InstanceEnvironment(

@@ -8,8 +8,8 @@ import SDKProtocol
 struct CallMeter: CallObserver {
   let registry: MetricsRegistry
 
-  func hearer(of method: (any SDKMethod.Type)?) -> CallHearer? {
-    guard let method else { return strangers }
+  func observation(of method: (any SDKMethod.Type)?) -> CallObservation? {
+    guard let method else { return unknownMethods }
     let name = method.name
     let ok = Counter(label: MetricFamily.calls.name, dimensions: labels(name, "ok"), factory: registry)
     let failures = LazyCounters(.calls, in: registry) { labels(name, $0) }
@@ -27,7 +27,7 @@ struct CallMeter: CallObserver {
   }
 
   /// The observer of calls of unknown methods, whose names may be anything, and of refused connections.
-  private var strangers: CallHearer {
+  private var unknownMethods: CallObservation {
     let unknown = LazyCounters(.calls, in: registry) { labels("", $0) }
     let refused = LazyCounters(.connectionsRefused, in: registry) { [("reason", $0)] }
     return { call in

@@ -22,7 +22,7 @@ struct AuditTrailTests {
   ) -> EndedCall {
     EndedCall(
       method: method, instance: InstanceID("desk"), peer: peer, failure: failure,
-      handedOut: tokenId.map { EndedCall.HandedOut(tokenId: $0, service: nil) }, duration: .zero,
+      issued: tokenId.map { EndedCall.IssuedCredential(tokenId: $0, service: nil) }, duration: .zero,
       isImmediate: isImmediate)
   }
 
@@ -33,11 +33,11 @@ struct AuditTrailTests {
   @Test func `What changes something is written each time, whatever came of it`() {
     let trail = trail
     for method in [InstanceCreate.self, InstanceUpdate.self, DelegateAttach.self] as [any SDKMethod.Type] {
-      let hear = trail.hearer(of: method)
-      hear?(call(method))
-      hear?(call(method, failure: SDKError(.state, .superseded, "x").rpcError))
-      hear?(call(method, failure: .cancelled))
-      hear?(call(method, failure: .invalidParams("x")))
+      let observe = trail.observation(of: method)
+      observe?(call(method))
+      observe?(call(method, failure: SDKError(.state, .superseded, "x").rpcError))
+      observe?(call(method, failure: .cancelled))
+      observe?(call(method, failure: .invalidParams("x")))
     }
     let names = ["instance.create", "instance.update", "delegate.attach"]
     #expect(words() == names.flatMap { ["call \($0) ok", "call \($0) superseded"] })
@@ -47,8 +47,10 @@ struct AuditTrailTests {
     try await World.run { world in
       let trail = AuditTrail { _ in }
       trail.serve(world.registry)
-      let hear = trail.hearer(of: InstanceUpdate.self)
-      func batch() -> Duration { ContinuousClock().measure { for _ in 0..<100 { hear?(call(InstanceUpdate.self)) } } }
+      let observe = trail.observation(of: InstanceUpdate.self)
+      func batch() -> Duration {
+        ContinuousClock().measure { for _ in 0..<100 { observe?(call(InstanceUpdate.self)) } }
+      }
       // The minimum of 20 batches, since other load on the machine slows some of them.
       func shortest() -> Duration { (0..<20).map { _ in batch() }.min() ?? .zero }
       let first = shortest()
@@ -62,14 +64,14 @@ struct AuditTrailTests {
     let token = TokenID(Secret("1"))
     let shell = PeerProcess(unit: "session-1.scope", executable: "/usr/bin/sdkctl")
     for pid in 1...200 as ClosedRange<Int32> {
-      trail.hearer(of: TokenGet.self)?(call(TokenGet.self, pid: pid, process: shell, tokenId: token))
+      trail.observation(of: TokenGet.self)?(call(TokenGet.self, pid: pid, process: shell, tokenId: token))
     }
     #expect(written.count == 1)
     for (uid, process) in [
       (8, shell), (7, PeerProcess(unit: "session-2.scope", executable: "/usr/bin/sdkctl")),
       (7, PeerProcess(unit: "session-1.scope", executable: "/usr/bin/python3")),
     ] as [(UInt32, PeerProcess)] {
-      trail.hearer(of: TokenGet.self)?(call(TokenGet.self, uid: uid, process: process, tokenId: token))
+      trail.observation(of: TokenGet.self)?(call(TokenGet.self, uid: uid, process: process, tokenId: token))
     }
     #expect(written.count == 4)
     trail.flush()
@@ -85,14 +87,14 @@ struct AuditTrailTests {
       pid: 1, uid: 7, gid: 1, groups: [],
       look: {
         // Another call is observed meanwhile. If the audit held a lock here, this would deadlock.
-        trail.hearer(of: TokenGet.self)?(inner)
+        trail.observation(of: TokenGet.self)?(inner)
         looks.add(1)
         return PeerProcess(unit: "kiosk.service")
       })
-    trail.hearer(of: TokenGet.self)?(call(TokenGet.self, peer, tokenId: token))
+    trail.observation(of: TokenGet.self)?(call(TokenGet.self, peer, tokenId: token))
     #expect(looks.count == 0)
     #expect(written.all.last?.fields[.peerUnit] == nil)
-    trail.hearer(of: TokenGet.self)?(call(TokenGet.self, peer, tokenId: token, isImmediate: false))
+    trail.observation(of: TokenGet.self)?(call(TokenGet.self, peer, tokenId: token, isImmediate: false))
     #expect(looks.count > 0)
     #expect(written.all.last?.fields[.peerUnit] == "kiosk.service")
     #expect(written.all.map { $0.fields[.peerUID] }.contains("8"))
@@ -118,10 +120,10 @@ struct AuditTrailTests {
     let trail = trail
     let (one, two) = (TokenID(Secret("1")), TokenID(Secret("2")))
     for method in [TokenGet.self, SessionOpen.self] as [any SDKMethod.Type] {
-      for _ in 0..<5 { trail.hearer(of: method)?(call(method, tokenId: one)) }
+      for _ in 0..<5 { trail.observation(of: method)?(call(method, tokenId: one)) }
     }
-    trail.hearer(of: TokenGet.self)?(call(TokenGet.self, tokenId: two))
-    trail.hearer(of: TokenGet.self)?(call(TokenGet.self, uid: 9, tokenId: one))
+    trail.observation(of: TokenGet.self)?(call(TokenGet.self, tokenId: two))
+    trail.observation(of: TokenGet.self)?(call(TokenGet.self, uid: 9, tokenId: one))
     #expect(words() == Array(repeating: "credential token.get ok", count: 3))
     trail.flush()
     #expect(written.all.count == 4)
@@ -132,11 +134,12 @@ struct AuditTrailTests {
   @Test func `Refusals are written whatever the method, other failures of reads are not`() {
     let trail = trail
     let denied = SDKError.accessDenied("no").rpcError
-    for _ in 0..<3 { trail.hearer(of: TokenGet.self)?(call(TokenGet.self, failure: denied)) }
-    trail.hearer(of: StorageGet.self)?(call(StorageGet.self, failure: denied))
-    trail.hearer(of: TokenGet.self)?(call(TokenGet.self, failure: SDKError(.state, .notAuthenticated, "x").rpcError))
-    trail.hearer(of: nil)?(call(nil, failure: SDKError(.limit, .rateLimit, "x").rpcError))
-    trail.hearer(of: nil)?(call(nil, failure: .methodNotFound("x", nearest: nil)))
+    for _ in 0..<3 { trail.observation(of: TokenGet.self)?(call(TokenGet.self, failure: denied)) }
+    trail.observation(of: StorageGet.self)?(call(StorageGet.self, failure: denied))
+    trail.observation(of: TokenGet.self)?(
+      call(TokenGet.self, failure: SDKError(.state, .notAuthenticated, "x").rpcError))
+    trail.observation(of: nil)?(call(nil, failure: SDKError(.limit, .rateLimit, "x").rpcError))
+    trail.observation(of: nil)?(call(nil, failure: .methodNotFound("x", nearest: nil)))
     #expect(
       words() == ["refusal token.get accessDenied", "refusal storage.get accessDenied", "refusal - rateLimit"])
   }
@@ -145,7 +148,7 @@ struct AuditTrailTests {
     let event = StoredEvent(
       position: 1, uuid: InstanceUUID("u"), id: try #require(InstanceID("desk")), kind: KindName("k"), time: .now,
       type: .userLoggedOut, data: ["cause": "implicit", "user": ["externalId": "alice", "email": "a@b.example"]])
-    trail.heard(event)
+    trail.record(event)
     let record = try #require(written.all.first)
     #expect(record.kind == .identity)
     #expect(record.fields[.user] == "alice")
@@ -153,7 +156,7 @@ struct AuditTrailTests {
     #expect(!"\(record)".contains("b.example"))
     var other = event
     other.type = .tokenRefreshed
-    trail.heard(other)
+    trail.record(other)
     #expect(written.count == 1)
   }
 

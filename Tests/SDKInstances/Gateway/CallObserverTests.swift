@@ -5,19 +5,19 @@ import Testing
 @testable import SDKInstances
 
 struct CallObserverTests {
-  @Test func `An answer at once is heard with its credential`() async throws {
+  @Test func `An immediate answer is observed with its credential`() async throws {
     try await World.run { world in
       try await world.instance().signIn("alice#1")
       _ = await world.call("token.get", ["instance": "desk"], on: world.session())
       let calls = world.calls.take()
       #expect(calls.map(\.words) == ["token.get desk 0 ok"])
       #expect(calls.first?.isImmediate == true)
-      #expect(calls.first?.handedOut?.tokenId == TokenID(Secret("alice#1")))
-      #expect(calls.first?.handedOut?.service == nil)
+      #expect(calls.first?.issued?.tokenId == TokenID(Secret("alice#1")))
+      #expect(calls.first?.issued?.service == nil)
     }
   }
 
-  @Test func `A call that is run is heard when it ends, with how long it took`() async throws {
+  @Test func `A call that runs is observed when it ends, with its duration`() async throws {
     try await World.run { world in
       try await world.instance().signIn("alice#1")
       guard case .run(let call) = world.accept("session.open", ["instance": "desk"], on: world.session()) else {
@@ -27,15 +27,15 @@ struct CallObserverTests {
       #expect(world.calls.take().isEmpty)
       world.clock.advance(3)
       _ = await call.run()
-      let heard = world.calls.take()
-      #expect(heard.map(\.words) == ["session.open desk 0 ok"])
-      #expect(heard.first?.isImmediate == false)
-      #expect(heard.first.map { $0.duration >= .seconds(3) } == true)
-      #expect(heard.first?.handedOut?.tokenId == TokenID(Secret("alice#1")))
+      let observed = world.calls.take()
+      #expect(observed.map(\.words) == ["session.open desk 0 ok"])
+      #expect(observed.first?.isImmediate == false)
+      #expect(observed.first.map { $0.duration >= .seconds(3) } == true)
+      #expect(observed.first?.issued?.tokenId == TokenID(Secret("alice#1")))
     }
   }
 
-  @Test func `Every refusal is heard once, wherever it is found`() async throws {
+  @Test func `Every refusal is observed once, wherever it is found`() async throws {
     try await World.run { world in
       _ = try await world.instance()
       let stranger = world.session(uid: 7)
@@ -55,16 +55,16 @@ struct CallObserverTests {
     }
   }
 
-  @Test func `Two observers of a method both hear`() async throws {
-    let (first, second) = (HeardCalls(), HeardCalls())
+  @Test func `Both observers of a method get its calls`() async throws {
+    let (first, second) = (ObservedCalls(), ObservedCalls())
     let observers: [any CallObserver] = [first, second]
     let call = EndedCall(
-      method: TokenGet.self, instance: nil, peer: Peer(pid: 1, uid: 2, gid: 3), failure: nil, handedOut: nil,
+      method: TokenGet.self, instance: nil, peer: Peer(pid: 1, uid: 2, gid: 3), failure: nil, issued: nil,
       duration: .zero, isImmediate: true)
-    observers.hearer(of: TokenGet.self)?(call)
+    observers.observation(of: TokenGet.self)?(call)
     #expect(first.take().count == 1)
     #expect(second.take().count == 1)
-    #expect([any CallObserver]().hearer(of: nil) == nil)
+    #expect([any CallObserver]().observation(of: nil) == nil)
   }
 
   @Test func `Every method whose result holds a token tells of it`() {

@@ -25,7 +25,7 @@ final class World: Sendable {
   let bridge = FakeBridge()
   let http = NoHTTP()
   let operations = Operations()
-  let calls = HeardCalls()
+  let calls = ObservedCalls()
   let heardEvents = Records<StoredEvent>()
   let store: InMemoryStateStore
   let deadlines: Deadlines

@@ -5,10 +5,10 @@ import Synchronization
 @testable import SDKInstances
 
 /// An observer that collects the calls that have ended.
-final class HeardCalls: CallObserver {
+final class ObservedCalls: CallObserver {
   private let all = Mutex<[EndedCall]>([])
 
-  func hearer(of method: (any SDKMethod.Type)?) -> CallHearer? {
+  func observation(of method: (any SDKMethod.Type)?) -> CallObservation? {
     { call in
       let call = copy call
       self.all.withLock { $0.append(call) }
