@@ -16,7 +16,13 @@ import Testing
       echo "$@" >>'\(desk.folder.path)/ssh.log'
       while [ "$1" != -- ]; do shift; done
       shift 2
-      [ -e '\(desk.folder.path)/unreachable' ] && { echo "ssh: connect to host: No route to host" >&2; exit 255; }
+      if [ -e '\(desk.folder.path)/unreachable' ]; then
+        echo "ssh: connect to host: No route to host" >&2
+        # The end of a connection can be seen before that of its process.
+        exec <&- >&-
+        sleep 0.3
+        exit 255
+      fi
       export PATH='\(programs)':/usr/bin:/bin SDKD_SOCKET='\(socket ?? desk.socket)'
       exec sh -c "$*"
       """, mode: 0o755)

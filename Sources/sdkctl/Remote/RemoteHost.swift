@@ -58,10 +58,11 @@ final class RemoteHost: Sendable {
     return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
   }
 
-  /// The connector that starts an `ssh` for each connection.
+  /// The connector that starts an `ssh` for each connection. The client has one connection at a time, so that an `ssh`
+  /// that still runs has lost the former one and is about to end.
   var connector: SDKConnector {
     { _, onRequest in
-      guard self.state.withLock({ $0.failure }) == nil else { throw Unreachable() }
+      guard await self.failureStatus() == nil else { throw Unreachable() }
       let descriptor = try self.start()
       return try ClientConnection.take(descriptor, ClientSettings(), onRequest)
     }
