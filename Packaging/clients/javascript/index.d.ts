@@ -1,4 +1,4 @@
-// A client of sdkd, the daemon that hosts customer-support chat SDKs. Times are in seconds.
+// A client of sdkd, the daemon that keeps users signed in to customer-support chat services. Times are in seconds.
 import type { EventsMethods, Methods } from './methods.js';
 import type { Answer, DelegateQuestion, EventType, Item, Reason } from './types.js';
 

@@ -10,6 +10,8 @@ extension DeclaredError {
   /// The errors of requests to the vendor.
   public static let unreachable = DeclaredError(
     "unreachable", .unreachable, [.network, .timeout, .rateLimited, .serverError, .badResponse])
+  /// The error of a change that waits for a logout in progress, and for too long.
+  public static let logoutInProgress = DeclaredError("logoutInProgress", .unreachable, [.timeout])
   /// The errors of questions to delegates and the token provider.
   public static let provider = DeclaredError(
     "provider", .provider,

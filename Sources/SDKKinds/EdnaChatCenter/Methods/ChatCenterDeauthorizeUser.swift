@@ -13,7 +13,7 @@ public enum ChatCenterDeauthorizeUser: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .ednaChatCenter
-  public static let errors: [DeclaredError] = [.identityState]
+  public static let errors: [DeclaredError] = [.identityState, .logoutInProgress]
   public static let example = MethodExample(
     ["instance": "clinic"])
 

@@ -14,7 +14,7 @@ public enum ChatCenterPrefill: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .ednaChatCenter
-  public static let errors: [DeclaredError] = [.identityState]
+  public static let errors: [DeclaredError] = [.identityState, .chatCenterVendor, .unreachable]
   public static let example = MethodExample(
     ["instance": "clinic", "message": "I would like to see a doctor."])
 

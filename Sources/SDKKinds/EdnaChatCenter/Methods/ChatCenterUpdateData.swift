@@ -14,7 +14,7 @@ public enum ChatCenterUpdateData: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .ednaChatCenter
-  public static let errors: [DeclaredError] = [.userState]
+  public static let errors: [DeclaredError] = [.userState, .chatCenterVendor, .unreachable]
   public static let example = MethodExample(
     ["instance": "clinic", "data": ["city": "Riga"]])
 

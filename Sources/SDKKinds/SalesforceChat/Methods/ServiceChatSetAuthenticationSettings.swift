@@ -17,7 +17,7 @@ public enum ServiceChatSetAuthenticationSettings: SDKMethod {
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .salesforceChat
   public static let errors: [DeclaredError] = [
-    .identityState,
+    .identityState, .logoutInProgress,
     DeclaredError("serviceChatLocal", .local, [.authenticationSettingsError, .invalidAuthParameters]),
   ]
   public static let example = MethodExample(

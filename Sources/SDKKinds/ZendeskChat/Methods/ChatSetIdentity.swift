@@ -16,7 +16,7 @@ public enum ChatSetIdentity: SDKMethod {
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .zendeskChat
   public static let errors: [DeclaredError] = [
-    .identityState,
+    .identityState, .logoutInProgress,
     DeclaredError("chatLocal", .local, [.invalidAccessToken, .invalidName, .invalidEmail, .tokenHasExpired]),
     DeclaredError("chatVendor", .vendor, [.externalUserIdHasChanged]),
   ]

@@ -13,7 +13,7 @@ public enum SupportClearIdentity: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let kind: KindName? = .zendeskSupport
-  public static let errors: [DeclaredError] = [.identityState]
+  public static let errors: [DeclaredError] = [.identityState, .logoutInProgress]
   public static let example = MethodExample(
     ["instance": "help"])
   public static let commands = [CommandUse(verb: "logout")]

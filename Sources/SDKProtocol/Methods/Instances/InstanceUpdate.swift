@@ -12,7 +12,7 @@ public enum InstanceUpdate: SDKMethod {
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
   public static let errors: [DeclaredError] = [
-    DeclaredError("ownedByFile", .state, [.ownedByFile]), .settings,
+    DeclaredError("ownedByFile", .state, [.ownedByFile]), .settings, .logoutInProgress,
     DeclaredError("providerNotAllowed", .provider, [.providerNotAllowed]),
   ]
   public static let example = MethodExample(

@@ -1,4 +1,4 @@
-"""A client of sdkd, the daemon that hosts customer-support chat SDKs.
+"""A client of sdkd, the daemon that keeps users signed in to customer-support chat services.
 
     with sdkd.connect() as daemon:
         token = daemon.token("front-desk", min_ttl=30)
