@@ -1,5 +1,6 @@
 import ArgumentParser
 import CLinux
+import Dispatch
 import Glibc
 import JSONRPC
 import Logging
@@ -10,7 +11,7 @@ import Systemd
 
 /// The command line of `sdkd`. `Daemon` does the rest.
 @main
-struct SDKDaemonCommand: AsyncParsableCommand {
+struct SDKDaemonCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sdkd",
     abstract: "Hosts instances of customer-support chat SDKs behind a Unix socket.",
@@ -57,7 +58,11 @@ struct SDKDaemonCommand: AsyncParsableCommand {
   @Flag(help: .hidden)
   var settingsTable = false
 
-  func run() async throws {
+  /// Runs what was asked for on the first thread, and only the daemon itself as a task.
+  ///
+  /// `ConfinedState` leaves `/proc` behind. A process with tasks would then end now and then: libdispatch counts its
+  /// running threads in `/proc`, and traps when it can't.
+  func run() throws {
     if metricsTable { return print(MetricsTable.markdown, terminator: "") }
     if settingsTable { return print(OpenRPCDocument.text(of: SettingsDocument.json), terminator: "") }
     if defaultConfig { return print(Configuration.defaultText, terminator: "") }
@@ -80,8 +85,11 @@ struct SDKDaemonCommand: AsyncParsableCommand {
     Self.protectMemory()
     // Each TLS connection has buffers of 32 and 16 KiB and rarely fills their first page.
     cl_map_allocations_from(16 << 10)
-    let status = await Daemon(paths: paths).run()
-    if status != 0 { throw ExitCode(status) }
+    Task {
+      let status = await Daemon(paths: paths).run()
+      Self.exit(withError: ExitCode(status))
+    }
+    dispatchMain()
   }
 
   /// Keeps secrets in memory out of core files and away from other processes of the same user.

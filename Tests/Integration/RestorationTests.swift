@@ -113,4 +113,23 @@ struct RestorationTests {
     #expect(refusal.reason == "storeUnavailable" && refusal.message.contains("uid \(Self.owner)"), "\(refusal.message)")
     #expect(try desk.stateFiles(notOwnedBy: Self.owner) == [])
   }
+
+  /// With a second thread sdkd would trap now and then: libdispatch reads `/proc`, which `ConfinedState` leaves behind.
+  @Test("A program that leaves /proc behind has one thread")
+  func aConfinedProgramHasOneThread() throws {
+    let desk = try desk()
+    let input = Pipe()
+    let program = try Program(
+      "sdkd", ["--inspect-key", "--state", desk.state.path], output: desk.folder.appendingPathComponent("inspected"),
+      log: desk.folder.appendingPathComponent("inspect-log"), input: input.fileHandleForReading.fileDescriptor)
+    func status(_ field: String) throws -> String? {
+      try String(contentsOfFile: "/proc/\(program.pid)/status", encoding: .utf8).split(separator: "\n")
+        .first { $0.hasPrefix("\(field):") }.map { String($0.drop { $0 != "\t" }.dropFirst()) }
+    }
+    try eventually("it waits for a key") { try status("Name") == "sdkd" && status("State")?.hasPrefix("R") == false }
+    usleep(500_000)
+    #expect(try status("Threads") == "1")
+    try input.fileHandleForWriting.write(contentsOf: Data([0]))
+    #expect(program.exit(within: 60) == 0)
+  }
 }
