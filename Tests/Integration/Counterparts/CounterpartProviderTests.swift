@@ -2,42 +2,16 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// Third-party programs as token providers, configured as their users would.
+/// Third-party programs that bring tokens of a server, as token providers, configured as their users would.
 @Suite struct CounterpartProviderTests {
-  /// Creates an instance of edna, which takes tokens of any form, with a user and a provider.
-  private func edna(_ desk: Desk, provider: JSONObject) throws -> Line {
-    let line = try desk.connect()
-    try desk.create(
-      "desk", kind: "edna.chatcenter", on: line,
-      settings: try KindSample.edna.settings(desk.vendor).merged(with: ["refresh": ["mode": "lazy", "min_interval": 0]]
-      ),
-      provider: .object(provider))
-    let (method, params) = try KindSample.edna.signIn(desk.vendor, "desk", "alice")
-    try line.call(method, .object(params))
-    return line
-  }
-
-  private func refresh(_ line: Line) throws -> JSON {
-    try line.call("token.refresh", ["instance": "desk", "timeout": "2m"], within: 150)
-  }
-
-  private func expectLife(_ token: JSON) throws {
-    #expect(token["fromCache"] == false)
-    #expect(try #require(token["ttl"]?.doubleValue) > 0, "the end of the token's life is read")
-  }
-
   @Test("oidc-token brings glewlwyd's access tokens, and their end is read")
   func oidcAgent() throws {
     for tool in ["oidc-agent", "oidc-gen", "oidc-token"] {
       try Counterpart.require("/usr/bin/\(tool)", package: "oidc-agent-cli")
     }
-    try Counterpart.require("/usr/bin/glewlwyd", package: "glewlwyd")
     let desk = try Desk.open()
-    let port = try Nginx.freePorts(1)[0]
-    let glewlwyd = try PipedProgram(
-      "/usr/bin/python3", [Counterpart.script("glewlwyd.py"), desk.folder.path, "\(port)"], in: desk.folder)
+    let (glewlwyd, port) = try Counterpart.startGlewlwyd(in: desk)
     defer { glewlwyd.kill() }
-    try glewlwyd.waitForLine("ready")
     let home = desk.folder.path
     let log = desk.folder.appendingPathComponent("oidc-agent.log")
     let socket = desk.folder.appendingPathComponent("oidc").path
@@ -55,12 +29,11 @@ import Testing
         "--no-save",
       ], in: desk, environment: ["HOME": home, "OIDC_CONFIG_DIR": home, "OIDC_SOCK": socket])
     #expect(account.status == 0, "\(account.output)")
-    let line = try edna(
-      desk,
+    let line = try desk.connectEdna(
       provider: [
         "command": ["/usr/bin/oidc-token", "desk"], "format": "raw", "environment": ["OIDC_SOCK": .string(socket)],
       ])
-    let token = try refresh(line)
+    let token = try line.refreshDesk()
     #expect(token["token"]?.stringValue?.split(separator: ".").count == 3)
     try expectLife(token)
     // An account that the agent does not have is a failure of the provider, with the tool's own words in the log.
@@ -68,22 +41,29 @@ import Testing
     #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "providerFailed")
   }
 
-  @Test("aws eks get-token is an exec-credential, and its end is read", arguments: ["exec-credential", "auto"])
-  func aws(format: String) throws {
-    try Counterpart.require("/usr/bin/aws", package: "awscli")
+  @Test("curl brings what glewlwyd's token endpoint responds, and a refusal is told", arguments: ["oauth", "auto"])
+  func curl(format: String) throws {
+    try Counterpart.require("/usr/bin/curl", package: "curl")
     let desk = try Desk.open()
-    let line = try edna(
-      desk,
+    let (glewlwyd, port) = try Counterpart.startGlewlwyd(in: desk)
+    defer { glewlwyd.kill() }
+    let grant = "grant_type=password&username=desk&password=desk-password&scope=openid+desk"
+    try desk.write("client", #"user = "desk-app:desk-secret""#, mode: 0o600)
+    let body = try desk.write("grant", grant, mode: 0o600)
+    let line = try desk.connectEdna(
       provider: [
-        "command": ["/usr/bin/aws", "eks", "get-token", "--cluster-name", "desk", "--region", "eu-central-1"],
-        "format": .string(format), "timeout": "2m",
-        "environment": [
-          "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG",
-        ],
+        "command": [
+          "/usr/bin/curl", "--silent", "--show-error", "--fail-with-body", "--config",
+          .string(desk.folder.appendingPathComponent("client").path), "--data", .string("@\(body.path)"),
+          .string("http://127.0.0.1:\(port)/api/oidc/token"),
+        ], "format": .string(format), "input": "none",
       ])
-    let token = try refresh(line)
-    #expect(token["token"]?.stringValue?.hasPrefix("k8s-aws-v1.") == true)
+    let token = try line.refreshDesk()
+    #expect(token["token"]?.stringValue?.split(separator: ".").count == 3)
     try expectLife(token)
+    try desk.write("grant", grant.replacingOccurrences(of: "desk-password", with: "wrong"), mode: 0o600)
+    #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "providerFailed")
+    for secret in ["desk-secret", "desk-password"] { #expect(!desk.logs.contains(secret)) }
   }
 
   @Test("OpenBao's command brings identity tokens, and their end is read")
@@ -122,8 +102,7 @@ import Testing
     environment["BAO_TOKEN"] = ""
     let login = try run(["login", "-no-store", "-token-only", "-method=userpass", "username=desk", "password=p"])
     try desk.write("bao-token", login, mode: 0o600)
-    let line = try edna(
-      desk,
+    let line = try desk.connectEdna(
       provider: try desk.provider(
         """
         export BAO_TOKEN="$(cat '\(desk.folder.path)/bao-token')"
@@ -132,42 +111,9 @@ import Testing
       ).objectValue?.merged(with: [
         "format": "raw", "timeout": "2m", "environment": ["BAO_ADDR": .string("http://127.0.0.1:\(port)")],
       ]) ?? [:])
-    let token = try refresh(line)
+    let token = try line.refreshDesk()
     #expect(token["token"]?.stringValue?.split(separator: ".").count == 3)
     try expectLife(token)
     #expect(!desk.logs.contains(login))
-  }
-
-  @Test("A JWT that jose signs logs in at the vendor")
-  func jose() throws {
-    try Counterpart.require("/usr/bin/jose", package: "jose")
-    let desk = try Desk.open()
-    let line = try desk.connect()
-    let minted = try Vendor.mint("alice").split(separator: ".").map(String.init)
-    let key = Data("sandbox-demo-secret-0001-protects-nothing".utf8).base64EncodedString()
-      .replacingOccurrences(of: "=", with: "").replacingOccurrences(of: "+", with: "-")
-      .replacingOccurrences(of: "/", with: "_")
-    try desk.write("key.jwk", #"{"kty":"oct","alg":"HS256","k":"\#(key)"}"#, mode: 0o600)
-    func decoded(_ part: String) throws -> String {
-      let text = part.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
-      let data = Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4))
-      return String(decoding: try #require(data), as: UTF8.self)
-    }
-    try desk.write("claims", try decoded(minted[1]))
-    let header = try decoded(minted[0])
-    try desk.create(
-      "desk", on: line,
-      provider: [
-        "command": [
-          "/usr/bin/jose", "jws", "sig", "-c", "-I", .string(desk.folder.appendingPathComponent("claims").path), "-k",
-          .string(desk.folder.appendingPathComponent("key.jwk").path), "-s", .string("{\"protected\":\(header)}"),
-        ], "format": "raw",
-      ])
-    try desk.logIn(on: line)
-    let token = try refresh(line)
-    try expectLife(token)
-    try desk.create("other", on: line)
-    let user = try line.call("messaging.loginUser", ["instance": "other", "jwt": token["token"] ?? .null])
-    #expect(user["externalId"] == "alice")
   }
 }
