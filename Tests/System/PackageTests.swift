@@ -176,10 +176,8 @@ import Testing
 
   @Test("The copyright file names the holders and licences of everything that is linked in")
   func theCopyrightFileIsComplete() throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
     func text(_ path: String) throws -> String {
-      try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+      try String(contentsOf: MachineRoot.project.appendingPathComponent(path), encoding: .utf8)
     }
     let copyright = try text("Packaging/debian/copyright")
     let pins = try text("Package.resolved").matches(of: /"identity" : "([^"]+)"/).map { String($0.1) }

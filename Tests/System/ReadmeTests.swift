@@ -3,16 +3,13 @@ import Testing
 
 /// The sessions that a person types first, followed word by word on a booted system whose packages were purged first.
 @Suite struct ReadmeTests {
-  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
   @Test(arguments: [
     (document: "README.md", section: "## From packages to a token", steps: 6),
     (document: "Packaging/documentation/operator-guide/first-instance.md", section: "## Walk through", steps: 30),
   ]) func `A person can type what the document shows and sees what it shows`(
     document: String, section: String, steps: Int
   ) async throws {
-    let text = try String(contentsOf: Self.root.appendingPathComponent(document), encoding: .utf8)
+    let text = try String(contentsOf: MachineRoot.project.appendingPathComponent(document), encoding: .utf8)
     let session = ConsoleSession(section: section, of: text)
     #expect(session.steps.count >= steps)
     try await Machine.with { machine in

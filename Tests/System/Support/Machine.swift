@@ -103,14 +103,27 @@ struct Machine: Sendable {
   ///
   /// - Parameter seconds: the time after which the program is killed; its status is then 124 or 137.
   func run(_ command: [String], input: String = "", within seconds: Int = 120) async throws -> Ended {
+    try await Self.run(
+      ["/usr/bin/nsenter", "--target", String(leader), "--all", "--"] + command,
+      environment: ["HOME": "/root"], input: input, within: seconds)
+  }
+
+  /// Runs a program on the host.
+  ///
+  /// - Parameters:
+  ///   - environment: variables beside `PATH` and `LANG`, or in place of them.
+  ///   - seconds: the time after which the program is killed; its status is then 124 or 137.
+  static func run(
+    _ command: [String], environment: [String: String] = [:], input: String = "", within seconds: Int = 120
+  ) async throws -> Ended {
     let limit = 16 << 20
+    var variables: [Environment.Key: String] = [
+      "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
+    ]
+    for (name, value) in environment { variables[Environment.Key(stringLiteral: name)] = value }
     let record = try await Subprocess.run(
-      .path("/usr/bin/timeout"),
-      arguments: Arguments(
-        ["--kill-after=5", String(seconds), "/usr/bin/nsenter", "--target", String(leader), "--all", "--"] + command),
-      environment: .custom([
-        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": "/root",
-      ]),
+      .path("/usr/bin/timeout"), arguments: Arguments(["--kill-after=5", String(seconds)] + command),
+      environment: .custom(variables),
       input: .string(input), output: .string(limit: limit), error: .string(limit: limit))
     let status: Int32 =
       switch record.terminationStatus {

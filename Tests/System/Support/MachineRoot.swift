@@ -2,12 +2,15 @@ import Foundation
 
 /// The paths of the files that a machine is made of.
 enum MachineRoot {
+  /// The checkout that the tests were built from.
+  static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
   /// The path of the Debian root with the package: `SDKD_SYSTEM_ROOT`, or else the output path of
   /// `Packaging/system-root`.
   static let path =
     ProcessInfo.processInfo.environment["SDKD_SYSTEM_ROOT"]
-    ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/system-root").path
+    ?? project.appendingPathComponent(".build/system-root").path
 
   /// The directory of the programs that were built with the tests: that of the test runner.
   static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
