@@ -6,7 +6,8 @@ import Testing
 @Suite struct ChatRowTests {
   // MARK: C1
 
-  @Test func C1_anIdentityIsExchangedWhenASessionOpensAndNotBefore() throws {
+  @Test("An identity is exchanged when a session opens, and not before")
+  func C1_anIdentityIsExchangedWhenASessionOpensAndNotBefore() throws {
     let chat = try Chat()
     let jwt = try Chat.mint("alice", ttl: 300, ["--name", "Alice"])
     try chat.setIdentity(jwt)
@@ -36,7 +37,8 @@ import Testing
     for secret in [jwt, session["token"]?["token"]?.stringValue ?? jwt] { #expect(!told.contains(secret)) }
   }
 
-  @Test func C1_theOwnerIsAskedAgainWhenTheIdTokenHasEnded() throws {
+  @Test("The provider is asked again when the id token has expired")
+  func C1_theOwnerIsAskedAgainWhenTheIdTokenHasEnded() throws {
     let chat = try Chat { try Chat.minting($0) }
     try chat.options(["expiresIn": 2])
     try chat.setIdentity()
@@ -58,7 +60,8 @@ import Testing
     #expect(try next.types("tokenRefreshed", "authenticationFailed") == ["tokenRefreshed"])
   }
 
-  @Test func C1_aTokenGivenIsUsedOnceAndThenTheOwnerIsTheAuthenticator() throws {
+  @Test("A token from the app is used once; then the provider is asked")
+  func C1_aTokenGivenIsUsedOnceAndThenTheOwnerIsTheAuthenticator() throws {
     let chat = try Chat { try Chat.minting($0) }
     try chat.options(["expiresIn": 1])
     let jwt = try Chat.mint()
@@ -71,7 +74,8 @@ import Testing
     #expect(try chat.exchanges().map { $0["token"] == jwt } == [true, false])
   }
 
-  @Test func C1_aTokenGivenIsGoneAfterARestartAndTheOwnerIsAsked() throws {
+  @Test("A token from the app is not kept across a restart, and the provider is asked")
+  func C1_aTokenGivenIsGoneAfterARestartAndTheOwnerIsAsked() throws {
     let chat = try Chat { try Chat.minting($0) }
     let jwt = try Chat.mint()
     try chat.setIdentity(jwt)
@@ -86,7 +90,8 @@ import Testing
     #expect(try alone.exchanges().isEmpty)
   }
 
-  @Test func C1_manyOpensMakeOneExchange() throws {
+  @Test("Twenty concurrent sessions share one exchange")
+  func C1_manyOpensMakeOneExchange() throws {
     let chat = try Chat { try Chat.minting($0) }
     try chat.setIdentity()
     try chat.script(["passThrough": true, "delayMs": 200])
@@ -99,7 +104,8 @@ import Testing
 
   // MARK: C2
 
-  @Test func C2_aRefusedTokenFallsBackToAnAnonymousVisitorAndSaysSo() throws {
+  @Test("A refused token causes the fallback to an anonymous visitor, which is reported")
+  func C2_aRefusedTokenFallsBackToAnAnonymousVisitorAndSaysSo() throws {
     let chat = try Chat()
     try chat.setIdentity(try Chat.mint("alice", ttl: 300, ["--secret", Chat.forged]))
     let session = try chat.open()
@@ -126,7 +132,8 @@ import Testing
     #expect(try next.instance()["degraded"] == nil)
   }
 
-  @Test func C2_eachOpenTriesAgainAndEachFailureIsTold() throws {
+  @Test("Each session tries again, and each failure is reported")
+  func C2_eachOpenTriesAgainAndEachFailureIsTold() throws {
     let chat = try Chat(settings: ["refresh": ["max_attempts": 1]]) {
       try Chat.minting($0, "alice", "--secret \(Chat.forged)")
     }
@@ -143,7 +150,8 @@ import Testing
     #expect(try chat.instance()["degraded"] == nil)
   }
 
-  @Test func C2_aFailingProviderFallsBackAndTheBreakerHoldsBackInSilence() throws {
+  @Test("A failing provider causes the fallback, and an open breaker reports no further failure")
+  func C2_aFailingProviderFallsBackAndTheBreakerHoldsBackInSilence() throws {
     let chat = try Chat { try $0.provider("echo run >> \($0.folder.path)/runs; exit 3") }
     try chat.setIdentity()
     for _ in 0..<4 { #expect(try chat.open()["visible"] == true) }
@@ -155,7 +163,9 @@ import Testing
     #expect(try chat.exchanges().isEmpty)
   }
 
-  @Test(arguments: [("exit 77", "providerDenied"), ("echo garbage", "providerOutputInvalid")])
+  @Test(
+    "A provider that denies or returns invalid output causes the fallback",
+    arguments: [("exit 77", "providerDenied"), ("echo garbage", "providerOutputInvalid")])
   func C2_anOwnerWhoDoesNotSupplyFallsBack(script: String, reason: String) throws {
     let chat = try Chat { try $0.provider(script) }
     try chat.setIdentity()
@@ -165,7 +175,8 @@ import Testing
     #expect(try chat.exchanges().isEmpty)
   }
 
-  @Test func C2_thatNobodyIsThereToAuthenticateIsToldToo() throws {
+  @Test("A missing provider causes the fallback, which is reported too")
+  func C2_thatNobodyIsThereToAuthenticateIsToldToo() throws {
     let chat = try Chat()
     try chat.setIdentity()
     for _ in 0..<2 { #expect(try chat.open()["visible"] == true) }
@@ -173,7 +184,7 @@ import Testing
     #expect(try chat.instance()["degraded"] == "anonymousFallback")
   }
 
-  @Test("An identity that is set again while degraded is tried, and its failure is announced again")
+  @Test("An identity that is set again after the fallback is tried, and its failure is reported again")
   func C2_secondFallback() throws {
     let chat = try Chat()
     for count in 1...3 {
@@ -184,7 +195,8 @@ import Testing
     }
   }
 
-  @Test func C2_anIdTokenThatEndsWithoutASuccessorFallsBack() throws {
+  @Test("An id token that expires without a replacement causes the fallback")
+  func C2_anIdTokenThatEndsWithoutASuccessorFallsBack() throws {
     let chat = try Chat()
     try chat.options(["expiresIn": 1])
     try chat.setIdentity(try Chat.mint())
@@ -198,7 +210,8 @@ import Testing
     #expect(try chat.events("fellBackToAnonymous").count == 1)
   }
 
-  @Test func C2_aTokenOfAnotherVisitorFromTheOwnerFallsBack() throws {
+  @Test("A token of another visitor from the provider causes the fallback")
+  func C2_aTokenOfAnotherVisitorFromTheOwnerFallsBack() throws {
     let chat = try Chat { try Chat.minting($0, "bob") }
     try chat.options(["expiresIn": 1])
     try chat.setIdentity(try Chat.mint())
@@ -218,7 +231,7 @@ import Testing
     (["closeMidBody": true], "network"), (["hang": true], "timeout"),
   ]
 
-  @Test(arguments: outages)
+  @Test("An outage causes the fallback without a provider run, and the token stays usable", arguments: outages)
   func C2_anOutageFallsBackWithoutAskingAnybodyAndTheTokenStaysGood(script: JSONObject, reason: String) throws {
     let chat = try Chat(settings: ["timeout": "1s"]) { try Chat.minting($0) }
     try chat.setIdentity(try Chat.mint())
@@ -233,7 +246,8 @@ import Testing
     #expect(try chat.instance()["degraded"] == nil)
   }
 
-  @Test func C2_failGivesTheErrorInsteadOfAnAnonymousVisitor() throws {
+  @Test("With fallback = fail, the session fails instead of opening anonymously")
+  func C2_failGivesTheErrorInsteadOfAnAnonymousVisitor() throws {
     let chat = try Chat(settings: ["fallback": "fail"])
     #expect(try chat.open()["visible"] == true)
     try chat.setIdentity(try Chat.mint("alice", ttl: 300, ["--secret", Chat.forged]))
@@ -247,7 +261,8 @@ import Testing
     #expect(try chat.open()["user"]?["externalId"] == "alice")
   }
 
-  @Test func C2_failKeepsTheVisitorWhoseIdTokenHasEnded() throws {
+  @Test("With fallback = fail, a visitor is kept after the id token has expired")
+  func C2_failKeepsTheVisitorWhoseIdTokenHasEnded() throws {
     let chat = try Chat(settings: ["fallback": "fail"])
     try chat.options(["expiresIn": 1])
     try chat.setIdentity(try Chat.mint())
@@ -273,7 +288,7 @@ import Testing
     (["--issued-at", "4000000000"], 300, "invalidAccessToken"),
   ]
 
-  @Test(arguments: mistakes)
+  @Test("A token with an invalid claim is refused without a request", arguments: mistakes)
   func C3_aClaimThatCannotBeRightCostsNoRequest(more: [String], ttl: Int, reason: String) throws {
     let chat = try Chat()
     let jwt = try Chat.mint("alice", ttl: ttl, more)
@@ -286,7 +301,9 @@ import Testing
     #expect(try chat.desk.vendor.log().isEmpty)
   }
 
-  @Test(arguments: ["", "garbage", "a.b.c", "eyJhbGciOiJub25lIn0.eyJleHRlcm5hbF9pZCI6ImFsaWNlIn0."])
+  @Test(
+    "Text that is not a signed token is refused without a request",
+    arguments: ["", "garbage", "a.b.c", "eyJhbGciOiJub25lIn0.eyJleHRlcm5hbF9pZCI6ImFsaWNlIn0."])
   func C3_whatIsNoSignedTokenCostsNoRequest(text: String) throws {
     let chat = try Chat()
     let error = try chat.line.failure("chat.setIdentity", ["instance": "desk", "jwt": .string(text)])
@@ -296,7 +313,8 @@ import Testing
     #expect(try chat.desk.vendor.log().isEmpty)
   }
 
-  @Test func C3_aMistakeOfTheOwnersIsToldInTheSameWordsAndCostsNoRequest() throws {
+  @Test("An invalid claim in a token from the provider is named without a request")
+  func C3_aMistakeOfTheOwnersIsToldInTheSameWordsAndCostsNoRequest() throws {
     let chat = try Chat { try Chat.minting($0, "alice", "--email nowhere") }
     try chat.setIdentity()
     let error = try chat.line.failure("token.get", ["instance": "desk"])
@@ -306,7 +324,8 @@ import Testing
     #expect(try chat.exchanges().isEmpty)
   }
 
-  @Test func C3_theExternalIdHasALengthThatIsASetting() throws {
+  @Test("The greatest length of the external id is a setting")
+  func C3_theExternalIdHasALengthThatIsASetting() throws {
     let long = String(repeating: "x", count: 201)
     let chat = try Chat()
     let jwt = try Chat.mint(long, ttl: 300, ["--email", "a@b.test"])
@@ -319,7 +338,8 @@ import Testing
     #expect(try chat.open()["user"]?["externalId"]?.stringValue == long)
   }
 
-  @Test func C3_withoutAnEndATokenLivesSevenMinutes() throws {
+  @Test("A token without an expiry is valid for seven minutes")
+  func C3_withoutAnEndATokenLivesSevenMinutes() throws {
     let chat = try Chat()
     try chat.setIdentity(try Chat.mint("alice", ttl: nil))
     #expect(try chat.open()["user"]?["externalId"] == "alice")
@@ -333,7 +353,7 @@ import Testing
     (400, "tokenHasExpired", "jwt token has expired"),
   ]
 
-  @Test(arguments: clocks)
+  @Test("The vendor's clock may differ by two minutes", arguments: clocks)
   func C3_theVendorsClockMayDifferByTwoMinutes(offset: Int, reason: String?, words: String?) throws {
     let chat = try Chat()
     try chat.desk.vendor.request("POST", "/_clock", ["offsetSeconds": JSON(offset)])
@@ -344,7 +364,8 @@ import Testing
     #expect(failure?["vendorDescription"]?.stringValue == words)
   }
 
-  @Test func C3_aTokenThatEndsBeforeItsUseIsNotSent() throws {
+  @Test("A token that expires before it is used is not sent")
+  func C3_aTokenThatEndsBeforeItsUseIsNotSent() throws {
     let chat = try Chat { try Chat.minting($0) }
     try chat.setIdentity(try Chat.mint("alice", ttl: Vendor.shortLife))
     let end = Date().addingTimeInterval(Double(Vendor.shortLife))
@@ -368,7 +389,7 @@ import Testing
     ("nobody has seen this before", nil, "invalidAccessToken", -32021),
   ]
 
-  @Test(arguments: errors, [200, 400])
+  @Test("Each error of the vendor has its reason", arguments: errors, [200, 400])
   func C4_eachErrorOfTheVendorsHasItsReason(
     row: (error: String, details: String?, reason: String, code: Int), status: Int
   ) throws {
@@ -389,7 +410,8 @@ import Testing
     #expect(try next.open()["visible"] == true)
   }
 
-  @Test func C4_whatTheVendorItselfRefuses() throws {
+  @Test("An unknown account, a missing secret and a server error have their reasons")
+  func C4_whatTheVendorItselfRefuses() throws {
     let chat = try Chat(settings: ["account_key": "no-such-account"])
     try chat.setIdentity(try Chat.mint())
     #expect(try chat.line.failure("token.get", ["instance": "desk"]).reason == "invalidAccountKey")
@@ -403,7 +425,8 @@ import Testing
     #expect(try bare.line.failure("token.get", ["instance": "desk"]).reason == "serverError")
   }
 
-  @Test func C4_onlyWhatAnotherTokenCouldMendAsksForOne() throws {
+  @Test("Another token is requested only if it could help")
+  func C4_onlyWhatAnotherTokenCouldMendAsksForOne() throws {
     let chat = try Chat(settings: ["account_key": "no-such-account"]) { try Chat.minting($0) }
     try chat.setIdentity()
     #expect(try chat.line.failure("token.get", ["instance": "desk"]).reason == "invalidAccountKey")
@@ -418,7 +441,8 @@ import Testing
 
   // MARK: C5
 
-  @Test func C5_theExternalIdCannotChangeWithoutAReset() throws {
+  @Test("The external id can't change without a reset")
+  func C5_theExternalIdCannotChangeWithoutAReset() throws {
     let chat = try Chat()
     try chat.setIdentity(try Chat.mint())
     let token = try chat.open()["token"]?["token"]
@@ -439,7 +463,8 @@ import Testing
     #expect(try next.exchanges().last?["state"] == nil)
   }
 
-  @Test func C5_aVisitorWhoHasFallenBackIsStillTheSameVisitor() throws {
+  @Test("After the fallback, the external id still can't change")
+  func C5_aVisitorWhoHasFallenBackIsStillTheSameVisitor() throws {
     let chat = try Chat()
     try chat.options(["expiresIn": 1])
     try chat.setIdentity(try Chat.mint())
@@ -455,7 +480,8 @@ import Testing
     #expect(try next.open()["user"]?["externalId"] == "alice")
   }
 
-  @Test func C5_theSameVisitorsNewTokenKeepsALivingIdToken() throws {
+  @Test("A new token of the same visitor keeps a valid id token")
+  func C5_theSameVisitorsNewTokenKeepsALivingIdToken() throws {
     let chat = try Chat()
     try chat.setIdentity(try Chat.mint())
     let token = try chat.open()["token"]?["token"]
@@ -469,7 +495,8 @@ import Testing
 
   // MARK: C6
 
-  @Test func C6_aResetAnswersWhenEverythingIsGone() throws {
+  @Test("A reset returns when everything is removed")
+  func C6_aResetAnswersWhenEverythingIsGone() throws {
     let chat = try Chat { try Chat.minting($0) }
     let jwt = try Chat.mint()
     try chat.setIdentity(jwt)
@@ -495,7 +522,8 @@ import Testing
     #expect(try next.exchanges().map { $0["state"] } == [nil, nil])
   }
 
-  @Test func C6_aTokenThatWasGivenAndNotUsedGoesToo() throws {
+  @Test("A reset removes a token that was not used yet")
+  func C6_aTokenThatWasGivenAndNotUsedGoesToo() throws {
     let chat = try Chat()
     try chat.setIdentity(try Chat.mint())
     try chat.line.call("chat.resetIdentity", ["instance": "desk"])
@@ -504,7 +532,8 @@ import Testing
     #expect(try chat.desk.vendor.log().isEmpty)
   }
 
-  @Test func C6_whatFollowsAResetWaitsForItAndWhatWasUnderWayIsDropped() throws {
+  @Test("Calls after a reset wait for it, and the result of an exchange in progress is dropped")
+  func C6_whatFollowsAResetWaitsForItAndWhatWasUnderWayIsDropped() throws {
     let chat = try Chat()
     try chat.setIdentity(try Chat.mint())
     try chat.script(["passThrough": true, "delayMs": 500])
@@ -534,7 +563,8 @@ import Testing
     #expect(try chat.desk.vendor.log().isEmpty)
   }
 
-  @Test func C6_theVerbsOfTheCommandSetAndResetTheIdentity() throws {
+  @Test("sdkctl login sets the identity, and sdkctl logout resets it")
+  func C6_theVerbsOfTheCommandSetAndResetTheIdentity() throws {
     let chat = try Chat()
     let file = try chat.desk.write("jwt", try Chat.mint(), mode: 0o600)
     let socket = ["--socket", chat.desk.socket]
@@ -546,7 +576,8 @@ import Testing
 
   // MARK: C7
 
-  @Test func C7_detailsAreTheVisitorsOwnUntilAuthenticated() throws {
+  @Test("A visitor can edit the details until authenticated")
+  func C7_detailsAreTheVisitorsOwnUntilAuthenticated() throws {
     let chat = try Chat()
     #expect(try chat.open()["editableFields"] == ["name", "email", "phone"])
     try chat.setIdentity(try Chat.mint())
@@ -554,7 +585,8 @@ import Testing
     #expect(try chat.crashed().open()["editableFields"] == [])
   }
 
-  @Test func C7_aVisitorWhoHasFallenBackMayEditAgain() throws {
+  @Test("After the fallback, a visitor can edit the details again")
+  func C7_aVisitorWhoHasFallenBackMayEditAgain() throws {
     let chat = try Chat()
     try chat.setIdentity(try Chat.mint("alice", ttl: 300, ["--secret", Chat.forged]))
     #expect(try chat.open()["editableFields"] == ["name", "email", "phone"])
@@ -562,7 +594,8 @@ import Testing
 
   // MARK: C8
 
-  @Test func C8_theRegisterFrameTellsOfABan() throws {
+  @Test("A ban is detected with the register frame")
+  func C8_theRegisterFrameTellsOfABan() throws {
     let chat = try Chat(settings: ["app_id": "app-7"], mediator: true)
     try chat.setIdentity(try Chat.mint())
     let session = try chat.open()
@@ -586,7 +619,7 @@ import Testing
     #expect(try chat.crashed().open()["visible"] == true)
   }
 
-  @Test("A banned visitor gets no id token, by the mediator's word or an app's", arguments: [true, false])
+  @Test("A banned visitor gets no id token, whether the mediator or an app reports the ban", arguments: [true, false])
   func C8_noTokenForTheBanned(mediator: Bool) throws {
     let chat = try Chat(mediator: mediator) { try Chat.minting($0) }
     try chat.setIdentity()
@@ -617,7 +650,8 @@ import Testing
     #expect(try next.token()["token"]?.stringValue?.isEmpty == false)
   }
 
-  @Test func C8_anAnonymousVisitorIsBannedByTheMachine() throws {
+  @Test("An anonymous visitor is banned by the machine id")
+  func C8_anAnonymousVisitorIsBannedByTheMachine() throws {
     let chat = try Chat(mediator: true)
     let session = try chat.open()
     #expect(session["visible"] == true)
@@ -628,7 +662,8 @@ import Testing
     #expect(try chat.open()["visible"] == true)
   }
 
-  @Test func C8_withoutTheMediatorABanThatAnAppReportsHoldsUntilAReset() throws {
+  @Test("Without the mediator, a ban that an app reports lasts until a reset")
+  func C8_withoutTheMediatorABanThatAnAppReportsHoldsUntilAReset() throws {
     let chat = try Chat { try Chat.minting($0) }
     try chat.setIdentity()
     let token = try chat.open()["token"]?["tokenId"] ?? .null
@@ -643,7 +678,8 @@ import Testing
     #expect(try next.open()["visible"] == true)
   }
 
-  @Test func C8_anIdTokenThatIsRefusedThereIsRenewedOnce() throws {
+  @Test("An id token that the mediator refuses is renewed once")
+  func C8_anIdTokenThatIsRefusedThereIsRenewedOnce() throws {
     let chat = try Chat(mediator: true) { try Chat.minting($0) }
     try chat.setIdentity(try Chat.mint())
     let first = try chat.open()["token"]?["token"]
@@ -656,7 +692,8 @@ import Testing
     #expect(try chat.events("authenticationFailed").isEmpty)
   }
 
-  @Test func C8_anIdTokenThatIsRefusedForGoodFallsBack() throws {
+  @Test("Without a provider, an id token that the mediator refuses causes the fallback")
+  func C8_anIdTokenThatIsRefusedForGoodFallsBack() throws {
     let chat = try Chat(mediator: true)
     try chat.setIdentity(try Chat.mint())
     _ = try chat.open()
@@ -675,7 +712,7 @@ import Testing
     (["drop": true], "timeout"), (["close": true], "network"), (["close": 1011], "network"),
   ]
 
-  @Test(arguments: silences)
+  @Test("A mediator that does not respond counts as an outage", arguments: silences)
   func C8_aMediatorThatSaysNothingIsAnOutage(script: JSONObject, reason: String) throws {
     let chat = try Chat(settings: ["timeout": "1s"], mediator: true)
     try chat.setIdentity(try Chat.mint())
@@ -690,7 +727,8 @@ import Testing
     #expect(try chat.open()["visible"] == true)
   }
 
-  @Test func C8_anAccountThatTheMediatorDoesNotKnowIsSaid() throws {
+  @Test("An account that the mediator does not know is reported")
+  func C8_anAccountThatTheMediatorDoesNotKnowIsSaid() throws {
     let chat = try Chat(settings: ["account_key": "no-such-account"], mediator: true)
     let error = try chat.line.failure("session.open", ["instance": "desk"])
     #expect(error.reason == "invalidAccountKey")

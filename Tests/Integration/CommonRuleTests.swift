@@ -15,7 +15,7 @@ import Testing
     return (desk, line)
   }
 
-  @Test(arguments: KindSample.all)
+  @Test("A refusal with a successful recovery causes one renewal and no failure", arguments: KindSample.all)
   func R1_aRecoveredRefusalIsOneRenewalAndNoFailure(sample: KindSample) throws {
     let (desk, line) = try open(sample)
     let token = try desk.signIn("a", sample, as: "alice", on: line)
@@ -29,7 +29,8 @@ import Testing
     #expect(told.map { $0["type"]?.stringValue } == ["tokenRefreshed"])
   }
 
-  @Test(arguments: exchanging.filter { $0.sdk != "zc" })
+  @Test(
+    "A refused login is reported once and does not run the provider", arguments: exchanging.filter { $0.sdk != "zc" })
   func R1_aRefusedLoginIsToldOnceAndNeverAsksTheBridge(sample: KindSample) throws {
     let (desk, line) = try open(sample)
     try desk.vendor.script(["route": .string(sample.exchange ?? ""), "status": 401, "times": 1])
@@ -92,7 +93,8 @@ import Testing
     }
   }
 
-  @Test func R5_aProviderOutageSignsNobodyOutAndIsNotRepeatedInOneCall() throws {
+  @Test("A provider outage keeps the user, and one call runs the provider at most once")
+  func R5_aProviderOutageSignsNobodyOutAndIsNotRepeatedInOneCall() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     let settings = try KindSample.messaging.settings(desk.vendor).merged(with: ["refresh": ["mode": "lazy"]])
@@ -115,7 +117,7 @@ import Testing
     #expect(try next.call("instance.currentUser", ["instance": "a"])["externalId"] == "alice")
   }
 
-  @Test(arguments: KindSample.all)
+  @Test("A token is durable before it is issued", arguments: KindSample.all)
   func R6_aTokenIsDurableBeforeAnybodyGetsIt(sample: KindSample) throws {
     let (desk, line) = try open(sample)
     _ = try desk.signIn("a", sample, as: "alice", on: line)
@@ -126,7 +128,7 @@ import Testing
     #expect(try desk.state(of: "a", on: next) == "authenticated")
   }
 
-  @Test(arguments: KindSample.all)
+  @Test("An outage of the vendor keeps the user and does not run the provider", arguments: KindSample.all)
   func R7_anOutageOfTheVendorAsksNobodyAndLogsNobodyOut(sample: KindSample) throws {
     let (desk, line) = try open(sample, settings: ["timeout": 2])
     let token = try desk.signIn("a", sample, as: "alice", on: line)
@@ -143,7 +145,8 @@ import Testing
     #expect(try next.call("token.get", ["instance": "a"])["tokenId"] == token["tokenId"])
   }
 
-  @Test func R8_aBrokenNetworkIsNotBlamedForATokenThatHasExpired() throws {
+  @Test("A token that expires during a network failure is reported as expired")
+  func R8_aBrokenNetworkIsNotBlamedForATokenThatHasExpired() throws {
     let (desk, line) = try open(.messaging, settings: ["timeout": JSON(Vendor.shortLife + 1)])
     try desk.vendor.script(["route": "POST /v2/apps/*/login", "hang": true, "times": 1])
     let failure = try line.failure(
@@ -152,7 +155,8 @@ import Testing
     #expect(failure.message.hasPrefix("The JWT has expired"))
   }
 
-  @Test func R9_whatTheVendorDoesNotExplainTheHintsDo() throws {
+  @Test("A refusal that the vendor does not explain has hints")
+  func R9_whatTheVendorDoesNotExplainTheHintsDo() throws {
     let (desk, line) = try open(.messaging)
     let forged = ["--secret", "not-the-secret-of-this-key-0000000000000"]
     let odd = try Vendor.mint("alice", ttl: 3600, ["--kid", "nobodys-key"] + forged)
@@ -167,7 +171,7 @@ import Testing
     #expect(late.data["hints"]?.arrayValue?.isEmpty == false)
   }
 
-  @Test(arguments: KindSample.all)
+  @Test("A logout succeeds in every state; only in Chat Center it needs a user", arguments: KindSample.all)
   func R10_logoutIsValidInEveryStateAndAgain(sample: KindSample) throws {
     let (desk, line) = try open(sample)
     let (method, params) = sample.signOut("a")
@@ -201,7 +205,9 @@ import Testing
     #expect(try next.call("instance.currentUser", ["instance": "a"])["authenticationType"] == "unauthenticated")
   }
 
-  @Test(arguments: exchanging.filter { $0.sdk != "zc" })
+  @Test(
+    "The old identity is kept until the vendor has accepted the new one",
+    arguments: exchanging.filter { $0.sdk != "zc" })
   func R12_theOldIdentityStandsUntilTheVendorHasAcceptedTheNewOne(sample: KindSample) throws {
     let (desk, line) = try open(sample)
     let token = try desk.signIn("a", sample, as: "alice", on: line)
@@ -215,7 +221,7 @@ import Testing
     #expect(try desk.connect().call("token.get", ["instance": "a"])["tokenId"] == token["tokenId"])
   }
 
-  @Test(arguments: KindSample.all)
+  @Test("Reading a valid token sends no request to the vendor", arguments: KindSample.all)
   func R13_nobodyIsAskedForWhatNobodyNeeds(sample: KindSample) throws {
     let (desk, line) = try open(sample, settings: sample.sdk == "zm" ? ["realtime": "off"] : [:])
     _ = try desk.signIn("a", sample, as: "alice", on: line)

@@ -34,7 +34,7 @@ import Testing
     #expect(try next.call("token.get", ["instance": "b"])["tokenId"] == bob["tokenId"])
   }
 
-  @Test(arguments: KindSample.all)
+  @Test("Fifty refusals at once cause one renewal and one event", arguments: KindSample.all)
   func X2_fiftyRefusalsAtOnceMakeOneRenewalAndOneEvent(sample: KindSample) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -61,11 +61,13 @@ import Testing
     #expect(try desk.events("a", on: line, "authenticationFailed").isEmpty)
   }
 
-  @Test(arguments: [
-    ("sleep 60", "providerTimeout"), ("exit 1", "providerFailed"), ("true", "providerOutputInvalid"),
-    ("exec '\(KindSample.sandbox)' mint --external-id alice --ttl=-60", "providerOutputInvalid"),
-    ("exec '\(KindSample.sandbox)' mint --external-id mallory", "providerTokenForOtherUser"),
-  ])
+  @Test(
+    "Each failure of a provider has its reason and keeps the user",
+    arguments: [
+      ("sleep 60", "providerTimeout"), ("exit 1", "providerFailed"), ("true", "providerOutputInvalid"),
+      ("exec '\(KindSample.sandbox)' mint --external-id alice --ttl=-60", "providerOutputInvalid"),
+      ("exec '\(KindSample.sandbox)' mint --external-id mallory", "providerTokenForOtherUser"),
+    ])
   func X3_whatAProviderDoesWrongHasItsReasonAndCostsNobodyTheUser(script: String, reason: String) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -82,7 +84,9 @@ import Testing
     #expect(try desk.connect().call("token.get", ["instance": "a"])["tokenId"] == token["tokenId"])
   }
 
-  @Test(arguments: KindSample.all.filter { $0.exchange != nil && $0.sdk != "zc" })
+  @Test(
+    "A login that another user's login has superseded leaves nothing behind",
+    arguments: KindSample.all.filter { $0.exchange != nil && $0.sdk != "zc" })
   func X4_aSwitchOfUsersInFlightKeepsNothingOfTheOlderEpoch(sample: KindSample) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -109,7 +113,7 @@ import Testing
     #expect(try desk.events("a", on: next, "userLoggedIn").count == 1)
   }
 
-  @Test(arguments: KindSample.all)
+  @Test("A logout with the server down behaves as in the SDK", arguments: KindSample.all)
   func X5_aLogoutWithTheServerDownDoesWhatTheSDKDoes(sample: KindSample) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -147,7 +151,8 @@ import Testing
     #expect(try desk.vendor.count("POST", "/services/oauth2/revoke") >= 1)
   }
 
-  @Test func X6_aKillBetweenTheRefreshAndTheDiskLeavesTheTokenDurableOrSaysThatItIsLost() throws {
+  @Test("After a kill between the refresh and the disk, the token is durable or reported as lost")
+  func X6_aKillBetweenTheRefreshAndTheDiskLeavesTheTokenDurableOrSaysThatItIsLost() throws {
     for moment in [0, 2_000, 5_000, 10_000, 20_000, 40_000] as [UInt32] {
       let desk = try Desk.open()
       let line = try desk.connect()
@@ -184,7 +189,8 @@ import Testing
     }
   }
 
-  @Test func X7_aClockMovedByAnHourMakesNoStormAndHandsOutNothingThatHasExpired() throws {
+  @Test("A clock moved by 90 minutes causes few provider runs, and no expired token is issued")
+  func X7_aClockMovedByAnHourMakesNoStormAndHandsOutNothingThatHasExpired() throws {
     let desk = try Desk()
     let clock = try MovableClock(in: desk)
     try desk.start(environment: clock.environment)
@@ -214,7 +220,8 @@ import Testing
     #expect(desk.runs("a") <= 5)
   }
 
-  @Test func X8_noSecretIsInALogAnEventOrAnAnswerThatShowsNone() throws {
+  @Test("No log, event, instance or health report contains a secret")
+  func X8_noSecretIsInALogAnEventOrAnAnswerThatShowsNone() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     var secrets: [String] = []

@@ -24,7 +24,8 @@ import Testing
 
   // MARK: The cause and the provider's failure
 
-  @Test func M5_anExpiryWithAFailingProviderIsToldInTheSeedsWords() throws {
+  @Test("If the provider fails after an expiry, the event has the reason expiredJWT and a hint at the provider")
+  func M5_anExpiryWithAFailingProviderIsToldInTheSeedsWords() throws {
     let (desk, line) = try open("exit 1")
     try desk.logIn(ttl: Vendor.shortLife, on: line)
     try desk.waitForTheEnd(on: line)
@@ -35,7 +36,8 @@ import Testing
     #expect(hints(event).contains("providerFailed"))
   }
 
-  @Test func M5_aRefusalWithAFailingProviderIsToldWithTheVendorsWords() throws {
+  @Test("If the provider fails after a refusal, the event has the vendor's code and a hint at the provider")
+  func M5_aRefusalWithAFailingProviderIsToldWithTheVendorsWords() throws {
     let (desk, line) = try open("exit 1")
     try desk.logIn(on: line)
     try desk.crash()
@@ -49,7 +51,8 @@ import Testing
     #expect(hints(event).contains("providerFailed"))
   }
 
-  @Test func C2_anExpiryWithAFailingProviderFallsBackInTheSeedsWords() throws {
+  @Test("If the provider fails after an expiry, the fallback has the reason expiredJWT")
+  func C2_anExpiryWithAFailingProviderFallsBackInTheSeedsWords() throws {
     let chat = try Chat { try $0.provider("exit 1") }
     try chat.options(["expiresIn": 1])
     try chat.setIdentity(try Chat.mint())
@@ -65,7 +68,8 @@ import Testing
     #expect(try chat.events("fellBackToAnonymous").last?["data"]?["reason"] == "expiredJWT")
   }
 
-  @Test func C2_aRefusalWithAFailingProviderFallsBackWithTheVendorsWords() throws {
+  @Test("If the provider fails after a refusal, the fallback has the reason of the refusal")
+  func C2_aRefusalWithAFailingProviderFallsBackWithTheVendorsWords() throws {
     let chat = try Chat(mediator: true) { try $0.provider("exit 1") }
     try chat.setIdentity(try Chat.mint())
     _ = try chat.open()
@@ -80,7 +84,8 @@ import Testing
 
   // MARK: The question
 
-  @Test func R9_theQuestionCarriesWhatTheAppReported() throws {
+  @Test("The question has the error that the app reported")
+  func R9_theQuestionCarriesWhatTheAppReported() throws {
     let (desk, line) = try open("cat > \"$(dirname \"$0\")/question\"; exec \(BridgeDesk.mint)")
     try desk.logIn(on: line)
     let id = try line.call("token.get", ["instance": "desk"])["tokenId"] ?? .null
@@ -95,7 +100,8 @@ import Testing
         == ["reason": "invalidAuth", "code": "blocked", "description": "Not today", "httpStatus": 403])
   }
 
-  @Test func R9_theQuestionCarriesWhatTheVendorRefused() throws {
+  @Test("The question has the error of the vendor")
+  func R9_theQuestionCarriesWhatTheVendorRefused() throws {
     let (desk, line) = try open("cat > \"$(dirname \"$0\")/question\"; exec \(BridgeDesk.mint)")
     try desk.logIn(on: line)
     try desk.crash()
@@ -107,7 +113,8 @@ import Testing
     #expect(asked?["code"] == "invalid_auth")
   }
 
-  @Test func F5_theSecondQuestionCarriesWhatWasRefusedAndNoJWT() throws {
+  @Test("The second question has the vendor's error, not that of an expired JWT")
+  func F5_theSecondQuestionCarriesWhatWasRefusedAndNoJWT() throws {
     let desk = try ServiceDesk(
       provider: """
         cat > "question-$SDKD_QUESTION"
@@ -126,7 +133,8 @@ import Testing
 
   // MARK: The user
 
-  @Test func M9_inReauthNeededTheUserIsUnauthenticatedWithTheFormerIds() throws {
+  @Test("In reauthNeeded, the user is unauthenticated and keeps the former ids")
+  func M9_inReauthNeededTheUserIsUnauthenticatedWithTheFormerIds() throws {
     let (desk, line) = try open(nil)
     try desk.logIn(on: line)
     let former = try desk.user(on: line)
@@ -148,7 +156,8 @@ import Testing
     #expect(try desk.user(on: next)["verified"] == true)
   }
 
-  @Test func M2_afterAnImplicitLogoutNoAnonymousUserIsMadeUntilALoginOrALogout() throws {
+  @Test("After an implicit logout, no anonymous user is created before a login or an explicit logout")
+  func M2_afterAnImplicitLogoutNoAnonymousUserIsMadeUntilALoginOrALogout() throws {
     let (desk, line) = try open("exit 77")
     try desk.logIn(on: line)
     #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "providerDenied")
@@ -170,7 +179,8 @@ import Testing
 
   // MARK: The clock
 
-  @Test func R8_aClockThatWasWrongForAMomentSignsNobodyOut() throws {
+  @Test("A clock that is wrong for a short time does not sign the user out")
+  func R8_aClockThatWasWrongForAMomentSignsNobodyOut() throws {
     let desk = try Desk()
     let clock = try MovableClock(in: desk)
     try desk.start(environment: clock.environment)
@@ -200,7 +210,8 @@ import Testing
     #expect(try next.call("session.open", ["instance": "desk"])["visible"] == true)
   }
 
-  @Test func R8_aClockThatWasWrongForAMomentDoesNotEndAVisitorsIdToken() throws {
+  @Test("A clock that is wrong for a short time does not end a visitor's id token")
+  func R8_aClockThatWasWrongForAMomentDoesNotEndAVisitorsIdToken() throws {
     let desk = try Desk()
     let clock = try MovableClock(in: desk)
     try desk.start(environment: clock.environment)

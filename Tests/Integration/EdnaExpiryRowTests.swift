@@ -14,7 +14,7 @@ import Testing
     return "\(part(["alg": "HS256"])).\(part(["sub": .string(name), "exp": JSON(end)])).c2lnbmF0dXJl"
   }
 
-  @Test("The end of a JWT counts without an expiresAt, for authorize and for the provider's answer")
+  @Test("Without expiresAt, the expiry of the JWT counts, for authorize and for the provider's response")
   func E13_endOfAJWT() throws {
     let next = Self.jwt(endingIn: 7200, "next")
     let desk = try EdnaDesk { try $0.provider("echo run >> runs; echo '{\"token\": \"\(next)\"}'") }
@@ -38,7 +38,7 @@ import Testing
     #expect(try desk.vendor.log().count == count)
   }
 
-  @Test("An expired JWT is refused before the network, and is never served", arguments: ["", "Bearer "])
+  @Test("An expired JWT is refused without a request, and is never served", arguments: ["", "Bearer "])
   func E13_expiredJWT(scheme: String) throws {
     let dead = scheme + Self.jwt(endingIn: -5)
     let desk = try EdnaDesk { try $0.provider("echo '{\"token\": \"\(dead)\"}'") }
@@ -55,7 +55,7 @@ import Testing
     #expect(try desk.call("token.get")["token"] == "opaque")
   }
 
-  @Test("A JWT that ends while it is held is replaced, and never served afterwards")
+  @Test("A stored JWT that expires is replaced, and is never served afterwards")
   func E13_endWhileHeld() throws {
     let next = Self.jwt(endingIn: 7200, "next")
     let desk = try EdnaDesk { try $0.provider("echo '{\"token\": \"\(next)\"}'") }
@@ -67,7 +67,7 @@ import Testing
     #expect(try desk.events("authenticationFailed").isEmpty)
   }
 
-  @Test("The history is asked for once after CLIENT_INFO at each configuration, and not at a reconnection")
+  @Test("The history is requested once for each configuration, after CLIENT_INFO, and not after a reconnection")
   func E4_history() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1")
@@ -81,7 +81,7 @@ import Testing
     #expect(try desk.requests("/history").count == 2)
   }
 
-  @Test("The session says whether the socket is live, and opening the chat connects a lost one")
+  @Test("The session has the state of the socket, and opening the chat reconnects a lost one")
   func E9_live() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1")

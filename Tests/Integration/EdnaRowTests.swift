@@ -4,7 +4,8 @@ import Testing
 
 /// The rows E1 to E5 of the design's table for Chat Center, through the socket, the daemon, real HTTP and WebSockets.
 @Suite struct EdnaRowTests {
-  @Test func E1_authorizeAnswersWhenAcceptedAndItsOutcomeIsAnEventWithItsOperation() throws {
+  @Test("A call of authorize returns when accepted; its outcome is an event with the same operation")
+  func E1_authorizeAnswersWhenAcceptedAndItsOutcomeIsAnEventWithItsOperation() throws {
     let desk = try EdnaDesk()
     let operation = try desk.begin("u-1", user: ["name": "Alice", "data": ["plan": "gold"]])
     let event = try desk.outcome(of: operation)
@@ -20,7 +21,8 @@ import Testing
     #expect(try desk.state == "authenticated")
   }
 
-  @Test func E1_withWaitTheOutcomeIsTheAnswer() throws {
+  @Test("With wait, the response has the outcome")
+  func E1_withWaitTheOutcomeIsTheAnswer() throws {
     let desk = try EdnaDesk()
     let user = try desk.authorize("u-1", user: ["name": "Alice"])
     #expect(user["externalId"] == "u-1")
@@ -34,7 +36,8 @@ import Testing
     #expect(try desk.externalId == "u-1")
   }
 
-  @Test func E1_theCallersPatienceEndsTheWaitAndNotTheLogin() throws {
+  @Test("The caller's timeout ends the wait, but not the login")
+  func E1_theCallersPatienceEndsTheWaitAndNotTheLogin() throws {
     let desk = try EdnaDesk()
     try desk.script("/api/chat/config", ["delayMs": 1500, "passThrough": true])
     let late = try desk.failure("authorize", EdnaDesk.user("u-1").merged(with: ["wait": true, "timeout": 0.2]))
@@ -74,7 +77,7 @@ import Testing
     ("GET /api/client/history", ["status": 503], "networkError", "serverError"),
   ]
 
-  @Test(arguments: failures.indices)
+  @Test("A failure of any step is reported once and keeps the former user", arguments: failures.indices)
   func E1_whateverFailsOnTheWayIsToldOnceAndLeavesTheFormerUser(index: Int) throws {
     let (route, script, event, reason) = Self.failures[index]
     let desk = try EdnaDesk(settings: ["timeout": "1s"])
@@ -103,7 +106,8 @@ import Testing
     #expect(try desk.frames("registerDevice").count == 1)
   }
 
-  @Test func E1_aNewerCallSupersedesTheOneInFlightAndBothOutcomesAreTold() throws {
+  @Test("A newer call supersedes the one in flight, and both outcomes are reported")
+  func E1_aNewerCallSupersedesTheOneInFlightAndBothOutcomesAreTold() throws {
     let desk = try EdnaDesk()
     try desk.script("WS /ed/ws CLIENT_INFO", ["delayMs": 500])
     let first = try desk.begin("u-1")
@@ -118,7 +122,8 @@ import Testing
     #expect(try desk.externalId == "u-2")
   }
 
-  @Test func E1_whatFollowsAtOnceIsAboutTheUserWhoWasAccepted() throws {
+  @Test("Calls right after an accepted login apply to its user")
+  func E1_whatFollowsAtOnceIsAboutTheUserWhoWasAccepted() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1")
     try desk.script("/api/chat/config", ["delayMs": 400, "passThrough": true])
@@ -134,7 +139,7 @@ import Testing
 
   // MARK: E2
 
-  @Test(arguments: ["", "   ", "a\nb", "a\u{0}"])
+  @Test("An empty or malformed identifier is refused without a request", arguments: ["", "   ", "a\nb", "a\u{0}"])
   func E2_anIdentifierThatIsNoneIsRefusedWithoutARequest(identifier: String) throws {
     let desk = try EdnaDesk()
     let refused = try desk.failure("authorize", EdnaDesk.user(identifier))
@@ -144,7 +149,9 @@ import Testing
     #expect(try desk.state == "noUser")
   }
 
-  @Test(arguments: ["+7 (912) 345-67-89", "89123456789", "alice@example.com"])
+  @Test(
+    "An identifier that is easy to guess causes a hint",
+    arguments: ["+7 (912) 345-67-89", "89123456789", "alice@example.com"])
   func E2_anIdentifierThatCanBeGuessedIsHintedAt(identifier: String) throws {
     let desk = try EdnaDesk()
     let answer = try desk.call("authorize", EdnaDesk.user(identifier))
@@ -185,7 +192,8 @@ import Testing
     #expect(try desk.externalId == "alice@example.com")
   }
 
-  @Test func E2_anIdentifierThatTheAppHasEncryptedGoesAsItIs() throws {
+  @Test("An identifier that the app has encrypted is sent unchanged")
+  func E2_anIdentifierThatTheAppHasEncryptedGoesAsItIs() throws {
     let keys = try Desk().vendor.request("GET", "/_keys")
     let ours = try EdnaDesk(settings: ["identifier_public_key": keys["ed"]?["publicKey"] ?? .null])
     try ours.authorize("u-1")
@@ -198,7 +206,8 @@ import Testing
 
   // MARK: E3
 
-  @Test func E3_tokenAndSchemeTravelAsHeaders() throws {
+  @Test("Token and scheme are sent as headers")
+  func E3_tokenAndSchemeTravelAsHeaders() throws {
     let desk = try EdnaDesk()
     try desk.token("t-alice", of: "u-1")
     try desk.authorize("u-1", auth: ["token": "t-alice", "scheme": "jwt"])
@@ -221,7 +230,8 @@ import Testing
     #expect(try desk.vendorUser("u-1")?["auth"] == ["method": "headers", "token": "t-alice", "scheme": "jwt"])
   }
 
-  @Test func E3_orAsCookiesAndWithASignature() throws {
+  @Test("Token and scheme are sent as cookies if so configured, with a signature")
+  func E3_orAsCookiesAndWithASignature() throws {
     let desk = try EdnaDesk()
     try desk.token("t-alice", of: "u-1")
     try desk.authorize(
@@ -239,7 +249,8 @@ import Testing
     #expect(try desk.vendorUser("u-1")?["auth"]?["method"] == "cookies")
   }
 
-  @Test func E3_withoutATokenThereIsNoCookieAndTheClientTokenIsTheCredential() throws {
+  @Test("Without a token, there is no cookie, and the client token is the credential")
+  func E3_withoutATokenThereIsNoCookieAndTheClientTokenIsTheCredential() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1", auth: ["method": "cookies", "token": ""])
     let token = try desk.call("token.get", ["http": true])
@@ -253,7 +264,7 @@ import Testing
     ["token": "a", "scheme": "b; c", "method": "cookies"],
   ]
 
-  @Test(arguments: unsendable)
+  @Test("A value that a header or cookie can't contain is refused without a request", arguments: unsendable)
   func E3_whatCanNotStandInAHeaderOrCookieIsRefusedWithoutARequest(auth: JSON) throws {
     let desk = try EdnaDesk()
     let refused = try desk.failure("authorize", EdnaDesk.user("u-1").merged(with: ["auth": auth]))
@@ -266,7 +277,8 @@ import Testing
 
   // MARK: E4
 
-  @Test func E4_theSameUserAgainKeepsTheStateAndCostsNoRequest() throws {
+  @Test("The same user again keeps the state and causes no request")
+  func E4_theSameUserAgainKeepsTheStateAndCostsNoRequest() throws {
     let desk = try EdnaDesk()
     let auth: JSON = ["token": "t", "scheme": "jwt"]
     try desk.authorize("u-1", auth: auth, user: ["name": "Alice"])
@@ -280,7 +292,8 @@ import Testing
     #expect(try desk.events("userLoggedOut").isEmpty)
   }
 
-  @Test func E4_anotherNameOrOtherDataWaitForTheNextChat() throws {
+  @Test("A changed name or changed data is sent with the next chat")
+  func E4_anotherNameOrOtherDataWaitForTheNextChat() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1", user: ["name": "Alice", "data": ["plan": "gold"]])
     let before = try desk.vendor.log().count
@@ -296,7 +309,8 @@ import Testing
     #expect(info["data"] == ["plan": "silver"])
   }
 
-  @Test func E4_anotherAuthReplacesTheCredentialsAndKeepsTheIdentity() throws {
+  @Test("Another auth replaces the credentials and keeps the identity")
+  func E4_anotherAuthReplacesTheCredentialsAndKeepsTheIdentity() throws {
     let desk = try EdnaDesk()
     for token in ["t-1", "t-2"] { try desk.token(token, of: "u-1") }
     try desk.authorize("u-1", auth: ["token": "t-1"], user: ["data": ["plan": "gold"]])
@@ -319,7 +333,9 @@ import Testing
     #expect(try desk.call("token.get")["token"] == "t-2")
   }
 
-  @Test(arguments: ["logout", "deauthorizeUser"])
+  @Test(
+    "After logout or deauthorizeUser, the next login runs the full configuration",
+    arguments: ["logout", "deauthorizeUser"])
   func E4_afterLogoutOrDeauthorizeItIsAFullReconfiguration(method: String) throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1")
@@ -339,7 +355,8 @@ import Testing
     return try #require(id?.stringValue)
   }
 
-  @Test func E5_anotherUserLeavesSessionAndPushOpenAtTheVendorAndIsWipedHere() throws {
+  @Test("Another user leaves session and push open at the vendor, and the former user's data is wiped here")
+  func E5_anotherUserLeavesSessionAndPushOpenAtTheVendorAndIsWipedHere() throws {
     let desk = try EdnaDesk()
     let push = try withPush(desk)
     try desk.authorize("u-2")
@@ -363,7 +380,8 @@ import Testing
     #expect(try desk.events("pushUnregistered").count == 1)
   }
 
-  @Test func E5_anOrphanedRecordIsForgottenWithoutTellingTheVendor() throws {
+  @Test("An orphaned push registration is removed without a request to the vendor")
+  func E5_anOrphanedRecordIsForgottenWithoutTellingTheVendor() throws {
     let desk = try EdnaDesk()
     let push = try withPush(desk)
     try desk.authorize("u-2")
@@ -373,7 +391,8 @@ import Testing
     #expect(try desk.frames("updateDevice").count == before)
   }
 
-  @Test func E5_onSwitchLogoutLogsTheFormerUserOutFirst() throws {
+  @Test("With on_switch = logout, the former user is logged out first")
+  func E5_onSwitchLogoutLogsTheFormerUserOutFirst() throws {
     let desk = try EdnaDesk(settings: ["on_switch": "logout"])
     _ = try withPush(desk)
     try desk.authorize("u-2")

@@ -4,7 +4,8 @@ import Testing
 
 /// The rows E6 to E13 of the design's table for Chat Center: logout, data, prefill, restarts and dead credentials.
 @Suite struct EdnaSessionRowTests {
-  @Test func E6_logoutTellsTheVendorOverTheSocketAndClearsEverything() throws {
+  @Test("A logout is sent to the vendor over the socket and clears everything")
+  func E6_logoutTellsTheVendorOverTheSocketAndClearsEverything() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1")
     try desk.call("storage.put", ["key": "draft", "value": "mine"])
@@ -38,7 +39,7 @@ import Testing
     ("WS /ed/ws registerDevice", ["drop": true, "times": "forever"], false, "timeout"),
   ]
 
-  @Test(arguments: failures.indices)
+  @Test("A failed logout is reported within the timeout and keeps everything", arguments: failures.indices)
   func E6_aLogoutThatFailsIsToldWithinTheTimeoutAndKeepsEverything(index: Int) throws {
     let (route, script, isConnected, reason) = Self.failures[index]
     let desk = try EdnaDesk(settings: ["timeout": "1s"])
@@ -69,7 +70,8 @@ import Testing
     #expect(try desk.offline.isEmpty)
   }
 
-  @Test func E6_withWaitTheFailureIsTheAnswer() throws {
+  @Test("With wait, the response has the failure")
+  func E6_withWaitTheFailureIsTheAnswer() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1")
     try desk.script("WS /ed/ws CLIENT_OFFLINE", ["close": true])
@@ -79,7 +81,8 @@ import Testing
     #expect(try desk.state == "loggedOut")
   }
 
-  @Test func E6_aFailedLogoutIsRetriedAcrossRestartsWithTheSealedCredentials() throws {
+  @Test("A failed logout is retried with the sealed credentials, even after a restart")
+  func E6_aFailedLogoutIsRetriedAcrossRestartsWithTheSealedCredentials() throws {
     let desk = try EdnaDesk(settings: ["retry_logout": true, "timeout": "1s"])
     try desk.token("t-alice", of: "u-1")
     try desk.authorize("u-1", auth: ["token": "t-alice"])
@@ -104,7 +107,7 @@ import Testing
     #expect(try desk.offline == ["u-1"])
   }
 
-  @Test(arguments: [["token": "t-1"], ["token": "t-2"]] as [JSON])
+  @Test("A new login of the same user cancels the retry", arguments: [["token": "t-1"], ["token": "t-2"]] as [JSON])
   func E6_aRetryIsDroppedWhenItsUserAuthorizesAgain(auth: JSON) throws {
     let desk = try EdnaDesk(settings: ["retry_logout": true, "timeout": "1s"])
     try desk.authorize("u-1", auth: ["token": "t-1"])
@@ -134,7 +137,8 @@ import Testing
     #expect(try desk.externalId == nil)
   }
 
-  @Test func E7_logoutWithoutAUserThrows() throws {
+  @Test("A logout without a user fails")
+  func E7_logoutWithoutAUserThrows() throws {
     let desk = try EdnaDesk()
     let refused = try desk.failure("logout")
     #expect(refused.reason == "userNotAuthorized")
@@ -146,7 +150,8 @@ import Testing
     #expect(try desk.vendor.log().count == 7)
   }
 
-  @Test func E8_deauthorizeIsLocalAndDoneAtTheReply() throws {
+  @Test("A call of deauthorizeUser is local, and complete when it returns")
+  func E8_deauthorizeIsLocalAndDoneAtTheReply() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1", auth: ["token": "t"])
     try desk.call("storage.put", ["key": "draft", "value": "mine"])
@@ -173,7 +178,8 @@ import Testing
 
   // MARK: E9, E10, E11
 
-  @Test func E9_updatedDataIsDeliveredWhenAChatOpensWithALiveSocket() throws {
+  @Test("Updated data is delivered when a chat opens with a live socket")
+  func E9_updatedDataIsDeliveredWhenAChatOpensWithALiveSocket() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1", user: ["name": "Alice", "data": ["plan": "gold"]])
     try desk.call("updateData", ["data": ["plan": "silver", "city": "Riga"]])
@@ -199,7 +205,8 @@ import Testing
     #expect(try desk.frames("INIT_CHAT").last?["content"]?["data"] == ["plan": "silver", "city": "Riga"])
   }
 
-  @Test func E9_nullSendsTheEmptySetAndALostAcknowledgementSendsItAgain() throws {
+  @Test("Null sends the empty set, which is sent again if the acknowledgement is lost")
+  func E9_nullSendsTheEmptySetAndALostAcknowledgementSendsItAgain() throws {
     let desk = try EdnaDesk(settings: ["timeout": "1s"])
     try desk.authorize("u-1", user: ["data": ["plan": "gold"]])
     try desk.call("updateData", ["data": .null])
@@ -212,7 +219,8 @@ import Testing
     #expect(try desk.frames("CLIENT_INFO").count == 3)
   }
 
-  @Test func E9_withoutAUserOrWithOtherThanTextsItIsRefused() throws {
+  @Test("Data without a user, or with values that are not strings, is refused")
+  func E9_withoutAUserOrWithOtherThanTextsItIsRefused() throws {
     let desk = try EdnaDesk()
     #expect(try desk.failure("updateData", ["data": ["a": "b"]]).reason == "userNotAuthorized")
     try desk.authorize("u-1")
@@ -221,7 +229,8 @@ import Testing
     #expect(try desk.failure("updateData", ["data": ["a": .string(large)]]).data["member"] == "data")
   }
 
-  @Test func E10_prefillIsGivenOnceAlsoAcrossRestarts() throws {
+  @Test("A prefill is returned once, even across restarts")
+  func E10_prefillIsGivenOnceAlsoAcrossRestarts() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1")
     try desk.call("prefill", ["message": "First"])
@@ -238,7 +247,8 @@ import Testing
     #expect(try desk.call("getChat")["prefill"] == nil)
   }
 
-  @Test func E10_prefillWithoutAUserWaitsForWhoeverComesNext() throws {
+  @Test("A prefill without a user is kept for the next user")
+  func E10_prefillWithoutAUserWaitsForWhoeverComesNext() throws {
     let desk = try EdnaDesk()
     try desk.call("prefill", ["message": "Hello"])
     #expect(try desk.failure("getChat").reason == "userNotAuthorized")
@@ -252,7 +262,8 @@ import Testing
     #expect(try desk.call("getChat")["prefill"] == nil)
   }
 
-  @Test func E10_whatIsSetWhileALoginIsUnderWayIsNotLost() throws {
+  @Test("A prefill or data that is set during a login is not lost")
+  func E10_whatIsSetWhileALoginIsUnderWayIsNotLost() throws {
     let desk = try EdnaDesk()
     try desk.script("/api/chat/config", ["delayMs": 300, "passThrough": true, "times": "forever"])
     _ = try desk.begin("u-1")
@@ -281,7 +292,8 @@ import Testing
 
   // MARK: E12
 
-  @Test func E12_theSessionIsUpAgainAfterARestartWithoutACall() throws {
+  @Test("After a restart, the session connects again without a call")
+  func E12_theSessionIsUpAgainAfterARestartWithoutACall() throws {
     let desk = try EdnaDesk()
     try desk.token("t-alice", of: "u-1")
     try desk.authorize("u-1", auth: ["token": "t-alice", "scheme": "jwt"], user: ["name": "Alice"])
@@ -295,7 +307,8 @@ import Testing
     #expect(try desk.requests("/config").count == 1)
   }
 
-  @Test func E12_aBrokenConnectionComesBackByItself() throws {
+  @Test("A lost connection is restored automatically")
+  func E12_aBrokenConnectionComesBackByItself() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1")
     try desk.script("GET /ed/ws", ["status": 503])
@@ -305,7 +318,8 @@ import Testing
     #expect(try desk.events("userLoggedOut").isEmpty)
   }
 
-  @Test func E12_aVendorThatHasForgottenTheDeviceGivesItANewAddress() throws {
+  @Test("A device that the vendor has lost gets a new address")
+  func E12_aVendorThatHasForgottenTheDeviceGivesItANewAddress() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1")
     try desk.vendor.request("DELETE", "/_state")
@@ -318,7 +332,8 @@ import Testing
         .hasPrefix(address.stringValue ?? "?") == true)
   }
 
-  @Test func E12_aConnectionWithoutAnswersToItsPingsIsMadeAnew() throws {
+  @Test("A connection without responses to its pings is replaced")
+  func E12_aConnectionWithoutAnswersToItsPingsIsMadeAnew() throws {
     let desk = try EdnaDesk()
     try desk.script(
       "/api/chat/config", ["body": ["settings": ["pingEnabled": true, "pingIntervalMillis": 1000]], "status": 200])
@@ -328,7 +343,8 @@ import Testing
     #expect(try desk.state == "authenticated")
   }
 
-  @Test func E12_withoutPersistenceARestartForgetsTheUserAndWhatWasTheirs() throws {
+  @Test("Without persistent credentials, a restart removes the user and the user's data")
+  func E12_withoutPersistenceARestartForgetsTheUserAndWhatWasTheirs() throws {
     let desk = try EdnaDesk(settings: ["persist_credentials": false])
     try desk.authorize("u-1")
     try desk.call("storage.put", ["key": "draft", "value": "mine"])
@@ -348,7 +364,9 @@ import Testing
 
   // MARK: E13
 
-  @Test(arguments: ["expired", "invalid"])
+  @Test(
+    "After a refusal on the socket, the user is authorized with credentials from the provider",
+    arguments: ["expired", "invalid"])
   func E13_refusedOnTheSocketItIsAuthorizedAgainWithWhatTheBridgeAnswers(details: String) throws {
     let desk = try EdnaDesk { try $0.provider("cat > question.json; echo '{\"token\": \"t-2\", \"scheme\": \"new\"}'") }
     try desk.token("t-1", of: "u-1")
@@ -372,7 +390,8 @@ import Testing
     #expect(try desk.call("token.get")["token"] == "t-2")
   }
 
-  @Test func E13_withoutABridgeTheUserIsKeptAndAFreshAuthorizeRepairsIt() throws {
+  @Test("Without a provider, the user is kept, and a new login with other credentials recovers the session")
+  func E13_withoutABridgeTheUserIsKeptAndAFreshAuthorizeRepairsIt() throws {
     let desk = try EdnaDesk()
     for token in ["t-1", "t-2"] { try desk.token(token, of: "u-1") }
     try desk.authorize("u-1", auth: ["token": "t-1"])
@@ -392,7 +411,8 @@ import Testing
     #expect(try desk.call("storage.get", ["key": "draft"])["value"] == "mine")
   }
 
-  @Test func E13_refusedOverHTTPAfterARestartTheBridgeIsAsked() throws {
+  @Test("After a refusal over HTTP, the provider is asked")
+  func E13_refusedOverHTTPAfterARestartTheBridgeIsAsked() throws {
     let desk = try EdnaDesk { try $0.provider("echo '{\"token\": \"t-2\"}'") }
     for token in ["t-1", "t-2"] { try desk.token(token, of: "u-1") }
     try desk.authorize("u-1", auth: ["token": "t-1"])
@@ -403,7 +423,8 @@ import Testing
     #expect(try desk.state == "authenticated")
   }
 
-  @Test func E13_aReportedTokenIsProbedAndKeptWhenTheVendorTakesItOrIsDown() throws {
+  @Test("A token that an app reports as refused is kept if the vendor is down")
+  func E13_aReportedTokenIsProbedAndKeptWhenTheVendorTakesItOrIsDown() throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1", auth: ["token": "t-1"])
     let id = try desk.call("token.get")["tokenId"] ?? .null
@@ -417,7 +438,8 @@ import Testing
     #expect(try desk.externalId == "u-1")
   }
 
-  @Test func E13_credentialsThatEndedWhileTheDaemonWasDownAreRenewedAtStart() throws {
+  @Test("Credentials that became invalid while the daemon was down are renewed at start")
+  func E13_credentialsThatEndedWhileTheDaemonWasDownAreRenewedAtStart() throws {
     let desk = try EdnaDesk { try $0.provider("echo '{\"token\": \"t-2\"}'") }
     try desk.token("t-1", of: "u-1")
     try desk.authorize("u-1", auth: ["token": "t-1"])
@@ -428,7 +450,8 @@ import Testing
     try desk.waitUntilOnline("u-1")
   }
 
-  @Test func E13_credentialsThatAreRefusedAgainAndAgainEndInReauthNeeded() throws {
+  @Test("Credentials that are refused again and again lead to reauthNeeded")
+  func E13_credentialsThatAreRefusedAgainAndAgainEndInReauthNeeded() throws {
     let desk = try EdnaDesk(settings: ["refresh": ["max_attempts": 2]]) {
       try $0.provider("echo '{\"token\": \"bad\"}'")
     }
@@ -442,14 +465,16 @@ import Testing
     #expect(try desk.events("userLoggedOut").isEmpty)
   }
 
-  @Test func E13_anAnswerThatProvesNothingIsTheProvidersFault() throws {
+  @Test("A response of the provider without a credential is invalid output")
+  func E13_anAnswerThatProvesNothingIsTheProvidersFault() throws {
     let desk = try EdnaDesk { try $0.provider("echo '{\"scheme\": \"x\"}'") }
     try desk.authorize("u-1", auth: ["token": "t-1"])
     #expect(try desk.failure("token.refresh").reason == "providerOutputInvalid")
     #expect(try desk.call("token.get")["token"] == "t-1")
   }
 
-  @Test func E13_anotherProviderUidIsForbidden() throws {
+  @Test("A wrong provider_uid is refused with forbidden")
+  func E13_anotherProviderUidIsForbidden() throws {
     let desk = try EdnaDesk(settings: ["provider_uid": "somebody-elses"])
     let refused = try desk.failure("authorize", EdnaDesk.user("u-1").merged(with: ["wait": true]))
     #expect(refused.reason == "forbidden")
@@ -459,7 +484,8 @@ import Testing
 
   // MARK: Secrets
 
-  @Test func E2_identifierTokenAndSignatureReachNoLogAndNoEvent() throws {
+  @Test("No log or event contains the identifier, the token or the signature")
+  func E2_identifierTokenAndSignatureReachNoLogAndNoEvent() throws {
     let desk = try EdnaDesk {
       try $0.provider("echo '{\"token\": \"token-secret-2\", \"signature\": \"sign-secret-2\"}'")
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct IdentityChangeTests {
   // MARK: A logout is a barrier
 
-  @Test(arguments: ["u-1", "u-2"])
+  @Test("A login waits for the end of the logout before it and never supersedes it", arguments: ["u-1", "u-2"])
   func E6_aLoginAfterALogoutWaitsForItsEndAndNeverSupersedesIt(next: String) throws {
     let desk = try EdnaDesk()
     try desk.authorize("u-1")
@@ -30,7 +30,8 @@ import Testing
     #expect(try desk.externalId == next)
   }
 
-  @Test(arguments: [["close": true], ["drop": true]] as [JSONObject])
+  @Test(
+    "After a failed logout, the next login is a switch", arguments: [["close": true], ["drop": true]] as [JSONObject])
   func E6_afterALogoutThatFailedTheNextLoginIsASwitch(script: JSONObject) throws {
     let desk = try EdnaDesk(settings: ["timeout": "2s"])
     try desk.authorize("u-1")
@@ -48,7 +49,8 @@ import Testing
     #expect(try desk.externalId == "u-2")
   }
 
-  @Test func E6_onSwitchLogoutTellsTheVendorOnce() throws {
+  @Test("With on_switch = logout, a logout and the next login send one logout to the vendor")
+  func E6_onSwitchLogoutTellsTheVendorOnce() throws {
     let desk = try EdnaDesk(settings: ["on_switch": "logout"])
     try desk.authorize("u-1")
     try desk.script("WS /ed/ws CLIENT_OFFLINE", ["delayMs": 500])
@@ -58,7 +60,8 @@ import Testing
     #expect(try desk.offline == ["u-1"])
   }
 
-  @Test func M3_aLoginAfterALogoutWaitsForItsEnd() throws {
+  @Test("A login waits for the end of the logout before it")
+  func M3_aLoginAfterALogoutWaitsForItsEnd() throws {
     let (desk, line) = try open()
     try desk.logIn(on: line)
     try desk.vendor.script(["route": "POST /v2/apps/*/appusers/*/logout", "delayMs": 500, "passThrough": true])
@@ -72,7 +75,8 @@ import Testing
     #expect(try desk.events("desk", on: line, "userLoggedOut").map { $0["data"]?["cause"] } == ["explicit"])
   }
 
-  @Test func M3_aLoginIsRefusedWhenTheLogoutBeforeItTakesTooLong() throws {
+  @Test("A login fails with timeout if the logout before it takes too long")
+  func M3_aLoginIsRefusedWhenTheLogoutBeforeItTakesTooLong() throws {
     let (desk, line) = try open(timeout: 1, provider: "sleep 6; exec \(BridgeDesk.mint)")
     try desk.logIn(ttl: Vendor.shortLife, on: line)
     try desk.waitForTheEnd(on: line)
@@ -84,7 +88,7 @@ import Testing
     try desk.logIn(as: "bob", on: line)
   }
 
-  @Test(arguments: KindSample.all)
+  @Test("A login right after a logout succeeds, and the logout is reported", arguments: KindSample.all)
   func R10_aLoginRightAfterALogoutSucceedsAndTheLogoutIsTold(sample: KindSample) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -110,7 +114,7 @@ import Testing
     case updateToAnotherBackend, updateOfAnotherSetting, reloadToAnotherBackend
   }
 
-  @Test("Other settings wait for the logout before them", arguments: slowLogouts.indices, Move.allCases)
+  @Test("A change of settings waits for the logout before it", arguments: slowLogouts.indices, Move.allCases)
   func R10_otherSettingsWaitForTheLogoutBeforeThem(index: Int, move: Move) throws {
     let (sample, script) = Self.slowLogouts[index]
     let desk = try Desk()
@@ -159,7 +163,7 @@ import Testing
     return logout
   }
 
-  @Test(arguments: [true, false])
+  @Test("A change of settings takes effect after a failed logout", arguments: [true, false])
   func R10_otherSettingsTakeEffectWhenTheLogoutBeforeThemHasFailed(byFile: Bool) throws {
     let desk = try Desk()
     let settings = { (vendor: Vendor) in
@@ -185,7 +189,8 @@ import Testing
     #expect(try desk.events("a", on: line, "userLoggedOut").map { $0["data"]?["cause"] } == ["switch"])
   }
 
-  @Test func R10_labelsDoNotWaitForALogout() throws {
+  @Test("A change of labels does not wait for a logout")
+  func R10_labelsDoNotWaitForALogout() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("a", .messaging, user: "alice", on: line)
@@ -216,7 +221,7 @@ import Testing
     (["closeMidBody": true], "network"),
   ]
 
-  @Test(arguments: failures.indices)
+  @Test("A failed login of another user keeps the current user and the data", arguments: failures.indices)
   func M1_aLoginOfAnotherUserThatFailsLeavesTheFormerUser(index: Int) throws {
     let (script, reason) = Self.failures[index]
     let (desk, line) = try open(timeout: 1)
@@ -239,7 +244,8 @@ import Testing
     try desk.vendor.clearScripts()
   }
 
-  @Test func M1_theFormerUserStaysSignedInWhileAnotherLoginIsUnderWay() throws {
+  @Test("The former user stays signed in while another login is in progress")
+  func M1_theFormerUserStaysSignedInWhileAnotherLoginIsUnderWay() throws {
     let (desk, line) = try open()
     let jwt = try desk.logIn(on: line)
     try desk.vendor.script(["route": "POST /v2/apps/*/login", "delayMs": 800, "passThrough": true, "times": 1])
@@ -249,7 +255,8 @@ import Testing
     #expect(try line.answer(login)["result"]?["externalId"] == "bob")
   }
 
-  @Test func M1_theFormerUserIsLoggedOutAtTheVendorWithTheirOwnTokenAcrossRestarts() throws {
+  @Test("The former user is logged out at the vendor with that user's own token, even after a restart")
+  func M1_theFormerUserIsLoggedOutAtTheVendorWithTheirOwnTokenAcrossRestarts() throws {
     let (desk, line) = try open()
     let alice = try desk.logIn(on: line)
     let id = try desk.user(on: line)["id"]?.stringValue ?? ""
@@ -271,7 +278,8 @@ import Testing
     #expect(try desk.vendor.client()["userId"] == (try desk.user(on: next)["id"]))
   }
 
-  @Test func M1_aFormerUserWhoComesBackIsNotLoggedOutAnyMore() throws {
+  @Test("A new login of the former user cancels that user's pending logout")
+  func M1_aFormerUserWhoComesBackIsNotLoggedOutAnyMore() throws {
     let (desk, line) = try open()
     try desk.logIn(on: line)
     try desk.vendor.script(["route": "POST /v2/apps/*/appusers/*/logout", "status": 503, "times": "forever"])
@@ -284,7 +292,8 @@ import Testing
     #expect(try desk.user(on: line)["externalId"] == "alice")
   }
 
-  @Test func M1_theNextUserDoesNotGetTheFormerUsersPushes() throws {
+  @Test("The next user does not inherit the former user's push registration")
+  func M1_theNextUserDoesNotGetTheFormerUsersPushes() throws {
     let (desk, line) = try open()
     try desk.logIn(on: line)
     try line.call("push.register", ["instance": "desk", "endpoint": ["address": "a-1", "type": "fcm"]])
@@ -295,7 +304,9 @@ import Testing
     #expect(client["pushNotificationToken"] == nil)
   }
 
-  @Test(arguments: [KindSample.messaging, .support, .salesforce, .edna])
+  @Test(
+    "The former user is wiped before the login of the next one is reported",
+    arguments: [KindSample.messaging, .support, .salesforce, .edna])
   func R3_theFormerUserIsWipedBeforeTheNextIsToldOf(sample: KindSample) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -305,7 +316,8 @@ import Testing
     #expect(told.map { $0["type"]?.stringValue } == ["userLoggedOut", "identityWiped", "userLoggedIn"])
   }
 
-  @Test func R5_theNextUserDoesNotInheritTheFormerUsersThrottle() throws {
+  @Test("The next user does not inherit the former user's throttle")
+  func R5_theNextUserDoesNotInheritTheFormerUsersThrottle() throws {
     let (desk, line) = try open(provider: "exec \(BridgeDesk.mint)")
     for user in ["alice", "bob"] {
       let first = try desk.logIn(as: user, on: line)
@@ -318,7 +330,9 @@ import Testing
 
   // MARK: A full disk
 
-  @Test(.enabled(if: getuid() == 0, "needs root to mount a small disk"))
+  @Test(
+    "With a full disk, no logout is sent to the vendor", .enabled(if: getuid() == 0, "needs root to mount a small disk")
+  )
   func R12_onAFullDiskTheVendorIsNotToldOfALogout() throws {
     let desk = try Desk()
     try FileManager.default.createDirectory(at: desk.state, withIntermediateDirectories: true)

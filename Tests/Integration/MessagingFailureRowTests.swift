@@ -32,7 +32,8 @@ import Testing
 
   // MARK: A token from before the restart, which the first session shows to the vendor
 
-  @Test func M6_aTokenThatIsRefusedOnceIsRenewedAndTheSessionOpens() throws {
+  @Test("A token that is refused once is renewed, and the session opens")
+  func M6_aTokenThatIsRefusedOnceIsRenewedAndTheSessionOpens() throws {
     let (desk, line) = try open()
     let first = try desk.logIn(on: line)
     try desk.crash()
@@ -50,7 +51,8 @@ import Testing
       try desk.connect().call("token.get", ["instance": "desk"])["token"] == session["token"]?["token"])
   }
 
-  @Test func M6_twentySessionsOverARefusedTokenMakeOneProviderRunAndNobodyGetsTheToken() throws {
+  @Test("Twenty sessions with a refused token share one provider run, and all get the new token")
+  func M6_twentySessionsOverARefusedTokenMakeOneProviderRunAndNobodyGetsTheToken() throws {
     let (desk, line) = try open()
     let first = try desk.logIn(on: line)
     try desk.crash()
@@ -67,7 +69,8 @@ import Testing
     #expect(try desk.vendor.log().compactMap { $0["status"]?.intValue } == [200, 401, 200])
   }
 
-  @Test func M4_tokensThatAreRefusedForEverLogOutImplicitly() throws {
+  @Test("A user whose tokens are always refused is logged out implicitly")
+  func M4_tokensThatAreRefusedForEverLogOutImplicitly() throws {
     let (desk, line) = try open()
     try desk.logIn(on: line)
     try desk.crash()
@@ -82,7 +85,8 @@ import Testing
     #expect(try desk.state(on: try desk.connect()) == "loggedOut")
   }
 
-  @Test func M7_aTokenThatIsRefusedWithoutADelegateShowsNothing() throws {
+  @Test("Without a delegate, a refused token makes the session invisible")
+  func M7_aTokenThatIsRefusedWithoutADelegateShowsNothing() throws {
     let (desk, line) = try open(provider: false)
     try desk.logIn(on: line)
     try desk.crash()
@@ -96,7 +100,7 @@ import Testing
     #expect(try desk.state(on: try desk.connect()) == "reauthNeeded")
   }
 
-  @Test(arguments: outages)
+  @Test("An outage keeps the user and does not run the provider", arguments: outages)
   func M6_anOutageAsksNobodyAndKeepsTheUser(outage: JSONObject, reason: String) throws {
     let (desk, line) = try open()
     let token = try desk.logIn(on: line)
@@ -113,7 +117,8 @@ import Testing
     try desk.vendor.clearScripts()
   }
 
-  @Test func M6_aSessionThatIsForbiddenOnceIsAuthenticatedSilently() throws {
+  @Test("A session that gets one 403 opens after a silent login")
+  func M6_aSessionThatIsForbiddenOnceIsAuthenticatedSilently() throws {
     let (desk, line) = try open()
     let token = try desk.logIn(on: line)
     try desk.crash()
@@ -127,7 +132,7 @@ import Testing
 
   // MARK: Logins
 
-  @Test(arguments: outages)
+  @Test("A login that fails because of an outage keeps the current user", arguments: outages)
   func M2_aLoginThatMeetsAnOutageKeepsTheUser(outage: JSONObject, reason: String) throws {
     let (desk, line) = try open()
     let token = try desk.logIn(on: line)
@@ -144,7 +149,9 @@ import Testing
     try desk.vendor.clearScripts()
   }
 
-  @Test(arguments: [(401, "invalidAuth"), (403, "forbidden"), (404, "notFound")])
+  @Test(
+    "A refused login keeps the current user and does not run the provider",
+    arguments: [(401, "invalidAuth"), (403, "forbidden"), (404, "notFound")])
   func M2_aLoginThatIsRefusedKeepsTheUserAndAsksNobody(status: Int, reason: String) throws {
     let (desk, line) = try open()
     let token = try desk.logIn(on: line)
@@ -160,7 +167,8 @@ import Testing
     #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == .string(token))
   }
 
-  @Test func M5_aTokenThatEndsInFlightIsSaidToHaveExpired() throws {
+  @Test("A token that expires while the login is in flight is reported as expired")
+  func M5_aTokenThatEndsInFlightIsSaidToHaveExpired() throws {
     let (desk, line) = try open(timeout: "20s")
     try script(desk, Self.login, ["passThrough": true, "delayMs": JSON(Vendor.shortLife * 1000 + 500)])
     let jwt: JSON = .string(try Vendor.mint("alice", ttl: Vendor.shortLife))
@@ -173,7 +181,8 @@ import Testing
     #expect(try desk.state(on: line) == "noUser")
   }
 
-  @Test func M5_aTokenThatEndsWhileTheVendorIsSilentIsSaidToHaveExpired() throws {
+  @Test("A token that expires while the vendor does not respond is reported as expired")
+  func M5_aTokenThatEndsWhileTheVendorIsSilentIsSaidToHaveExpired() throws {
     let (desk, line) = try open(timeout: .string("\(Vendor.shortLife + 1)s"))
     try script(desk, Self.login, ["hang": true])
     let jwt: JSON = .string(try Vendor.mint("alice", ttl: Vendor.shortLife))
@@ -184,7 +193,8 @@ import Testing
     try desk.vendor.clearScripts()
   }
 
-  @Test func M1_aLoginWithAnEmptyAnswerIsALogin() throws {
+  @Test("A login succeeds if the vendor's response is empty")
+  func M1_aLoginWithAnEmptyAnswerIsALogin() throws {
     let (desk, line) = try open()
     try script(desk, Self.login, ["status": 200, "body": ""])
     let token = try desk.logIn(on: line)
@@ -203,7 +213,9 @@ import Testing
 
   // MARK: Anonymous users
 
-  @Test(arguments: outages + [(["body": ""], "badResponse"), (["body": ["appUser": ["_id": "x"]]], "badResponse")])
+  @Test(
+    "If an anonymous user can't be created, the session fails, and the next session tries again",
+    arguments: outages + [(["body": ""], "badResponse"), (["body": ["appUser": ["_id": "x"]]], "badResponse")])
   func M2_anAnonymousUserWhoCannotBeMadeIsAnErrorAndTriedAgain(outage: JSONObject, reason: String) throws {
     let (desk, line) = try open()
     try script(desk, Self.creation, outage)
@@ -218,7 +230,7 @@ import Testing
 
   // MARK: Logouts
 
-  @Test(arguments: outages)
+  @Test("A logout that fails because of an outage keeps everything", arguments: outages)
   func M3_aLogoutThatMeetsAnOutageKeepsEverything(outage: JSONObject, reason: String) throws {
     let (desk, line) = try open()
     let token = try desk.logIn(on: line)
@@ -235,6 +247,7 @@ import Testing
   }
 
   @Test(
+    "A logout succeeds if the vendor's response is empty, HTML or a 403",
     arguments: [(["body": ""], true), (["body": "<html>", "contentType": "text/html"], true), (["status": 403], true)]
       as [(JSONObject, Bool)])
   func M3_aLogoutNeedsNoUsefulAnswer(answer: JSONObject, informed: Bool) throws {

@@ -18,7 +18,8 @@ import Testing
     try line.call("instance.get", ["instance": "desk"])["pending"]?.arrayValue ?? []
   }
 
-  @Test func M10_pushIsRegisteredForTheInstancesOwnClient() throws {
+  @Test("Push is registered for the instance's own client")
+  func M10_pushIsRegisteredForTheInstancesOwnClient() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["integration_id": "5f0000000000000000000002"])
@@ -46,7 +47,8 @@ import Testing
     #expect(!desk.logs.contains("address-"))
   }
 
-  @Test func M3_logoutEndsThePushAtTheVendorWithoutARequestOfItsOwn() throws {
+  @Test("A logout ends push at the vendor without an extra request")
+  func M3_logoutEndsThePushAtTheVendorWithoutARequestOfItsOwn() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -62,7 +64,8 @@ import Testing
     #expect(try desk.events("desk", on: next, "pushUnregistered").count == 1)
   }
 
-  @Test func M3_aLocalLogoutRemovesThePushLaterAlsoAfterARestart() throws {
+  @Test("A local logout removes the push registration later, even after a restart")
+  func M3_aLocalLogoutRemovesThePushLaterAlsoAfterARestart() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["anonymous": "never"])
@@ -83,7 +86,8 @@ import Testing
     #expect(!desk.logs.contains(token))
   }
 
-  @Test func M1_aNewUserMakesTheRemovalOfTheFormerOnesPushVoid() throws {
+  @Test("A login cancels the pending removal of the former user's push registration")
+  func M1_aNewUserMakesTheRemovalOfTheFormerOnesPushVoid() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -104,7 +108,8 @@ import Testing
     #expect(client["pushNotificationToken"] == "address-two")
   }
 
-  @Test func M8_thePushOfAnAnonymousUserStaysThroughTheLogin() throws {
+  @Test("An anonymous user's push registration is kept through the login")
+  func M8_thePushOfAnAnonymousUserStaysThroughTheLogin() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -140,7 +145,8 @@ import Testing
     #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == token)
   }
 
-  @Test func M6_aRequestThatIsRefusedTwiceHasFailedAndTheUserStays() throws {
+  @Test("A request that is refused twice fails, and the user stays")
+  func M6_aRequestThatIsRefusedTwiceHasFailedAndTheUserStays() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.countingProvider())
@@ -158,7 +164,8 @@ import Testing
     #expect(try pushes(next).isEmpty)
   }
 
-  @Test func M7_aRefusedRequestWithoutADelegateNeedsANewLogin() throws {
+  @Test("Without a delegate, a refused request makes a new login necessary")
+  func M7_aRefusedRequestWithoutADelegateNeedsANewLogin() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -171,7 +178,8 @@ import Testing
     #expect(try desk.events("desk", on: line, "authenticationFailed").count == 1)
   }
 
-  @Test func M6_aForbiddenRequestIsSentOnceMoreAfterASilentAuthentication() throws {
+  @Test("A request that gets a 403 is sent again after a silent login")
+  func M6_aForbiddenRequestIsSentOnceMoreAfterASilentAuthentication() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.countingProvider())
@@ -185,7 +193,8 @@ import Testing
     #expect(try line.call("token.get", ["instance": "desk"])["token"] == .string(token))
   }
 
-  @Test func M6_aRequestThatIsForbiddenTwiceHasFailedAndTheUserStays() throws {
+  @Test("A request that gets a 403 twice fails, and the user stays")
+  func M6_aRequestThatIsForbiddenTwiceHasFailedAndTheUserStays() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.countingProvider())

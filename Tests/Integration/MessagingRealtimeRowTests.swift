@@ -6,7 +6,8 @@ import Testing
 @Suite struct MessagingRealtimeRowTests {
   // MARK: Live merges
 
-  @Test func M8_aLiveMergeOfAnonymousUsersBringsTheSurvivorsToken() throws {
+  @Test("A live merge of anonymous users brings the surviving user's token")
+  func M8_aLiveMergeOfAnonymousUsersBringsTheSurvivorsToken() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     for id in ["desk", "other"] {
@@ -33,7 +34,8 @@ import Testing
     #expect(try desk.state(on: next) == "anonymous")
   }
 
-  @Test func M8_anAnonymousUserWhoIsMergedIntoAKnownOneIsGone() throws {
+  @Test("The merge of an anonymous user into a known one logs the anonymous user out")
+  func M8_anAnonymousUserWhoIsMergedIntoAKnownOneIsGone() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("other", on: line)
@@ -57,7 +59,8 @@ import Testing
     #expect(again["user"]?["id"] != session["user"]?["id"])
   }
 
-  @Test func M8_aMergedUserGoesOnAsTheSurvivorWithATokenOfTheirs() throws {
+  @Test("A merged user becomes the surviving user, with a new token from the provider")
+  func M8_aMergedUserGoesOnAsTheSurvivorWithATokenOfTheirs() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("other", on: line)
@@ -84,7 +87,8 @@ import Testing
     try eventually("both listen again") { try desk.vendor.listeners().count == 2 }
   }
 
-  @Test func M8_aMergedUserWithoutAProviderHasToLogInAsTheSurvivor() throws {
+  @Test("Without a provider, a merged user has to log in as the surviving user")
+  func M8_aMergedUserWithoutAProviderHasToLogInAsTheSurvivor() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("other", on: line)
@@ -104,7 +108,8 @@ import Testing
     try desk.waitForRealtime(on: next)
   }
 
-  @Test func M8_whatIsNoMergeOfThisUserIsIgnored() throws {
+  @Test("Malformed merge events and merges of other users are ignored")
+  func M8_whatIsNoMergeOfThisUserIsIgnored() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -128,7 +133,8 @@ import Testing
     #expect(merged == ["survivor"])
   }
 
-  @Test func M8_aMergeThatNobodyHeardIsLearntAtTheNextRenewal() throws {
+  @Test("A merge that was missed takes effect at the next renewal")
+  func M8_aMergeThatNobodyHeardIsLearntAtTheNextRenewal() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["realtime": "off"], provider: try desk.countingProvider())
@@ -146,7 +152,8 @@ import Testing
     #expect(try desk.user(on: try desk.connect())["id"] == user["id"])
   }
 
-  @Test func M8_aLoginIsNotSpoiledByAnAnonymousUserWhoIsGone() throws {
+  @Test("A login succeeds if the vendor has merged the anonymous user into another user before")
+  func M8_aLoginIsNotSpoiledByAnAnonymousUserWhoIsGone() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("other", on: line)
@@ -173,7 +180,8 @@ import Testing
     try desk.vendor.realtimeLog().count { $0["body"]?.stringValue?.contains("/meta/subscribe") ?? false }
   }
 
-  @Test func M6_aSubscriptionThatIsRefusedIsRenewedAndMadeAgain() throws {
+  @Test("A refused subscription is repeated with a renewed token")
+  func M6_aSubscriptionThatIsRefusedIsRenewedAndMadeAgain() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.countingProvider())
@@ -192,7 +200,8 @@ import Testing
     #expect(desk.runs("desk") == 1)
   }
 
-  @Test func M6_aSubscriptionThatIsRefusedForEverAsksTheProviderOnce() throws {
+  @Test("A subscription that is always refused runs the provider once")
+  func M6_aSubscriptionThatIsRefusedForEverAsksTheProviderOnce() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.countingProvider())
@@ -206,7 +215,8 @@ import Testing
     #expect(try desk.events("desk", on: line, "authenticationFailed").isEmpty)
   }
 
-  @Test func M7_aRefusedSubscriptionWithoutADelegateShowsNothing() throws {
+  @Test("Without a delegate, a refused subscription makes the session invisible")
+  func M7_aRefusedSubscriptionWithoutADelegateShowsNothing() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -226,7 +236,8 @@ import Testing
     try desk.waitForRealtime(on: next)
   }
 
-  @Test func M2_anAnonymousUserWhoseSubscriptionIsRefusedStays() throws {
+  @Test("An anonymous user is kept if the realtime subscription is refused")
+  func M2_anAnonymousUserWhoseSubscriptionIsRefusedStays() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -240,7 +251,8 @@ import Testing
     #expect(try subscriptions(desk) == 1)
   }
 
-  @Test func M6_aServerThatIsIllIsNoRefusal() throws {
+  @Test("A server error of the realtime service does not count as a refusal")
+  func M6_aServerThatIsIllIsNoRefusal() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.countingProvider())
@@ -254,7 +266,8 @@ import Testing
 
   // MARK: When there is one
 
-  @Test func M8_theSocketComesBackAfterALossAndARestart() throws {
+  @Test("The socket reconnects after a lost connection and after a restart")
+  func M8_theSocketComesBackAfterALossAndARestart() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -269,7 +282,8 @@ import Testing
     #expect(try desk.state(on: try desk.connect()) == "authenticated")
   }
 
-  @Test func M8_aMergeDuringAnOutageIsHeard() throws {
+  @Test("A merge during an outage of the realtime service is received later")
+  func M8_aMergeDuringAnOutageIsHeard() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("other", on: line)
@@ -306,7 +320,8 @@ import Testing
     #expect(try subscriptions(desk) == 1)
   }
 
-  @Test func M4_theEndOfATokenClosesTheSocket() throws {
+  @Test("The expiry of the token closes the socket")
+  func M4_theEndOfATokenClosesTheSocket() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -316,7 +331,8 @@ import Testing
     try eventually("no socket is open") { try desk.vendor.openSockets() == 0 }
   }
 
-  @Test func M11_aRenewedTokenListensAnew() throws {
+  @Test("The realtime connection uses a renewed token")
+  func M11_aRenewedTokenListensAnew() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.countingProvider())
@@ -329,7 +345,8 @@ import Testing
     try eventually("one socket is open") { try desk.vendor.openSockets() == 1 && desk.vendor.listeners().count == 1 }
   }
 
-  @Test func M10_eachInstanceListensForItself() throws {
+  @Test("Each instance has its own realtime connection")
+  func M10_eachInstanceListensForItself() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     for (id, user) in [("desk", "alice"), ("other", "bob")] {
@@ -344,7 +361,8 @@ import Testing
     #expect(try desk.vendor.listeners() == [bob])
   }
 
-  @Test func M10_theSocketIsWhereTheVendorOrTheSettingsSay() throws {
+  @Test("The URL of the socket comes from the vendor or from the settings")
+  func M10_theSocketIsWhereTheVendorOrTheSettingsSay() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -364,6 +382,7 @@ import Testing
   }
 
   @Test(
+    "No socket is opened if its URL is missing or not allowed, or realtime is disabled",
     arguments: [
       ["enabled": true, "baseUrl": "ws://example.com/faye"], ["enabled": true, "baseUrl": "http://192.168.0.1/faye"],
       ["enabled": true, "baseUrl": "wss://169.254.169.254/faye"], ["enabled": true, "baseUrl": "ftp://127.0.0.1/"],
@@ -384,7 +403,8 @@ import Testing
     #expect(try desk.vendor.realtimeLog().isEmpty)
   }
 
-  @Test func M10_aStopIsQuickWithOpenSocketsAndNothingSecretIsTold() throws {
+  @Test("A stop with open sockets is quick, and no log or event contains a secret")
+  func M10_aStopIsQuickWithOpenSocketsAndNothingSecretIsTold() throws {
     // A stop with open sockets must not wait for the grace of ten minutes.
     let desk = try Desk.open(configuration: "[shutdown]\ngrace = \"10m\"\n")
     let line = try desk.connect()

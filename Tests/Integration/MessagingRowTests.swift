@@ -4,7 +4,8 @@ import Testing
 
 /// The rows of the design's table for Messaging that are about users, through the socket, the daemon and real HTTP.
 @Suite struct MessagingRowTests {
-  @Test func M1_loginGivesTheUserAndTheSameTokenCostsNoRequest() throws {
+  @Test("A login returns the user, and the same token again causes no request")
+  func M1_loginGivesTheUserAndTheSameTokenCostsNoRequest() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -27,7 +28,8 @@ import Testing
     #expect(after["id"] == user["id"])
   }
 
-  @Test func M1_anotherUserIsLoggedInFirstAndTheFormerIsWipedAndLoggedOutThen() throws {
+  @Test("Another user is logged in first; then the former user is wiped and logged out")
+  func M1_anotherUserIsLoggedInFirstAndTheFormerIsWipedAndLoggedOutThen() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -55,7 +57,9 @@ import Testing
     #expect(try next.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == .null)
   }
 
-  @Test(arguments: [true, false])
+  @Test(
+    "A former user with an expired token is logged out locally, without provider run or logout request",
+    arguments: [true, false])
   func M1_aFormerUserWhoseTokenIsDeadIsLoggedOutLocallyAndNobodyIsAsked(hasProvider: Bool) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -87,7 +91,8 @@ import Testing
     #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == .string(jwt))
   }
 
-  @Test func M2_withoutAUserOneIsMadeByTheFirstSession() throws {
+  @Test("The first session creates an anonymous user if there is no other")
+  func M2_withoutAUserOneIsMadeByTheFirstSession() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -108,7 +113,8 @@ import Testing
     #expect(try desk.vendor.count("POST", "/appusers") == 1)
   }
 
-  @Test func M3_logoutTellsTheVendorAndClearsEverything() throws {
+  @Test("A logout is sent to the vendor and clears everything")
+  func M3_logoutTellsTheVendorAndClearsEverything() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -122,7 +128,8 @@ import Testing
     #expect(try desk.state(on: try desk.connect()) == "loggedOut")
   }
 
-  @Test func M3_logoutKeepsEverythingWhenTheVendorIsDown() throws {
+  @Test("A logout keeps everything if the vendor is down")
+  func M3_logoutKeepsEverythingWhenTheVendorIsDown() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -139,7 +146,8 @@ import Testing
     #expect(try desk.state(on: next) == "loggedOut")
   }
 
-  @Test func M3_logoutWithADeadTokenAsksTheProviderOnce() throws {
+  @Test("A logout with an expired token runs the provider once")
+  func M3_logoutWithADeadTokenAsksTheProviderOnce() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     let counted =
@@ -155,7 +163,8 @@ import Testing
     #expect(try desk.state(on: try desk.connect()) == "loggedOut")
   }
 
-  @Test func M3_logoutThatTheVendorRefusesIsLocal() throws {
+  @Test("A logout that the vendor refuses is completed locally")
+  func M3_logoutThatTheVendorRefusesIsLocal() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -188,7 +197,8 @@ import Testing
     #expect(try next.call("session.open", ["instance": "desk"])["mayMerge"] == false)
   }
 
-  @Test func M8_theModeOfTheMergeIsThatOfTheAccount() throws {
+  @Test("The event of a merge has the configured conversation mode")
+  func M8_theModeOfTheMergeIsThatOfTheAccount() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("other", on: line)
@@ -199,7 +209,8 @@ import Testing
     #expect(try desk.events("desk", on: line, "userMerged").first?["data"]?["mode"] == "multi")
   }
 
-  @Test func M8_aNewUserKeepsTheIdOfTheAnonymousOne() throws {
+  @Test("A user new to the vendor keeps the anonymous user's id")
+  func M8_aNewUserKeepsTheIdOfTheAnonymousOne() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -212,7 +223,8 @@ import Testing
     #expect(try desk.vendor.messagingState()["endedSessions"]?.arrayValue == [token ?? .null])
   }
 
-  @Test func M9_theCurrentUserSaysHowItIsKnown() throws {
+  @Test("The current user has the type of authentication")
+  func M9_theCurrentUserSaysHowItIsKnown() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -250,7 +262,8 @@ import Testing
     #expect(try line.call("token.get", ["instance": "other"])["token"] == .string(bob))
   }
 
-  @Test func M12_neverAnonymousShowsNothingBeforeTheLogin() throws {
+  @Test("Without anonymous users, the session is invisible before the login")
+  func M12_neverAnonymousShowsNothingBeforeTheLogin() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["anonymous": "never"])

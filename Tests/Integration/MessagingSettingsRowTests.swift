@@ -15,7 +15,7 @@ import Testing
     ]
   }
 
-  @Test(arguments: ["channel_key", "settings_url"])
+  @Test("The base URL and the app id are read from the vendor's settings", arguments: ["channel_key", "settings_url"])
   func M1_theAppIsFoundThroughTheVendorsSettings(source: String) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -50,7 +50,8 @@ import Testing
     #expect(try desk.vendor.count("GET", ".json") == 1)
   }
 
-  @Test func M1_anAccountThatTheVendorDoesNotKnowIsSaid() throws {
+  @Test("A login fails with notFound if the vendor does not know the account")
+  func M1_anAccountThatTheVendorDoesNotKnowIsSaid() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try create(desk, line, ["settings_url": .string(try desk.vendor.messaging + "/settings/unknown.json")])
@@ -73,7 +74,8 @@ import Testing
     (["body": ["sunco_config": ["app": ["id": 7], "baseURL": ["ios": "https://example.com"]]]], "badResponse"),
   ]
 
-  @Test(arguments: badSettings)
+  @Test(
+    "A login fails without a further request if the vendor's settings can't be read or used", arguments: badSettings)
   func M1_settingsOfNoUseAreSaidAndNothingElseIsAsked(script: JSON, reason: String) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -90,7 +92,9 @@ import Testing
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": jwt])
   }
 
-  @Test(arguments: ["", "%%%", "bm8ganNvbg==", "e30=", "eyJzZXR0aW5nc1VybCI6ImZ0cDovL2V4YW1wbGUuY29tIn0="])
+  @Test(
+    "A malformed channel key is refused when the instance is created",
+    arguments: ["", "%%%", "bm8ganNvbg==", "e30=", "eyJzZXR0aW5nc1VybCI6ImZ0cDovL2V4YW1wbGUuY29tIn0="])
   func M1_aChannelKeyThatCannotBeRightIsRefusedAtOnce(key: String) throws {
     let desk = try Desk.open()
     let line = try desk.connect()

@@ -19,7 +19,8 @@ import Testing
     #expect(try desk.state(on: try desk.connect()) == "reauthNeeded")
   }
 
-  @Test func M4_denialLogsOutImplicitly() throws {
+  @Test("A denial by the provider logs the user out implicitly")
+  func M4_denialLogsOutImplicitly() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.provider("exit 77"))
@@ -35,7 +36,8 @@ import Testing
     #expect(try desk.state(on: try desk.connect()) == "loggedOut")
   }
 
-  @Test func M4_aSpentBudgetOfRefusedTokensLogsOutImplicitly() throws {
+  @Test("The user is logged out implicitly when the budget of refused tokens is spent")
+  func M4_aSpentBudgetOfRefusedTokensLogsOutImplicitly() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     let mint =
@@ -51,7 +53,8 @@ import Testing
     #expect(try desk.state(on: try desk.connect()) == "loggedOut")
   }
 
-  @Test func M5_anExpiredTokenIsToldInTheSeedsWordsWithoutARequest() throws {
+  @Test("An expired token is reported as expired, without a request")
+  func M5_anExpiredTokenIsToldInTheSeedsWordsWithoutARequest() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -66,13 +69,15 @@ import Testing
     #expect(event?["data"]?["message"]?.stringValue?.hasPrefix("The JWT has expired") == true)
   }
 
-  @Test(arguments: [
-    ("garbage", "failedToDecodeJWT"), ("a.b.c", "failedToDecodeJWT"), ("", "failedToDecodeJWT"),
-    // {"alg":"none"} . {"external_id":"alice"} .
-    ("eyJhbGciOiJub25lIn0.eyJleHRlcm5hbF9pZCI6ImFsaWNlIn0.", "invalidJWTClaims"),
-    // {"alg":"HS256"} . {"external_id":7} . AAAA
-    ("eyJhbGciOiJIUzI1NiJ9.eyJleHRlcm5hbF9pZCI6N30.AAAA", "invalidJWTClaims"),
-  ])
+  @Test(
+    "A malformed token or one with invalid claims is refused without a request",
+    arguments: [
+      ("garbage", "failedToDecodeJWT"), ("a.b.c", "failedToDecodeJWT"), ("", "failedToDecodeJWT"),
+      // {"alg":"none"} . {"external_id":"alice"} .
+      ("eyJhbGciOiJub25lIn0.eyJleHRlcm5hbF9pZCI6ImFsaWNlIn0.", "invalidJWTClaims"),
+      // {"alg":"HS256"} . {"external_id":7} . AAAA
+      ("eyJhbGciOiJIUzI1NiJ9.eyJleHRlcm5hbF9pZCI6N30.AAAA", "invalidJWTClaims"),
+    ])
   func M5_aTokenThatCannotBeRightCostsNoRequest(token: String, reason: String) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -83,7 +88,8 @@ import Testing
     #expect(try desk.state(on: line) == "noUser")
   }
 
-  @Test func M6_aDeadTokenIsRenewedWithoutTheReaderNoticing() throws {
+  @Test("A reader of an expired token gets a renewed one, and no failure is reported")
+  func M6_aDeadTokenIsRenewedWithoutTheReaderNoticing() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
@@ -100,7 +106,8 @@ import Testing
     #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == token["token"])
   }
 
-  @Test func M6_fiftyReadersMakeOneProviderRun() throws {
+  @Test("Fifty concurrent readers share one provider run")
+  func M6_fiftyReadersMakeOneProviderRun() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     let slow =
@@ -115,7 +122,8 @@ import Testing
     #expect(try desk.eventTypes(on: line).filter { $0 == "tokenRefreshed" }.count == 1)
   }
 
-  @Test func M6_aTokenThatAnAppSawRefusedIsRenewed() throws {
+  @Test("A token that an app reports as refused is renewed")
+  func M6_aTokenThatAnAppSawRefusedIsRenewed() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.mintingProvider())
@@ -132,7 +140,8 @@ import Testing
     #expect(try desk.connect().call("token.get", ["instance": "desk"])["token"] == next["token"])
   }
 
-  @Test func M7_withoutADelegateTheSessionShowsNothing() throws {
+  @Test("Without a delegate, an expired token makes the session invisible")
+  func M7_withoutADelegateTheSessionShowsNothing() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -150,7 +159,8 @@ import Testing
     #expect(try after.call("session.open", ["instance": "desk"])["visible"] == true)
   }
 
-  @Test func M11_aTokenIsRenewedAheadOfItsEnd() throws {
+  @Test("A token is renewed before it expires")
+  func M11_aTokenIsRenewedAheadOfItsEnd() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, provider: try desk.mintingProvider())
@@ -161,7 +171,8 @@ import Testing
     #expect(event["event"]?["type"] == "tokenRefreshed", "\(JSONWriter.text(of: event)) \(desk.logs)")
   }
 
-  @Test func M11_nearExpiryIsAHintOfARefusal() throws {
+  @Test("The refusal of a token near its expiry has the hint nearExpiry")
+  func M11_nearExpiryIsAHintOfARefusal() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
@@ -170,7 +181,7 @@ import Testing
     #expect(error.data["hints"]?.arrayValue?.contains("nearExpiry") == true)
   }
 
-  @Test("A JWT that is near its end is accepted with a hint")
+  @Test("The login with a token near its expiry has the hint nearExpiry")
   func M11_nearExpiryIsAHintOfALogin() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -180,7 +191,8 @@ import Testing
     #expect(login?["data"]?["hints"]?.arrayValue?.contains("nearExpiry") == true)
   }
 
-  @Test func M11_minTTLAsksForALongerLife() throws {
+  @Test("With minTTL, a caller gets a token that is valid for longer")
+  func M11_minTTLAsksForALongerLife() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line, settings: ["refresh": ["mode": "lazy"]], provider: try desk.mintingProvider())
@@ -195,7 +207,8 @@ import Testing
     #expect(short["short"] == true)
   }
 
-  @Test func M5_aTokenThatEndsInAnotherAgeHasATTL() throws {
+  @Test("A token that expires after the year 9999 has a TTL")
+  func M5_aTokenThatEndsInAnotherAgeHasATTL() throws {
     let desk = try Desk.open()
     let line = try desk.connect()
     func part(_ text: String) -> String {

@@ -15,7 +15,8 @@ import Testing
 
   // MARK: F5, the refresh token
 
-  @Test func F5_aRefusedTokenIsRefreshedOnceAndNobodyHearsOfAFailure() throws {
+  @Test("A refused token is refreshed once, and no failure is reported")
+  func F5_aRefusedTokenIsRefreshedOnceAndNobodyHearsOfAFailure() throws {
     let (desk, given) = try rotating()
     try desk.revoke("alice", "access")
     let session = try desk.open()
@@ -31,7 +32,8 @@ import Testing
     #expect(try desk.grants().first?["spentUses"] == 0)
   }
 
-  @Test func F5_manyWhoWaitShareOneRefresh() throws {
+  @Test("Fifty concurrent sessions share one refresh")
+  func F5_manyWhoWaitShareOneRefresh() throws {
     let (desk, _) = try rotating()
     try desk.revoke("alice", "access")
     try desk.scriptTokens(["passThrough": true, "delayMs": 300])
@@ -43,7 +45,8 @@ import Testing
     #expect(try desk.events("tokenRefreshed").count == 1)
   }
 
-  @Test func F5_aRotatedTokenIsDurableBeforeAnybodyGetsTheNewOne() throws {
+  @Test("A rotated token is durable before the new access token is issued")
+  func F5_aRotatedTokenIsDurableBeforeAnybodyGetsTheNewOne() throws {
     let (desk, _) = try rotating()
     for _ in 0..<3 {
       let fresh = try desk.refresh()
@@ -55,7 +58,8 @@ import Testing
     #expect(grant?["spentUses"] == 0)
   }
 
-  @Test func F5_anInstanceThatMovedIsFollowed() throws {
+  @Test("A new instance URL in the response of a refresh is used from then on")
+  func F5_anInstanceThatMovedIsFollowed() throws {
     let (desk, given) = try rotating()
     try desk.vendor.request("POST", "/_options", ["sdk": "sf", "instance": "na42"])
     _ = try desk.refresh()
@@ -66,7 +70,8 @@ import Testing
     #expect(try desk.refresh()["fromCache"] == false)
   }
 
-  @Test func F5_refreshesGoToTheLoginURLThatIsSet() throws {
+  @Test("Refreshes go to the configured login URL")
+  func F5_refreshesGoToTheLoginURLThatIsSet() throws {
     let desk = try ServiceDesk()
     let given = try desk.signIn()
     let login = (given["instance_url"]?.stringValue ?? "") + "/communities/login/"
@@ -76,7 +81,8 @@ import Testing
     #expect(path.hasSuffix("/communities/login/services/oauth2/token"))
   }
 
-  @Test func F5_aReportOfTheAppIsFollowedByOneRefresh() throws {
+  @Test("Two reports of the same token by the app cause one refresh")
+  func F5_aReportOfTheAppIsFollowedByOneRefresh() throws {
     let (desk, given) = try rotating()
     let token = try desk.token()
     let params = desk.params(
@@ -89,7 +95,8 @@ import Testing
     #expect(try desk.events("authenticationFailed").isEmpty)
   }
 
-  @Test func F5_aReportWithoutARefreshTokenIsLookedAtFirst() throws {
+  @Test("Without a refresh token, a report by the app is first verified at the vendor")
+  func F5_aReportWithoutARefreshTokenIsLookedAtFirst() throws {
     let desk = try ServiceDesk(provider: Self.proceed)
     let given = try desk.signIn("alice", "chat", refreshable: false)
     let id = try desk.token()["tokenId"] ?? .null
@@ -107,7 +114,9 @@ import Testing
 
   // MARK: F5, the owner
 
-  @Test(arguments: ["", "echo '{\"proceed\": false}'", "exit 77"])
+  @Test(
+    "If the provider does not consent, the service continues as guest",
+    arguments: ["", "echo '{\"proceed\": false}'", "exit 77"])
   func F5_withoutAYesTheServiceGoesOnAsGuest(provider: String) throws {
     let (desk, given) = try rotating(provider: provider.isEmpty ? nil : provider)
     try desk.line.call("storage.put", ["instance": "desk", "key": "draft", "value": "alice's"])
@@ -131,7 +140,8 @@ import Testing
     #expect(try desk.shownSettings() == .null)
   }
 
-  @Test func F5_withAYesTheOwnerIsAskedForSettingsAgain() throws {
+  @Test("If the provider consents, it is asked for settings again")
+  func F5_withAYesTheOwnerIsAskedForSettingsAgain() throws {
     let (desk, _) = try rotating(provider: Self.proceed)
     try desk.revoke()
     let next = try desk.grant("alice", ["client_id": .string(ServiceDesk.rotating)])
@@ -146,7 +156,8 @@ import Testing
     #expect(try desk.refresh()["fromCache"] == false)
   }
 
-  @Test func F5_withoutARefreshTokenTheOwnerIsAskedAtOnce() throws {
+  @Test("Without a refresh token, the provider is asked at once")
+  func F5_withoutARefreshTokenTheOwnerIsAskedAtOnce() throws {
     let desk = try ServiceDesk(provider: Self.proceed)
     try desk.signIn("alice", "chat", refreshable: false)
     try desk.revoke()
@@ -157,7 +168,8 @@ import Testing
     #expect(desk.questions == ["authenticationFailed", "shouldAuthenticate"])
   }
 
-  @Test func F5_anOwnerWhoAlwaysSaysYesIsNotAskedForEver() throws {
+  @Test("A provider that always consents is asked at most three times")
+  func F5_anOwnerWhoAlwaysSaysYesIsNotAskedForEver() throws {
     let (desk, _) = try rotating(provider: Self.proceed)
     try desk.writeAnswer(try desk.grant(), refreshable: false)
     try desk.revoke()
@@ -168,7 +180,8 @@ import Testing
     #expect(try desk.events("authenticationFailed").count == 1)
   }
 
-  @Test func F5_aFailingProviderIsNoAnswerAndTheUserStays() throws {
+  @Test("If the provider fails, the user stays in reauthNeeded")
+  func F5_aFailingProviderIsNoAnswerAndTheUserStays() throws {
     let (desk, given) = try rotating(provider: "exit 1")
     try desk.revoke()
     let session = try desk.open()
@@ -208,11 +221,13 @@ import Testing
 
   // MARK: F5, what is no refusal
 
-  @Test(arguments: [
-    ("invalid_client_id", "invalidClient"), ("invalid_client", "invalidClient"),
-    ("unsupported_grant_type", "invalidClient"), ("invalid_request", "invalidClient"), ("inactive_user", "forbidden"),
-    ("inactive_org", "forbidden"),
-  ])
+  @Test(
+    "A configuration error keeps everything and does not run the provider",
+    arguments: [
+      ("invalid_client_id", "invalidClient"), ("invalid_client", "invalidClient"),
+      ("unsupported_grant_type", "invalidClient"), ("invalid_request", "invalidClient"), ("inactive_user", "forbidden"),
+      ("inactive_org", "forbidden"),
+    ])
   func F5_aWrongConfigurationAsksNobodyAndKeepsEverything(code: String, reason: String) throws {
     let (desk, given) = try rotating(provider: Self.proceed)
     try desk.revoke("alice", "access")
@@ -263,7 +278,8 @@ import Testing
     #expect(try desk.open()["visible"] == true)
   }
 
-  @Test func F5_aLivingTokenIsServedWhenARefreshFails() throws {
+  @Test("A token that is still valid is served when a refresh fails")
+  func F5_aLivingTokenIsServedWhenARefreshFails() throws {
     let (desk, given) = try rotating()
     try desk.scriptTokens(["status": 503, "times": "forever"])
     #expect(try desk.reason("token.refresh") == "serverError")
@@ -273,7 +289,8 @@ import Testing
 
   // MARK: F5, a rotated token that is lost
 
-  @Test func F5_aKillBetweenRotationAndCommitIsSeenAtTheNextStart() throws {
+  @Test("A kill between rotation and commit is detected at the next start")
+  func F5_aKillBetweenRotationAndCommitIsSeenAtTheNextStart() throws {
     let (desk, given) = try rotating()
     try desk.scriptTokens(["passThrough": true, "hang": true])
     desk.line.begin("token.refresh", desk.params())
@@ -292,7 +309,8 @@ import Testing
     #expect(try desk.events("userLoggedOut").isEmpty)
   }
 
-  @Test func F5_afterAKillInARotationTheOwnerIsAsked() throws {
+  @Test("After a kill during a rotation, the provider is asked")
+  func F5_afterAKillInARotationTheOwnerIsAsked() throws {
     let (desk, _) = try rotating(provider: Self.proceed)
     try desk.scriptTokens(["passThrough": true, "hang": true])
     desk.line.begin("token.refresh", desk.params())
@@ -304,7 +322,8 @@ import Testing
     #expect(desk.questions == ["authenticationFailed", "shouldAuthenticate"])
   }
 
-  @Test func F5_aKillDuringARefreshThatRotatesNothingCostsNothing() throws {
+  @Test("A kill during a refresh without rotation loses nothing")
+  func F5_aKillDuringARefreshThatRotatesNothingCostsNothing() throws {
     let desk = try ServiceDesk()
     let given = try desk.signIn()
     try desk.scriptTokens(["passThrough": true, "hang": true])
@@ -316,7 +335,8 @@ import Testing
     #expect(try desk.events("authenticationFailed").isEmpty)
   }
 
-  @Test func F5_anAnswerThatIsCutAfterARotationIsNoticedAtTheNextAttempt() throws {
+  @Test("A response that is cut off after a rotation is detected at the next attempt")
+  func F5_anAnswerThatIsCutAfterARotationIsNoticedAtTheNextAttempt() throws {
     let (desk, given) = try rotating()
     try desk.scriptTokens(["passThrough": true, "closeMidBody": true])
     #expect(try desk.reason("token.refresh") == "network")
@@ -356,7 +376,8 @@ import Testing
     #expect(try desk.devices() == ["device-of-bob-00000000"])
   }
 
-  @Test func F6_aDeadTokenIsRefreshedAndTheRequestSentOnceMore() throws {
+  @Test("A refused token is refreshed, and the request is sent again")
+  func F6_aDeadTokenIsRefreshedAndTheRequestSentOnceMore() throws {
     let (desk, given) = try rotating()
     try desk.revoke("alice", "access")
     _ = try register(desk, "device-one-00000000")
@@ -365,7 +386,8 @@ import Testing
     #expect(try desk.token()["token"] != given["access_token"])
   }
 
-  @Test func F6_aTokenThatIsRefusedForEverIsRefreshedOnce() throws {
+  @Test("A token that is always refused is refreshed once")
+  func F6_aTokenThatIsRefusedForEverIsRefreshedOnce() throws {
     let (desk, _) = try rotating()
     try desk.vendor.script(
       ["route": "POST /services/data/*/sobjects/MobilePushServiceDevice", "status": 401, "times": "forever"])
@@ -378,7 +400,8 @@ import Testing
     #expect(try desk.state() == "authenticated")
   }
 
-  @Test func F6_anotherRefusalThanOfTheTokenNeverRefreshes() throws {
+  @Test("A refusal for another reason than the token causes no refresh")
+  func F6_anotherRefusalThanOfTheTokenNeverRefreshes() throws {
     let (desk, given) = try rotating()
     try desk.vendor.script(["route": "POST /services/data/*/sobjects/MobilePushServiceDevice", "status": 403])
     let endpoint: JSON = ["address": "device-one-00000000", "type": "apns"]
@@ -392,7 +415,8 @@ import Testing
     #expect(other.reason == "invalidAuthParameters")
   }
 
-  @Test func F6_aGuestRegistersNothing() throws {
+  @Test("A guest can't register for push")
+  func F6_aGuestRegistersNothing() throws {
     let desk = try ServiceDesk()
     let endpoint: JSON = ["address": "device-one-00000000", "type": "apns"]
     let error = try desk.line.failure(
@@ -417,7 +441,8 @@ import Testing
 
   // MARK: F7
 
-  @Test func F7_eachServiceHasItsOwnSettingsTokenAndState() throws {
+  @Test("Each service has its own settings, token and state")
+  func F7_eachServiceHasItsOwnSettingsTokenAndState() throws {
     let desk = try ServiceDesk()
     let alice = try desk.signIn()
     #expect(try desk.line.call("token.get", ["instance": "desk"])["token"] == alice["access_token"])
@@ -449,7 +474,8 @@ import Testing
     }
   }
 
-  @Test func F7_aRecoveryOfOneServiceDelaysNoOther() throws {
+  @Test("The recovery of one service does not delay the others")
+  func F7_aRecoveryOfOneServiceDelaysNoOther() throws {
     let (desk, given) = try rotating()
     let bob = try desk.signIn("bob", "cases")
     try desk.revoke("alice", "access")
@@ -467,7 +493,8 @@ import Testing
     #expect(try desk.user()["id"]?.stringValue == ServiceDesk.userId(given))
   }
 
-  @Test func F7_theServicesAreASetting() throws {
+  @Test("The services are configurable")
+  func F7_theServicesAreASetting() throws {
     let desk = try ServiceDesk(["services": ["cases"]])
     let given = try desk.signIn("alice", "cases")
     #expect(try desk.open("cases")["visible"] == true)
@@ -481,7 +508,8 @@ import Testing
     #expect(try desk.state("cases") == nil)
   }
 
-  @Test func F7_aChangedConnectedAppIsAnotherBackend() throws {
+  @Test("A change of the connected app signs all services out")
+  func F7_aChangedConnectedAppIsAnotherBackend() throws {
     let desk = try ServiceDesk()
     try desk.signIn()
     try desk.signIn("bob", "cases")

@@ -20,7 +20,7 @@ import Testing
     (["id": "https://login.salesforce.com/id/00D000000000009EAA/005000000000009AAB"], "providerTokenForOtherUser"),
   ]
 
-  @Test("A rotated refresh token is kept when the rest of the answer can't be used", arguments: unusable)
+  @Test("A rotated refresh token is kept if the rest of the response can't be used", arguments: unusable)
   func F5_rotatedTokenIsKept(members: JSON, reason: String) throws {
     let (desk, given) = try rotating()
     let shown = try desk.shownSettings()
@@ -43,7 +43,7 @@ import Testing
     #expect(try desk.events("refreshFailed").map { $0["data"]?["reason"]?.stringValue } == [reason])
   }
 
-  @Test("A refused access token and an unusable answer leave the user in reauthNeeded, and the next refresh works")
+  @Test("After a refused access token and an unusable response to the refresh, the next refresh works")
   func F5_refusedTokenAndUnusableAnswer() throws {
     let (desk, given) = try rotating()
     try desk.revoke("alice", "access")
@@ -56,7 +56,7 @@ import Testing
     #expect(try desk.grants().first?["spentUses"] == 0)
   }
 
-  @Test("The grant of settings that the owner supplied survives an unusable answer")
+  @Test("The grant of settings from the provider survives an unusable response")
   func F5_suppliedSettingsAndUnusableAnswer() throws {
     let (desk, _) = try rotating(
       "case $SDKD_QUESTION in shouldAuthenticate) cat answer ;; *) echo '{\"proceed\": true}' ;; esac")
@@ -72,7 +72,7 @@ import Testing
     #expect(try desk.grants().last?["spentUses"] == 0)
   }
 
-  @Test("A refresh token that meets an empty refusal twice is invalid, also across a restart")
+  @Test("Two empty refusals in a row make a refresh token invalid, even across a restart")
   func F5_emptyRefusalTwice() throws {
     let (desk, given) = try rotating()
     let empty: JSONObject = ["status": 400, "body": "", "times": "forever"]
@@ -96,7 +96,7 @@ import Testing
     #expect(try desk.events("authenticationFailed").map { $0["data"]?["reason"] } == ["invalidGrant"])
   }
 
-  @Test("Empty refusals after a lost answer are told as an interrupted rotation, also across a restart")
+  @Test("Empty refusals after a lost response are reported as an interrupted rotation, even across a restart")
   func F5_emptyRefusalsAfterALostAnswer() throws {
     let (desk, given) = try rotating()
     try desk.scriptTokens(["passThrough": true, "closeMidBody": true])

@@ -6,7 +6,8 @@ import Testing
 @Suite struct SalesforceRowTests {
   // MARK: F1
 
-  @Test func F1_settingsSignAServiceInWithoutARequestAndForARestart() throws {
+  @Test("Settings sign a service in without a request and survive a restart")
+  func F1_settingsSignAServiceInWithoutARequestAndForARestart() throws {
     let desk = try ServiceDesk()
     let given = try desk.signIn()
     #expect(try desk.vendor.log().isEmpty)
@@ -50,7 +51,7 @@ import Testing
     (["account": ["access_token": "x"]], "settings.account", "one or the other"),
   ]
 
-  @Test(arguments: mistakes)
+  @Test("The error for missing or invalid settings names the member, and no request is sent", arguments: mistakes)
   func F1_whatIsMissingOrWrongIsNamedAndNothingIsSent(change: JSONObject, member: String, said: String) throws {
     let desk = try ServiceDesk()
     let given = try desk.signIn()
@@ -67,14 +68,16 @@ import Testing
     #expect(try desk.events("authenticationFailed").count == 1)
   }
 
-  @Test func F1_anUnknownMemberIsRefusedWithTheNearestName() throws {
+  @Test("The error for an unknown member names the nearest known one")
+  func F1_anUnknownMemberIsRefusedWithTheNearestName() throws {
     let desk = try ServiceDesk()
     let refused = try desk.refusal(["instanceUrl": "https://a.b", "acessToken": "x"])
     #expect(refused.reason == "invalidParams")
     #expect(refused.message.contains("accessToken"))
   }
 
-  @Test func F1_theConnectedAppOfTheSettingsIsTheOneThatRefreshes() throws {
+  @Test("The connected app of the settings is used for refreshes")
+  func F1_theConnectedAppOfTheSettingsIsTheOneThatRefreshes() throws {
     let desk = try ServiceDesk(client: "3MVG9.another")
     try desk.signIn()
     #expect(try desk.shownSettings()["clientId"] == .string(ServiceDesk.demo))
@@ -84,7 +87,8 @@ import Testing
     #expect(body.contains("client_id=3MVG9sandbox.demo"))
   }
 
-  @Test func F1_aCommunityRefreshesTheToken() throws {
+  @Test("With a community, the token is refreshed at the community's URL")
+  func F1_aCommunityRefreshesTheToken() throws {
     let desk = try ServiceDesk()
     let given = try desk.grant("alice", ["community": true])
     var settings = ServiceDesk.settings(given).objectValue ?? [:]
@@ -97,7 +101,8 @@ import Testing
     #expect(try desk.open()["endpoint"]?["baseUrl"] == given["sfdc_community_url"])
   }
 
-  @Test func F1_theSecretOfTheConnectedAppGoesWithARefreshAndIsShownToNobody() throws {
+  @Test("The connected app's secret is sent with a refresh, and no response or log contains it")
+  func F1_theSecretOfTheConnectedAppGoesWithARefreshAndIsShownToNobody() throws {
     let secret = "sandbox-demo-secret-0004-protects-nothing"
     let desk = try ServiceDesk(client: ServiceDesk.confidential, ["client_secret": .string(secret)])
     try desk.signIn("alice", "chat", ["client_id": .string(ServiceDesk.confidential)])
@@ -107,7 +112,8 @@ import Testing
     #expect(!desk.desk.logs.contains(secret))
   }
 
-  @Test func F1_theSecretMayBeInAFile() throws {
+  @Test("The connected app's secret may be in a file")
+  func F1_theSecretMayBeInAFile() throws {
     let scratch = try Desk()
     let file = try scratch.write("secret", "sandbox-demo-secret-0004-protects-nothing\n", mode: 0o600)
     let desk = try ServiceDesk(client: ServiceDesk.confidential, ["client_secret_file": .string(file.path)])
@@ -123,7 +129,8 @@ import Testing
 
   // MARK: F2
 
-  @Test func F2_theAccountOfTheMobileSDKIsUnderstood() throws {
+  @Test("An account of the Mobile SDK is accepted")
+  func F2_theAccountOfTheMobileSDKIsUnderstood() throws {
     let desk = try ServiceDesk()
     let given = try desk.grant("alice", ["community": true])
     try desk.set(["account": given])
@@ -138,7 +145,8 @@ import Testing
     #expect(session["endpoint"]?["instanceUrl"] == given["instance_url"])
   }
 
-  @Test func F2_whatTheAccountLacksIsNamedAsTheMobileSDKDoes() throws {
+  @Test("The error for an incomplete account has the Mobile SDK's names of the members")
+  func F2_whatTheAccountLacksIsNamedAsTheMobileSDKDoes() throws {
     let desk = try ServiceDesk()
     let refused = try desk.refusal(["account": ["refresh_token": "x"]])
     #expect(refused.reason == "authenticationSettingsError")
@@ -152,7 +160,8 @@ import Testing
 
   // MARK: F3
 
-  @Test func F3_withoutSettingsAndOwnerTheSessionOpensAsGuest() throws {
+  @Test("Without settings and provider, the session opens as guest")
+  func F3_withoutSettingsAndOwnerTheSessionOpensAsGuest() throws {
     let desk = try ServiceDesk()
     let session = try desk.open()
     #expect(session["visible"] == true)
@@ -164,7 +173,9 @@ import Testing
     #expect(try desk.events("authenticationFailed", "userLoggedOut").isEmpty)
   }
 
-  @Test(arguments: ["echo '{\"authenticate\": false}'", "echo '{\"authenticate\": true}'", "exit 77"])
+  @Test(
+    "If the provider supplies no settings, the session opens as guest without a failure",
+    arguments: ["echo '{\"authenticate\": false}'", "echo '{\"authenticate\": true}'", "exit 77"])
   func F3_whoDoesNotAuthenticateIsAGuestWithoutAFailure(script: String) throws {
     let desk = try ServiceDesk(provider: script)
     let session = try desk.open()
@@ -180,7 +191,8 @@ import Testing
     #expect(try desk.state() == "anonymous")
   }
 
-  @Test func F3_settingsOfTheOwnerAreUsedAndKept() throws {
+  @Test("Settings from the provider are used and kept")
+  func F3_settingsOfTheOwnerAreUsedAndKept() throws {
     let desk = try ServiceDesk(provider: "cat answer")
     let given = try desk.grant()
     try desk.writeAnswer(given)
@@ -196,7 +208,8 @@ import Testing
     #expect(desk.questions == ["shouldAuthenticate"])
   }
 
-  @Test func F3_settingsThatNameNobodyGetTheUserFromTheVendor() throws {
+  @Test("If the settings do not name the user, the user is fetched from the vendor")
+  func F3_settingsThatNameNobodyGetTheUserFromTheVendor() throws {
     let desk = try ServiceDesk(provider: "cat answer")
     var given = try desk.grant().objectValue ?? [:]
     let id = ServiceDesk.userId(.object(given))
@@ -205,7 +218,8 @@ import Testing
     #expect(try desk.open()["user"]?["id"]?.stringValue == id)
   }
 
-  @Test func F3_settingsOfTheOwnerWorkWhileTheVendorIsDown() throws {
+  @Test("Settings from the provider work while the vendor is down")
+  func F3_settingsOfTheOwnerWorkWhileTheVendorIsDown() throws {
     let desk = try ServiceDesk(provider: "cat answer")
     let given = try desk.grant()
     try desk.writeAnswer(given)
@@ -218,7 +232,8 @@ import Testing
     #expect(try desk.refresh()["fromCache"] == false)
   }
 
-  @Test func F3_aFailingProviderIsNoAnswer() throws {
+  @Test("If the provider fails, the session fails too and does not open as guest")
+  func F3_aFailingProviderIsNoAnswer() throws {
     let desk = try ServiceDesk(provider: "exit 1")
     #expect(try desk.reason("session.open") == "providerFailed")
     #expect(try desk.state() == "noUser")
@@ -230,7 +245,8 @@ import Testing
     #expect(try desk.vendor.log().isEmpty)
   }
 
-  @Test func F3_refusedSettingsOfTheOwnerAreAskedForAgainAFewTimesOnly() throws {
+  @Test("Refused settings are requested from the provider again, but only a few times")
+  func F3_refusedSettingsOfTheOwnerAreAskedForAgainAFewTimesOnly() throws {
     let desk = try ServiceDesk(
       provider: "case $SDKD_QUESTION in shouldAuthenticate) cat answer ;; *) echo '{\"proceed\": true}' ;; esac")
     try desk.writeAnswer(try desk.grant(), refreshable: false)
@@ -248,7 +264,8 @@ import Testing
     #expect(try desk.events("userLoggedIn").isEmpty)
   }
 
-  @Test func F3_aDeadAccessTokenOfTheOwnerIsRefreshed() throws {
+  @Test("A refused access token from the provider is refreshed")
+  func F3_aDeadAccessTokenOfTheOwnerIsRefreshed() throws {
     let desk = try ServiceDesk(client: ServiceDesk.rotating, provider: "cat answer")
     let given = try desk.grant("alice", ["client_id": .string(ServiceDesk.rotating)])
     try desk.writeAnswer(given)
@@ -265,7 +282,8 @@ import Testing
 
   // MARK: F4
 
-  @Test func F4_everyAcceptedCallTellsAndOnlyAnotherUserWipes() throws {
+  @Test("Every accepted call emits settingsUpdated, and only another user causes a wipe")
+  func F4_everyAcceptedCallTellsAndOnlyAnotherUserWipes() throws {
     let desk = try ServiceDesk()
     let first = try desk.signIn()
     try desk.line.call("storage.put", ["instance": "desk", "key": "draft", "value": "alice's"])
@@ -298,7 +316,8 @@ import Testing
     #expect(try desk.events("identityWiped").isEmpty)
   }
 
-  @Test func F4_nullForgetsAtOnceAndRevokesInTheBackground() throws {
+  @Test("Null removes the settings at once and revokes the tokens in the background")
+  func F4_nullForgetsAtOnceAndRevokesInTheBackground() throws {
     let desk = try ServiceDesk()
     let given = try desk.signIn()
     try desk.set(.null)
@@ -315,7 +334,8 @@ import Testing
     #expect(try desk.state() == "loggedOut")
   }
 
-  @Test func F4_aRevocationIsTriedAgainAcrossRestartsWhileTheServiceIsOut() throws {
+  @Test("A failed revocation is retried, even after a restart")
+  func F4_aRevocationIsTriedAgainAcrossRestartsWhileTheServiceIsOut() throws {
     let desk = try ServiceDesk()
     let given = try desk.signIn()
     try desk.vendor.script(["route": "POST /services/oauth2/revoke", "status": 503, "times": "forever"])
@@ -333,7 +353,8 @@ import Testing
     try eventually("nothing is pending") { try pending(desk).isEmpty }
   }
 
-  @Test func F4_nullIsFineForAGuestAndTouchesNothingElse() throws {
+  @Test("Null is accepted for a guest and changes no other service")
+  func F4_nullIsFineForAGuestAndTouchesNothingElse() throws {
     let desk = try ServiceDesk(provider: "echo '{\"authenticate\": false}'")
     let other = try desk.signIn("bob", "cases")
     try desk.line.call("storage.put", ["instance": "desk", "key": "draft", "value": "bob's"])
@@ -350,7 +371,8 @@ import Testing
     #expect(try desk.line.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "bob's")
   }
 
-  @Test func F4_aRefreshThatNullOvertakesLeavesNoTokenBehind() throws {
+  @Test("A refresh that null supersedes leaves no token behind")
+  func F4_aRefreshThatNullOvertakesLeavesNoTokenBehind() throws {
     let desk = try ServiceDesk(client: ServiceDesk.rotating)
     try desk.signIn("alice", "chat", ["client_id": .string(ServiceDesk.rotating)])
     try desk.scriptTokens(["passThrough": true, "delayMs": 600])

@@ -101,7 +101,8 @@ import Testing
 
   // MARK: S1
 
-  @Test func S1_anAnonymousIdentityIsExchangedByAGuidOfItsOwn() throws {
+  @Test("An anonymous identity is exchanged with a GUID of its own")
+  func S1_anAnonymousIdentityIsExchangedByAGuidOfItsOwn() throws {
     let (desk, line) = try open(Self.anonymousApp)
     #expect(try set(Self.anna, line) == ["changed": true])
     #expect(try paths(desk).last == "/access/sdk/anonymous")
@@ -127,14 +128,16 @@ import Testing
     #expect(try identity(next) == Self.anna)
   }
 
-  @Test func S1_nothingPersonalIsSentThatWasNotGiven() throws {
+  @Test("Personal data is sent only if the app has given it")
+  func S1_nothingPersonalIsSentThatWasNotGiven() throws {
     let (desk, line) = try open(Self.anonymousApp)
     try set(["type": "anonymous", "name": ""], line)
     #expect(try exchanges(desk).first?["user"]?.objectValue?.keys.sorted() == ["sdk_guid"])
     #expect(try identity(line) == ["type": "anonymous"])
   }
 
-  @Test func S1_coppaRefusesNameAndEmailWithoutARequest() throws {
+  @Test("With the setting coppa, a name or an e-mail address is refused without a request")
+  func S1_coppaRefusesNameAndEmailWithoutARequest() throws {
     let (desk, line) = try open(Self.anonymousApp, settings: ["coppa": true])
     for identity: JSON in [["type": "anonymous", "name": "Anna"], ["type": "anonymous", "email": "a@example.test"]] {
       let error = try refusal(identity, line)
@@ -146,7 +149,8 @@ import Testing
     #expect(try set(["type": "anonymous"], line)["changed"] == true)
   }
 
-  @Test func S1_sdkctlSetsShowsAndClearsTheIdentity() throws {
+  @Test("sdkctl sets, shows and clears the identity")
+  func S1_sdkctlSetsShowsAndClearsTheIdentity() throws {
     let (desk, line) = try open(Self.anonymousApp)
     func run(_ verb: String, input: String? = nil) throws -> String {
       let arguments =
@@ -167,7 +171,8 @@ import Testing
 
   // MARK: S2
 
-  @Test func S2_aUniqueIdIsVerifiedAtTheCustomersEndpoint() throws {
+  @Test("A unique id is verified at the customer's endpoint")
+  func S2_aUniqueIdIsVerifiedAtTheCustomersEndpoint() throws {
     let (desk, line) = try open(Self.jwtApp)
     #expect(try set(jwt(Self.alice), line) == ["changed": true])
     #expect(try exchanges(desk) == [["user": ["token": .string(Self.alice)]]])
@@ -183,7 +188,8 @@ import Testing
     #expect(try desk.connect().call("instance.currentUser", ["instance": "desk"])["id"] == user["id"])
   }
 
-  @Test func S2_theUniqueIdIsShownToNobody() throws {
+  @Test("No log, event or response contains the unique id")
+  func S2_theUniqueIdIsShownToNobody() throws {
     let (desk, line) = try open(Self.jwtApp)
     try set(jwt(Self.alice), line)
     let token = try token(line)["token"]?.stringValue ?? "none"
@@ -200,9 +206,12 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl", "JWT"), ("somebody@example.test", "e-mail"), ("short", "16"),
-  ])
+  @Test(
+    "With strict_identifiers, an id that is easy to guess is refused",
+    arguments: [
+      ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl", "JWT"), ("somebody@example.test", "e-mail"),
+      ("short", "16"),
+    ])
   func S2_anIdThatIsEasyToGuessIsRefusedWhenStrict(id: String, hint: String) throws {
     let (desk, line) = try open(Self.jwtApp, settings: ["strict_identifiers": true])
     let error = try refusal(jwt(id), line)
@@ -214,7 +223,8 @@ import Testing
     #expect(try identity(line) == .null)
   }
 
-  @Test func S2_aWeakIdIsAHintOfTheVendorsRefusal() throws {
+  @Test("The vendor's refusal of a weak id has a hint")
+  func S2_aWeakIdIsAHintOfTheVendorsRefusal() throws {
     let (desk, line) = try open(Self.jwtApp)
     let error = try refusal(jwt("nobody"), line)
     #expect(error.code == -32021)
@@ -226,7 +236,7 @@ import Testing
     #expect(try desk.vendor.count("POST", "/access/sdk/jwt") == 1)
   }
 
-  @Test(arguments: ["", "   "])
+  @Test("An empty id is refused without a request", arguments: ["", "   "])
   func S2_anEmptyIdIsNone(id: String) throws {
     let (desk, line) = try open(Self.jwtApp)
     let error = try refusal(jwt(id), line)
@@ -242,7 +252,7 @@ import Testing
     (["name": "x"], "identity.type"), (["type": "jwt", "tokne": "x"], "identity.tokne"), ("jwt", "identity"),
   ]
 
-  @Test(arguments: misshapen)
+  @Test("The error for a malformed identity names the member", arguments: misshapen)
   func S2_anIdentityOfNoShapeNamesTheMember(identity: JSON, member: String) throws {
     let (desk, line) = try open(Self.jwtApp)
     let error = try refusal(identity, line)
@@ -253,7 +263,8 @@ import Testing
 
   // MARK: S3
 
-  @Test func S3_theOtherTypeIsRefusedAndTheSettingsAreFetchedOnce() throws {
+  @Test("The other type is refused, and the settings are fetched once")
+  func S3_theOtherTypeIsRefusedAndTheSettingsAreFetchedOnce() throws {
     let (desk, line) = try open(Self.jwtApp)
     for _ in 0..<2 {
       let error = try refusal(Self.anna, line)
@@ -275,7 +286,7 @@ import Testing
     #expect(try desk.vendor.log().count { $0["method"] == "GET" } == 2)
   }
 
-  @Test("An administrator's change of the authentication type is noticed, also after a restart")
+  @Test("An administrator's change of the authentication type is detected, even after a restart")
   func S3_changedType() throws {
     let (desk, line) = try open(Self.jwtApp)
     try set(jwt(Self.alice), line)
@@ -288,7 +299,7 @@ import Testing
     #expect(try identity(next)["type"] == "anonymous")
   }
 
-  @Test("A provider is asked for a unique id although the account took another type before")
+  @Test("The provider is asked for a unique id even if the account took another type before")
   func S10_changedType() throws {
     let (desk, line) = try open(Self.anonymousApp) { try $0.provider("echo '{\"uniqueId\": \"\(Self.alice)\"}'") }
     try set(Self.anna, line)
@@ -299,7 +310,7 @@ import Testing
     #expect(try identity(next)["type"] == "jwt")
   }
 
-  @Test("A weak unique id that the vendor takes is a hint of the login")
+  @Test("A login with a weak unique id that the vendor accepts has a hint")
   func S2_weakIdAccepted() throws {
     let (_, line) = try open(Self.jwtApp)
     try set(jwt("alice:weak"), line)
@@ -308,7 +319,8 @@ import Testing
     #expect(hints?.first?.stringValue?.contains("16 characters") == true)
   }
 
-  @Test func S3_aGivenTypeIsNotFetched() throws {
+  @Test("A configured authentication type is not fetched")
+  func S3_aGivenTypeIsNotFetched() throws {
     let (desk, line) = try open(Self.jwtApp, settings: ["authentication": "anonymous"])
     #expect(try refusal(jwt(Self.alice), line).reason == "identityMismatch")
     #expect(try refusal(["type": "jwt"], line).reason == "identityMismatch")
@@ -340,7 +352,8 @@ import Testing
 
   // MARK: S4
 
-  @Test func S4_anAgentIsRefusedAndNeverTriedAgain() throws {
+  @Test("An agent is refused and never tried again")
+  func S4_anAgentIsRefusedAndNeverTriedAgain() throws {
     let (desk, line) = try open(Self.anonymousApp)
     try set(Self.anna, line)
     let agent: JSON = ["type": "anonymous", "email": "agent@example.test"]
@@ -355,7 +368,8 @@ import Testing
     #expect(try identity(try desk.connect()) == Self.anna)
   }
 
-  @Test func S4_aUserWhoBecameAnAgentIsLockedWithoutAskingTheProvider() throws {
+  @Test("A user who became an agent is locked without a further provider run")
+  func S4_aUserWhoBecameAnAgentIsLockedWithoutAskingTheProvider() throws {
     let (desk, line) = try open(Self.jwtApp) { try self.supplier($0, Self.alice) }
     try set(["type": "jwt"], line)
     try revoke("alice", desk)
@@ -371,7 +385,8 @@ import Testing
 
   // MARK: S5
 
-  @Test func S5_nothingWorksBeforeAnIdentityIsSet() throws {
+  @Test("Before an identity is set, calls fail with noIdentity")
+  func S5_nothingWorksBeforeAnIdentityIsSet() throws {
     let (desk, line) = try open(Self.jwtApp)
     for method in ["token.get", "token.refresh", "session.open"] {
       let error = try line.failure(method, ["instance": "desk"])
@@ -386,7 +401,8 @@ import Testing
 
   // MARK: S6
 
-  @Test func S6_theSameIdentityAgainCostsNoRequest() throws {
+  @Test("The same identity again causes no request")
+  func S6_theSameIdentityAgainCostsNoRequest() throws {
     let (desk, line) = try open(Self.anonymousApp)
     try set(Self.anna, line)
     let first = try token(line)["token"]
@@ -401,7 +417,8 @@ import Testing
     #expect(try types(next).count { $0 == "identityChanged" } == 1)
   }
 
-  @Test func S6_absentAndNullAreTheSame() throws {
+  @Test("A missing member and null are the same")
+  func S6_absentAndNullAreTheSame() throws {
     let (desk, line) = try open(Self.anonymousApp)
     try set(["type": "anonymous", "name": "Anna"], line)
     let before = try desk.vendor.log().count
@@ -411,7 +428,8 @@ import Testing
     #expect(try set(["type": "anonymous", "name": "Anna "], line)["changed"] == true)
   }
 
-  @Test func S6_aLockedIdentityIsExchangedAgainAndKeepsItsData() throws {
+  @Test("A locked identity is exchanged again and keeps its data")
+  func S6_aLockedIdentityIsExchangedAgainAndKeepsItsData() throws {
     let (desk, line) = try open(Self.jwtApp)
     try set(jwt(Self.alice), line)
     try line.call("storage.put", ["instance": "desk", "key": "draft", "value": "alice's"])
@@ -500,7 +518,9 @@ import Testing
     #expect(try set(jwt(Self.alice), next) == ["changed": false])
   }
 
-  @Test(arguments: ["word", "fraction", "object", "null", "missing"])
+  @Test(
+    "A malformed user id in the vendor's response is refused",
+    arguments: ["word", "fraction", "object", "null", "missing"])
   func S7_aMalformedUserIdIsNoUser(form: String) throws {
     let (desk, line) = try open(Self.jwtApp)
     try desk.vendor.request("POST", "/_options", ["sdk": "zs", "userId": .string(form)])
@@ -511,7 +531,8 @@ import Testing
     #expect(try line.call("instance.currentUser", ["instance": "desk"])["id"]?.stringValue?.isEmpty == false)
   }
 
-  @Test func S7_aRefusedChangeCostsNoRequest() throws {
+  @Test("A change that onChange forbids is refused without a request")
+  func S7_aRefusedChangeCostsNoRequest() throws {
     let (desk, line) = try open(Self.jwtApp)
     try set(jwt(Self.alice), line, onChange: "refuse")
     let before = try desk.vendor.log().count
@@ -553,7 +574,8 @@ import Testing
 
   // MARK: S8
 
-  @Test func S8_anyDetailOfAnAnonymousIdentityIsAnotherIdentity() throws {
+  @Test("A change of any detail makes an anonymous identity another identity")
+  func S8_anyDetailOfAnAnonymousIdentityIsAnotherIdentity() throws {
     let (desk, line) = try open(Self.anonymousApp)
     try set(["type": "anonymous", "name": "Anna"], line)
     try line.call("storage.put", ["instance": "desk", "key": "draft", "value": 1])
@@ -631,7 +653,8 @@ import Testing
     #expect(try next.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "alice's")
   }
 
-  @Test func S9_strictVendorWipeWipesAsTheVendorDoes() throws {
+  @Test("With strict_vendor_wipe, a refused exchange removes the identity and its data")
+  func S9_strictVendorWipeWipesAsTheVendorDoes() throws {
     let (desk, line) = try open(Self.jwtApp, settings: ["strict_vendor_wipe": true])
     try set(jwt(Self.alice), line)
     try line.call("storage.put", ["instance": "desk", "key": "draft", "value": "alice's"])
@@ -647,7 +670,8 @@ import Testing
     #expect(try next.call("storage.list", ["instance": "desk"])["keys"] == [])
   }
 
-  @Test func S9_aTokenThatStillLivesOutlivesARefusedExchange() throws {
+  @Test("A token that is still valid is kept after a refused exchange")
+  func S9_aTokenThatStillLivesOutlivesARefusedExchange() throws {
     let (desk, line) = try open(Self.jwtApp, settings: ["refresh": ["min_interval": 0]])
     try set(jwt(Self.alice), line)
     let first = try token(line)["token"]
@@ -661,7 +685,8 @@ import Testing
     #expect(try types(line).contains("authenticationFailed") == false)
   }
 
-  @Test func S9_aConflictIsTriedAgainUpToThreeTimes() throws {
+  @Test("A conflict is retried up to three times")
+  func S9_aConflictIsTriedAgainUpToThreeTimes() throws {
     let (desk, line) = try open(Self.jwtApp)
     try desk.vendor.script(["route": "POST /access/sdk/jwt", "status": 409, "times": 3])
     #expect(try set(jwt(Self.alice), line) == ["changed": true])
@@ -673,7 +698,8 @@ import Testing
     #expect(try exchanges(desk).count == 8)
   }
 
-  @Test func S9_anOutageNeitherLocksNorAsksTheProvider() throws {
+  @Test("An outage neither locks the identity nor runs the provider")
+  func S9_anOutageNeitherLocksNorAsksTheProvider() throws {
     let (desk, line) = try open(Self.jwtApp) { try self.supplier($0, Self.alice) }
     try set(["type": "jwt"], line)
     try revoke("alice", desk)
@@ -746,7 +772,8 @@ import Testing
     #expect(try types(next).contains("identityWiped") == false)
   }
 
-  @Test func S10_aFailingProviderNeitherLocksNorSignsOut() throws {
+  @Test("A failing provider neither locks the identity nor signs the user out")
+  func S10_aFailingProviderNeitherLocksNorSignsOut() throws {
     let (desk, line) = try open(Self.jwtApp, settings: ["strict_vendor_wipe": true]) {
       try self.supplier($0, Self.alice)
     }
@@ -768,18 +795,21 @@ import Testing
     #expect(try state(next) == "authenticated")
   }
 
-  @Test func S10_withoutAProviderThereIsNoUniqueId() throws {
+  @Test("Without a provider, an identity without a unique id is refused")
+  func S10_withoutAProviderThereIsNoUniqueId() throws {
     let (desk, line) = try open(Self.jwtApp)
     #expect(try refusal(["type": "jwt"], line).reason == "noProvider")
     #expect(try desk.vendor.log().isEmpty)
     #expect(try identity(line) == .null)
   }
 
-  @Test(arguments: [
-    ("echo '{\"proceed\": true}'", "providerOutputInvalid"), ("exit 77", "providerDenied"),
-    ("exit 1", "providerFailed"), ("true", "providerOutputInvalid"),
-    ("echo '{\"uniqueId\": \" \"}'", "providerOutputInvalid"),
-  ])
+  @Test(
+    "A provider that supplies no unique id changes nothing",
+    arguments: [
+      ("echo '{\"proceed\": true}'", "providerOutputInvalid"), ("exit 77", "providerDenied"),
+      ("exit 1", "providerFailed"), ("true", "providerOutputInvalid"),
+      ("echo '{\"uniqueId\": \" \"}'", "providerOutputInvalid"),
+    ])
   func S10_aProviderThatSuppliesNothingChangesNothing(script: String, reason: String) throws {
     let (desk, line) = try open(Self.jwtApp) { try $0.provider(script) }
     try set(jwt(Self.alice), line)
@@ -791,7 +821,8 @@ import Testing
     #expect(try token(try desk.connect())["tokenId"] == former)
   }
 
-  @Test func S10_aNewerIdentitySupersedesTheOneThatWaitsForTheProvider() throws {
+  @Test("A newer identity supersedes one that waits for the provider")
+  func S10_aNewerIdentitySupersedesTheOneThatWaitsForTheProvider() throws {
     let (desk, line) = try open(Self.jwtApp) { desk in
       try desk.provider(
         "echo run >> '\(desk.folder.path)/runs'; while [ ! -e '\(desk.folder.path)/go' ]; do sleep 0.02; done; "
