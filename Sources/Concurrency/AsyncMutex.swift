@@ -21,10 +21,10 @@ public final class AsyncMutex: Sendable {
   /// An unlocked mutex.
   public init() {}
 
-  /// Whether somebody holds the mutex.
+  /// Whether the mutex is locked.
   public var isLocked: Bool { state.withLock { $0.isLocked } }
 
-  /// Waits until the mutex is free, and locks it. Everybody else waits until ``unlock()``.
+  /// Waits until the mutex is free, and locks it. Other callers wait until ``unlock()``.
   public func lock() async {
     if state.withLock({ $0.take() }) { return }
     await withCheckedContinuation { continuation in

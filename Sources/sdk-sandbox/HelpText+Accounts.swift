@@ -1,7 +1,7 @@
 import SandboxServer
 
 extension HelpText {
-  /// What every namespace starts with, SDK by SDK.
+  /// The accounts of a new namespace, SDK by SDK.
   static let accounts = """
     MESSAGING (base_url http://127.0.0.1:PORT/zm)
       app id          \(DemoAccounts.appID)

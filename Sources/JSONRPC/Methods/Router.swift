@@ -12,7 +12,7 @@ public struct Router<Context: Sendable, Subject: Sendable>: Sendable {
 
   /// A call with decoded params.
   public struct ReadCall: Sendable {
-    /// What the call is about.
+    /// The subject of the call, for example the object that it names.
     public let subject: Subject
     /// Runs the call.
     public let run: Operation

@@ -108,7 +108,7 @@ extension InstanceCore {
     case (.failure(let error), .undo): return SettledStep(isTaken: false, error: error)
     case (.failure(let error), .end(let ended, let service, let rests, let locks, let isKnownToVendor)):
       activities = next.activities
-      // What was seen of the vendor is true whatever can be stored.
+      // The vendor may have spent the credential, even if the step could not be stored.
       self[service]?.isInterrupted = next[service]?.isInterrupted ?? false
       var step = SettledStep(isTaken: false)
       if rests {

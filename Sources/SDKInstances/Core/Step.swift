@@ -26,7 +26,7 @@ struct StepContext: Sendable {
 struct Step: Sendable {
   /// The treatment of a step whose change can't be stored.
   enum Failure: Sendable {
-    /// Nothing has changed; the caller gets the error.
+    /// The step is undone, and the caller gets the error.
     case undo
     /// The activities end with the error, and the identity stays. With `rests`, the machine is idle afterwards. With
     /// `locks`, the service is locked, because data that had to be wiped is still there.
@@ -44,7 +44,7 @@ struct Step: Sendable {
   var failure = Failure.undo
   /// The activity whose outcome the step's caller waits for; `nil` if there is nothing to wait for.
   var awaited: ActivityID?
-  /// The activities whose callers are told the counts of a wipe in the change.
+  /// The activities whose callers get the counts of a wipe in the change.
   var wiping: [ActivityID] = []
   /// The effects to begin, in this order.
   var effects: [(service: String?, effect: Effect)] = []
@@ -60,7 +60,7 @@ struct SettledStep: Sendable {
   var error: SDKError?
 }
 
-/// What follows a step outside of the state.
+/// An effect of a step outside of the state.
 enum Effect: Sendable {
   /// The end of an activity, for its callers.
   case end(ActivityID, AuthenticationMachine.Outcome)

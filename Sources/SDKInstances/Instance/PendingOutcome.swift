@@ -19,9 +19,9 @@ final class PendingOutcome: Sendable {
   /// - Throws: `superseded` when a newer activity took its place.
   func value() async throws -> AuthenticationMachine.Outcome { try await outcome.value() }
 
-  /// Waits at most `seconds`, or without limit if that is `nil`. The activity goes on afterwards.
+  /// Waits at most `seconds`, or without limit if that is `nil`. The activity continues after a timeout.
   ///
-  /// - Parameter lacking: what has not come, for the error's message.
+  /// - Parameter lacking: the beginning of the error's message, which names the missing result.
   /// - Throws: also `timeout`.
   func value(
     within seconds: Double?, of id: InstanceID, lacking: String = "No new token came"

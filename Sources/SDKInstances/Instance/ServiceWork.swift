@@ -182,7 +182,7 @@ struct DeliveryWork: Sendable {
     await instance.delivered(delivery, failure: error)
   }
 
-  /// Gives up a delivery whose time is over.
+  /// Abandons a delivery whose deadline has passed.
   func abandonLate() async {
     let error = SDKError(.unreachable, .timeout, "The time to tell the vendor was over before it could be reached.")
     await instance.delivered(delivery, failure: error)

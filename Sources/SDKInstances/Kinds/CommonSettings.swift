@@ -25,9 +25,9 @@ public struct CommonSettings: Sendable, Hashable {
     .optional("refresh", Refresh.jsonSchema, "when and how often a credential is renewed"),
   ]
 
-  /// Those of these settings that name a file or a proxy.
+  /// The common settings that name a file or a proxy. Only admins may change them.
   public static let adminSettings: Set<String> = ["ca_file", "proxy", "proxy_credentials"]
-  /// Those of these settings whose values are shown to no caller.
+  /// The common settings whose values no caller gets.
   public static let secretSettings: Set<String> = ["proxy_credentials"]
 
   private enum CodingKeys: String, CodingKey {

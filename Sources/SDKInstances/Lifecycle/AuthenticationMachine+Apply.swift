@@ -64,7 +64,7 @@ extension AuthenticationMachine {
     case .merged: return merged()
     case .mergedAway: return mergedAway()
     case .wipeFailed:
-      // What is in progress is about a user who is not handed out any more.
+      // The work in progress is for a user whose credential must not be issued any more.
       epoch += 1
       phase = .locked
       standing = .none

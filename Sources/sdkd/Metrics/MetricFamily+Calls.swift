@@ -7,9 +7,9 @@ extension MetricFamily {
     "Calls that have ended, by method and outcome: ok, or the reason of the error.")
   static let callDuration = MetricFamily(
     "sdkd_call_duration_seconds", .histogram, unit: "seconds", labels: ["method"], bounds: callBounds,
-    hidesUnused: true, "Time from when a call was read to its answer, the wait for its turn included.")
+    hidesUnused: true, "Time from the reading of a call to its response, including the wait before it runs.")
   static let callsInFlight = MetricFamily(
-    "sdkd_calls_in_flight", .gauge, "Calls that run or wait for their turn now.")
+    "sdkd_calls_in_flight", .gauge, "Calls that run or wait to run now.")
   static let connections = MetricFamily("sdkd_connections", .gauge, labels: ["role"], "Connections that are open now.")
   static let connectionsOpened = MetricFamily(
     "sdkd_connections_opened", .counter, labels: ["role"], "Connections that were admitted.")

@@ -41,10 +41,10 @@ extension MetricFamily {
 
   static let subscriptions = MetricFamily("sdkd_subscriptions", .gauge, "Subscriptions to events.")
   static let pausedSubscriptions = MetricFamily(
-    "sdkd_subscriptions_paused", .gauge, "Subscriptions that were told of a gap and have not gone on yet.")
+    "sdkd_subscriptions_paused", .gauge, "Subscriptions that were notified of a gap and have not resumed yet.")
   static let eventLag = MetricFamily(
-    "sdkd_event_lag", .gauge, "Events that the slowest subscriber who is being served has still to be told.")
-  static let eventGaps = MetricFamily("sdkd_event_gaps", .counter, "Gaps that subscribers were told of.")
+    "sdkd_event_lag", .gauge, "Events still to be sent to the slowest subscription, paused ones excluded.")
+  static let eventGaps = MetricFamily("sdkd_event_gaps", .counter, "Gaps that subscribers were notified of.")
   static let events = MetricFamily(
     "sdkd_events", .counter, labels: ["type"], "Events that were recorded, by type.")
 
