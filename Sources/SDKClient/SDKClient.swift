@@ -19,7 +19,10 @@ public final class SDKClient: Sendable {
 
   /// Creates a client of the daemon at `socket`.
   ///
-  /// - Parameter connector: opens the connections; by default over the Unix socket.
+  /// - Parameters:
+  ///   - socket: the location of the daemon's socket.
+  ///   - options: trust, retries and limits.
+  ///   - connector: opens the connections; by default over the Unix socket.
   public init(
     socket: SocketLocation = .automatic, options: ClientOptions = ClientOptions(),
     connector: @escaping SDKConnector = SDKClient.unixSocket
@@ -47,7 +50,10 @@ public final class SDKClient: Sendable {
 
   /// Calls a method of the contract.
   ///
-  /// - Parameter timeout: the time limit, retries included; by default `callTimeout` of the options.
+  /// - Parameters:
+  ///   - method: the method's type, such as `TokenGet.self`.
+  ///   - params: the method's params.
+  ///   - timeout: the time limit, retries included; by default `callTimeout` of the options.
   /// - Throws: `SDKClientError`, or `CancellationError`.
   public func call<M: SDKMethod>(
     _ method: M.Type, _ params: M.Params, timeout: Duration? = nil
@@ -74,8 +80,12 @@ public final class SDKClient: Sendable {
 
   /// Calls a method by its name, such as a kind's own method.
   ///
-  /// - Parameter ordering: the method's ordering; by default that of the common method of this name, and a write for
-  ///   any other name.
+  /// - Parameters:
+  ///   - name: the method's name, such as `messaging.loginUser`.
+  ///   - params: the method's params.
+  ///   - ordering: the method's ordering; by default that of the common method of this name, and a write for any other
+  ///     name.
+  ///   - timeout: the time limit, retries included; by default `callTimeout` of the options.
   /// - Throws: `SDKClientError`, or `CancellationError`.
   public func call(
     _ name: String, _ params: JSON = [:], ordering: MethodOrdering? = nil, timeout: Duration? = nil

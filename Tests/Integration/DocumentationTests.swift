@@ -43,4 +43,30 @@ import Testing
     let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
     #expect(!names.contains { $0.hasSuffix("make-rows") })
   }
+
+  @Test("The reference for Swift apps is made without warnings and has a page for each module")
+  func reference() throws {
+    let desk = try Desk()
+    let folder = desk.folder.appendingPathComponent("reference")
+    // `SDKD_TEST_BIN` can name programs without their modules; the folder of this test always has both.
+    let runner = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    let hasModules = FileManager.default.fileExists(atPath: runner.appendingPathComponent("Modules").path)
+    let built = hasModules ? runner : Program.directory
+    let program = try Program(
+      Self.root.appendingPathComponent("Packaging/make-reference").path, [folder.path],
+      environment: ["SDKD_TEST_BIN": built.path, "TMPDIR": desk.folder.path],
+      output: desk.folder.appendingPathComponent("out"), log: desk.folder.appendingPathComponent("err"))
+    #expect(program.exit(within: 300) == 0, "\(program.logText)")
+    for page in ["SDKClient", "SDKClientTesting"] {
+      let data = try Data(
+        contentsOf: folder.appendingPathComponent("data/documentation/\(page.lowercased()).json"))
+      let text = String(decoding: data, as: UTF8.self)
+      #expect(text.contains("\"title\":\"\(page)\""))
+      let html = folder.appendingPathComponent("documentation/\(page.lowercased())/index.html").path
+      #expect(FileManager.default.fileExists(atPath: html))
+    }
+    // The types of the contract, which SDKClient re-exports, belong to its reference.
+    let method = folder.appendingPathComponent("data/documentation/sdkclient/tokenget.json").path
+    #expect(FileManager.default.fileExists(atPath: method))
+  }
 }

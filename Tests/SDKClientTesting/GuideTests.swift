@@ -3,7 +3,7 @@ import SDKClientTesting
 import Synchronization
 import Testing
 
-/// The Swift snippets of `app-guide.md`, run unchanged.
+/// The Swift snippets of `app-guide.md` and of the reference, run unchanged.
 struct GuideTests {
   private let daemon = ScriptedDaemon()
   private let desk: InstanceID
@@ -196,13 +196,36 @@ struct GuideTests {
     #expect(try daemon.calls(of: TokenGet.self).map(\.instance) == [desk])
   }
 
-  /// Checks that each line of the guide's Swift snippets is also a line of this file, apart from indentation. The line
+  @Test("The reference's first snippet sends a request or asks to sign in", arguments: [true, false])
+  func reference(isSignedIn: Bool) async throws {
+    daemon.on(TokenGet.self) { _ in
+      guard isSignedIn else { throw SDKError(.state, .notAuthenticated, "Nobody is signed in.") }
+      return try Self.token
+    }
+    func request(with http: TokenHTTP?) async throws { show("sent", http?.headers ?? [:]) }
+    let client = daemon.client()
+    do {
+      let token = try await client.call(TokenGet.self, .init(instance: desk, minTTL: Seconds(30), http: true))
+      try await request(with: token.http)
+    } catch let error as SDKClientError {
+      switch error.refusal {
+      case .notAuthenticated, .reauthNeeded: show("please sign in")
+      default: show(error.description)
+      }
+    }
+    #expect(shown.lines.withLock { $0 } == [isSignedIn ? "sent Authorization" : "please sign in"])
+  }
+
+  /// Checks that each line of the Swift snippets is also a line of this file, apart from indentation. The line
   /// `let client = SDKClient()` is exempt.
-  @Test func theGuideIsWhatIsRun() throws {
+  @Test(arguments: [
+    "Packaging/documentation/app-guide.md": 41, "Sources/SDKClient/SDKClient.docc/SDKClient.md": 8,
+    "Sources/SDKClientTesting/SDKClientTesting.docc/SDKClientTesting.md": 7,
+  ])
+  func theGuideIsWhatIsRun(document: String, least: Int) throws {
     let file = URL(fileURLWithPath: #filePath)
     let root = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let guide = try String(
-      contentsOf: root.appendingPathComponent("Packaging/documentation/app-guide.md"), encoding: .utf8)
+    let guide = try String(contentsOf: root.appendingPathComponent(document), encoding: .utf8)
     let source = Set(
       try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { trimmed($0) })
     var isSwift = false
@@ -215,7 +238,7 @@ struct GuideTests {
         #expect(source.contains(trimmed(line)), "not run: \(line)")
       }
     }
-    #expect(count > 40)
+    #expect(count >= least)
   }
 
   private func trimmed(_ line: Substring) -> String { line.trimmingCharacters(in: .whitespaces) }

@@ -21,7 +21,10 @@ extension SDKClient {
   ///
   /// The delegate answers until the attachment is detached or released.
   ///
-  /// - Parameter timeout: the time limit of an answer, from 0.1 to 60 s; 10 s by default.
+  /// - Parameters:
+  ///   - instances: the instances to answer for.
+  ///   - timeout: the time limit of an answer, from 0.1 to 60 s; 10 s by default.
+  ///   - answering: the function that answers each question.
   /// - Throws: `SDKClientError` when the first attempt fails, or `CancellationError`.
   public func attach(
     to instances: [InstanceID], timeout: Seconds? = nil, answering: @escaping DelegateHandler

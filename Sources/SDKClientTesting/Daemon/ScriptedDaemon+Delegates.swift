@@ -13,6 +13,10 @@ extension ScriptedDaemon {
   /// needed. Waits until one is attached.
   ///
   /// - Parameters:
+  ///   - question: the question's name.
+  ///   - instance: the instance that the question is about.
+  ///   - kind: the instance's kind.
+  ///   - service: the service that the question is about, in kinds that have services.
   ///   - externalId: the user who needs the credential.
   ///   - error: the cause of the question, such as `["reason": "expiredJWT"]` with `.invalidAuth`.
   ///   - limit: the time limit for a delegate to attach, and again for its answer.

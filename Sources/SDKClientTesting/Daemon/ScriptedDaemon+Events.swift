@@ -6,8 +6,13 @@ extension ScriptedDaemon {
   /// an earlier cursor.
   ///
   /// - Parameters:
+  ///   - type: the event's type.
+  ///   - instance: the instance that the event is about.
   ///   - kind: the instance's kind.
+  ///   - service: the service that the event is about, in kinds that have services.
+  ///   - data: the event's data.
   ///   - labels: the instance's labels, for subscriptions that filter by labels.
+  ///   - time: the time of the event.
   /// - Returns: the event, with its cursor.
   @discardableResult
   public func emit(
