@@ -37,8 +37,10 @@ import Testing
       environment: ["PATH": "/usr/bin:/bin"], output: desk.folder.appendingPathComponent("out"),
       log: desk.folder.appendingPathComponent("err"))
     #expect(program.exit(within: 60) == 0, "\(program.logText)")
-    try FileManager.default.copyItem(
-      at: Self.root.appendingPathComponent("Packaging/examples"), to: folder.appendingPathComponent("examples"))
+    for (source, place) in [("examples", "examples"), ("ansible", "examples/ansible")] {
+      try FileManager.default.copyItem(
+        at: Self.root.appendingPathComponent("Packaging/\(source)"), to: folder.appendingPathComponent(place))
+    }
     #expect(try deadLinks(below: folder) == [])
     let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
     #expect(!names.contains { $0.hasSuffix("make-rows") })
