@@ -71,4 +71,14 @@ import Testing
     let method = folder.appendingPathComponent("data/documentation/sdkclient/tokenget.json").path
     #expect(FileManager.default.fileExists(atPath: method))
   }
+
+  @Test("The pictures in sdkctl.md show what sdkctl prints on a terminal")
+  func terminalPictures() throws {
+    let desk = try Desk()
+    let program = try Program(
+      Self.root.appendingPathComponent("Packaging/make-pictures").path, ["--check", Program.directory.path],
+      environment: ["PATH": "/usr/bin:/bin"], output: desk.folder.appendingPathComponent("out"),
+      log: desk.folder.appendingPathComponent("err"))
+    #expect(program.exit(within: 300) == 0, "\(program.logText)")
+  }
 }
