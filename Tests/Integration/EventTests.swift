@@ -47,6 +47,24 @@ import Testing
     #expect(try line.notification("events.event")["event"]?["instance"] == "one")
   }
 
+  @Test("Whoever is told of a deletion no longer finds the instance")
+  func aDeletionIsTrueWhenItIsTold() throws {
+    let desk = try Desk.open()
+    let (line, observer) = (try desk.connect(), try desk.connect())
+    try observer.call("events.subscribe", ["types": ["instanceDeleted"]])
+    let others = try (0..<4).map { _ in try desk.connect() }
+    for _ in 0..<50 {
+      try desk.create("desk", on: observer)
+      // With work for all threads the registry may learn of the end of the instance late.
+      for other in others { for _ in 0..<10 { _ = other.begin("daemon.metrics") } }
+      let deletion = line.begin("instance.delete", ["instance": "desk"])
+      _ = try observer.notification("events.event")
+      #expect(try observer.failure("instance.get", ["instance": "desk"]).reason == "instanceNotFound")
+      _ = try line.answer(deletion)
+      for other in others { for _ in 0..<10 { _ = try other.json() } }
+    }
+  }
+
   @Test func filtersAndUnsubscribing() throws {
     let desk = try Desk.open()
     let line = try desk.connect()

@@ -126,10 +126,13 @@ public struct HostedInstance: Sendable {
 
   /// Destroys everything that the instance stores. Activities in progress fail with `SDKError.instanceNotFound`.
   ///
+  /// - Parameter beforeEvents: called when the instance is deleted, before the event that reports it is emitted.
   /// - Returns: the error of cleanup that is left to be done on the disk, such as a key that could not be removed. The
   ///   instance is deleted all the same.
   @discardableResult
-  func delete() async throws -> SDKError? { try await actor.delete() }
+  func delete(beforeEvents: @Sendable () -> Void = {}) async throws -> SDKError? {
+    try await actor.delete(beforeEvents: beforeEvents)
+  }
 
   /// Emits an event that changes no state of the instance, such as a breaker that opened.
   private func announce(_ type: EventType) async {

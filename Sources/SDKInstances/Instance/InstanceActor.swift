@@ -167,9 +167,12 @@ actor InstanceActor {
 
   /// Commits a step's change, adopts the state after it, publishes that, and begins the effects.
   ///
+  /// - Parameter beforeEvents: called after a successful step, before its events are emitted.
   /// - Returns: the end of the step; the error of cleanup that is left to be done on the disk.
   @discardableResult
-  private func adopt(_ next: InstanceCore, _ step: Step) async -> (end: SettledStep, unfinished: SDKError?) {
+  private func adopt(
+    _ next: InstanceCore, _ step: Step, beforeEvents: @Sendable () -> Void = {}
+  ) async -> (end: SettledStep, unfinished: SDKError?) {
     var commit = Result<CommitResult, SDKError>.success(CommitResult())
     do throws(SDKError) {
       if let error = step.error { throw error }
@@ -191,6 +194,7 @@ actor InstanceActor {
     let end = core.settle(step, to: next, commit)
     let isSeen = core.isSeenOtherwise(than: former)
     if isSeen { publish() }
+    if end.error == nil { beforeEvents() }
     // Emitted after publishing, so that observers of a logout can no longer read the former token.
     environment.events.append(done.events)
     for (service, effect) in end.effects { begin(effect, of: service, unfinished: done.unfinished) }
@@ -264,14 +268,15 @@ actor InstanceActor {
 
   /// Destroys everything that the instance stores. Activities in progress fail with `instanceNotFound`.
   ///
+  /// - Parameter beforeEvents: called when the instance is deleted, before the event that reports it is emitted.
   /// - Returns: the error of cleanup that is left to be done on the disk.
-  func delete() async throws -> SDKError? {
+  func delete(beforeEvents: @Sendable () -> Void) async throws -> SDKError? {
     await changing.lock()
     defer { changing.unlock() }
     try core.checkAlive()
     var next = core
     let step = try next.delete()
-    let done = await adopt(next, step)
+    let done = await adopt(next, step, beforeEvents: beforeEvents)
     if let error = done.end.error { throw error.about(id) }
     for service in core.services.map(\.service) { environment.bridge.forget(bridgeKey(service)) }
     forgetClients()
