@@ -24,8 +24,20 @@ struct OutputTests {
 
         """)
     #expect(table.text(hasColour: false) == "name  one two three four five six seven\nn     short\n")
-    // With less than 20 columns for the last cell, the text is not wrapped. The terminal breaks the line instead.
-    #expect(table.text(hasColour: false, width: 20).split(separator: "\n").count == 2)
+    // With less than 12 columns for the last cell, the text is not wrapped. The terminal breaks the line instead.
+    #expect(table.text(hasColour: false, width: 18).split(separator: "\n").count == 5)
+    #expect(table.text(hasColour: false, width: 17).split(separator: "\n").count == 2)
+  }
+
+  @Test("A long line is broken between words on a terminal, and whole elsewhere")
+  func longLines() throws {
+    let text = EventLine.text(of: ["time": "noon", "instance": "desk", "type": "t", "data": ["a": "one", "hints": []]])
+    #expect(text == "noon  desk  t  a=one")
+    for (width, expected) in [(18, "noon  desk  t\n    a=one\n"), (nil, text + "\n")] as [(Int?, String)] {
+      var written: [UInt8] = []
+      try Output(width: width) { written += $0 }.broken(line: text)
+      #expect(String(decoding: written, as: UTF8.self) == expected)
+    }
   }
 
   @Test func anEmptyTable() {

@@ -59,7 +59,7 @@ struct TopTests {
       .text(at: Timestamp(secondsSince1970: 1_000_003_700), hasColour: false)
     for part in [
       "sdkd       0.1.0, up 1 h 1 min", "calls      26/s, 1/s failed", "instances  4, 3 authenticated, 1 locked",
-      "4 running", "breakers 1 open", "token.get    26       1         5", "daemon.info",
+      "4 running", "breakers: 1 open", "token.get    26       1         5", "daemon.info",
     ] {
       #expect(text.contains(part), "\(part)\n\(text)")
     }

@@ -12,9 +12,9 @@ enum EventLine {
     return "\(word("time"))  \(word("instance"))\(service)  \(word("type"))" + (data.isEmpty ? "" : "  \(data)")
   }
 
-  /// Returns `key=value` pairs. A user or another nested object is shown as its `externalId` or `id`.
+  /// Returns `key=value` pairs, without empty lists. A user or another nested object is shown as its `externalId` or `id`.
   private static func short(_ data: JSONObject) -> String {
-    let pairs = data.members.map { member -> String in
+    let pairs = data.members.filter { $0.value != [] }.map { member -> String in
       let named = ["externalId", "id"].lazy.compactMap { member.value[$0]?.stringValue }.first
       return "\(member.key)=\(named ?? MemberTable.word(member.value))"
     }

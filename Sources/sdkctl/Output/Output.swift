@@ -49,6 +49,27 @@ struct Output {
   /// Writes one line; characters that a terminal would interpret are escaped.
   func line(_ text: String) throws { try write(Array((SafeText.escaped(text) + "\n").utf8)) }
 
+  /// Writes one line, which a terminal shows broken between words. All its lines but the first are indented.
+  func broken(line text: String) throws {
+    let (safe, indent) = (SafeText.escaped(text), "    ")
+    guard let width, safe.count > width else { return try line(text) }
+    try self.text(Self.broken(safe, to: width - indent.count).joined(separator: "\n" + indent) + "\n")
+  }
+
+  /// Returns the lines of a text that is broken between words. A longer word has a line of its own.
+  static func broken(_ text: String, to width: Int) -> [String] {
+    var lines: [String] = []
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      if let line = lines.last, line.count + 1 + word.count <= width {
+        lines[lines.count - 1] = line + " " + word
+      } else if !word.isEmpty {
+        lines.append(String(word))
+      }
+    }
+    // Two spaces separate columns: the second may stand at the end of a line.
+    return lines.map { $0.last == " " ? String($0.dropLast()) : $0 }
+  }
+
   /// Writes one line unchanged; on a terminal it is escaped.
   func raw(line text: String) throws { isTerminal ? try line(text) : try self.text(text + "\n") }
 

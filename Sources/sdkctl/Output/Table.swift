@@ -28,7 +28,7 @@ struct Table {
   var rows: [[Cell]]
 
   /// The smallest width to which the last column is wrapped.
-  private static let narrowest = 20
+  private static let narrowest = 12
 
   private func lines(hasHeader: Bool) -> [[Cell]] {
     (header.isEmpty || !hasHeader ? [] : [header.map { Cell($0, .bold) }]) + rows
@@ -69,15 +69,7 @@ struct Table {
     guard let room, room >= narrowest, row.count == column + 1, let last = row.last, last.text.count > room else {
       return [row]
     }
-    var lines: [String] = []
-    for word in last.text.split(separator: " ", omittingEmptySubsequences: false) {
-      if let line = lines.last, line.count + 1 + word.count <= room {
-        lines[lines.count - 1] = line + " " + word
-      } else {
-        lines.append(String(word))
-      }
-    }
-    return lines.enumerated().map { index, line in
+    return Output.broken(last.text, to: room).enumerated().map { index, line in
       (index == 0 ? Array(row.dropLast()) : row.dropLast().map { _ in Cell("") }) + [Cell(line, last.style)]
     }
   }

@@ -7,7 +7,7 @@ struct CommandRoot: AsyncParsableCommand {
     commandName: "sdkctl",
     abstract: "Commands a running sdkd.",
     discussion: """
-      The daemon is looked for at --socket, then at SDKD_SOCKET, then the user's own if there is one, then the \
+      sdkctl looks for the daemon at --socket, then at SDKD_SOCKET, then the user's own if there is one, then the \
       system's. Secrets are read from standard input or a file, never from the command line.
 
       Exit status: 0 done; 1 failed; 2 usage; 3 no daemon; 4 not allowed; 5 not found; 6 not authenticated; \

@@ -26,10 +26,16 @@ extension TopFrame {
     ]
   }
 
+  /// Returns a level with the name of what it counts.
+  private func count(_ family: String, _ name: String) -> String {
+    let count = level(family)
+    return "\(Figure.number(count)) \(name)\(count == 1 ? "" : "s")"
+  }
+
   private var clientWords: [String] {
     var words = [
-      "\(Figure.number(level("sdkd_connections"))) connections",
-      "\(Figure.number(level("sdkd_delegates_attached"))) delegates",
+      count("sdkd_connections", "connection"),
+      count("sdkd_delegates_attached", "delegate"),
       "\(Figure.number(rate("sdkd_events_total"))) events/s",
     ]
     let refused = rate("sdkd_connections_refused_total")
@@ -55,7 +61,7 @@ extension TopFrame {
     }
     return [
       providers("running"), providers("long"), providers("waiting"),
-      "breakers \(breakers("open")) open \(breakers("halfOpen")) halfOpen",
+      "breakers: \(breakers("open")) open, \(breakers("halfOpen")) halfOpen",
     ] + rates("sdkd_provider_runs_total", by: "exit").map { "\(Figure.number($0.value))/s \($0.name)" }
   }
 

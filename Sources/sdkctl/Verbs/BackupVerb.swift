@@ -6,7 +6,7 @@ import SDKProtocol
 /// `sdkctl backup [NAME]`: makes a backup of the state.
 struct BackupVerb: Verb {
   static let configuration = CommandConfiguration(
-    verb: "backup", abstract: "Make a copy of the state while the daemon runs.",
+    verb: "backup", abstract: "Make a backup of the state while the daemon runs.",
     discussion: """
       The copy is in backups/ below the directory of the state. One without a name makes room for newer ones by itself \
       ([backup] keep); one with a name stays until somebody deletes it. sdkctl backup list lists the copies; it reads \

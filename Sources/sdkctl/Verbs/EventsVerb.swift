@@ -21,7 +21,7 @@ struct EventsVerb: Verb {
   @Argument(help: ArgumentHelp("Only of this instance.", valueName: "instance"))
   var id: InstanceID?
 
-  @Flag(name: .shortAndLong, help: "Go on with what happens.")
+  @Flag(name: .shortAndLong, help: "Wait for new events and print them as they come.")
   var follow = false
 
   @Option(help: ArgumentHelp("Only what came after this cursor.", valueName: "cursor"))
@@ -73,6 +73,6 @@ struct EventsVerb: Verb {
 
   private func print(_ event: JSON, _ context: CommandContext) throws {
     guard context.presenter.isForPeople else { return try context.presenter.line(event) }
-    try context.output.line(EventLine.text(of: event))
+    try context.output.broken(line: EventLine.text(of: event))
   }
 }

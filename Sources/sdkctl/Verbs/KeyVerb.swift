@@ -5,7 +5,7 @@ import SDKProtocol
 /// `sdkctl key`: the commands for the keys that seal the state.
 struct KeyVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "key", abstract: "Make and replace the keys that the state lies under.",
+    commandName: "key", abstract: "Make and replace the keys that encrypt the state.",
     subcommands: [KeyInitVerb.self, KeyRotateVerb.self])
 }
 
