@@ -28,7 +28,7 @@ struct Kiosks {
       "front-desk-token",
       """
       #!/bin/sh
-      grep -qx 'of-the-b.*' "$CREDENTIALS_DIRECTORY/backend-key" || exit 1
+      grep -q 'of-the-b' "$CREDENTIALS_DIRECTORY/backend-key" || exit 1
       exec /usr/bin/sdk-sandbox mint --external-id "$SDKD_EXTERNAL_ID" --ttl 600
 
       """)
@@ -55,7 +55,7 @@ struct Kiosks {
   ) async throws -> Played {
     var variables = [
       "base_url": "http://127.0.0.1:8787/zm", "app_id": "5f0000000000000000000001", "package_file": package,
-      "token_program": "\(folder.url.path)/front-desk-token", "backend_key": "\(Self.secret)\n",
+      "token_program": "\(folder.url.path)/front-desk-token", "backend_key": "{\"key\": \"\(Self.secret)\"}\n",
       "recovery_folder": "\(folder.url.path)/recovery", "batches": "100%",
     ]
     if !name.isEmpty { variables[name] = value }
@@ -63,7 +63,7 @@ struct Kiosks {
     let ended = try await Machine.run(
       ["/usr/bin/ansible-playbook", "-i", "\(folder.url.path)/inventory.yml", "-e", "@\(file)"] + options
         + [MachineRoot.project.appendingPathComponent("Packaging/ansible/kiosks.yml").path],
-      environment: folder.environment.merging(["ANSIBLE_PIPELINING": "1"]) { $1 }, within: 300)
+      environment: folder.environment, within: 300)
     let changes = ended.output.matches(of: /\n(kiosk-\d) .*changed=(\d+)/).sorted { $0.1 < $1.1 }.compactMap {
       Int($0.2)
     }
