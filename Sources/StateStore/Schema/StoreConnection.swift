@@ -1,7 +1,26 @@
 import GRDB
+import Synchronization
 
 /// The configuration of connections to the database.
-enum StoreConnection {
+public enum StoreConnection {
+  /// The connections of a process that keeps all of them; `nil` in one that does not.
+  private static let kept = Mutex<[DatabaseQueue]?>(nil)
+
+  /// Lets all connections from now on live as long as the process.
+  ///
+  /// The end of a `DatabaseQueue` starts a thread of libdispatch, and libdispatch traps when it can't find its threads in
+  /// `/proc`. A short process that leaves `/proc` behind calls this first.
+  public static func keepAll() { kept.withLock { $0 = $0 ?? [] } }
+
+  /// Returns a connection, which is kept if all are.
+  private static func keeping(_ connection: DatabaseQueue) -> DatabaseQueue {
+    kept.withLock { $0?.append(connection) }
+    return connection
+  }
+
+  /// Opens a connection to a new database in memory.
+  static func memory() throws -> DatabaseQueue { keeping(try DatabaseQueue()) }
+
   /// The seconds that a connection waits for a lock of another one; reads take milliseconds.
   private static let patience = 5.0
 
@@ -26,7 +45,7 @@ enum StoreConnection {
           PRAGMA trusted_schema = OFF;
           """)
     }
-    return try DatabaseQueue(path: path, configuration: configuration)
+    return keeping(try DatabaseQueue(path: path, configuration: configuration))
   }
 
   /// Opens a connection to a backup or a staged database that has no other user. Deleted data is overwritten.
@@ -45,7 +64,7 @@ enum StoreConnection {
           PRAGMA trusted_schema = OFF;
           """)
     }
-    return try DatabaseQueue(path: path, configuration: configuration)
+    return keeping(try DatabaseQueue(path: path, configuration: configuration))
   }
 
   /// Opens the connection that reads beside the writer, without waiting for its commits.
@@ -57,6 +76,6 @@ enum StoreConnection {
     configuration.prepareDatabase { db in
       try db.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;")
     }
-    return try DatabaseQueue(path: path, configuration: configuration)
+    return keeping(try DatabaseQueue(path: path, configuration: configuration))
   }
 }

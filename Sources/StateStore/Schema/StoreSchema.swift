@@ -159,7 +159,7 @@ enum StoreSchema {
   /// The tables, indexes, triggers and views of each version.
   private static let expected = Result {
     try (0...version).map { version in
-      let database = try DatabaseQueue()
+      let database = try StoreConnection.memory()
       defer { try? database.close() }
       return try database.writeWithoutTransaction { db in
         for script in scripts.prefix(version) { try db.execute(sql: script) }

@@ -33,6 +33,7 @@ struct ConfinedState {
       path = outside
       return
     }
+    StoreConnection.keepAll()
     let status = cl_confine(directory, information.st_uid, information.st_gid)
     guard status == 0 else {
       throw .unwritable("\(outside) can't be entered as its owner: \(SystemCallError.text(of: -status))")
