@@ -15,6 +15,8 @@ public struct PeerCredentials: Sendable {
   /// The process itself, protected against reuse of its number. `nil` if it has ended, can't be pinned, or was not to
   /// be.
   public let process: PinnedProcess?
+  /// The higher one of the descriptors that the connection has: its socket and, if there is one, that of the process.
+  public private(set) var highestDescriptor: Int32 = -1
 
   /// Makes credentials for a test.
   public init(pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], process: PinnedProcess? = nil) {
@@ -38,6 +40,7 @@ public struct PeerCredentials: Sendable {
     self.init(
       pid: pid, uid: uid, gid: gid, groups: groups,
       process: pins ? PinnedProcess(socket: descriptor, pid: pid, uid: uid, gid: gid) : nil)
+    highestDescriptor = max(descriptor, process?.descriptor ?? -1)
   }
 
   private static func groups(of descriptor: CInt) -> [gid_t]? {

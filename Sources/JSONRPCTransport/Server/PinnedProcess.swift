@@ -47,6 +47,9 @@ public final class PinnedProcess: Sendable {
     state = Mutex(.stamp(stamp))
   }
 
+  /// The descriptor of the process, while it is open.
+  var descriptor: Int32? { state.withLock { if case .descriptor(let descriptor) = $0 { descriptor } else { nil } } }
+
   deinit { state.withLock { if case .descriptor(let descriptor) = $0 { close(descriptor) } } }
 
   /// Returns what `look` finds out by the process's number; `nil` if the process ended before `look` was done.

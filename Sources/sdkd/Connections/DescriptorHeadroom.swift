@@ -9,10 +9,12 @@ struct DescriptorHeadroom: Sendable {
   /// Creates the headroom of a process with this descriptor limit.
   init(limit: Int) { threshold = Int32(clamping: limit - min(limit / 4, 64)) }
 
-  /// Whether another connection leaves the reserve free.
+  /// Whether a connection with these descriptors at the most, and another one, leave the reserve free.
   ///
-  /// The kernel returns the lowest free descriptor: when that is not below the threshold, all below it are in use.
-  var isThere: Bool {
+  /// The kernel returns the lowest free descriptor: when that is not below the threshold, all below it are in use. One
+  /// may be free again while the new connection has descriptors of the reserve: that connection would keep them.
+  func isThere(after highest: Int32) -> Bool {
+    guard highest < threshold else { return false }
     let lowest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
     // None is free only if the limit was lowered after the start. Then accepted connections are served, and others wait
     // to be accepted.

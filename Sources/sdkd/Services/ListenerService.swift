@@ -76,7 +76,7 @@ struct ListenerService: Service {
   }
 
   private func admission(of peer: PeerCredentials) -> ConnectionAdmission {
-    guard headroom.isThere else {
+    guard headroom.isThere(after: peer.highestDescriptor) else {
       let message = "The daemon has no file descriptors for another connection; try again later, or raise LimitNOFILE=."
       return .refused(SDKError(.limit, .rateLimit, message, retryAfter: 1).rpcError)
     }
