@@ -58,10 +58,10 @@ struct SDKDaemonCommand: ParsableCommand {
   @Flag(help: .hidden)
   var settingsTable = false
 
-  /// Runs what was asked for on the first thread, and only the daemon itself as a task.
+  /// Runs the daemon as a task, and every other command without tasks on the first thread.
   ///
-  /// `ConfinedState` leaves `/proc` behind. A process with tasks would then end now and then: libdispatch counts its
-  /// running threads in `/proc`, and traps when it can't.
+  /// A command that uses `ConfinedState` can't read `/proc`. The threads of tasks would sometimes trap there, because
+  /// libdispatch looks for them in `/proc`.
   func run() throws {
     if metricsTable { return print(MetricsTable.markdown, terminator: "") }
     if settingsTable { return print(OpenRPCDocument.text(of: SettingsDocument.json), terminator: "") }

@@ -47,15 +47,15 @@ import Testing
     #expect(try line.notification("events.event")["event"]?["instance"] == "one")
   }
 
-  @Test("Whoever is told of a deletion no longer finds the instance")
-  func aDeletionIsTrueWhenItIsTold() throws {
+  @Test("An observer of a deletion no longer finds the instance")
+  func theInstanceIsGoneBeforeItsLastEvent() throws {
     let desk = try Desk.open()
     let (line, observer) = (try desk.connect(), try desk.connect())
     try observer.call("events.subscribe", ["types": ["instanceDeleted"]])
     let others = try (0..<4).map { _ in try desk.connect() }
     for _ in 0..<50 {
       try desk.create("desk", on: observer)
-      // With work for all threads the registry may learn of the end of the instance late.
+      // While all threads have work, a registry that is changed after the event is changed late.
       for other in others { for _ in 0..<10 { _ = other.begin("daemon.metrics") } }
       let deletion = line.begin("instance.delete", ["instance": "desk"])
       _ = try observer.notification("events.event")

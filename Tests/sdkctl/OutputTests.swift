@@ -29,13 +29,13 @@ struct OutputTests {
     #expect(table.text(hasColour: false, width: 17).split(separator: "\n").count == 2)
   }
 
-  @Test("A long line is broken between words on a terminal, and whole elsewhere")
+  @Test("A long line is wrapped between words on a terminal only")
   func longLines() throws {
     let text = EventLine.text(of: ["time": "noon", "instance": "desk", "type": "t", "data": ["a": "one", "hints": []]])
     #expect(text == "noon  desk  t  a=one")
     for (width, expected) in [(18, "noon  desk  t\n    a=one\n"), (nil, text + "\n")] as [(Int?, String)] {
       var written: [UInt8] = []
-      try Output(width: width) { written += $0 }.broken(line: text)
+      try Output(width: width) { written += $0 }.wrapped(line: text)
       #expect(String(decoding: written, as: UTF8.self) == expected)
     }
   }

@@ -15,7 +15,8 @@ public struct PeerCredentials: Sendable {
   /// The process itself, protected against reuse of its number. `nil` if it has ended, can't be pinned, or was not to
   /// be.
   public let process: PinnedProcess?
-  /// The higher one of the descriptors that the connection has: its socket and, if there is one, that of the process.
+  /// The highest descriptor of the connection, which has one for its socket and may have one for the process; -1 in
+  /// credentials made for a test.
   public private(set) var highestDescriptor: Int32 = -1
 
   /// Makes credentials for a test.

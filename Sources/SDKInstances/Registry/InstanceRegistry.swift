@@ -263,7 +263,7 @@ public final class InstanceRegistry: Sendable {
   /// - Throws: also when the instance is deleted, but cleaning up on the disk is unfinished.
   public func delete(_ instance: HostedInstance) async throws {
     let problem = try await instance.delete {
-      // Whoever is told of the deletion no longer finds the instance.
+      // Observers of the deletion must no longer find the instance.
       deleted.withLock { $0.add(instance.uuid, instance.id, instance.kind, instance.currentAccess) }
       environment.vendorClocks.forget(instance.uuid)
       entries.withLock { entries in

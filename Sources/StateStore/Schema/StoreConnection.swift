@@ -8,8 +8,8 @@ public enum StoreConnection {
 
   /// Lets all connections from now on live as long as the process.
   ///
-  /// The end of a `DatabaseQueue` starts a thread of libdispatch, and libdispatch traps when it can't find its threads in
-  /// `/proc`. A short process that leaves `/proc` behind calls this first.
+  /// The end of a `DatabaseQueue` starts a thread of libdispatch, which traps when it can't find its threads in `/proc`. A
+  /// short process that can't read `/proc` calls this first.
   public static func keepAll() { kept.withLock { $0 = $0 ?? [] } }
 
   /// Returns a connection, which is kept if all are.

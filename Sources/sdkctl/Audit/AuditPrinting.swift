@@ -23,7 +23,7 @@ struct AuditPrinting {
     if let id, entry.fields[.instance] != id.name { return }
     if let since, let time = entry.time, time < since { return }
     count += 1
-    if context.presenter.isForPeople { return try context.output.broken(line: entry.line) }
+    if context.presenter.isForPeople { return try context.output.wrapped(line: entry.line) }
     // A JSON array is printed when it is complete, lines one by one.
     if context.presenter.isArray { array.append(entry.json) } else { try context.presenter.line(entry.json) }
   }

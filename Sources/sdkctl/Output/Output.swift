@@ -49,15 +49,15 @@ struct Output {
   /// Writes one line; characters that a terminal would interpret are escaped.
   func line(_ text: String) throws { try write(Array((SafeText.escaped(text) + "\n").utf8)) }
 
-  /// Writes one line, which a terminal shows broken between words. All its lines but the first are indented.
-  func broken(line text: String) throws {
+  /// Writes one line. On a terminal it is wrapped between words, and all but the first part are indented.
+  func wrapped(line text: String) throws {
     let (safe, indent) = (SafeText.escaped(text), "    ")
     guard let width, safe.count > width else { return try line(text) }
-    try self.text(Self.broken(safe, to: width - indent.count).joined(separator: "\n" + indent) + "\n")
+    try self.text(Self.wrapped(safe, to: width - indent.count).joined(separator: "\n" + indent) + "\n")
   }
 
-  /// Returns the lines of a text that is broken between words. A longer word has a line of its own.
-  static func broken(_ text: String, to width: Int) -> [String] {
+  /// Returns a text wrapped between words. A word that is longer than `width` has a line of its own.
+  static func wrapped(_ text: String, to width: Int) -> [String] {
     var lines: [String] = []
     for word in text.split(separator: " ", omittingEmptySubsequences: false) {
       if let line = lines.last, line.count + 1 + word.count <= width {

@@ -69,7 +69,7 @@ struct Table {
     guard let room, room >= narrowest, row.count == column + 1, let last = row.last, last.text.count > room else {
       return [row]
     }
-    return Output.broken(last.text, to: room).enumerated().map { index, line in
+    return Output.wrapped(last.text, to: room).enumerated().map { index, line in
       (index == 0 ? Array(row.dropLast()) : row.dropLast().map { _ in Cell("") }) + [Cell(line, last.style)]
     }
   }

@@ -8,9 +8,9 @@ struct BackupVerb: Verb {
   static let configuration = CommandConfiguration(
     verb: "backup", abstract: "Make a backup of the state while the daemon runs.",
     discussion: """
-      The copy is in backups/ below the directory of the state. One without a name makes room for newer ones by itself \
-      ([backup] keep); one with a name stays until somebody deletes it. sdkctl backup list lists the copies; it reads \
-      the directory, which takes root or the user of the daemon.
+      The backup is in backups/ below the directory of the state. Backups without a name are removed as newer ones come \
+      ([backup] keep); one with a name stays until you delete it. sdkctl backup list lists the backups; it reads the \
+      directory, which takes root or the user of the daemon.
       """,
     examples: [
       "sdkctl backup",
@@ -18,7 +18,7 @@ struct BackupVerb: Verb {
       "sdkctl backup list",
     ])
 
-  @Argument(help: "The name of the copy; list lists the copies instead.")
+  @Argument(help: "The name of the backup; list lists the backups instead.")
   var name: String?
 
   @OptionGroup(title: "Global options") var global: GlobalOptions

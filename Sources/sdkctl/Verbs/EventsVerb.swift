@@ -73,6 +73,6 @@ struct EventsVerb: Verb {
 
   private func print(_ event: JSON, _ context: CommandContext) throws {
     guard context.presenter.isForPeople else { return try context.presenter.line(event) }
-    try context.output.broken(line: EventLine.text(of: event))
+    try context.output.wrapped(line: EventLine.text(of: event))
   }
 }

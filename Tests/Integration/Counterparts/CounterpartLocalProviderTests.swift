@@ -4,7 +4,7 @@ import Testing
 
 /// Third-party programs that need no server, as token providers, configured as their users would.
 @Suite struct CounterpartLocalProviderTests {
-  @Test("aws eks get-token is an exec-credential, and its end is read", arguments: ["exec-credential", "auto"])
+  @Test("aws eks get-token prints an exec-credential, and its expiry is read", arguments: ["exec-credential", "auto"])
   func aws(format: String) throws {
     try Counterpart.require("/usr/bin/aws", package: "awscli")
     let desk = try Desk.open()
@@ -57,7 +57,7 @@ import Testing
     #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "providerFailed")
   }
 
-  @Test("An executable that google-auth reads is a provider as it is", arguments: ["google-executable", "auto"])
+  @Test("An executable of google-auth is a provider without a wrapper", arguments: ["google-executable", "auto"])
   func googleAuth(format: String) throws {
     let library = try Counterpart.pythonPackage("google/auth/pluggable.py", package: "google-auth")
     let desk = try Desk.open()

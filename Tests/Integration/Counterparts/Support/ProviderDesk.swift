@@ -29,7 +29,7 @@ extension Line {
 
 /// Expects that the daemon knows when a token expires.
 func expectLife(_ token: JSON) throws {
-  #expect(try #require(token["ttl"]?.doubleValue) > 0, "the end of the token's life is read")
+  #expect(try #require(token["ttl"]?.doubleValue) > 0, "the expiry of the token is read")
 }
 
 extension Counterpart {
