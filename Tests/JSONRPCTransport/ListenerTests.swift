@@ -150,9 +150,11 @@ struct ListenerTests {
       try await waitUntil("it runs") { server.program.gate.count == 1 && server.program.seen.connections.count == 2 }
       server.listener.drain(grace: .seconds(60))
       #expect(try await idle.next() == .end)
-      try await busy.send(#"{"jsonrpc":"2.0","id":2,"method":"echo"}"# + "\n")
-      #expect(try await busy.json()["error"]?["data"]?["reason"] == "shuttingDown")
-      // The listener's event loop may be later than those of the connections.
+      // Each connection begins its drain on its own event loop, and the listener on another one.
+      try await waitUntil("its connection drains") {
+        try await busy.send(#"{"jsonrpc":"2.0","id":2,"method":"echo"}"# + "\n")
+        return try await busy.json()["error"]?["data"]?["reason"] == "shuttingDown"
+      }
       try await waitUntil("the socket is gone") { access(server.path, F_OK) != 0 }
       await #expect(throws: ClientConnectionError.notRunning(path: server.path)) { try await server.client() }
       server.program.gate.open()

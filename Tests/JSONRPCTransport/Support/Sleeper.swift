@@ -33,9 +33,10 @@ final class Sleeper {
     _ = waitpid(pid, nil, 0)
   }
 
-  /// Starts a process with the ID of one that has ended. Returns `nil` where the kernel does not allow the choice.
+  /// Starts a process with the ID of one that has ended. Returns `nil` where the kernel does not allow the choice, or
+  /// where another process or thread has the ID.
   static func reusing(_ pid: pid_t) throws -> Sleeper? {
-    for _ in 0..<200 {
+    for _ in 0..<50 {
       let file = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC)
       guard file >= 0 else { return nil }
       let text = Array("\(pid - 1)".utf8)
