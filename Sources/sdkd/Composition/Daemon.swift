@@ -109,7 +109,7 @@ struct Daemon {
   }
 
   /// Returns whether a descriptor's name in systemd is that of the control socket: the name of its unit, or none.
-  private static func isControlSocket(_ name: String) -> Bool {
+  static func isControlSocket(_ name: String) -> Bool {
     name == "sdkd.socket" || name.hasPrefix("sdkd@") && name.hasSuffix(".socket") || name == ActivatedSockets.unnamed
   }
 

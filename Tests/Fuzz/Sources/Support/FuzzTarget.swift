@@ -32,7 +32,7 @@ struct FuzzTarget: Sendable {
     [
       json, frames, connection, jwt, http, bayeux, webSocket, provider, configuration, instanceFile, values, urls,
       access,
-      processes, journal, stored, metrics,
+      processes, journal, stored, metrics, shares, activation,
     ] + kinds
 }
 
