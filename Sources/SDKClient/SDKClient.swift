@@ -1,6 +1,7 @@
-public import JSONRPC
+// A client needs the methods, their shapes, JSON values and errors: one import provides them all.
+@_exported public import JSONRPC
 internal import JSONRPCTransport
-public import SDKProtocol
+@_exported public import SDKProtocol
 
 /// A client of the daemon.
 ///

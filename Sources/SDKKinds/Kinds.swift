@@ -1,4 +1,5 @@
 public import SDKInstances
+import SDKProtocol
 
 /// The kinds that this daemon hosts. Each has a folder here and a line in `all`.
 public enum Kinds {
@@ -10,4 +11,13 @@ public enum Kinds {
     EdnaChatCenter(),
     ZendeskChat(),
   ]
+}
+
+/// The names of the kinds, by which a kind's methods say which instances they are for.
+extension KindName {
+  static let zendeskMessaging = KindName("zendesk.messaging")
+  static let zendeskSupport = KindName("zendesk.support")
+  static let zendeskChat = KindName("zendesk.chat")
+  static let salesforceChat = KindName("salesforce.chat")
+  static let ednaChatCenter = KindName("edna.chatcenter")
 }

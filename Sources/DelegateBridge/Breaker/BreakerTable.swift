@@ -3,6 +3,9 @@ import Synchronization
 
 /// The breakers of all keys, and the exit of each key's last run.
 final class BreakerTable: Sendable {
+  /// An observer of breakers that open (`true`) or close (`false`).
+  typealias Observer = @Sendable (_ key: BridgeKey, _ opened: Bool) -> Void
+
   /// The result of a run, as far as it concerns the breaker.
   enum Outcome: Sendable, Hashable {
     /// The provider answered, or refused or deferred the question.
@@ -43,9 +46,9 @@ final class BreakerTable: Sendable {
 
   private let state = Mutex(State())
   private let time: BridgeTime
-  private let onChange: ProviderBridge.BreakerObserver
+  private let onChange: Observer
 
-  init(time: BridgeTime, onChange: @escaping ProviderBridge.BreakerObserver) {
+  init(time: BridgeTime, onChange: @escaping Observer) {
     self.time = time
     self.onChange = onChange
   }

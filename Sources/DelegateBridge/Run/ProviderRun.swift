@@ -8,22 +8,6 @@ struct ProviderRun: Sendable {
   var output: [UInt8] = []
 }
 
-/// A runner of providers. Tests of the bridge replace it.
-protocol ProviderRunning: Sendable {
-  /// Runs a provider until it and its process group have ended.
-  func run(_ invocation: ProviderInvocation) async -> ProviderRun
-}
-
-/// A runner that starts commands as children and calls units through their sockets.
-struct ProviderRunner: ProviderRunning {
-  let commands: ExecProvider
-  let units: UnitProvider
-
-  func run(_ invocation: ProviderInvocation) async -> ProviderRun {
-    invocation.unit == nil ? await commands.run(invocation) : await units.run(invocation)
-  }
-}
-
 extension ProviderRun {
   /// Returns the answer of a run, or throws one of the provider's reasons.
   ///
@@ -57,6 +41,62 @@ extension ProviderRun {
     let place = provider.unit.map { "journalctl -u '\(UnitName.serviceUnits($0))'" } ?? "the journal"
     return SDKError(
       .provider, .providerFailed, "The token provider \(how); \(place) has what it wrote to standard error.")
+  }
+}
+
+/// The end of a provider's run.
+enum ProviderEnding: Sendable, Hashable {
+  case exited(Int32)
+  case signalled(Int32)
+  /// The run exceeded its time and was ended.
+  case timedOut
+  /// The run wrote more than `maxOutput` and was ended.
+  case tooMuchOutput
+  /// The program may not be run; the sentence states why.
+  case notAllowed(String)
+  /// The program could not be started; the sentence states why.
+  case notStarted(String)
+  /// The unit ended without an exit status; the sentence states where to look.
+  case lost(String)
+  /// The answer was no longer needed, and the run was ended.
+  case cancelled
+
+  /// The ending in the form of `bridge.lastExit`; `nil` when it says nothing about the provider.
+  var lastExit: String? {
+    switch self {
+    case .exited(let status): "\(status)"
+    case .signalled(let signal): "signal \(signal)"
+    case .timedOut: "timeout"
+    case .tooMuchOutput: "output"
+    case .notAllowed: "notAllowed"
+    case .notStarted: "notStarted"
+    case .lost: "lost"
+    case .cancelled: nil
+    }
+  }
+}
+
+/// A runner of providers. Tests of the bridge replace it.
+protocol ProviderRunning: Sendable {
+  /// Runs a provider until it and its process group have ended.
+  func run(_ invocation: ProviderInvocation) async -> ProviderRun
+}
+
+extension ProviderRunning {
+  /// Runs a provider, and calls `onSlow` once when the run lasts longer than `slow`.
+  func running(
+    _ invocation: ProviderInvocation, slow: Duration, clock: any Clock<Duration>,
+    onSlow: @escaping @Sendable () -> Void
+  ) async -> ProviderRun {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        do { try await clock.sleep(for: slow) } catch { return }
+        onSlow()
+      }
+      let run = await run(invocation)
+      group.cancelAll()
+      return run
+    }
   }
 }
 

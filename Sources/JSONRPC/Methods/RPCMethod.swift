@@ -55,6 +55,35 @@ extension RPCMethod {
   }
 }
 
+/// A notification of the contract: a message without a response.
+public protocol RPCNotification: SendableMetatype {
+  /// The type of the params.
+  associatedtype Params: RPCValue
+  /// The name in messages, such as `events.event`.
+  static var name: String { get }
+  /// A one-sentence description for lists.
+  static var summary: String { get }
+}
+
+/// The methods of a contract, by name.
+public struct MethodCatalog: Sendable {
+  private let byName: [String: any RPCMethod.Type]
+
+  /// Makes a catalog of these methods. Of two with the same name the first counts; a test forbids duplicates.
+  public init(_ methods: [any RPCMethod.Type]) {
+    byName = Dictionary(methods.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The method of this name; `nil` if there is none.
+  public subscript(name: String) -> (any RPCMethod.Type)? { byName[name] }
+
+  /// The methods, sorted by name.
+  public var methods: [any RPCMethod.Type] { byName.values.sorted { $0.name < $1.name } }
+
+  /// The names, sorted.
+  public var names: [String] { byName.keys.sorted() }
+}
+
 extension RPCError {
   /// Returns -32602 for a value of the right shape that its type refuses.
   static func invalidParams(_ error: DecodingError) -> RPCError {

@@ -62,21 +62,3 @@ extension Definition {
     InstanceAccess(owner: owner, ownerRule: ownerRule, source: source, access: access, labels: labels)
   }
 }
-
-/// Access rules as decoded from the store. Rules that a former version accepted and this one refuses match no caller,
-/// so they are dropped and the instance stays readable. Rules past the maximum per role are dropped too.
-struct StoredAccessRules: Decodable {
-  let rules: AccessRules
-
-  private enum CodingKeys: String, CodingKey { case observe, use, control }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    func read(_ key: CodingKeys) throws -> [AccessRule]? {
-      try container.decodeIfPresent([String].self, forKey: key).map {
-        Array($0.lazy.compactMap { AccessRule($0) }.prefix(AccessRules.maximumPerRole))
-      }
-    }
-    rules = AccessRules(observe: try read(.observe), use: try read(.use), control: try read(.control))
-  }
-}

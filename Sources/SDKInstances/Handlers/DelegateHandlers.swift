@@ -34,3 +34,10 @@ enum DelegateHandlers {
     }
   }
 }
+
+extension CallSubject {
+  /// The first instances of a list, as many as one call can be about. Methods refuse longer lists.
+  fileprivate static func listed(_ ids: [InstanceID]) -> CallSubject {
+    .instances(Array(ids.prefix(DelegateSeats.maximumPerSession)))
+  }
+}

@@ -19,7 +19,7 @@ enum CertificateInquiry {
     let turn = Turn<[Validity]>()
     let timer = loop.scheduleTask(deadline: deadline) { _ = turn.resolve(.failure(.timeout)) }
     defer { timer.cancel() }
-    let connection = SocketAttempt.connect(route, on: loop, until: deadline)
+    let connection = route.connect(on: loop, until: deadline)
     connection.whenComplete { result in
       do {
         let channel = try result.get()

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 import NIOSSL
 import SDKInstances
 
@@ -31,7 +30,7 @@ final class SocketAttempt: Sendable {
       let isConnected = progress.value.channel != nil
       turn.resolve(.failure(isConnected ? .timeout : route.tunnel?.timeout ?? .timeout))
     }
-    Self.connect(route, on: loop, until: .now() + timeout)
+    route.connect(on: loop, until: .now() + timeout)
       .whenComplete { result in
         switch result {
         case .failure(let error): turn.resolve(.failure(HTTPFailure(socket: error)))
@@ -45,33 +44,6 @@ final class SocketAttempt: Sendable {
     timer.cancel()
     if case .failure = outcome { loop.execute { Self.abandon(progress.value) } }
     return try outcome.get()
-  }
-
-  /// Connects to the vendor's server: to one of the addresses in order, and then through the tunnel if there is one.
-  static func connect(
-    _ route: Route, on loop: any EventLoop, until deadline: NIODeadline
-  ) -> EventLoopFuture<any Channel> {
-    let timeout = deadline - .now()
-    let patience = route.addresses.count > 1 ? min(timeout, .seconds(10)) : timeout
-    let connection = connect(route.addresses[...], port: route.port, on: loop, timeout: patience)
-    guard let tunnel = route.tunnel else { return connection }
-    return connection.flatMapErrorThrowing { throw tunnel.failure(connecting: $0) }
-      .flatMap { TunnelHandler.open(tunnel, on: $0, until: deadline) }
-  }
-
-  /// Tries the addresses in order until one of them connects, each with this time limit.
-  private static func connect(
-    _ addresses: ArraySlice<NetworkAddress>, port: Int, on loop: any EventLoop, timeout: TimeAmount
-  ) -> EventLoopFuture<any Channel> {
-    guard let first = addresses.first, let address = try? SocketAddress(ipAddress: first.text, port: port) else {
-      return loop.makeFailedFuture(HTTPFailure.network("its name has no address"))
-    }
-    let attempt = ClientBootstrap(group: loop)
-      .connectTimeout(timeout)
-      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .connect(to: address)
-    guard addresses.count > 1 else { return attempt }
-    return attempt.flatMapError { _ in connect(addresses.dropFirst(), port: port, on: loop, timeout: timeout) }
   }
 
   private static func equip(

@@ -20,12 +20,12 @@ struct UpgradeRequest: Sendable {
     let key = NIOWebSocketClientUpgrader.randomRequestKey()
     var text = "GET \(url.target) HTTP/1.1\r\nHost: \(url.authority)\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     text += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: \(key)\r\n"
-    guard parts.subprotocols.allSatisfy(Self.isToken) else { return nil }
+    guard parts.subprotocols.allSatisfy(UpgradeAnswer.isToken) else { return nil }
     if !parts.subprotocols.isEmpty {
       text += "Sec-WebSocket-Protocol: \(parts.subprotocols.joined(separator: ", "))\r\n"
     }
     for (name, value) in parts.headers {
-      guard Self.isToken(name), !Self.reserved.contains(name.lowercased()),
+      guard UpgradeAnswer.isToken(name), !Self.reserved.contains(name.lowercased()),
         value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
       else { return nil }
       text += "\(name): \(value)\r\n"
@@ -50,16 +50,5 @@ struct UpgradeRequest: Sendable {
       headers["sec-websocket-extensions"].isEmpty,
       chosen.isEmpty || chosen.count == 1 && chosen.allSatisfy(subprotocols.contains)
     else { throw .network("the answer is no upgrade to a WebSocket that we asked for") }
-  }
-
-  /// Whether a text can be the name of a header field or a subprotocol (RFC 9110, 5.6.2).
-  static func isToken(_ text: some StringProtocol) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
   }
 }

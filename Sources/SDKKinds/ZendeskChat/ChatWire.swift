@@ -36,3 +36,110 @@ struct ChatWire: Sendable {
     failure.error(vendor: "Zendesk Chat", setting: setting)
   }
 }
+
+/// The id token that the vendor issues for a JWT.
+struct ChatGrant {
+  let idToken: Secret
+  /// The state to send with the next exchange.
+  let state: Secret?
+  /// The lifetime in seconds; `nil` when the vendor does not state one.
+  let expiresIn: Double?
+
+  private static let vendor = "Zendesk Chat"
+
+  /// Reads the response to the exchange. The body decides, as in the vendor's own SDK. The status decides only if the
+  /// body has no known content.
+  ///
+  /// - Parameters:
+  ///   - token: the JWT that was sent, which no error may quote.
+  ///   - hints: the lint's findings, which are added to a refusal.
+  /// - Throws: the vendor's refusal with its words; the errors of an unreachable vendor.
+  init(_ response: HTTPResponseParts, token: Secret, hints: [String]) throws(SDKError) {
+    let body = try? JSONParser.parse(response.body)
+    if body?["success"]?.boolValue == true {
+      guard let idToken = body?["id_token"]?.stringValue, (1...TextLimits.token).contains(idToken.utf8.count) else {
+        throw Self.bad("accepted the JWT, but its answer has no usable id_token; try again later.", response)
+      }
+      let state = body?["state"]?.stringValue
+      guard (state?.utf8.count ?? 0) <= TextLimits.token else {
+        throw Self.bad("accepted the JWT, but its answer has a state that is too long; try again later.", response)
+      }
+      let seconds = body?["expires_in"]?.doubleValue
+      if let seconds, seconds <= 0 {
+        throw Self.bad("gave an id token that has ended already; try again later.", response)
+      }
+      self.idToken = Secret(idToken)
+      self.state = state.map { Secret($0) }
+      expiresIn = seconds
+      return
+    }
+    guard let words = body?["error"]?.stringValue else { throw Self.unusable(response) }
+    let details = body?["details"].flatMap(Self.text)
+    throw Self.refusal(words, details, response, token: token, hints: hints)
+  }
+
+  /// Returns the error for the vendor's words.
+  private static func refusal(
+    _ words: String, _ details: String?, _ response: HTTPResponseParts, token: Secret, hints: [String]
+  ) -> SDKError {
+    func refused(_ reason: Reason, _ sentence: String, _ more: [String] = []) -> SDKError {
+      func harmless(_ text: String) -> String? { text.contains(token.reveal()) ? nil : text }
+      return SDKError(
+        reason == .serverError || reason == .rateLimited ? .unreachable : .vendor, reason, "\(vendor) \(sentence)",
+        retryAfter: reason == .rateLimited ? response.retryAfter : nil, httpStatus: response.status,
+        vendorCode: harmless(words), vendorDescription: details.flatMap(harmless), hints: hints + more)
+    }
+    switch words {
+    case "account key not found": return refused(.invalidAccountKey, "knows no such account; check account_key.")
+    case "token not found": return refused(.invalidAccessToken, "found no JWT in the request; supply another one.")
+    case "error fetching shared secret":
+      return refused(
+        .invalidSharedSecret, "has no shared secret for the account; make one in its settings.", [secretHint])
+    case "external ID has changed":
+      return refused(
+        .externalUserIdHasChanged, "knows this visitor by another external_id; call chat.resetIdentity first.")
+    case "internal server error": return refused(.serverError, "has an internal error; try again later.")
+    case "failed to validate claims" where details?.contains("email is invalid") == true:
+      return refused(.invalidEmail, "refused the JWT's email; it must be an address.")
+    case "failed to validate claims" where details?.contains("name should be set") == true:
+      return refused(.invalidName, "refused the JWT for its name; it must not be empty.")
+    case "failed to validate claims" where details?.contains("jwt token has expired") == true:
+      return refused(.tokenHasExpired, "says that the JWT has expired; supply a new one and check the clocks.")
+    case _ where response.status == 429: return refused(.rateLimited, "asks for fewer requests; try again later.")
+    case _ where response.status >= 500:
+      return refused(.serverError, "answered with status \(response.status); try again later.")
+    default:
+      var more: [String] = []
+      let said = (words + " " + (details ?? "")).lowercased()
+      if said.contains("signature") { more.append(secretHint) }
+      if said.contains("iat") { more.append("iat: the clocks of the JWT's maker and of the vendor may differ") }
+      return refused(.invalidAccessToken, "refused the JWT; check its signature and its claims.", more)
+    }
+  }
+
+  static let secretHint =
+    "secret: if the account's shared secret was regenerated, sign with the new one; up to 5 minutes can pass until it counts"
+
+  private static func unusable(_ response: HTTPResponseParts) -> SDKError {
+    switch response.status {
+    case 429:
+      SDKError(
+        .unreachable, .rateLimited, "\(vendor) asks for fewer requests; try again later.",
+        retryAfter: response.retryAfter, httpStatus: 429)
+    case 500...:
+      SDKError(
+        .unreachable, .serverError, "\(vendor) answered with status \(response.status); try again later.",
+        httpStatus: response.status)
+    default: bad("answered with something that is not its JSON; check id_url.", response)
+    }
+  }
+
+  private static func bad(_ sentence: String, _ response: HTTPResponseParts) -> SDKError {
+    SDKError(.unreachable, .badResponse, "\(vendor) \(sentence)", httpStatus: response.status)
+  }
+
+  /// Returns the details as one text. The vendor sends a text or a list of texts.
+  private static func text(_ details: JSON) -> String? {
+    details.stringValue ?? details.arrayValue?.compactMap(\.stringValue).joined(separator: ", ")
+  }
+}

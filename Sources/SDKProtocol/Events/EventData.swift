@@ -1,4 +1,4 @@
-import JSONRPC
+public import JSONRPC
 
 /// The shapes of events: one for each type, since the data depends on the type.
 extension EventType {
@@ -91,4 +91,21 @@ extension EventType {
 
   /// The type with a capital letter, for the names of shapes.
   private var typeName: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+}
+
+/// The cause of a logout (sdkd-protocol(7)).
+public enum LogoutCause: String, Sendable, Hashable, Codable, DescribedEnumeration {
+  case explicit, implicit, deauthorized, `switch`, guest
+
+  public static let jsonSchema = schema(named: "LogoutCause")
+
+  public var meaning: String {
+    switch self {
+    case .explicit: "A call logged the user out."
+    case .implicit: "The vendor ended the session, or no credential was to be had any more."
+    case .deauthorized: "A call made the daemon forget the user; the vendor was not told."
+    case .switch: "Another user took this one's place."
+    case .guest: "The owner decided that the user goes on as a guest."
+    }
+  }
 }

@@ -55,3 +55,55 @@ struct SandboxRequest: Sendable {
     return "http://\(host)"
   }
 }
+
+extension SandboxRequest {
+  /// Whether the client requests a WebSocket.
+  var isUpgrade: Bool { header("Upgrade")?.lowercased() == "websocket" }
+
+  /// The fault of the opening handshake (RFC 6455, 4.2.1); `nil` for a valid one.
+  var handshakeMistake: String? {
+    let connection = (header("Connection") ?? "").lowercased().split(separator: ",")
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+    if method.uppercased() != "GET" { return "an upgrade is a GET" }
+    if header("Host") == nil { return "Host is missing" }
+    if !connection.contains("upgrade") { return "Connection does not include upgrade" }
+    if header("Sec-WebSocket-Key").flatMap({ Data(base64Encoded: $0) })?.count != 16 {
+      return "Sec-WebSocket-Key is not base64 of 16 bytes"
+    }
+    return header("Sec-WebSocket-Version") == "13" ? nil : "Sec-WebSocket-Version is not 13"
+  }
+}
+
+/// The encoding `application/x-www-form-urlencoded`, which clients send to the token endpoints.
+enum FormBody {
+  static let contentType = "application/x-www-form-urlencoded"
+
+  /// Returns the fields, of several with the same name the first; `nil` for another content type or a wrong encoding.
+  static func items(_ body: Data, contentType: String?) -> [String: String]? {
+    let type = (contentType ?? "").split(separator: ";").first?.trimmingCharacters(in: .whitespaces)
+    guard type?.lowercased() == Self.contentType, let text = String(bytes: body, encoding: .utf8) else { return nil }
+    var items: [String: String] = [:]
+    for pair in text.split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = parts.first.flatMap(decode), let value = parts.count > 1 ? decode(parts[1]) : "" else {
+        return nil
+      }
+      if items[name] == nil { items[name] = value }
+    }
+    return items
+  }
+
+  /// Returns the encoded fields, sorted by name.
+  static func encode(_ items: [String: String]) -> Data {
+    let pairs = items.sorted { $0.key < $1.key }.map { "\(escaped($0.key))=\(escaped($0.value))" }
+    return Data(pairs.joined(separator: "&").utf8)
+  }
+
+  private static func decode(_ text: Substring) -> String? {
+    text.replacing("+", with: " ").removingPercentEncoding
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.intersection(.urlQueryAllowed)) ?? ""
+  }
+}

@@ -1,4 +1,5 @@
 import Crypto
+import JSONRPC
 import SDKProtocol
 
 #if canImport(FoundationEssentials)
@@ -6,12 +7,6 @@ import SDKProtocol
 #else
   import Foundation
 #endif
-
-/// The failure to open a sealed value: it was damaged, moved, rolled back, or sealed under another key.
-struct SealError: Error, Hashable {
-  /// The name of the value that does not open.
-  let what: String
-}
 
 /// AES-GCM with 256-bit keys and random nonces. A sealed value consists of nonce, ciphertext and tag.
 enum Seal {
@@ -67,5 +62,29 @@ struct AdditionalData {
   mutating func append(field: some Collection<UInt8>) {
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: field.count).bigEndian) { bytes.append(contentsOf: $0) }
     bytes.append(contentsOf: field)
+  }
+}
+
+/// The text form in which JSON is sealed.
+enum StoredJSON {
+  /// Returns the text of a value. Throws `storeUnavailable` if the value nests too deep to be read back.
+  static func data(of json: JSON) throws(SDKError) -> Data {
+    guard fits(json, depth: JSONParser.maximumDepth) else {
+      throw .storeUnavailable("A value nests deeper than \(JSONParser.maximumDepth) and can't be stored; flatten it.")
+    }
+    return Data(JSONWriter.bytes(of: json))
+  }
+
+  /// Returns the value of a text that `data(of:)` made.
+  ///
+  /// Combining marks have no limit: earlier releases stored longer runs of them than a message may contain now.
+  static func json(of data: Data) -> JSON? { try? JSONParser.parse(data, maximumMarks: .max) }
+
+  private static func fits(_ json: JSON, depth: Int) -> Bool {
+    switch json {
+    case .array(let elements): depth > 0 && elements.allSatisfy { fits($0, depth: depth - 1) }
+    case .object(let object): depth > 0 && object.members.allSatisfy { fits($0.value, depth: depth - 1) }
+    default: true
+    }
   }
 }

@@ -1,4 +1,6 @@
 import GRDB
+import Glibc
+import Linux
 import Logging
 
 /// The connections to one database, and their recovery after a failure.
@@ -59,5 +61,42 @@ final class DatabaseHolder {
     let opened = try StoreConnection.writer(at: directory.database)
     try opened.writeWithoutTransaction { db in try StoreSchema.check(db) }
     connection = opened
+  }
+}
+
+/// The write-ahead log as a file.
+///
+/// When a COMMIT fails in its fsync, its frames may still be in the log. The next opening would then take the change
+/// for committed, although its caller got an error. SQLite updates the index in shared memory only after the fsync, so
+/// the index shows the true end of the log.
+struct WriteAheadLog {
+  let directory: StateDirectory
+
+  /// Returns the length of the committed log in bytes, while a connection is open; `nil` if the index can't be read.
+  func committedLength() -> Int? {
+    guard let file = try? OwnedDescriptor(opening: directory.sharedMemory, O_RDONLY),
+      let header = file.read(96), header.count == 96, Array(header[..<48]) == Array(header[48...]), header[12] == 1
+    else { return nil }
+    let sizeField = Int(header.load(at: 14, as: UInt16.self))
+    let pageSize = sizeField == 1 ? 65_536 : sizeField
+    let frames = Int(header.load(at: 16, as: UInt32.self))
+    return frames == 0 ? 0 : 32 + frames * (24 + pageSize)
+  }
+
+  /// Cuts the log to this length, while no connection is open.
+  func cut(to length: Int) throws(StoreOpenError) {
+    let path = directory.writeAheadLog
+    var information = stat()
+    guard stat(path, &information) == 0, information.st_size > length else { return }
+    let file = try OwnedDescriptor(opening: path, O_RDWR)
+    guard ftruncate(file.raw, off_t(length)) == 0, fsync(file.raw) == 0 else {
+      throw .unwritable(path: path)
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate func load<Number: FixedWidthInteger>(at offset: Int, as: Number.Type) -> Number {
+    withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
   }
 }

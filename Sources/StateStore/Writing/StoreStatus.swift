@@ -1,4 +1,3 @@
-import JSONRPC
 import SDKProtocol
 import Synchronization
 
@@ -18,20 +17,37 @@ final class StoreStatus: Sendable {
   }
 }
 
-/// The counts of a wipe, updated by the later parts of its change.
-struct WipeCount {
-  private let former: JSON?
-  private(set) var wiped: CommitResult.Wiped
+/// The pause after a disk failure, during which changes are refused. It doubles with each failure, up to a limit, until
+/// a write succeeds.
+struct RecoveryPause {
+  private let first: Duration
+  private let longest: Duration
+  private var failure: SDKError?
+  private var end = ContinuousClock.now
 
-  /// Creates the counts for the wipe of an instance with the identity `former`.
-  init(of former: JSON?, storage: Int, pushes: Int, storageEpoch: UInt64) {
-    self.former = former
-    wiped = CommitResult.Wiped(
-      storage: storage, tokens: StoredIdentity.tokenCount(in: former), pushes: pushes, storageEpoch: storageEpoch)
+  /// The length of the present pause; `nil` if the last write succeeded.
+  private(set) var current: Duration?
+
+  init(first: Duration, longest: Duration) {
+    self.first = first
+    self.longest = longest
   }
 
-  /// Subtracts the tokens that the same change writes again.
-  mutating func identified(as identity: JSON?) {
-    wiped.tokens = StoredIdentity.tokenCount(in: former, notKeptIn: identity)
+  /// The error for changes during the pause; `nil` outside of it.
+  var refusal: SDKError? {
+    guard current != nil, ContinuousClock.now < end else { return nil }
+    return failure
+  }
+
+  mutating func begin(with error: SDKError) {
+    let pause = current.map { min($0 * 2, longest) } ?? first
+    current = pause
+    failure = error
+    end = .now + pause
+  }
+
+  mutating func reset() {
+    current = nil
+    failure = nil
   }
 }

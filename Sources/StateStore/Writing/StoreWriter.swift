@@ -1,7 +1,7 @@
 import Dispatch
 import GRDB
 import Logging
-import SDKProtocol
+public import SDKProtocol
 import Synchronization
 
 /// The writer, which serializes changes and commits them in groups, one transaction and one fsync for each group.
@@ -134,6 +134,21 @@ private struct ConfinedSession: @unchecked Sendable {
 
   init(_ value: WriterSession) { self.value = value }
 }
+
+/// A transaction that has ended, as reported to an observer of the store.
+public struct EndedTransaction: Sendable {
+  /// The number of changes in the transaction.
+  public var changes: Int
+  /// The number of changes that failed and are not on disk.
+  public var failed: Int
+  /// The types of the events written to the event log.
+  public var events: [EventType]
+  /// The time that the transaction took, including the writes to disk.
+  public var duration: Duration
+}
+
+/// A function that the writer's queue calls after each transaction. It must return quickly and must not block.
+public typealias TransactionObserver = @Sendable (EndedTransaction) -> Void
 
 extension EndedTransaction {
   fileprivate init(_ results: [Result<CommitResult, SDKError>], duration: Duration) {

@@ -25,3 +25,13 @@ struct ActionOrder<Action: RawRepresentable & CaseIterable> where Action.RawValu
     self.instance = instance
   }
 }
+
+/// An action of `sdkctl storage`.
+enum StorageAction: String, ExpressibleByArgument, CaseIterable {
+  case list, get, put, delete
+}
+
+/// An action of `sdkctl push`.
+enum PushAction: String, ExpressibleByArgument, CaseIterable {
+  case list, register, unregister
+}

@@ -79,8 +79,3 @@ struct GlobalOptions: ParsableArguments {
     return user ? .user : system ? .system : .automatic
   }
 }
-
-/// The format in which results are printed.
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
-  case table, json, jsonl, yaml
-}

@@ -34,45 +34,39 @@ enum JWTAudience: String, CaseIterable, ExpressibleByArgument {
   }
 }
 
-/// Rules that several SDKs share.
-enum SharedRules {
-  /// Returns the problems of the algorithm and the type of a JWT that is signed with a shared secret.
-  static func signature(_ header: JSONObject) -> [JWTFinding] {
-    var found: [JWTFinding] = []
-    switch header["alg"]?.stringValue {
-    case "HS256"?: break
-    case let other?: found.append(.init(.error, "algNotHS256", "alg is \(other); only HS256 is accepted."))
-    case nil: found.append(.init(.error, "algMissing", "The header has no alg; it must be HS256."))
-    }
-    if let type = header["typ"]?.stringValue, type.uppercased() != "JWT" {
-      found.append(.init(.warning, "typNotJWT", "typ is \(type); it should be JWT."))
-    }
-    return found
+/// A finding about a JWT, such as a reason why it will be refused.
+struct JWTFinding: Hashable {
+  /// The severity of a finding.
+  enum Severity: String {
+    /// The JWT will be refused.
+    case error
+    /// The JWT may be refused, or will be soon.
+    case warning
+    /// Information only.
+    case note
   }
 
-  /// Returns the problems of the name and the e-mail address, which the vendor requires.
-  static func person(_ payload: JSONObject) -> [JWTFinding] {
-    var found: [JWTFinding] = []
-    if (payload["name"]?.stringValue ?? "").allSatisfy(\.isWhitespace) {
-      found.append(.init(.error, "nameMissing", "There is no name; it must be a text that is not empty."))
-    }
-    let parts = (payload["email"]?.stringValue ?? "").split(separator: "@", omittingEmptySubsequences: false)
-    if parts.count != 2 || parts.contains(where: { $0.isEmpty || $0.contains { $0.isWhitespace } }) {
-      found.append(.init(.error, "emailMissing", "There is no email that is an address."))
-    }
-    return found
+  let severity: Severity
+  /// The stable name.
+  let name: String
+  /// The message, one sentence.
+  let message: String
+
+  init(_ severity: Severity, _ name: String, _ message: String) {
+    self.severity = severity
+    self.name = name
+    self.message = message
   }
 
-  /// Returns the `external_id` for further checks, or the finding why it is unusable.
-  static func externalId(_ payload: JSONObject, most: Int) -> (id: String?, finding: JWTFinding?) {
-    switch payload["external_id"] {
-    case nil: (nil, .init(.error, "externalIdMissing", "There is no external_id."))
-    case .string(let id)? where id.isEmpty: (nil, .init(.error, "externalIdEmpty", "external_id is empty."))
-    case .string(let id)? where id.unicodeScalars.count > most:
-      (nil, .init(.error, "externalIdTooLong", "external_id is longer than \(most) characters."))
-    case .string(let id)?: (id, nil)
-    case let other?:
-      (nil, .init(.error, "externalIdNotString", "external_id is a \(other.typeName); it must be a string."))
-    }
+  /// The finding as JSON.
+  var json: JSON {
+    ["severity": .string(severity.rawValue), "name": .string(name), "message": .string(message)]
+  }
+
+  /// Returns all findings about a JWT for an SDK at a time, the most severe first.
+  static func all(in jwt: DecodedJWT, for audience: JWTAudience = .messaging, now: Timestamp) -> [JWTFinding] {
+    let found = audience.findings(in: jwt, now: now)
+    let order: [Severity] = [.error, .warning, .note]
+    return order.flatMap { severity in found.filter { $0.severity == severity } }
   }
 }

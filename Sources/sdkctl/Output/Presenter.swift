@@ -1,3 +1,4 @@
+import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
@@ -58,4 +59,9 @@ extension Presenter {
     try output.line("---")
     try indented(json)
   }
+}
+
+/// The format in which results are printed.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+  case table, json, jsonl, yaml
 }

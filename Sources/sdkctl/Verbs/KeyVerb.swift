@@ -165,25 +165,6 @@ extension CommandContext {
   }
 }
 
-extension GlobalOptions {
-  /// Throws for `--user`: the user's service manager loads no encrypted credentials.
-  func checkCredentials() throws {
-    guard user else { return }
-    throw ValidationError(
-      "The user's daemon keeps its key in root.key, beside its state; credentials are the system's.")
-  }
-
-  /// Returns the daemon whose credentials a command changes.
-  func daemonOfCredentials(_ context: CommandContext) throws -> DaemonPlace {
-    let place = try daemonOfFiles(context)
-    guard place.mode != .user else {
-      throw CommandFailure.usage(
-        "The user's daemon keeps its key in root.key, beside its state.", hints: ["give --system or --tenant NAME"])
-    }
-    return place
-  }
-}
-
 extension DaemonPlace {
   /// The command that restarts the daemon.
   fileprivate var restart: String { systemctl("restart", "service", byHand: "") }

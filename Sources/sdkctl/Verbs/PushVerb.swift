@@ -5,9 +5,7 @@ import SDKProtocol
 /// `sdkctl push list|register|unregister ID`: manages the devices that get an instance's push messages.
 struct PushVerb: Verb {
   /// The action of the verb.
-  enum Action: String, ExpressibleByArgument, CaseIterable {
-    case list, register, unregister
-  }
+  typealias Action = PushAction
 
   static let configuration = CommandConfiguration(
     verb: "push", abstract: "Show, make and end registrations for push messages.",

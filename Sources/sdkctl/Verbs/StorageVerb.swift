@@ -5,9 +5,7 @@ import SDKProtocol
 /// `sdkctl storage list|get|put|delete ID [KEY]`: reads and writes the app's own values.
 struct StorageVerb: Verb {
   /// The action of the verb.
-  enum Action: String, ExpressibleByArgument, CaseIterable {
-    case list, get, put, delete
-  }
+  typealias Action = StorageAction
 
   static let configuration = CommandConfiguration(
     verb: "storage", abstract: "Read and write the values that an app keeps with an instance.",

@@ -3,17 +3,6 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-extension CommandContext {
-  /// Returns the cursor of now, from which a subscription misses nothing that happens after this call.
-  func currentCursor(_ instances: [InstanceID]? = nil) async throws -> String {
-    let made = try await ask(EventsSubscribe.self, .init(instances: instances))
-    guard let cursor = made["cursor"]?.stringValue else {
-      throw CommandFailure(message: "The daemon's answer has no cursor.", reason: "badAnswer", status: 1)
-    }
-    return cursor
-  }
-}
-
 /// The wait for an instance, or one of its services, to be in one of some states.
 struct StateWatch: Sendable {
   let client: SDKClient

@@ -1,5 +1,6 @@
 import Glibc
 import SDKInstances
+import SDKKinds
 import SDKProtocol
 
 /// A reader of the configuration: `sdkd.toml` and the `instances.d/*.toml` beside it.
@@ -76,5 +77,12 @@ extension ConfigurationLoader.Loaded {
       .store, .storeUnavailable,
       "The configuration has \(count); an administrator finds more with sdkd --check, mends it and reloads.")
     return failure.permanent
+  }
+}
+
+extension DaemonPaths {
+  /// Reads the configuration that is currently on disk.
+  func load() -> ConfigurationLoader.Loaded {
+    ConfigurationLoader.load(path: config, kinds: Kinds.all, commandNeedsSameUid: isService)
   }
 }

@@ -3,6 +3,7 @@ import JSONRPC
 import OpenMetrics
 import SDKInstances
 import SDKProtocol
+import Synchronization
 
 /// A counter of calls and their durations.
 struct CallMeter: CallObserver {
@@ -55,4 +56,40 @@ struct CallMeter: CallObserver {
         "parseError", "invalidRequest", "frameTooLarge", "methodNotFound", "invalidParams", "internalError",
         "cancelled",
       ])
+}
+
+/// The counters of a family that differ in one label, created on first use: for rare events.
+final class LazyCounters: Sendable {
+  private let counters = Mutex<[String: Counter]>([:])
+  private let family: MetricFamily
+  private let labels: @Sendable (String) -> [(String, String)]
+  private let registry: MetricsRegistry
+
+  /// Creates counters whose labels are derived from one value.
+  init(
+    _ family: MetricFamily, in registry: MetricsRegistry, labels: @escaping @Sendable (String) -> [(String, String)]
+  ) {
+    self.family = family
+    self.registry = registry
+    self.labels = labels
+  }
+
+  func increment(_ value: String) {
+    let counter = counters.withLock { counters in
+      if let counter = counters[value] { return counter }
+      let counter = Counter(label: family.name, dimensions: labels(value), factory: registry)
+      counters[value] = counter
+      return counter
+    }
+    counter.increment()
+  }
+}
+
+extension Duration {
+  /// The duration in whole nanoseconds, as timers take it; the largest `Int64` if it is too long, past 290 years.
+  var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return isTooLong ? .max : whole &+ attoseconds / 1_000_000_000
+  }
 }

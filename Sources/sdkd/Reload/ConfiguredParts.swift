@@ -5,6 +5,7 @@ import SDKInstances
 import SDKKinds
 import SDKProtocol
 import StateStore
+import Synchronization
 import Systemd
 
 /// The parts that the configuration affects, so that a new one can be applied while the daemon runs.
@@ -45,4 +46,17 @@ struct ConfiguredParts: Sendable {
     guard let problem = await metrics.use(configuration.metricsListen) else { return [] }
     return [DaemonReload.Problem(key: "metrics.listen", message: problem)]
   }
+}
+
+/// The configuration in force, for parts that read it whenever they need it.
+final class LiveConfiguration: Sendable {
+  private let state: Mutex<Configuration>
+
+  init(_ configuration: Configuration) { state = Mutex(configuration) }
+
+  /// The configuration that is now in force.
+  var current: Configuration { state.withLock { $0 } }
+
+  /// Replaces the configuration.
+  func use(_ configuration: Configuration) { state.withLock { $0 = configuration } }
 }

@@ -129,3 +129,23 @@ actor Reloader {
     report.removalsTried(outcome)
   }
 }
+
+/// The entry point of calls that request a reload. A reload runs to its end even if its caller is gone.
+final class ReloadEntrance: Sendable {
+  private let reloader = Mutex<Reloader?>(nil)
+  private let operations: Operations
+
+  init(operations: Operations) { self.operations = operations }
+
+  func serve(_ reloader: Reloader) { self.reloader.withLock { $0 = reloader } }
+
+  /// Reads the configuration and applies it.
+  func reload() async throws -> DaemonReload.Result {
+    guard let reloader = reloader.withLock({ $0 }) else { throw CancellationError() }
+    let outcome = Promise<DaemonReload.Result>()
+    operations.start {
+      do { outcome.resolve(.success(try await reloader.reload())) } catch { outcome.resolve(.failure(error)) }
+    }
+    return try await outcome.valueIgnoringCancellation()
+  }
+}

@@ -55,15 +55,10 @@ struct EdnaFrame {
   ) -> JSONObject {
     var content: JSONObject = ["type": .string(type), "clientId": .string(state.clientId)]
     content["appMarker"] = settings.appMarker.map(JSON.string)
-    content["data"] = data.map(Self.attributes)
+    content["data"] = data.map(EdnaState.attributes)
     for member in more.members { content[member.key] = member.value }
     var body: JSONObject = ["important": false, "content": .object(content)]
     body["deviceAddress"] = state.deviceAddress.map(JSON.string)
     return ["action": "sendMessage", "data": .object(body)]
-  }
-
-  /// Returns attributes as JSON, sorted by name.
-  static func attributes(_ data: [String: String]) -> JSON {
-    .object(JSONObject(data.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }))
   }
 }

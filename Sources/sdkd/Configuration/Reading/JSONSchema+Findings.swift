@@ -38,11 +38,6 @@ extension JSONSchema {
   }
 }
 
-extension String {
-  /// Returns the dotted path of a key in the table at this path; the empty path is the root.
-  func appending(key: String) -> String { isEmpty ? key : "\(self).\(key)" }
-}
-
 /// A mismatch between a value and its schema, worded for the author of the file.
 struct SchemaFinding: Sendable, Hashable {
   /// The key's dotted path.

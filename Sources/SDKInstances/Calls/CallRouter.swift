@@ -1,0 +1,54 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// The subject of a call: the instances whose earlier calls it waits for.
+public enum CallSubject: Sendable, Hashable {
+  /// The daemon as a whole.
+  case daemon
+  /// A single instance.
+  case instance(InstanceID)
+  /// Several instances.
+  case instances([InstanceID])
+
+  /// The instance, if it is one.
+  var instance: InstanceID? { if case .instance(let id) = self { id } else { nil } }
+
+  /// Every instance, once.
+  var all: [InstanceID] {
+    switch self {
+    case .daemon: return []
+    case .instance(let id): return [id]
+    case .instances(let ids):
+      var seen = Set<InstanceID>()
+      return ids.filter { seen.insert($0).inserted }
+    }
+  }
+}
+
+/// The routes of all methods.
+public typealias CallRouter = Router<CallContext, CallSubject>
+
+extension CallRouter {
+  /// Registers the handler of a method whose subject is the daemon as a whole.
+  mutating func register<M: SDKMethod>(
+    _ method: M.Type, handler: @escaping @Sendable (M.Params, CallContext) async throws -> M.Result
+  ) {
+    register(method, about: { _ in .daemon }, handler: handler)
+  }
+}
+
+/// A function that answers some calls of a method on the event loop, before their params are decoded. It must be quick
+/// and must not wait. It returns `nil` for calls that take the general path, such as those with invalid params.
+///
+/// The gateway checks nothing before it: a shortcut checks the caller's role and what else must hold.
+public typealias Shortcut = @Sendable (_ params: JSON?, ClientSession) -> ShortAnswer?
+
+/// The answer of a shortcut.
+public struct ShortAnswer: Sendable {
+  /// The result as JSON text.
+  var text: [UInt8]
+  /// The instance that the call is about.
+  var instance: InstanceID?
+  /// The credential in the result.
+  var issued: EndedCall.IssuedCredential?
+}

@@ -1,0 +1,35 @@
+public import SDKProtocol
+
+/// The wall clock and a source of random numbers, injected so that tests neither sleep nor depend on chance.
+public struct WallClock: Sendable {
+  /// Returns the current time.
+  public var now: @Sendable () -> Timestamp
+  /// Returns a random number from 0 to 1.
+  public var random: @Sendable () -> Double
+
+  /// A clock of these functions.
+  public init(
+    now: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
+  ) {
+    self.now = now
+    self.random = random
+  }
+
+  /// The clock of the machine.
+  public static let system = WallClock(now: { .now })
+}
+
+/// A clock that changes of the system time don't affect. Tests replace it.
+public struct MonotonicClock: Sendable {
+  /// Returns the time since the clock's fixed start.
+  public let now: @Sendable () -> Duration
+
+  /// A clock.
+  public init(now: @escaping @Sendable () -> Duration) { self.now = now }
+
+  /// The clock of the machine, which starts at the first use of this property.
+  public static let system: MonotonicClock = {
+    let start = ContinuousClock.now
+    return MonotonicClock { start.duration(to: .now) }
+  }()
+}

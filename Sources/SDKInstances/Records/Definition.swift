@@ -1,0 +1,95 @@
+public import DelegateBridge
+public import JSONRPC
+public import SDKProtocol
+
+/// The definition of an instance, as it was requested: kind, settings, provider, access. A wipe keeps it.
+public struct Definition: Sendable, Hashable, Codable {
+  /// The treatment of the vendor's session when the file of an instance is removed.
+  public enum OnRemove: String, Sendable, Codable, CaseIterable {
+    /// The instance is deleted, and the vendor's session expires by itself.
+    case delete
+    /// The vendor's session is ended before the instance is deleted.
+    case logout
+  }
+
+  /// The kind of SDK.
+  public var kind: KindName
+  /// Whether a file or a call made it.
+  public var source: Instance.Source
+  /// The uid that made it.
+  public var owner: UInt32
+  /// The create rule that let its maker create it, if that rule names a unit. The unit is then the owner, whatever its
+  /// uid.
+  public var ownerRule: AccessRule?
+  /// The kind's settings, as they were given.
+  public var settings: JSONObject
+  /// The token provider, as it was given; `nil` without one.
+  public var provider: JSONObject?
+  /// The access rules: which callers have which role.
+  public var access: AccessRules
+  /// The operator's labels.
+  public var labels: [String: String]
+  /// The treatment of the vendor's session when the instance's file is removed; `nil` means `delete`.
+  public var onRemove: OnRemove?
+
+  /// A definition with these parts.
+  public init(
+    kind: KindName, source: Instance.Source, owner: UInt32, ownerRule: AccessRule? = nil, settings: JSONObject,
+    provider: JSONObject? = nil, access: AccessRules = AccessRules(), labels: [String: String] = [:],
+    onRemove: OnRemove? = nil
+  ) {
+    self.kind = kind
+    self.source = source
+    self.owner = owner
+    self.ownerRule = ownerRule
+    self.settings = settings
+    self.provider = provider
+    self.access = access
+    self.labels = labels
+    self.onRemove = onRemove
+  }
+
+  /// Decodes a stored definition.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    kind = try container.decode(KindName.self, forKey: .kind)
+    source = try container.decode(Instance.Source.self, forKey: .source)
+    owner = try container.decode(UInt32.self, forKey: .owner)
+    ownerRule = try container.decodeIfPresent(AccessRule.self, forKey: .ownerRule)
+    settings = try container.decode(JSONObject.self, forKey: .settings)
+    provider = try container.decodeIfPresent(JSONObject.self, forKey: .provider)
+    access = try container.decode(StoredAccessRules.self, forKey: .access).rules
+    labels = try container.decode([String: String].self, forKey: .labels)
+    onRemove = try container.decodeIfPresent(OnRemove.self, forKey: .onRemove)
+  }
+
+  /// The uid in whose share of the running providers the instance counts; `nil` for an instance of a file, which has
+  /// its own.
+  public var providerOwner: UInt32? { source == .file ? nil : owner }
+
+  /// Returns the decoded provider; `nil` without one.
+  ///
+  /// - Throws: `invalidParams` with the member's path.
+  public func providerConfiguration() throws(RPCError) -> ProviderConfiguration? {
+    guard let provider else { return nil }
+    return try Settings.decode(ProviderConfiguration.self, from: provider, at: "provider")
+  }
+}
+
+/// Access rules as decoded from the store. Rules that a former version accepted and this one refuses match no caller,
+/// so they are dropped and the instance stays readable. Rules past the maximum per role are dropped too.
+struct StoredAccessRules: Decodable {
+  let rules: AccessRules
+
+  private enum CodingKeys: String, CodingKey { case observe, use, control }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    func read(_ key: CodingKeys) throws -> [AccessRule]? {
+      try container.decodeIfPresent([String].self, forKey: key).map {
+        Array($0.lazy.compactMap { AccessRule($0) }.prefix(AccessRules.maximumPerRole))
+      }
+    }
+    rules = AccessRules(observe: try read(.observe), use: try read(.use), control: try read(.control))
+  }
+}

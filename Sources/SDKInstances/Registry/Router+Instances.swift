@@ -1,0 +1,50 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// Params that name the instance that the call is about.
+public protocol InstanceParams {
+  /// The instance.
+  var instance: InstanceID { get }
+}
+
+extension CallRouter {
+  /// Registers the handler of a method on one instance. Role, existence and kind are checked before the handler runs.
+  public mutating func register<M: SDKMethod>(
+    on registry: InstanceRegistry, _ method: M.Type,
+    handler: @escaping @Sendable (M.Params, HostedInstance, CallContext) async throws -> M.Result
+  ) where M.Params: InstanceParams {
+    let bearsCredential = M.Result.self is any CredentialBearing.Type
+    register(M.self, about: { .instance($0.instance) }) { params, context in
+      let needed: Role = if case .role(let role) = M.access { role } else { .admin }
+      let (instance, role) = try registry.find(params.instance, for: context.peer, atLeast: needed)
+      var context = context
+      context.role = role
+      if let kind = M.kind, kind != instance.kind {
+        throw SDKError(
+          .state, .wrongKind, "\(M.name) is a method of \(kind), and \(instance.id) is of kind \(instance.kind).",
+          instance: instance.id)
+      }
+      let result = try await handler(params, instance, context)
+      if bearsCredential, let bearing = result as? any CredentialBearing, let tokenId = bearing.issued {
+        context.noteIssued(tokenId, service: bearing.issuedService)
+      }
+      return result
+    }
+  }
+}
+
+extension InstanceGet.Params: InstanceParams {}
+extension InstanceUpdate.Params: InstanceParams {}
+extension InstanceDelete.Params: InstanceParams {}
+extension InstanceCurrentUser.Params: InstanceParams {}
+extension SessionOpen.Params: InstanceParams {}
+extension TokenGet.Params: InstanceParams {}
+extension TokenRefresh.Params: InstanceParams {}
+extension TokenReject.Params: InstanceParams {}
+extension StorageGet.Params: InstanceParams {}
+extension StoragePut.Params: InstanceParams {}
+extension StorageDelete.Params: InstanceParams {}
+extension StorageList.Params: InstanceParams {}
+extension PushRegister.Params: InstanceParams {}
+extension PushUnregister.Params: InstanceParams {}
+extension PushList.Params: InstanceParams {}

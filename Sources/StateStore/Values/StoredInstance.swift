@@ -1,0 +1,115 @@
+public import JSONRPC
+public import SDKProtocol
+
+/// An instance as stored.
+public struct StoredInstance: Sendable, Hashable {
+  public var uuid: InstanceUUID
+  public var id: InstanceID
+  public var createdAt: Timestamp
+  /// Kind, source, settings, provider, access, labels and owner: the data that a wipe keeps. Sealed.
+  public var definition: JSON
+  /// User, credential and the kind's own state: data that a wipe destroys. Sealed.
+  public var identity: JSON?
+  /// A number that every login, logout, identity change and wipe raises.
+  public var epoch: UInt64
+  /// A number that every wipe raises.
+  public var storageEpoch: UInt64
+  /// The push registrations, sorted by ID. A wipe destroys them.
+  public var pushes: [StoredPush]
+  /// The outbox entries, sorted by ID. A wipe keeps them.
+  public var outbox: [StoredOutboxEntry]
+
+  /// Creates an instance.
+  public init(
+    uuid: InstanceUUID, id: InstanceID, createdAt: Timestamp, definition: JSON, identity: JSON? = nil,
+    epoch: UInt64 = 0, storageEpoch: UInt64 = 0, pushes: [StoredPush] = [], outbox: [StoredOutboxEntry] = []
+  ) {
+    self.uuid = uuid
+    self.id = id
+    self.createdAt = createdAt
+    self.definition = definition
+    self.identity = identity
+    self.epoch = epoch
+    self.storageEpoch = storageEpoch
+    self.pushes = pushes
+    self.outbox = outbox
+  }
+}
+
+extension StoredInstance {
+  /// The storage epoch in the form that clients see. It never repeats, even when an instance is deleted and created
+  /// again under its old name.
+  public var clientStorageEpoch: String { uuid.clientStorageEpoch(storageEpoch) }
+}
+
+/// A push registration as stored, part of its instance. It is sealed under the instance's data key and destroyed by a
+/// wipe.
+public struct StoredPush: Sendable, Hashable {
+  /// The maximum number of registrations for one instance.
+  public static let maximumCount = 64
+
+  /// The ID under which the registration is written and deleted.
+  public var id: String
+  /// The content of the registration. Sealed.
+  public var value: JSON
+
+  /// Creates a push registration.
+  public init(id: String, value: JSON) {
+    self.id = id
+    self.value = value
+  }
+}
+
+/// A pending delivery to the vendor, which outlives a wipe of its instance (`rows.md`, R3). It is sealed under a
+/// key of its own, which is destroyed when the entry is deleted.
+public struct StoredOutboxEntry: Sendable, Hashable {
+  /// The maximum number of entries for one instance.
+  public static let maximumCount = 256
+
+  /// The ID under which the entry is written and deleted.
+  public var id: String
+  /// The action to perform, with the credential that it needs. Sealed.
+  public var value: JSON
+  /// The time at which the delivery is abandoned. The store keeps it in clear and does not act on it.
+  public var deadline: Timestamp
+
+  /// Creates an entry.
+  public init(id: String, value: JSON, deadline: Timestamp) {
+    self.id = id
+    self.value = value
+    self.deadline = deadline
+  }
+}
+
+/// The permanent ID of an instance. A new instance with the same name has another one.
+public struct InstanceUUID: Sendable, Hashable, CustomStringConvertible {
+  /// The UUID as text in lower case.
+  public let description: String
+
+  /// Creates the ID from the text of a UUID, without checking it.
+  public init(_ text: String) { description = text }
+
+  /// The key of the losses of all deleted instances without events, in ``EventPage/lost``.
+  public static let anyDeleted = InstanceUUID("")
+}
+
+extension InstanceUUID {
+  /// Returns a storage epoch in the form that clients see: the first eight digits of the UUID, a hyphen and the number.
+  public func clientStorageEpoch(_ epoch: UInt64) -> String { "\(description.prefix(8))-\(epoch)" }
+
+  /// Returns a new random UUID (version 4).
+  public static func random() -> InstanceUUID {
+    var generator = SystemRandomNumberGenerator()
+    var bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    bytes[6] = bytes[6] & 0x0F | 0x40
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    let digits = Array("0123456789abcdef")
+    var text = ""
+    for (index, byte) in bytes.enumerated() {
+      if [4, 6, 8, 10].contains(index) { text.append("-") }
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return InstanceUUID(text)
+  }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+
+/// A verb of `sdkctl`: its arguments and its action.
+protocol Verb: AsyncParsableCommand {
+  /// The options that all verbs have.
+  var global: GlobalOptions { get }
+  /// Whether the verb is about this machine, its files or its users, and so can't be run with `--host`.
+  var isLocal: Bool { get }
+  /// Runs the verb.
+  ///
+  /// - Throws: `SDKClientError`, `CommandFailure`, `BrokenPipe`.
+  func run(in context: CommandContext) async throws
+}
+
+extension Verb {
+  /// `false` by default: most verbs make calls.
+  var isLocal: Bool { false }
+}
+
+extension CommandConfiguration {
+  /// The heading of the examples in a discussion. `HelpPage` and the manual's generator print what follows unchanged.
+  static let examplesHeading = "Examples:"
+
+  /// Creates the configuration of a verb with examples: command lines, and comments that start with `#`.
+  init(verb: String, abstract: String, discussion: String = "", examples: [String]) {
+    let block = ([Self.examplesHeading] + examples.map { "  \($0)" }).joined(separator: "\n")
+    self.init(
+      commandName: verb, abstract: abstract, discussion: discussion.isEmpty ? block : "\(discussion)\n\n\(block)")
+  }
+}

@@ -1,0 +1,50 @@
+/// Durations for people.
+enum Elapsed {
+  /// Returns a duration in its two largest units, such as `250 ms`, `42 s`, `5 min`, `3 h 20 min`, `12 d 4 h`.
+  static func text(seconds: Double) -> String {
+    guard seconds.isFinite, abs(seconds) < 1e12 else { return "?" }
+    if seconds < 0 { return "-" + text(seconds: -seconds) }
+    if seconds < 1 { return "\(Int(seconds * 1000)) ms" }
+    let whole = Int(seconds)
+    func join(_ large: String, _ small: Int, _ unit: String) -> String {
+      small == 0 ? large : "\(large) \(small) \(unit)"
+    }
+    switch whole {
+    case ..<60: return "\(whole) s"
+    case ..<3600: return join("\(whole / 60) min", whole < 600 ? whole % 60 : 0, "s")
+    case ..<86_400: return join("\(whole / 3600) h", whole / 60 % 60, "min")
+    default: return join("\(whole / 86_400) d", whole / 3600 % 24, "h")
+    }
+  }
+}
+
+/// Numbers for people: short, and never longer than six characters before the unit.
+enum Figure {
+  /// Returns a rate or a count, such as `0`, `0.4`, `12`, `1530`.
+  static func number(_ value: Double) -> String {
+    guard value.isFinite else { return "?" }
+    if abs(value) >= 9.95 { return whole(value) }
+    let tenths = (value * 10).rounded()
+    if tenths == 0, value > 0 { return "<0.1" }
+    let (units, rest) = (
+      whole((tenths / 10).rounded(.towardZero)), whole(abs(tenths).truncatingRemainder(dividingBy: 10))
+    )
+    return rest == "0" ? units : "\(units).\(rest)"
+  }
+
+  /// Returns a latency, such as `12 µs`, `1.5 ms`, `2 s`; `-` for none.
+  static func latency(_ seconds: Double?) -> String {
+    guard let seconds, seconds.isFinite, seconds >= 0 else { return "-" }
+    if seconds < 0.001 { return "\(number(seconds * 1_000_000)) µs" }
+    if seconds < 1 { return "\(number(seconds * 1000)) ms" }
+    return "\(number(seconds)) s"
+  }
+
+  /// Returns an amount of memory, such as `34 MiB`.
+  static func bytes(_ value: Double) -> String {
+    let mebibyte = 1_048_576.0
+    return value < mebibyte ? "\(number(value / 1024)) KiB" : "\(number(value / mebibyte)) MiB"
+  }
+
+  private static func whole(_ value: Double) -> String { Int64(exactly: value.rounded()).map(String.init) ?? "?" }
+}

@@ -1,0 +1,145 @@
+import CLinux
+import DelegateBridge
+import Glibc
+import JSONRPC
+import JSONRPCTransport
+import Logging
+import NIOPosix
+import SDKInstances
+import SDKKinds
+import SDKProtocol
+import ServiceLifecycle
+import StateStore
+import Systemd
+
+/// The whole daemon: assembles its parts, runs it, and reports its end.
+struct Daemon {
+  let paths: DaemonPaths
+
+  /// `EX_USAGE`: systemd passed sockets that can't be used.
+  private static let exitUsage: Int32 = 64
+  /// `EX_TEMPFAIL`: another daemon holds the socket or the state.
+  private static let exitTaken: Int32 = 75
+  /// `EX_NOPERM`: the socket belongs to another user.
+  private static let exitForeign: Int32 = 77
+  private static let exitFailed: Int32 = 1
+
+  /// Runs until a signal requests the end.
+  ///
+  /// - Returns: the exit status.
+  func run() async -> Int32 {
+    // Ignored until `HangupService` handles it: an early reload must not end the daemon.
+    signal(SIGHUP, SIG_IGN)
+    let notifier = Notifier()
+    let output = LogOutput.detect()
+    let passed: ActivatedSockets.Passed
+    do {
+      passed = try ActivatedSockets.take(where: Self.isControlSocket)
+      if passed.sockets.count > 1 { throw ActivationError.tooMany(count: passed.sockets.count) }
+    } catch {
+      return fail("The sockets that systemd passed can't be used: \(error)", status: Self.exitUsage)
+    }
+    let loaded = paths.load()
+    let writer: LogWriter
+    do { writer = try LogSystem.bootstrap(level: loaded.configuration.logLevel, output: output) } catch {
+      return fail("The log can't be set up: \(error)")
+    }
+    defer { _ = writer.flush(deadline: .now + .seconds(2)) }
+    let logger = Logger(label: "sdkd")
+    let meters = Meters()
+    meters.collect(from: writer)
+    for refused in passed.refused { logger.warning("\(refused)") }
+
+    if paths.isService, loaded.configuration.sameUid {
+      logger.warning(
+        """
+        [bridge] same_uid is on: a provider with command runs with this daemon's user, and so could read the state \
+        and secrets of every instance. A provider with unit has a user of its own.
+        """)
+    }
+
+    let listener: Listener
+    do throws(ListenerError) {
+      if let socket = passed.sockets.first {
+        listener = try Listener(descriptor: socket.fileDescriptor)
+      } else {
+        listener = try bind()
+      }
+    } catch {
+      let status =
+        switch error {
+        case .inUse: Self.exitTaken
+        case .foreignSocket: Self.exitForeign
+        default: Self.exitFailed
+        }
+      return fail("\(error)", status: status)
+    }
+    let socketFile = socketFile(passed.sockets.first, logger)
+    let opened: OpenedState
+    do {
+      opened = try await OpenedState.open(paths, loaded.configuration, logger) { meters.store.count($0) }
+    } catch {
+      return fail(
+        "The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.",
+        status: Self.exitTaken)
+    }
+    // The listener does not run yet, so its socket is still open.
+    let socket = passed.sockets.first
+    let restart = opened.heals ? ProgramRestart(socket: socket?.fileDescriptor, name: socket?.name ?? "") : nil
+    do {
+      try await Composition(
+        paths: paths, loaded: loaded, listener: listener, opened: opened, notifier: notifier, logger: logger,
+        audit: AuditTrail { writer.write(AuditLog.logRecord($0)) }, meters: meters, log: writer,
+        saysReady: Self.saysReady(output), restart: restart, socketFile: socketFile
+      ).serve()
+      // Otherwise systemctl status would show the last status of this run until the next start.
+      notifier.status("")
+      return 0
+    } catch {
+      logger.critical("The daemon ended: \(error)", metadata: ["messageID": "\(JournalMessage.daemonFailed.id)"])
+      return Self.exitFailed
+    }
+  }
+
+  private func socketFile(_ socket: ActivatedSocket?, _ logger: Logger) -> ControlSocketFile? {
+    guard let socket else { return ControlSocketFile(paths.socket, remedy: "Restart the daemon.", logger: logger) }
+    let unit = socket.name == ActivatedSockets.unnamed ? "sdkd.socket" : socket.name
+    let remedy = "Run: systemctl \(paths.isUserDaemon ? "--user " : "")restart \(unit)"
+    return socket.path.flatMap { ControlSocketFile($0, remedy: remedy, logger: logger) }
+  }
+
+  /// Returns whether a descriptor's name in systemd is that of the control socket: the name of its unit, or none.
+  static func isControlSocket(_ name: String) -> Bool {
+    name == "sdkd.socket" || name.hasPrefix("sdkd@") && name.hasSuffix(".socket") || name == ActivatedSockets.unnamed
+  }
+
+  /// Returns whether to write `sdkd: ready` to standard error, which is read by the user when the daemon is started by
+  /// hand.
+  private static func saysReady(_ output: LogOutput) -> Bool {
+    if case .standardError = output { true } else { false }
+  }
+
+  /// Creates the control socket for a daemon started by hand, and its directory if that is missing.
+  private func bind() throws(ListenerError) -> Listener {
+    Directories.make(Directories.parent(of: paths.socket), mode: paths.isUserDaemon ? 0o700 : 0o755)
+    return try Listener.bind(path: paths.socket, mode: 0o666)
+  }
+
+  /// Reports a failure to the journal and to `systemctl status`.
+  private func fail(_ message: String, status: Int32 = exitFailed) -> Int32 {
+    StandardError.write("sdkd: \(message)")
+    Notifier().status(message)
+    return status
+  }
+}
+
+/// The path of audit records into the log. They bypass the log level; the log's own thread writes them.
+enum AuditLog {
+  /// Converts an audit record to a log record.
+  static func logRecord(_ record: AuditRecord) -> LogRecord {
+    var metadata: [String: String] = [:]
+    for (field, value) in record.fields { metadata[field.rawValue] = value }
+    metadata[AuditField.record.rawValue] = record.kind.rawValue
+    return LogRecord(audit: record.message, messageID: record.kind.messageID, metadata: metadata)
+  }
+}
