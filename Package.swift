@@ -45,13 +45,14 @@ extension Target.Dependency {
 /// A module and, where it has one, its test target of the same name.
 func module(
   _ name: String, _ dependencies: [Target.Dependency] = [], executable: Bool = false,
-  tests: [Target.Dependency]? = nil, resources: [Resource] = []
+  tests: [Target.Dependency]? = nil, resources: [Resource] = [], linker: [LinkerSetting] = []
 ) -> [Target] {
   // The fuzzer links the programs as libraries, so their entry points must not be called `main`.
   let entry = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "\(name)_main"]
   let target: Target =
     executable && !fuzzing
-    ? .executableTarget(name: name, dependencies: dependencies, exclude: ["README.md"], swiftSettings: settings)
+    ? .executableTarget(
+      name: name, dependencies: dependencies, exclude: ["README.md"], swiftSettings: settings, linkerSettings: linker)
     : .target(
       name: name, dependencies: dependencies, exclude: ["README.md"],
       swiftSettings: settings + (executable ? [.unsafeFlags(entry)] : []))
@@ -191,7 +192,9 @@ let package = Package(
       executable: true,
       tests: [
         "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", "OpenMetrics", .arguments,
-      ])
+      ],
+      // Each start of the program would look through all exported symbols.
+      linker: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))])
     + module(
       "fleet-simulation", ["SDKInstances", "DelegateBridge", "SDKProtocol", .heap, .arguments], executable: true,
       tests: [])
