@@ -150,7 +150,7 @@ public final class SQLiteStateStore: StateStore {
     let read = try await reader.read { db in
       EventRow.open(try EventLog.events(after: position, limit: limit, db), vault: vault)
     }
-    report(damaged: read.damaged)
+    report(damaged: read.damaged.count)
     return read.events
   }
 
@@ -161,12 +161,14 @@ public final class SQLiteStateStore: StateStore {
     let (page, damaged) = try await reader.read { db in
       let found = try EventSearch.next(after: position, limit: limit, of: instances, db)
       let (events, damaged) = EventRow.open(found.rows, vault: vault)
-      let page = EventPage(
+      var page = EventPage(
         events: events, reached: found.reached, newest: try EventLog.newest(db),
         lost: try EventLog.lost(after: position, db))
+      // A damaged row does not tell for certain which instance its event was of.
+      if let last = damaged.max() { page.lost[.anyDeleted] = max(page.lost[.anyDeleted] ?? 0, last) }
       return (page, damaged)
     }
-    report(damaged: damaged)
+    report(damaged: damaged.count)
     return page
   }
 

@@ -162,6 +162,8 @@ import Testing
     try raw.close()
     let again = try await open(directory)
     #expect(try await again.events(after: 0, limit: 10).map(\.position) == [1, 3])
+    let page = try await again.eventPage(after: 0, limit: 10, of: [sample.uuid])
+    #expect(page.events.map(\.position) == [1, 3] && page.lost == [.anyDeleted: 2], "a reader sees a gap")
     await again.close()
   }
 

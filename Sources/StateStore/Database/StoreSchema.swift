@@ -130,12 +130,15 @@ enum StoreSchema {
 
   /// Checks the whole database for damage, and its tables, indexes, triggers and views with `compare`. A foreign
   /// trigger or view would change what the daemon reads and writes.
+  ///
+  /// `integrity_check` takes twice as long as `quick_check`, 1 ms for each 500 KiB. It also finds a row that its index
+  /// does not lead to, which would seem not to be there.
   static func check(_ db: Database) throws {
     try compare(db)
-    let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(5)")
+    let findings = try String.fetchAll(db, sql: "PRAGMA integrity_check(5)")
     guard findings != ["ok"] else { return }
     let lines = findings.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }
-    throw StoreOpenError.corrupt(lines.first.map(String.init) ?? "quick_check finds damage")
+    throw StoreOpenError.corrupt(lines.first.map(String.init) ?? "integrity_check finds damage")
   }
 
   /// Throws `corrupt` unless the database has exactly the tables, indexes, triggers and views of its version.

@@ -67,9 +67,16 @@ enum EventRow {
       audience: head["audience"])
   }
 
-  /// Returns the events of the rows that open, and the number of rows that do not.
-  static func open(_ rows: [Row], vault: Vault) -> (events: [StoredEvent], damaged: Int) {
-    let events = rows.compactMap { open($0, vault: vault) }
-    return (events, rows.count - events.count)
+  /// Returns the events of the rows that open, and the positions of the rows that do not.
+  static func open(_ rows: [Row], vault: Vault) -> (events: [StoredEvent], damaged: [UInt64]) {
+    var found: (events: [StoredEvent], damaged: [UInt64]) = ([], [])
+    for row in rows {
+      if let event = open(row, vault: vault) {
+        found.events.append(event)
+      } else {
+        found.damaged.append(row.unsigned(0) ?? 0)
+      }
+    }
+    return found
   }
 }

@@ -38,12 +38,13 @@ public struct EventPage: Sendable, Hashable {
   /// The events, oldest first.
   public var events: [StoredEvent]
   /// The position up to which the log was searched. Events up to it that are missing in the page were not requested or
-  /// do not open.
+  /// are damaged.
   public var reached: UInt64
   /// The newest position ever assigned.
   public var newest: UInt64
   /// The instances that lost events after the requested position, each with the newest position that retention has
-  /// removed. ``InstanceUUID/anyDeleted`` stands for deleted instances of which no event is left.
+  /// removed. ``InstanceUUID/anyDeleted`` stands for deleted instances of which no event is left, and for the events of
+  /// the page that are damaged.
   public var lost: [InstanceUUID: UInt64]
 
   /// Creates a page.
