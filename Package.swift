@@ -35,7 +35,6 @@ extension Target.Dependency {
   static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
   static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
   static let jwt = product(name: "JWTKit", package: "jwt-kit")
-  static let toml = product(name: "TOMLKit", package: "TOMLKit")
   static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
   static let subprocess = product(name: "Subprocess", package: "swift-subprocess")
   static let system = product(name: "SystemPackage", package: "swift-system")
@@ -117,7 +116,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
     .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
-    .package(url: "https://github.com/LebJe/TOMLKit.git", from: "0.6.0"),
     .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.0"),
     .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -177,7 +175,7 @@ let package = Package(
       "sdkd",
       [
         "Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKInstances", "SDKKinds", "StateStore",
-        "DelegateBridge", "Systemd", "CLinux", "Linux", "OpenMetrics", .coreMetrics, .toml, .lifecycle, .unixSignals,
+        "DelegateBridge", "Systemd", "CLinux", "Linux", "OpenMetrics", .coreMetrics, .lifecycle, .unixSignals,
         .arguments, .logging, .nioCore, .nioHTTP1, .nioPosix,
       ], executable: true,
       tests: [

@@ -124,8 +124,11 @@ struct TOMLDocumentTests {
   }
 
   @Test func `A number beyond the largest is refused`() throws {
-    #expect(throws: TOMLSyntaxProblem.self) { try document("a = 1e999") }
-    #expect(throws: TOMLSyntaxProblem.self) { try document("a = 9223372036854775808") }
+    for number in ["1e999", "9223372036854775808"] {
+      #expect(throws: TOMLSyntaxProblem(line: 1, message: "This number is too large.")) {
+        try document("a = \(number)")
+      }
+    }
     #expect(throws: TOMLSyntaxProblem.self) { try document("a = \(String(repeating: "9", count: 4000))") }
   }
 
@@ -136,7 +139,6 @@ struct TOMLDocumentTests {
     ("1.2.3", false), ("+", false), ("--1", false), ("1-2", false),
   ])
   func `Numbers are those of TOML`(word: String, isRight: Bool) throws {
-    #expect((TOMLWord(ArraySlice(word.utf8)) == .right) == isRight)
     #expect(((try? document("a = \(word)")) != nil) == isRight)
   }
 
@@ -146,8 +148,12 @@ struct TOMLDocumentTests {
     ("a = {b = 1\n}", "} is expected or a comma"), ("a = 'b", "not closed"), ("a = \"\"\"b\"\"", "not closed"),
     ("a = \"\\q\"", "A backslash stands before"), ("a = \"\\ud800\"", "A Unicode escape"),
     ("a = \"\\u12\"", "A Unicode"),
-    ("a = 1 b = 2", "Something follows"), ("[a] b = 2", "Something follows"), ("a = 1\na = 2", "cannot redefine"),
-    ("a = {b = 1,}", "dangling comma"), ("a = \"\u{7}\"", "control character"), ("[a.b]\n[a]\nb.c = 1", "redefine"),
+    ("a = 1 b = 2", "Something follows"), ("[a] b = 2", "Something follows"), ("a = 1\na = 2", "a is defined twice"),
+    ("a = {b = 1,}", "No comma may stand"), ("a = \"\u{7}\"", "control character"),
+    ("[a.b]\n[a]\nb.c = 1", "a.b is defined already"),
+    ("a.b = 1\n[a]", "a is defined twice"), ("a = 1\n[a.b]", "a is a value already"),
+    ("a = {}\na.b = 1", "a is defined already"),
+    ("[[a]]\n[a]", "a is defined twice"), ("a = 1\r", "Something follows"), ("# \u{7F}", "in a comment"),
   ])
   func `What is no TOML is said`(text: String, words: String) throws {
     let problem = #expect(throws: TOMLSyntaxProblem.self) { try document(text) }

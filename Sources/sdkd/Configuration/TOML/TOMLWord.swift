@@ -1,11 +1,15 @@
-/// The classification of a value without quotes and brackets.
+import JSONRPC
+
+/// A value without quotes and brackets.
 enum TOMLWord: Equatable {
   /// `true`, `false` or a number.
-  case right
+  case value(JSON)
   /// A date or a time, or the start of one.
   case date
   /// An infinity or not-a-number.
   case infinite
+  /// A number that neither 64 bits nor a finite `Double` can hold.
+  case tooLarge
   /// A word that is invalid in TOML.
   case wrong
 
@@ -16,18 +20,28 @@ enum TOMLWord: Equatable {
     let text = String(decoding: word, as: UTF8.self)
     let unsigned = text.first == "+" || text.first == "-" ? text.dropFirst() : text[...]
     if text == "true" || text == "false" {
-      self = .right
+      self = .value(.bool(text == "true"))
     } else if unsigned == "inf" || unsigned == "nan" {
       self = .infinite
     } else if text.utf8.count > Self.maximumBytes {
       self = .wrong
     } else if Self.isInteger(text) || Self.isDecimal(unsigned) {
-      self = .right
+      self = Self.number(text).map(TOMLWord.value) ?? .tooLarge
     } else if text.first?.isNumber == true, text.contains(":") || text.dropFirst(4).first == "-" {
       self = .date
     } else {
       self = .wrong
     }
+  }
+
+  /// Returns the value of a valid number; `nil` if it is too large.
+  private static func number(_ text: String) -> JSON? {
+    let digits = text.filter { $0 != "_" }
+    let radix = ["0x": 16, "0o": 8, "0b": 2][digits.prefix(2)]
+    if let radix { return Int(digits.dropFirst(2), radix: radix).map { JSON($0) } }
+    if !digits.contains(where: { ".eE".contains($0) }) { return Int(digits).map { JSON($0) } }
+    guard let number = Double(digits), number.isFinite else { return nil }
+    return JSON(number)
   }
 
   /// Returns whether the text is an integer with a prefix, `0x`, `0o` or `0b`; such numbers have no sign.

@@ -1,26 +1,35 @@
-extension TOMLScanner {
-  /// Scans a string of one of the four kinds.
-  ///
-  /// - Returns: its content, except line endings that long strings omit.
+extension TOMLParser {
+  /// Parses a string of one of the four kinds.
   mutating func string(allowsLines: Bool) throws(TOMLSyntaxProblem) -> [UInt8] {
     let start = line
     guard let quote = peek else { throw problem("A string is expected.") }
     let isLong = allowsLines && follows([quote, quote, quote])
     let ending = [UInt8](repeating: quote, count: isLong ? 3 : 1)
     position += ending.count
+    if isLong { skipLineEnding() }
     var content: [UInt8] = []
     while let byte = peek {
       if byte == quote, follows(ending) {
         position += ending.count
         // Up to two quotes may come right before the three that end a long string.
-        for _ in 0..<2 where isLong && peek == quote { position += 1 }
+        for _ in 0..<2 where isLong && peek == quote {
+          position += 1
+          content.append(quote)
+        }
         return content
       }
-      if byte == 0x0A {
-        guard isLong else { break }
+      if isLong, followsLineEnding {
         line += 1
+        if byte == 0x0D {
+          content.append(byte)
+          position += 1
+        }
+        content.append(0x0A)
+        position += 1
+        continue
       }
-      guard byte != 0 else { throw problem("A NUL character can't stand in a configuration.") }
+      if byte == 0x0A { break }
+      guard !Self.isControl(byte) else { throw problem("A control character stands in a string; write it as \\u00XX.") }
       position += 1
       if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
         content += try escaped(endsLines: isLong)
@@ -31,13 +40,15 @@ extension TOMLScanner {
     throw TOMLSyntaxProblem(line: start, message: "A string that begins here is not closed.")
   }
 
-  /// Scans the escape sequence after a backslash and returns its bytes.
+  /// Parses the escape sequence after a backslash and returns its bytes.
   private mutating func escaped(endsLines: Bool) throws(TOMLSyntaxProblem) -> [UInt8] {
     let start = position
     if endsLines {
-      // The caller counts the line ending itself.
-      while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0D { position += 1 }
-      if peek == 0x0A { return [] }
+      skipSpaces()
+      if followsLineEnding {
+        while peek == 0x20 || peek == 0x09 || followsLineEnding { if !skipLineEnding() { position += 1 } }
+        return []
+      }
       position = start
     }
     guard let byte = peek else { return [] }
@@ -62,19 +73,34 @@ extension TOMLScanner {
     guard text.count == digits, text.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
       let number = UInt32(String(decoding: text, as: UTF8.self), radix: 16), let scalar = Unicode.Scalar(number)
     else { throw problem("A Unicode escape has \(digits) hexadecimal digits of a character.") }
-    // The parser's strings end at a NUL, so a value would be truncated silently.
+    // Paths and arguments of system calls end at a NUL, so such a value would be truncated silently.
     guard number != 0 else { throw problem("A NUL character can't stand in a configuration.") }
     position += digits
     return Array(String(scalar).utf8)
   }
 }
 
-extension TOMLScanner {
+extension TOMLParser {
   /// The next byte; `nil` at the end.
   var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   /// Returns whether these bytes come next.
   func follows(_ expected: [UInt8]) -> Bool { bytes[position...].starts(with: expected) }
+
+  /// Whether a line feed comes next, or a carriage return with a line feed.
+  var followsLineEnding: Bool { peek == 0x0A || follows([0x0D, 0x0A]) }
+
+  /// Skips a line ending if it comes next. Returns whether it did.
+  @discardableResult
+  mutating func skipLineEnding() -> Bool {
+    guard followsLineEnding else { return false }
+    position += peek == 0x0D ? 2 : 1
+    line += 1
+    return true
+  }
+
+  /// Returns whether a byte is a control character other than a tab.
+  static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
 
   /// Consumes a character if it comes next. Returns whether it did.
   mutating func take(_ character: Unicode.Scalar) -> Bool {
@@ -92,17 +118,24 @@ extension TOMLScanner {
     while let byte = peek, byte == 0x20 || byte == 0x09 { position += 1 }
   }
 
-  /// Skips spaces, carriage returns and comments; line feeds too if `andLines` is true.
-  mutating func skipBlanks(andLines: Bool) {
+  /// Skips spaces and comments, and the carriage return before a line feed. Skips line endings too if `andLines` is
+  /// true.
+  mutating func skipBlanks(andLines: Bool) throws(TOMLSyntaxProblem) {
     while let byte = peek {
       switch byte {
-      case 0x20, 0x09, 0x0D: position += 1
-      case UInt8(ascii: "#"): position = bytes[position...].firstIndex(of: 0x0A) ?? bytes.count
-      case 0x0A where andLines:
-        position += 1
-        line += 1
+      case 0x20, 0x09: position += 1
+      case UInt8(ascii: "#"): try skipComment()
+      case 0x0D where follows([0x0D, 0x0A]): position += 1
+      case 0x0A where andLines: skipLineEnding()
       default: return
       }
+    }
+  }
+
+  private mutating func skipComment() throws(TOMLSyntaxProblem) {
+    while let byte = peek, !followsLineEnding {
+      guard !Self.isControl(byte) else { throw problem("A control character stands in a comment.") }
+      position += 1
     }
   }
 
