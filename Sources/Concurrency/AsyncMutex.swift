@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import Synchronization
 
-/// A mutex that tasks wait for without blocking a thread, in the order of their arrival.
+/// A mutex for tasks. Waiting tasks block no thread, and get the lock in the order of their calls.
 ///
 /// Cancelling a task does not end its wait.
 public final class AsyncMutex: Sendable {
@@ -9,7 +9,7 @@ public final class AsyncMutex: Sendable {
     var isLocked = false
     var waiters: Deque<CheckedContinuation<Void, Never>> = []
 
-    /// Locks the mutex if it is free. Returns whether it was.
+    /// Locks the mutex if it is unlocked. Returns whether this call locked it.
     mutating func take() -> Bool {
       defer { isLocked = true }
       return !isLocked
@@ -18,13 +18,13 @@ public final class AsyncMutex: Sendable {
 
   private let state = Mutex(State())
 
-  /// An unlocked mutex.
+  /// Creates an unlocked mutex.
   public init() {}
 
   /// Whether the mutex is locked.
   public var isLocked: Bool { state.withLock { $0.isLocked } }
 
-  /// Waits until the mutex is free, and locks it. Other callers wait until ``unlock()``.
+  /// Waits until the mutex is unlocked, and locks it. Later callers wait until ``unlock()`` is called.
   public func lock() async {
     if state.withLock({ $0.take() }) { return }
     await withCheckedContinuation { continuation in
@@ -37,7 +37,7 @@ public final class AsyncMutex: Sendable {
     }
   }
 
-  /// Hands the mutex to the task that has waited longest, or frees it.
+  /// Passes the lock to the task that has waited longest, or unlocks the mutex if none waits.
   public func unlock() {
     let next = state.withLock { state in
       let next = state.waiters.popFirst()

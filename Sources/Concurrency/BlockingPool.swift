@@ -2,27 +2,30 @@ internal import DequeModule
 public import Linux
 internal import Synchronization
 
-/// Threads for work that blocks in system calls, so that it occupies no thread of Swift's pool or of an event loop.
+/// A pool of threads for work that blocks in system calls, so that the work occupies no thread of Swift's pool or of an
+/// event loop.
 ///
 /// A thread starts when there is work for it, and ends when there is none. Work that hangs occupies one thread.
 public final class BlockingPool: Sendable {
-  /// Work for a thread. It gets an error instead of a thread if none can be started.
+  /// A unit of work. Its parameter is `nil` on a thread of the pool. It is the error if no thread could be started.
   public typealias Work = @Sendable (SystemCallError?) -> Void
-  /// Starts a thread with a body.
+  /// A function that starts a thread, which runs the given body.
   typealias Start = @Sendable (@escaping @Sendable () -> Void) throws(SystemCallError) -> Void
 
   private struct State {
     var threads = 0
     var work: Deque<Work> = []
 
-    /// Returns the next work for a thread. `nil` ends the thread, which is counted under the same lock.
+    /// Removes and returns the next queued work. Returns `nil` if the queue is empty; the calling thread is then
+    /// uncounted and must end.
     mutating func next() -> Work? {
       let next = work.popFirst()
       if next == nil { threads -= 1 }
       return next
     }
 
-    /// Counts a thread as ended that could not be started. Returns the work that no other thread will do.
+    /// Uncounts a thread that could not be started. If no thread is left, removes all queued work and returns it;
+    /// otherwise returns an empty queue.
     mutating func remainsOfThread() -> Deque<Work> {
       threads -= 1
       guard threads == 0 else { return [] }
@@ -35,7 +38,7 @@ public final class BlockingPool: Sendable {
   private let start: Start
   private let state = Mutex(State())
 
-  /// A pool of up to `maximum` threads with a name of at most 15 bytes.
+  /// Creates a pool of at most `maximum` threads. Each thread gets the name `name`, of at most 15 bytes.
   public convenience init(name: String, maximum: Int) {
     self.init(maximum: maximum) { body throws(SystemCallError) in try SystemThread.start(name: name, body: body) }
   }
@@ -45,9 +48,9 @@ public final class BlockingPool: Sendable {
     self.start = start
   }
 
-  /// Queues work, which begins in the order of the calls.
+  /// Queues work. Queued work begins in the order of the calls.
   ///
-  /// - Parameter work: gets an error, on the calling thread, if the pool has no thread and none can be started.
+  /// - Parameter work: called on the calling thread, with an error, if the pool has no thread and none can be started.
   public func submit(_ work: @escaping Work) {
     let isNeeded = state.withLock { state in
       state.work.append(work)
@@ -61,9 +64,10 @@ public final class BlockingPool: Sendable {
     }
   }
 
-  /// Runs work that blocks and returns its value. Cancelling the task does not end it.
+  /// Runs blocking work on a thread of the pool and returns its value. Cancelling the calling task does not end the
+  /// work.
   ///
-  /// - Throws: what the work throws; `SystemCallError` if there is no thread for it.
+  /// - Throws: the error of the work; `SystemCallError` if no thread could be started.
   public func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       submit { error in
@@ -72,7 +76,7 @@ public final class BlockingPool: Sendable {
     }
   }
 
-  /// Works until the queue is empty; the body of a thread.
+  /// Runs queued work until the queue is empty. This is the body of each thread.
   private func run() {
     while let work = state.withLock({ $0.next() }) { work(nil) }
   }

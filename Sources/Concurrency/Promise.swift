@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A result that comes once, and for which any number of tasks wait.
+/// A result that is set at most once, and that any number of tasks can wait for.
 public final class Promise<Value: Sendable>: Sendable {
   private struct State {
     var result: Result<Value, any Error>?
@@ -15,12 +15,12 @@ public final class Promise<Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// A promise without a result yet.
+  /// Creates a promise without a result.
   public init() {}
 
-  /// Gives the result to everybody who waits and will wait. The first one counts.
+  /// Sets the result and resumes all waiting tasks. Has no effect if the promise has a result already.
   ///
-  /// - Returns: whether this was the first.
+  /// - Returns: whether this call set the result.
   @discardableResult
   public func resolve(_ result: Result<Value, any Error>) -> Bool {
     let waiters = state.withLock { state -> [CheckedContinuation<Value, any Error>]? in
@@ -33,12 +33,12 @@ public final class Promise<Value: Sendable>: Sendable {
     return waiters != nil
   }
 
-  /// The result, if it has come.
+  /// The result; `nil` if none is set yet.
   public var result: Result<Value, any Error>? { state.withLock { $0.result } }
 
-  /// Waits for the result. Cancelling ends the waiting and nothing else.
+  /// Waits for the result and returns its value. Cancelling the calling task ends only this wait.
   ///
-  /// - Throws: what the result throws; `CancellationError`.
+  /// - Throws: the error in the result; `CancellationError` if the calling task is cancelled.
   public func value() async throws -> Value {
     let waiter = state.withLock { $0.newWaiter() }
     return try await withTaskCancellationHandler {
@@ -57,7 +57,7 @@ public final class Promise<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the result whatever happens to the caller.
+  /// Waits for the result and returns its value, even if the calling task is cancelled. Throws the error in the result.
   public func valueIgnoringCancellation() async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       let ready: Result<Value, any Error>? = state.withLock { state in

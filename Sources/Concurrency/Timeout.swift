@@ -1,12 +1,12 @@
-/// The time for some work was over before it ended.
+/// The error of work that did not end within its time limit.
 public struct TimeoutError: Error {
-  /// The error.
+  /// Creates the error.
   public init() {}
 }
 
-/// Runs work that is cancelled after a time. Returns when the work has ended, also then.
+/// Runs work and cancels it when `limit` has passed. Always waits until the work has ended.
 ///
-/// - Throws: `TimeoutError` when the time was over first; else what the work throws.
+/// - Throws: `TimeoutError` if the limit passed first; otherwise the error of the work.
 public func withTimeout<Value: Sendable>(
   _ limit: Duration, _ work: @escaping @Sendable @concurrent () async throws -> Value
 ) async throws -> Value {

@@ -26,7 +26,7 @@ public protocol AnsweringBridge: Sendable {
   /// Closes the breaker, because a caller with the control role requests an attempt now.
   func reset(_ key: BridgeKey)
 
-  /// The number of answers that can be produced at a time, and how long each takes.
+  /// The number of concurrent provider runs and the typical duration of a run.
   var pace: BridgePace { get }
 
   /// Counts the last run as failed, because its answer failed the caller's own check.
@@ -49,13 +49,13 @@ public protocol AnswerSource: Sendable {
   /// Returns the number of delegates that are attached for a key.
   func attachedCount(of key: BridgeKey) -> Int
 
-  /// Returns whether a delegate is attached, or was lost and is still expected back.
+  /// Returns whether a delegate is attached, or was lost so recently that questions still wait for it.
   func hasDelegate(_ key: BridgeKey) -> Bool
 
   /// Requests an answer.
   ///
   /// - Parameter waits: whether to wait for a delegate that is expected back. True when no provider is configured.
-  /// - Returns: `nil` when no delegate received the question; a deferred answer when every one passed it on.
+  /// - Returns: `nil` when no delegate received the question; a deferred answer when every delegate passed it on.
   /// - Throws: `providerDenied` when the answer is a final no, `shuttingDown` when the calling task was cancelled. Both
   ///   end the question. Any other error passes the question on. It is reported only if no provider is configured or
   ///   the provider defers too.

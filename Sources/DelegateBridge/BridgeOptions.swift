@@ -12,12 +12,12 @@ public struct BridgeOptions: Sendable {
   public var commands: Bool
   /// The folder with the sockets of providers that are systemd units.
   public var unitSockets: String
-  /// The limits on providers that run at a time.
+  /// The limits on concurrent provider runs.
   public var limits: SlotLimits
   /// The daemon's own environment. Providers get only a few of its variables.
   public var environment: [String: String]
-  /// Whether the process becomes the subreaper of its descendants and kills processes that providers leave behind. Such
-  /// a process must start nothing but providers.
+  /// Whether the daemon becomes the subreaper of its descendants and kills processes that providers leave behind. The
+  /// daemon must then start no child processes other than providers.
   public var sweeps: Bool
 
   /// The default folder of the sockets of providers.

@@ -1,13 +1,13 @@
 public import SDKProtocol
 
 extension ProviderBridge {
-  /// The current load of the bridge.
+  /// The current number of provider runs, and of breakers by state.
   public struct Standing: Sendable, Hashable {
-    /// Providers that run and hold a slot.
+    /// The number of runs that hold a slot.
     public var running: Int
-    /// Providers that have run so long that they freed their slot.
+    /// The number of runs that lasted so long that they freed their slot.
     public var long: Int
-    /// Runs that wait for a slot.
+    /// The number of runs that wait for a slot.
     public var waiting: Int
     /// The number of breakers by state. A key that never requested a run has no breaker.
     public var breakers: [Instance.Bridge.BreakerState: Int]

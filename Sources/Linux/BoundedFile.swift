@@ -1,13 +1,14 @@
 public import Glibc
 
-/// A regular file read as a whole, up to a limit; and the first bytes of any file.
+/// The contents of a regular file of at most a given size, with its permissions. Static functions read the first bytes
+/// of any file.
 public struct BoundedFile: Sendable {
-  /// The contents.
+  /// The contents of the file.
   public let bytes: [UInt8]
-  /// The permissions and the owners of the file.
+  /// The permission bits, the owner and the group of the file.
   public let mode: FileMode
 
-  /// Reads a file of at most `limit` bytes. A pipe or device is refused without waiting for it.
+  /// Reads a regular file of at most `limit` bytes. Throws for a pipe or a device, without blocking on it.
   public init(reading path: String, limit: Int) throws(FileProblem) {
     guard !path.utf8.contains(0) else { throw .system(ENOENT) }
     // Without O_NONBLOCK, opening a pipe that has no writer would block.
@@ -22,7 +23,7 @@ public struct BoundedFile: Sendable {
     mode = FileMode(bits: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid)
   }
 
-  /// Reads a descriptor from its position to its end.
+  /// Returns the bytes of a descriptor from its current position to the end of the file.
   ///
   /// - Throws: `tooLarge` for more than `limit` bytes.
   public static func contents(of descriptor: CInt, limit: Int) throws(FileProblem) -> [UInt8] {
@@ -39,8 +40,8 @@ public struct BoundedFile: Sendable {
     return try? beginning(of: descriptor, limit: limit)
   }
 
-  /// Returns the first bytes of a file as text, such as of one in `/proc`, which has no size; `nil` if it can't be read.
-  /// Invalid UTF-8 is repaired.
+  /// Returns at most the first `limit` bytes of a file as text; `nil` if it can't be read. Works for files in `/proc`,
+  /// whose size is 0. Replaces invalid UTF-8 with U+FFFD.
   public static func text(at path: String, limit: Int) -> String? {
     beginning(at: path, limit: limit).map { String(decoding: $0, as: UTF8.self) }
   }
@@ -61,27 +62,28 @@ public struct BoundedFile: Sendable {
   }
 }
 
-/// The permissions and the owners of a file.
+/// The permission bits, the owner and the group of a file.
 public struct FileMode: Sendable, Hashable {
   /// The permission bits.
   public var bits: mode_t
-  /// The owner.
+  /// The uid of the owner.
   public var owner: uid_t
-  /// The group.
+  /// The gid of the group.
   public var group: gid_t
 
-  /// A mode with these parts.
+  /// Creates a mode with these parts.
   public init(bits: mode_t, owner: uid_t, group: gid_t) {
     self.bits = bits
     self.owner = owner
     self.group = group
   }
 
-  /// Whether everyone can write it.
+  /// Whether every user may write the file.
   public var isWritableByAnyone: Bool { bits & S_IWOTH != 0 }
 
-  /// Whether users other than its owner, root and the daemon can read it. Group access is allowed if the file is root's
-  /// and the group is the daemon's own: packages give a daemon read-only files in this way.
+  /// Whether users other than the file's owner, root and the daemon's user may read the file. Read access of the group
+  /// does not count if root owns the file and the group is the daemon's: packages give a daemon read-only files in this
+  /// way.
   public var isReadableByOthers: Bool {
     if bits & S_IROTH != 0 { return true }
     guard bits & S_IRGRP != 0 else { return false }
@@ -89,19 +91,19 @@ public struct FileMode: Sendable, Hashable {
   }
 }
 
-/// The reason why a file could not be read. The description fits after "The file".
+/// The reason why a file could not be read. `description` continues a sentence that begins with "The file".
 public enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The system refuses it with this error number.
+  /// A system call failed with this error number.
   case system(Int32)
-  /// It is a directory, a pipe or a device.
+  /// The path leads to a directory, a pipe or a device.
   case notAFile
-  /// It has more than this number of bytes.
+  /// The file is larger than this limit, in bytes.
   case tooLarge(Int)
-  /// Others than its owner and the daemon can read it.
+  /// Users other than the file's owner, root and the daemon's user may read the file.
   case readableByOthers
-  /// It has no contents.
+  /// The file is empty.
   case empty
-  /// It is not text.
+  /// The file is not valid UTF-8, or contains a NUL.
   case notText
 
   public var description: String {

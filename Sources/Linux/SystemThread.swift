@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A thread outside Swift's pool, for work that blocks in a system call.
+/// The start of threads outside Swift's pool, for work that blocks in a system call.
 public enum SystemThread {
   private final class Start {
     let name: String
@@ -13,9 +13,10 @@ public enum SystemThread {
     }
   }
 
-  /// Starts a detached thread that ends with `body`.
+  /// Starts a detached thread that runs `body` and then ends.
   ///
-  /// It receives no signals: writing to a broken pipe returns an error, and the program's signals go to other threads.
+  /// All signals are blocked in the thread: writing to a broken pipe returns an error, and the program's signals go to
+  /// other threads.
   ///
   /// - Parameters:
   ///   - name: at most 15 bytes, for `ps` and debuggers.
@@ -54,23 +55,24 @@ public enum SystemThread {
   }
 }
 
-/// A failed call to the kernel or to libsystemd.
+/// The error of a call to the kernel or to libsystemd.
 public struct SystemCallError: Error, Hashable, CustomStringConvertible {
-  /// The call and its object, such as `connect to /run/x`.
+  /// The name of the call and its object, such as `connect to /run/x`.
   public let call: String
   /// The positive error number.
   public let errorNumber: Int32
 
-  /// An error with a number of either sign: the kernel's positive `errno` or libsystemd's negative result.
+  /// Creates an error. `errorNumber` may have either sign: positive as in `errno`, or negative as in libsystemd's
+  /// results.
   public init(_ call: String, _ errorNumber: Int32) {
     self.call = call
     self.errorNumber = errorNumber < 0 ? 0 &- errorNumber : errorNumber
   }
 
-  /// The call and the text of the error: `call: No such file or directory`.
+  /// The call and the system's text for the error, such as `connect to /run/x: No such file or directory`.
   public var description: String { "\(call): \(Self.text(of: errorNumber))" }
 
-  /// Returns the system's text for a positive error number: `No such file or directory`.
+  /// Returns the system's text for a positive error number, such as `No such file or directory`.
   public static func text(of errorNumber: Int32) -> String {
     var text = [CChar](repeating: 0, count: 256)
     guard strerror_r(errorNumber, &text, text.count - 1) == 0 else { return "error \(errorNumber)" }

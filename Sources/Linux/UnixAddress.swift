@@ -7,7 +7,7 @@ public struct UnixAddress: Sendable {
 
   private var address = sockaddr_un()
 
-  /// The address of a path; `nil` if the path is empty, too long, or contains a NUL.
+  /// Creates the address of a path. Returns `nil` if the path is empty, too long, or contains a NUL.
   public init?(path: String) {
     let bytes = Array(path.utf8)
     guard !bytes.isEmpty, bytes.count <= Self.maximumLength, !bytes.contains(0) else { return nil }
@@ -15,7 +15,8 @@ public struct UnixAddress: Sendable {
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
   }
 
-  /// Calls `body` with the address and its length, as `bind`, `connect` and `sendto` take them.
+  /// Calls `body` with a pointer to the address and the address's length, as `bind`, `connect` and `sendto` take them.
+  /// Returns the result of `body`.
   public func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withUnsafePointer(to: address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -24,7 +25,7 @@ public struct UnixAddress: Sendable {
     }
   }
 
-  /// Returns the path that a socket is bound to; `nil` without one, and for names outside the file system.
+  /// Returns the path that a socket is bound to; `nil` for an unbound socket and for an abstract name.
   public static func path(of descriptor: CInt) -> String? {
     var address = sockaddr_un()
     var length = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -36,7 +37,8 @@ public struct UnixAddress: Sendable {
     return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Makes a non-blocking unix stream socket. Returns -1 with `errno` on failure.
+  /// Creates a non-blocking unix stream socket with `SOCK_CLOEXEC` and returns its descriptor. On failure returns -1
+  /// and sets `errno`.
   public static func makeSocket() -> CInt {
     socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
   }

@@ -28,7 +28,7 @@ public struct MetricFamily: Sendable, Hashable {
   /// Whether the text omits numbers that are zero and histograms without observations.
   public var hidesUnused: Bool
 
-  /// A family of these properties.
+  /// Creates a family of these properties.
   public init(
     _ name: String, _ kind: Kind, unit: String? = nil, labels: [String] = [], bounds: [Double] = [],
     hidesUnused: Bool = false, _ help: String
@@ -42,7 +42,8 @@ public struct MetricFamily: Sendable, Hashable {
     self.hidesUnused = hidesUnused
   }
 
-  /// The name for queries: with the suffix of its samples, except for gauges and histograms.
+  /// The name by which queries find the values: the name with `_total` for a counter, with `_info` for an info, else
+  /// unchanged.
   public var queryName: String {
     switch kind {
     case .counter: name + "_total"
@@ -61,14 +62,14 @@ public struct MetricSample: Sendable, Hashable {
   /// The number, in the family's unit.
   public var value: Double
 
-  /// A sample of a family.
+  /// Creates a sample of a family.
   public init(_ family: MetricFamily, _ labels: [String] = [], is value: Double) {
     self.family = family.name
     self.labels = labels
     self.value = value
   }
 
-  /// A sample of a whole number.
+  /// Creates a sample of a whole number.
   public init(_ family: MetricFamily, _ labels: [String] = [], is value: Int) {
     self.init(family, labels, is: Double(value))
   }

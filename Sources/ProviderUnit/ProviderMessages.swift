@@ -1,28 +1,31 @@
 public import JSONRPC
 
-/// The form of a question for a provider that is a systemd unit, and the input of the program in the unit.
+/// The question that the daemon sends to a provider that is a systemd unit, and the conversion to the standard input of
+/// the unit's program.
 public enum ProviderQuestion {
   private static let standardInput = "standardInput"
 
-  /// Returns the question with a separate text for the program's standard input.
+  /// Returns the question with a member that holds the text for the program's standard input. Returns a question that
+  /// is not an object unchanged.
   public static func wrapping(_ question: JSON, standardInput text: String) -> JSON {
     guard var object = question.objectValue else { return question }
     object[Self.standardInput] = .string(text)
     return .object(object)
   }
 
-  /// Returns the bytes for the program's standard input: the separate text if there is one, else the received question.
+  /// Returns the bytes for the program's standard input: the text that `wrapping` added, otherwise the question as it
+  /// was received.
   public static func programInput(_ question: JSON, received: [UInt8]) -> [UInt8] {
     question[standardInput]?.stringValue.map { Array($0.utf8) } ?? received
   }
 }
 
-/// The environment variables that repeat a question, for scripts that don't parse JSON.
+/// The environment variables that hold parts of a question, for scripts that don't parse JSON.
 public enum QuestionVariables {
-  /// Returns the variables of a question as a provider receives it.
+  /// Returns the environment variables for a question, by name, such as `SDKD_INSTANCE`.
   ///
-  /// They omit a secret external id, which is only in the input: other processes of the same user can see the
-  /// environment.
+  /// The user's external id is omitted if the question marks it as a secret, because other processes of the same user
+  /// can read the environment. Values that contain a NUL are omitted too.
   public static func make(_ question: JSON) -> [String: String] {
     var all: [String: String] = [:]
     all["SDKD_INSTANCE"] = question["instance"]?.stringValue
@@ -44,7 +47,7 @@ public struct ProviderReply: Sendable, Hashable {
   /// The program's exit status.
   public let status: ProviderStatus
 
-  /// The reply in these bytes; `nil` while its end is missing.
+  /// Parses a reply. Returns `nil` while its trailer is missing.
   ///
   /// The wrapper writes its trailer last, so the trailer begins with the last NUL. A program that writes a trailer
   /// itself has a NUL in its output, which makes the answer invalid.
@@ -60,7 +63,7 @@ public struct ProviderReply: Sendable, Hashable {
 public enum ProviderStatus: Sendable, Hashable {
   /// The program exited with this status, 0 to 255.
   case exited(Int32)
-  /// This signal ended the program.
+  /// The signal with this number ended the program.
   case signalled(Int32)
 
   /// The maximum length of a trailer, in bytes.
@@ -78,7 +81,7 @@ public enum ProviderStatus: Sendable, Hashable {
     }
   }
 
-  /// The status in a trailer; `nil` if the bytes are not a trailer.
+  /// Parses a trailer. Returns `nil` if the bytes are not a trailer.
   public init?(trailer: some Collection<UInt8>) {
     guard trailer.count <= Self.longestTrailer, trailer.starts(with: Self.mark) else { return nil }
     var words = String(decoding: trailer.dropFirst(Self.mark.count), as: UTF8.self)

@@ -57,7 +57,7 @@ final class ScriptedConnection: SDKConnection {
   }
 }
 
-/// A weak reference, so that a connection lives only as long as its client.
+/// A weak reference to a connection, so that the connection lives only as long as its client.
 struct WeakConnection {
   weak var connection: ScriptedConnection?
 }

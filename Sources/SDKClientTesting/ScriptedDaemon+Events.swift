@@ -56,7 +56,7 @@ extension ScriptedDaemon {
     }
   }
 
-  /// Sets an answer that depends on the connection.
+  /// Sets the answer to a method, computed from the params and the connection of the call.
   func on<M: RPCMethod>(
     _ method: M.Type, _ answer: @escaping @Sendable (M.Params, ScriptedConnection) throws -> M.Result
   ) {

@@ -156,6 +156,8 @@ public struct ScriptedTimeout: Error, Sendable, Hashable, CustomStringConvertibl
   public let description: String
 
   /// Polls `condition` every millisecond until it is true.
+  ///
+  /// - Throws: `ScriptedTimeout`, which names `what`, if it is not true within `limit`.
   static func wait(for what: String, within limit: Duration, _ condition: () -> Bool) async throws {
     let deadline = ContinuousClock.now + limit
     while !condition() {

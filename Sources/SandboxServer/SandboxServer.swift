@@ -12,7 +12,7 @@ public actor SandboxServer {
   private var sockets: Task<Void, Never>?
   private var running: Task<Void, any Error>?
 
-  /// A server for `port` of 127.0.0.1; 0 selects a free port. It listens after ``start()``.
+  /// Creates a server for `port` of 127.0.0.1; 0 selects a free port. It listens after ``start()``.
   public init(port: UInt16 = 0) throws {
     try self.init(port: port, pool: HTTPServer.defaultPool())
   }

@@ -181,7 +181,7 @@ public final class SQLiteStateStore: StateStore {
   /// The number of changes that wait for the next transaction.
   public var waitingCount: Int { writer.waitingCount }
 
-  /// Calls `body` on the writer's queue between two transactions: the watchdog's health probe.
+  /// Calls `body` on the writer's queue between two transactions. The watchdog uses it as a health probe.
   public func answer(_ body: @escaping @Sendable () -> Void) { writer.answer(body) }
 
   /// The time since the writer began work other than a transaction, such as a backup; `nil` without such work.

@@ -11,7 +11,7 @@ public struct Notifier: Sendable {
 
   private let transmit: @Sendable (String) -> Int32
 
-  /// A notifier for the manager that `NOTIFY_SOCKET` names when a message is sent.
+  /// Creates a notifier for the manager that `NOTIFY_SOCKET` names when a message is sent.
   public init() {
     self.init { sd_notify(0, $0) }
   }

@@ -10,9 +10,9 @@ import Linux
 public enum PeerUnit: Sendable, Hashable {
   /// No unit, or an unknown one. It must not grant anything.
   case none
-  /// A unit of the system's manager, such as `front-desk.service`.
+  /// A unit of the system's service manager, such as `front-desk.service`.
   case system(String)
-  /// A unit of a user's manager, with the user.
+  /// A unit of a user's service manager, with the user.
   case user(unit: String, uid: UInt32)
 
   /// The unit if it is one of the system; nil otherwise.

@@ -4,12 +4,12 @@ import Linux
 
 /// A source of the units of processes. Tests replace it, since they have neither users nor units.
 protocol ProcessUnits {
-  /// Returns the process's unit of the system's manager.
+  /// Returns the name of the unit in which the system's service manager runs a process.
   func systemUnit(of pid: Int32) -> Result<String, SystemCallError>
-  /// Returns the process's unit of a user's manager. Fails with ENODATA or ENXIO for a process that no user's manager
-  /// runs.
+  /// Returns the name of the unit in which a user's service manager runs a process. Fails with ENODATA or ENXIO if no
+  /// user's manager runs it.
   func userUnit(of pid: Int32) -> Result<String, SystemCallError>
-  /// Returns the user whose manager or session runs the process; nil if there is none.
+  /// Returns the uid of the user whose service manager or session runs a process; nil if there is none.
   func owner(of pid: Int32) -> UInt32?
 }
 

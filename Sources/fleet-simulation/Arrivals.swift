@@ -3,9 +3,10 @@ struct Arrivals: Sendable, Hashable {
   /// The width of a bin, in seconds.
   static let width = 10.0
 
-  /// The number of requests in each bin.
+  /// The number of requests in each bin, in order of time.
   private(set) var counts: [Int]
-  /// The time at which the last client with a failed renewal had a token again; `nil` if none had failed.
+  /// The time, in simulated seconds, at which the last client with a failed renewal had a token again; `nil` if none
+  /// had failed.
   var lastRecovery: Double?
   /// The number of renewals that succeeded only after the token had expired.
   var lapses = 0
@@ -20,10 +21,10 @@ struct Arrivals: Sendable, Hashable {
   /// Returns the requests per second in a bin.
   func rate(_ bin: Int) -> Double { Double(counts[bin]) / Self.width }
 
-  /// Returns the highest rate of a bin in a time.
+  /// Returns the highest rate of a bin in a period, in requests per second; 0 if the period has no bin.
   func peak(_ time: Range<Double>) -> Double { bins(time).map(rate).max() ?? 0 }
 
-  /// Returns the mean rate in a time.
+  /// Returns the mean rate in a period, in requests per second; 0 if the period has no bin.
   func mean(_ time: Range<Double>) -> Double {
     let bins = bins(time)
     return bins.isEmpty ? 0 : bins.map(rate).reduce(0, +) / Double(bins.count)
@@ -48,6 +49,6 @@ struct Chance: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// Returns a number from 0 to 1, excluding 1.
+  /// Returns a random number from 0 to 1, excluding 1.
   mutating func part() -> Double { Double(next() >> 11) / Double(UInt64(1) << 53) }
 }

@@ -2,15 +2,15 @@ import DelegateBridge
 import SDKInstances
 import SDKProtocol
 
-/// A client with one token, which decides when it contacts the vendor next.
+/// A client with one token, which decides when it contacts the vendor next. All times are in simulated seconds.
 protocol Client {
-  /// Handles a new token.
+  /// Records a new token and schedules its renewal.
   ///
   /// - Returns: the time of its renewal.
   mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double
-  /// Returns the time of the next check if the client does not contact the vendor now; `nil` if it does.
+  /// Returns the time of the next check if the client does not contact the vendor at `now`; `nil` if it does.
   mutating func holdsBack(at now: Double, _ chance: inout Chance) -> Double?
-  /// Handles a failed request.
+  /// Records a failed request and schedules the next attempt.
   ///
   /// - Returns: the time of the next attempt.
   mutating func failed(at now: Double, _ chance: inout Chance) -> Double

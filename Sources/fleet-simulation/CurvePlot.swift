@@ -4,13 +4,13 @@ import Foundation
 struct CurvePlot {
   struct Curve {
     var title: String
-    /// The seconds and the requests per second.
+    /// The points of the curve: seconds and requests per second.
     var points: [(x: Double, y: Double)]
   }
 
   struct Panel {
     var title: String
-    /// The shaded period.
+    /// The period, in seconds, that is drawn shaded.
     var shaded: Range<Double>
     var from: Double
     var to: Double

@@ -33,9 +33,9 @@ struct FleetCommand: ParsableCommand {
 
 /// A scenario: when a fleet logs in and when its vendor is down. All times are in seconds.
 struct Scenario: Sendable, Hashable {
-  /// The name in files.
+  /// The short name of the scenario in the CSV file and the table.
   var name: String
-  /// The title in the plot.
+  /// The title of the scenario's plot.
   var title: String
   /// The lifetime of a token.
   var lifetime = 3600.0

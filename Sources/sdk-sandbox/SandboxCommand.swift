@@ -55,7 +55,7 @@ final class Interruption {
   private let signals: AsyncStream<Void>
   private let sources: [any DispatchSourceSignal]
 
-  /// Starts to intercept both signals, which no longer end the process by themselves.
+  /// Starts to intercept SIGTERM and SIGINT, which no longer end the process by themselves.
   init() {
     let (signals, arrival) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     self.signals = signals
@@ -68,7 +68,7 @@ final class Interruption {
     }
   }
 
-  /// Returns once one of the signals has arrived, before or after the call.
+  /// Waits until SIGTERM or SIGINT arrives. Returns at once if one has arrived before the call.
   func wait() async {
     for await _ in signals { return }
   }

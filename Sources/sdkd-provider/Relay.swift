@@ -84,7 +84,7 @@ struct Relay {
     }
   }
 
-  /// Forwards the available output. Returns false if there is none at present.
+  /// Forwards the available output to the daemon. Returns `false` if there is none at present, or no more.
   private mutating func handOn() -> Bool {
     guard output >= 0 else { return false }
     let count = read(output, &chunk, chunk.count)

@@ -3,7 +3,8 @@ import JSONRPC
 import Linux
 import ProviderUnit
 
-/// The run of a token provider for one connection that systemd accepted: question in, output and exit status out.
+/// The run of a token provider for one connection that systemd accepted. The connection passes the question in, and the
+/// program's output and exit status out.
 ///
 /// It reports to the daemon how a program in another unit ended. It ends the program when the daemon no longer waits.
 struct Wrapper {
@@ -23,6 +24,8 @@ struct Wrapper {
 
     """
 
+  /// Runs the program with the question from standard input, and writes its output and exit status to standard output.
+  ///
   /// - Returns: the exit status of the program, in the form that a shell reports it.
   func run() -> Int32 {
     if arguments.first == "--help" {

@@ -102,6 +102,8 @@ struct SDKDaemonCommand: ParsableCommand {
 
 /// `sdkd --check`: writes every mistake as a line on standard error.
 enum ConfigurationCheck {
+  /// Checks the configuration and prints its mistakes.
+  ///
   /// - Returns: 0 without mistakes, 78 (`EX_CONFIG`) otherwise.
   static func run(_ paths: DaemonPaths) -> Int32 {
     let path = paths.config

@@ -7,25 +7,25 @@ package struct Breaker: Sendable, Hashable {
   package enum State: Sendable, Hashable {
     /// Runs are allowed.
     case closed
-    /// No run before this time.
+    /// No run is allowed before this time.
     case open(until: Duration)
     /// A trial run is in progress, which decides whether the breaker closes.
     case halfOpen
   }
 
-  /// Whether a run may begin.
+  /// The decision whether a run may begin.
   package enum Admission: Sendable, Hashable {
     case allowed
-    /// No run before this much time has passed.
+    /// No run is allowed before this much time has passed.
     case refused(retryAfter: Duration)
   }
 
   /// The changes of state that observers are notified of.
   package enum Change: Sendable, Hashable { case opened, closed }
 
-  /// The upper bound of the first delay.
+  /// The upper bound of the delay after the first failure.
   package static let shortest = Duration.seconds(1)
-  /// The upper bound of all delays.
+  /// The upper bound of every delay, however many failures there were.
   package static let longest = Duration.seconds(300)
 
   package private(set) var state = State.closed

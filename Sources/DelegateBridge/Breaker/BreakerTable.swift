@@ -12,7 +12,7 @@ final class BreakerTable: Sendable {
     case answered
     /// The run failed.
     case failed
-    /// The run says nothing about the provider: it was cancelled, got no slot, or its program may not be run.
+    /// The run does not show whether the provider works: it was cancelled, got no slot, or its program may not be run.
     case nothing
 
     /// Classifies a run by its result. A program that may not be run is checked again each time, so it needs no
@@ -26,7 +26,7 @@ final class BreakerTable: Sendable {
       }
     }
 
-    /// Whether the run succeeded; `nil` when it says nothing about the provider.
+    /// Whether the run succeeded; `nil` for `nothing`.
     var isSuccess: Bool? { self == .nothing ? nil : self == .answered }
   }
 

@@ -1,7 +1,7 @@
 import Glibc
 import Linux
 
-/// A check at every run that only root or the daemon's user can have put a program in its place.
+/// A check, made at every run, that only root or the daemon's user can have installed the program.
 struct ProgramCheck: Sendable {
   typealias Refusal = SafePath.Refusal
 

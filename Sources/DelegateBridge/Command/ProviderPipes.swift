@@ -3,7 +3,7 @@ import Linux
 
 /// The pipes to a provider's three standard streams.
 struct ProviderPipes: Sendable {
-  /// The daemon's ends.
+  /// The daemon's ends of the three pipes.
   let input: OwnedDescriptor
   let output: OwnedDescriptor
   let error: OwnedDescriptor
@@ -32,7 +32,7 @@ enum DescriptorRoom {
   /// from its first child on, and a reserve.
   static let needed = 16
 
-  /// Returns whether that many descriptors can be opened now.
+  /// Returns whether `needed` descriptors can be opened now.
   static func isThere() -> Bool {
     var taken: [Int32] = []
     defer { for descriptor in taken { close(descriptor) } }

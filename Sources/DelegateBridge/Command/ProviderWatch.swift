@@ -7,10 +7,10 @@ import Linux
 /// It returns when the provider's first process is dead and its group is killed. That process is not reaped yet, so its
 /// number can't have been reused.
 struct ProviderWatch {
-  /// The observations of the loop.
+  /// The results of the loop.
   struct Report: Sendable {
     var output: [UInt8] = []
-    /// The reason why the provider was ended; `nil` when it ended by itself.
+    /// The reason why the daemon ended the provider; `nil` when the provider ended by itself.
     var interference: ProviderEnding?
   }
 

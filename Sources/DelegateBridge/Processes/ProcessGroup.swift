@@ -3,7 +3,7 @@ import Glibc
 
 /// The process group of a provider, which its first process leads.
 struct ProcessGroup: Sendable {
-  /// The group's number, its leader's pid.
+  /// The number of the group, which is the pid of its leader.
   let id: pid_t
 
   /// Sends a signal to every process of the group.
@@ -14,7 +14,7 @@ struct ProcessGroup: Sendable {
 
   /// Waits until a killed group, without its leader, has no process left.
   ///
-  /// - Returns: false if a process remains after this time, which only one stuck in the kernel does.
+  /// - Returns: false if a process still exists after this time. Only a process stuck in the kernel does.
   func isGone(within patience: Duration) async -> Bool {
     let end = ContinuousClock.now + patience
     var pause = Duration.milliseconds(1)
@@ -36,15 +36,15 @@ struct ProcessGroup: Sendable {
 /// The fields of a process in `/proc/PID/stat`.
 struct ProcessEntry: Sendable, Hashable {
   let pid: pid_t
-  /// `R`, `S`, `Z`, ….
+  /// The state of the process as proc(5) names it, such as `R`, `S` or `Z`.
   let state: Character
   let parent: pid_t
   let group: pid_t
   let session: pid_t
-  /// The time at which it started, in clock ticks since boot.
+  /// The time at which the process started, in clock ticks since boot.
   let start: UInt64
 
-  /// Parses the line; `nil` if it is malformed.
+  /// Parses the line of a file `/proc/PID/stat`. Returns `nil` if it is malformed.
   init?(stat line: String) {
     // The name is in parentheses and may itself hold spaces and parentheses.
     guard let open = line.firstIndex(of: "("), let close = line.lastIndex(of: ")"),
@@ -72,7 +72,7 @@ extension Substring {
 struct AdoptedProcess: ~Copyable {
   private let pidfd: Int32
 
-  /// Opens the process; fails if it has ended or is no longer a child.
+  /// Opens a descriptor of the process. Returns `nil` if the process has ended or is no longer a child.
   init?(_ seen: ProcessEntry) {
     // Open the descriptor first, then compare: the process that is signalled is the one that was compared.
     let descriptor = cl_pidfd_open(seen.pid)
@@ -89,7 +89,7 @@ struct AdoptedProcess: ~Copyable {
   /// Kills the process.
   func kill() { _ = cl_pidfd_send_signal(pidfd, SIGKILL) }
 
-  /// Reaps the process if it is dead. Returns whether it was.
+  /// Reaps the process if it is dead. Returns whether it was dead.
   func reap() -> Bool {
     let byDescriptor = idtype_t(3)
     var info = siginfo_t()

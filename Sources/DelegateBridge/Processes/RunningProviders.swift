@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// One instance per process, like its children: two bridges in one process must not sweep each other's providers.
 final class RunningProviders: Sendable {
-  /// The instance of this process.
+  /// The only instance in this process.
   static let shared = RunningProviders()
 
   private struct State: Sendable {
@@ -26,10 +26,11 @@ final class RunningProviders: Sendable {
     }
   }
 
-  /// The environment variable that names the run that started a process or one of its ancestors.
+  /// The environment variable that identifies the run to which a process belongs. The processes that a provider starts
+  /// inherit it.
   static let variable = "SDKD_RUN"
 
-  /// Returns the variable's value for a run.
+  /// Returns the value of the environment variable `variable` for a run.
   func tag(of id: Int) -> String { "\(Self.prefix)\(id)" }
 
   /// Returns whether a process was started by a run of this process that has ended. False for a process whose
@@ -43,7 +44,7 @@ final class RunningProviders: Sendable {
 
   private static let prefix = "\(getpid())-\(ticksSinceBoot)-"
 
-  /// Removes a run; its process group has ended.
+  /// Removes a run. Call it after the run's process group has ended.
   func end(_ id: Int) { state.withLock { $0.starts[id] = nil } }
 
   /// The start of the oldest run in progress, in clock ticks since boot; `nil` without runs.

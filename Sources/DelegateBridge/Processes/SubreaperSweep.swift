@@ -1,6 +1,7 @@
 import CLinux
 
-/// Kills processes that providers left behind outside their process group, such as daemons that called `setsid`.
+/// A sweep that kills processes that providers left behind outside their process group, such as daemons that called
+/// `setsid`.
 ///
 /// The process becomes the subreaper of its descendants, so such leftovers become its children. A child that is older
 /// than every run in progress belongs to none of them and is killed. So is a younger child whose environment names a
@@ -26,8 +27,8 @@ public struct SubreaperSweep: Sendable {
   public func sweep() async -> Int {
     var reaped = 0
     var pause = Duration.milliseconds(1)
-    // The children of a leftover become ours only when it has died, hence the rounds. On a busy machine a killed process
-    // takes a while to die. One that is stuck in the kernel for half a second is left for the next sweep.
+    // The children of a leftover become ours only when it has died, hence the rounds. On a busy machine a killed
+    // process takes a while to die. One that is stuck in the kernel for half a second is left for the next sweep.
     for _ in 0..<15 {
       let leftovers = self.leftovers
       if leftovers.isEmpty { return reaped }

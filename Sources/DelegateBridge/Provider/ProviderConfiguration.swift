@@ -11,21 +11,21 @@ public struct ProviderConfiguration: RPCValue, Hashable {
   public var unit: String?
   /// Whether `command` is a text for the shell.
   public var shell: Bool
-  /// The format of its standard output.
+  /// The format of the provider's standard output.
   public var format: ProviderFormat
-  /// The content of its standard input.
+  /// The content of the provider's standard input.
   public var input: ProviderInput
-  /// The longest time of a run. It is ended after that.
+  /// The time limit of a run, after which the run is ended.
   public var timeout: Seconds
-  /// Variables to set.
+  /// The environment variables to set, by name.
   public var environment: [String: String]
-  /// Variables of the daemon's own environment to pass.
+  /// The names of variables of the daemon's own environment that are passed to the provider.
   public var passEnvironment: [String]
   /// The working directory, an absolute path.
   public var workingDirectory: String
-  /// The largest standard output.
+  /// The maximum size of standard output. A run that writes more is ended and fails.
   public var maxOutput: ByteCount
-  /// The largest number of runs for one instance at a time.
+  /// The maximum number of concurrent runs for one instance.
   public var concurrency: Int
 
   /// The longest `timeout`.
@@ -33,7 +33,7 @@ public struct ProviderConfiguration: RPCValue, Hashable {
   /// The largest `max_output`.
   public static let maximumOutput = ByteCount.kibibytes(1024)
 
-  /// Creates a provider from code, without checks.
+  /// Creates a provider that is a command. The values are not checked.
   public init(
     command: [String], shell: Bool = false, format: ProviderFormat = .auto, input: ProviderInput = .json,
     timeout: Seconds = Seconds(literal: 10), environment: [String: String] = [:], passEnvironment: [String] = [],
@@ -53,7 +53,7 @@ public struct ProviderConfiguration: RPCValue, Hashable {
     self.concurrency = concurrency
   }
 
-  /// Creates a provider that is a systemd unit, without checks.
+  /// Creates a provider that is a systemd unit. The values are not checked.
   public init(
     unit: String, format: ProviderFormat = .auto, input: ProviderInput = .json, timeout: Seconds = Seconds(literal: 10),
     maxOutput: ByteCount = .kibibytes(64), concurrency: Int = 1
@@ -63,7 +63,7 @@ public struct ProviderConfiguration: RPCValue, Hashable {
     self.unit = unit
   }
 
-  /// The name in the journal: that of the socket unit, or the program.
+  /// The provider's name in the journal: the name of the socket unit, or the program.
   var name: String { unit.map { UnitName.socketUnit($0) } ?? arguments.first ?? "" }
 
   /// The words to execute: the command itself, or the shell and the command.
@@ -92,17 +92,18 @@ public struct ProviderConfiguration: RPCValue, Hashable {
 
 /// The format of a provider's standard output (`provider.md`, the table of formats).
 public enum ProviderFormat: String, Sendable, Codable, CaseIterable {
-  /// Detected: output that begins with `{` is a JSON format according to its members, other output is `raw`.
+  /// Automatic detection: output that begins with `{` is one of the JSON formats, depending on its members; other
+  /// output is `raw`.
   case auto
   /// The token on one line.
   case raw
-  /// An answer according to the table of questions.
+  /// A JSON object with the members that answer the question (`provider.md`, "Questions and answers").
   case json
-  /// Kubernetes' `client.authentication.k8s.io` ExecCredential.
+  /// The object `ExecCredential` of Kubernetes (`client.authentication.k8s.io`).
   case execCredential = "exec-credential"
-  /// google-auth's executable response.
+  /// The response format of executables for the `google-auth` libraries ("executable-sourced credentials").
   case googleExecutable = "google-executable"
-  /// git's `key=value` lines.
+  /// The `key=value` lines of git's credential helpers (git-credential(1)).
   case gitCredential = "git-credential"
   /// The answer of an OAuth 2.0 token endpoint (RFC 6749, 5.1 and 5.2).
   case oauth
@@ -110,7 +111,7 @@ public enum ProviderFormat: String, Sendable, Codable, CaseIterable {
 
 /// The name of a token provider that is a systemd unit: `NAME` in `sdkd-provider-NAME.socket`.
 enum UnitName {
-  /// The longest name, in bytes: the socket's path must fit into an address.
+  /// The maximum length of the name in bytes, so that the socket's path fits into a unix socket address.
   static let longest = 64
 
   /// Returns why a name is invalid, as a sentence; `nil` if it is valid.

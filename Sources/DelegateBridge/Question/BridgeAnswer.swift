@@ -41,7 +41,8 @@ public struct BridgeAnswer: Sendable, Hashable {
   /// Returns a member that is a secret text.
   public func secret(_ name: String) -> Secret? { members[name]?.stringValue.map { Secret($0) } }
 
-  /// Parses RFC 3339 text or seconds since 1970; `nil` for anything else, milliseconds included.
+  /// Parses RFC 3339 text or a number of seconds since 1970. Returns `nil` for any other value, such as milliseconds
+  /// since 1970.
   static func moment(_ value: JSON) -> Timestamp? {
     let seconds = value.doubleValue ?? value.stringValue.flatMap { Double($0) }
     guard let seconds else { return value.stringValue.flatMap { Timestamp($0) } }

@@ -6,11 +6,11 @@ public struct BridgeQuestion: Sendable, Hashable {
   /// The name of the question.
   public typealias Name = DelegateQuestion.Name
 
-  /// The user that needs the credential.
+  /// The user for whom the credential is requested.
   public struct User: Sendable, Hashable {
-    /// The vendor's id.
+    /// The vendor's id of the user.
     public var id: String?
-    /// The id that the owner assigned.
+    /// The owner's id of the user.
     public var externalId: String?
 
     /// Creates a user with these ids.
@@ -22,11 +22,11 @@ public struct BridgeQuestion: Sendable, Hashable {
 
   /// The failure that causes the question.
   public struct Failure: Sendable, Hashable {
-    /// The stable reason.
+    /// The stable name of the cause.
     public var reason: Reason
-    /// The vendor's own code.
+    /// The vendor's error code.
     public var code: String?
-    /// The vendor's own words.
+    /// The vendor's error description.
     public var description: String?
     /// The vendor's HTTP status.
     public var httpStatus: Int?
@@ -48,7 +48,8 @@ public struct BridgeQuestion: Sendable, Hashable {
   public var attempt: Int
   public var user: User?
   public var error: Failure?
-  /// Whether the user's external id is a secret. It is then in the input only, not in the environment.
+  /// Whether the user's external id is a secret. A provider then gets the id on standard input only, not in the
+  /// environment.
   public var concealsExternalId = false
   /// The host of the vendor, with the port where it has one. It is not part of the question's JSON.
   public var host: String?
@@ -70,7 +71,7 @@ public struct BridgeQuestion: Sendable, Hashable {
     self.deadline = deadline
   }
 
-  /// The question as delegates receive it in `params`, and providers on standard input.
+  /// The question in JSON form, as delegates receive it in `params`. `providerInput` is the form for providers.
   public var json: JSON {
     var object: JSONObject = [
       "version": 1, "question": .string(name.rawValue), "instance": .string(instance.name), "kind": .string(kind.name),

@@ -2,28 +2,29 @@ public import SDKProtocol
 
 /// The provider's reasons of sdkd-protocol(7), each with a sentence that states what happened and what to do next.
 extension SDKError {
-  /// No provider is configured and no delegate is attached.
+  /// The error when no provider is configured and no delegate is attached.
   static let noProvider = SDKError(
     .provider, .noProvider,
     "No token provider is configured and no delegate is attached; set provider.command or provider.unit, or log in again."
   )
 
-  /// Every source that could answer passed the question on.
+  /// The error when every delegate and provider passed the question on.
   static let allDeferred = SDKError(
     .provider, .noProvider, "Everybody who was asked passed the question on; log in again.")
 
-  /// The provider refused the user.
+  /// Returns the error of a provider that refused the user.
   static func denied(_ how: String) -> SDKError {
     SDKError(.provider, .providerDenied, "The token provider says no to this user (\(how)); its owner decides.")
   }
 
-  /// The daemon runs as a service user that can read every tenant's state. A command would run as that user too.
+  /// The error of a `provider.command` where it is not allowed: the command would run as the daemon's user, which can
+  /// read all of the daemon's state.
   public static let commandNeedsSameUid = SDKError(
     .provider, .providerNotAllowed,
     "A provider.command would run with the daemon's own user; use provider.unit, or allow it with same_uid = true in [bridge].",
     member: "provider.command")
 
-  /// No run now, because earlier runs failed.
+  /// Returns the error of a question while the breaker is open, because earlier runs failed.
   static func breakerOpen(retryAfter: Duration) -> SDKError {
     SDKError(
       .provider, .providerBackoff,
@@ -31,16 +32,16 @@ extension SDKError {
       retryAfter: retryAfter / .seconds(1))
   }
 
-  /// No run now, because others are in progress.
+  /// Returns the error of a question that got no slot, because other runs are in progress.
   static func providersBusy(_ why: String, retryAfter: Double) -> SDKError {
     SDKError(.provider, .providerBackoff, "\(why); try again later.", retryAfter: retryAfter)
   }
 
-  /// The question's deadline passed before the provider could run.
+  /// The error when the question's deadline passed before the provider could run.
   static let tooLate = SDKError(
     .provider, .providerTimeout, "The time for an answer was over before the token provider could run; try again.")
 
-  /// The calling task was cancelled.
+  /// The error when the calling task was cancelled.
   static let noLongerAsked = SDKError(
     .limit, .shuttingDown, "The daemon stopped asking the token provider; try again.")
 }

@@ -9,7 +9,7 @@ struct ProviderInvocation: Sendable {
   var unit: String?
   /// The words of the command.
   var arguments: [String]
-  /// The whole environment.
+  /// The complete environment of the run.
   var environment: [String: String]
   /// The working directory.
   var workingDirectory: String
@@ -17,9 +17,9 @@ struct ProviderInvocation: Sendable {
   var input: [UInt8]
   /// The time after which the run is ended.
   var timeout: Duration
-  /// The largest output, in bytes.
+  /// The maximum size of standard output, in bytes.
   var maxOutput: Int
-  /// The instance's fields for the journal.
+  /// The fields of the instance for the journal.
   var metadata: Logger.Metadata
 
   /// Creates the invocation of a configured provider for a question.

@@ -4,7 +4,7 @@ public import SDKProtocol
 struct ProviderRun: Sendable {
   /// The end of the run.
   var ending: ProviderEnding
-  /// The standard output, within its limit.
+  /// The standard output, at most `maxOutput` bytes.
   var output: [UInt8] = []
 }
 
@@ -61,7 +61,7 @@ enum ProviderEnding: Sendable, Hashable {
   /// The answer was no longer needed, and the run was ended.
   case cancelled
 
-  /// The ending in the form of `bridge.lastExit`; `nil` when it says nothing about the provider.
+  /// The ending in the form of `bridge.lastExit`; `nil` when the run does not show whether the provider works.
   var lastExit: String? {
     switch self {
     case .exited(let status): "\(status)"
@@ -106,9 +106,9 @@ public struct EndedRun: Sendable, Hashable {
   public var key: BridgeKey
   /// The instance of the question.
   public var instance: InstanceID
-  /// The instance's SDK.
+  /// The instance's kind.
   public var kind: KindName
-  /// The question.
+  /// The name of the question.
   public var question: BridgeQuestion.Name
   /// The uid that owns the instance; root for an instance that a file defines.
   public var owner: UInt32

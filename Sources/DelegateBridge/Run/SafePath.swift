@@ -1,6 +1,6 @@
 import Glibc
 
-/// Resolves a path and checks that only root or the daemon's user can have put its components there.
+/// A check that only root or the daemon's user can have created the components of a path.
 struct SafePath: Sendable {
   /// The reason why a path is not used, as a sentence.
   enum Refusal: Error, Hashable {

@@ -68,7 +68,7 @@ final class ProviderSlots: Sendable {
   /// Records that the run lasts long, which frees its slot for another.
   func markLong(_ id: Int) { settle { $0.markLong(id) } }
 
-  /// Records the end of the run; `succeeded` is `nil` when that says nothing about the provider.
+  /// Records the end of the run. `succeeded` is `nil` when the run does not show whether the provider works.
   func finish(_ id: Int, succeeded: Bool?) { settle { $0.finish(id, succeeded: succeeded) } }
 
   /// Forgets the result of the key's last run.

@@ -1,19 +1,19 @@
-/// A request for a slot.
+/// A run's request for a slot.
 struct SlotRequest: Sendable, Hashable {
   /// The number that identifies the run.
   let id: Int
   /// The key of the question. The queue is fair between instances.
   let key: BridgeKey
-  /// The name of the instance. Runs are counted by it, as the run of a deleted instance may not have ended yet when
-  /// another is made under the name.
+  /// The name of the instance, by which its runs are counted. A run of a deleted instance may still be in progress when
+  /// a new instance gets the same name.
   let name: String
   /// The owner whose share the run counts against.
   let owner: ProviderOwner
-  /// The number of runs that the instance's provider allows at a time.
+  /// The maximum number of concurrent runs that the instance's provider allows.
   let concurrency: Int
 }
 
-/// The limits on providers that run at a time.
+/// The limits on concurrent provider runs.
 public struct SlotLimits: Sendable, Hashable {
   /// The number of slots for runs that are expected to end soon: `bridge.max_concurrent`.
   public var concurrent: Int
@@ -53,11 +53,12 @@ enum ProviderOwner: Sendable, Hashable {
   var isFile: Bool { if case .file = self { true } else { false } }
 }
 
-/// The number of providers that run at a time and the time of each. Early renewals are spread out by it.
+/// The number of concurrent provider runs and the typical duration of a run. The renewal schedule uses both to spread
+/// renewals out.
 public struct BridgePace: Sendable, Hashable {
-  /// The number of runs at a time.
+  /// The maximum number of concurrent runs.
   public var slots: Int
-  /// The number of runs of one owner at a time.
+  /// The maximum number of concurrent runs of one owner.
   public var slotsPerOwner: Int
   /// The typical duration of a run that was answered, in seconds; `nil` before the first.
   public var seconds: Double?

@@ -73,7 +73,7 @@ struct SlotTable: Sendable {
 
   /// Removes a run that has ended.
   ///
-  /// - Parameter succeeded: `nil` when its end says nothing about the provider.
+  /// - Parameter succeeded: `nil` when the run does not show whether the provider works.
   mutating func finish(_ id: Int, succeeded: Bool?) -> Changes {
     guard let run = runs.removeValue(forKey: id) else { return Changes() }
     Self.decrement(&runsOfOwner, run.request.owner)

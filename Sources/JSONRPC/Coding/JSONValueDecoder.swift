@@ -29,7 +29,7 @@ struct ValueDecoder: Decoder {
   var outerPath: [any CodingKey] = []
   /// The key of this value in the one that contains it; `nil` for the outermost.
   var key: (any CodingKey)?
-  /// Made when it is needed: most values are decoded without it.
+  /// The path of this value. Computed on demand, because most values are decoded without it.
   var codingPath: [any CodingKey] { key.map { outerPath + [$0] } ?? outerPath }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 

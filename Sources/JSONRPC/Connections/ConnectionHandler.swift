@@ -3,10 +3,11 @@
 /// All functions but `prepare` are called on the connection's event loop, in the order of the frames. They must not
 /// block: longer work belongs in an `AcceptedCall`.
 public protocol ConnectionHandler: Sendable {
-  /// Returns a long request with its `prepared` set, so that slow work such as decoding is done before `accept`. Runs
-  /// on any thread.
+  /// Decodes the params of a request in a long message, and returns the request with the result in `prepared`. `accept`
+  /// then need not do this slow work on the event loop. Runs on any thread.
   func prepare(_ request: RPCRequest) -> RPCRequest
-  /// Decides about a request. Positions in queues are taken here, in arrival order.
+  /// Decides whether a request is answered at once or runs as a call. A handler that queues requests must queue them
+  /// here, because `accept` is called in order of arrival and `run` need not be.
   ///
   /// A notification that is sent while this runs follows the reply that this returns.
   func accept(_ request: RPCRequest) -> Acceptance
@@ -40,7 +41,8 @@ public protocol AcceptedCall: Sendable {
   /// The task is cancelled by `$/cancelRequest` and by the end of the connection. It must then return soon, because the
   /// connection's end waits for it.
   func run() async -> Result<[UInt8], RPCError>
-  /// Releases its position in queues: the request was cancelled, refused or cut off before it ran.
+  /// Releases what `accept` has reserved for the request, such as a position in a queue. Called instead of `run` when
+  /// the request is cancelled or refused, or the connection ends.
   func abandon()
   /// Reports that the response is written: lines sent from now on follow it. Called on the event loop after `run`,
   /// unless the connection ended before.

@@ -1,7 +1,7 @@
 /// A JSON value that keeps the form it has in the text.
 ///
-/// Numbers keep their spelling and objects the order of their members. So a value that only passes through the daemon
-/// leaves it as it came.
+/// Numbers keep their spelling, and objects the order of their members. So a value that the daemon only passes on is
+/// sent as it was received.
 public enum JSON: Sendable {
   case null
   case bool(Bool)

@@ -19,7 +19,7 @@ public struct JSONObject: Sendable {
   /// Makes an object without members.
   public init() { members = [] }
 
-  /// Makes an object without members, with room for some.
+  /// Makes an object without members, with memory for `count` members.
   init(reserving count: Int) {
     members = []
     members.reserveCapacity(count)

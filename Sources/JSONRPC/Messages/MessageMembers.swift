@@ -44,7 +44,7 @@ struct MessageMembers {
   /// The name of the first member that isn't part of any message; `nil` without one.
   var unknown: String? { others.members.first?.key }
 
-  /// Whether the version is the one that this module knows.
+  /// Whether the member `jsonrpc` is the string `2.0`.
   var isVersion2: Bool { jsonrpc?.stringValue?.hasSameBytes(as: "2.0") ?? false }
 
   /// Whether a member was set.

@@ -7,7 +7,8 @@ public struct RPCError: Error, Sendable, Hashable {
   /// The details for programs: `reason`, `retryable` and more.
   public var data: JSONObject
 
-  /// Makes an error with a reason. Members of `data` override those of the same name.
+  /// Makes an error whose `data` has the members `reason` and `retryable`, and those of the argument `data`. The latter
+  /// override members of the same name.
   public init(code: Int, reason: String, retryable: Bool = false, message: String, data: JSONObject = [:]) {
     self.code = code
     self.message = message
@@ -79,6 +80,11 @@ extension RPCError {
   }
 
   /// Returns -32602: the params don't have the method's shape.
+  ///
+  /// - Parameters:
+  ///   - message: the text for people.
+  ///   - member: the path of the faulty member.
+  ///   - nearest: the known name that is nearest to an unknown member; sent as a hint.
   public static func invalidParams(_ message: String, member: String? = nil, nearest: String? = nil) -> RPCError {
     var data: JSONObject = [:]
     if let member { data["member"] = .string(member) }

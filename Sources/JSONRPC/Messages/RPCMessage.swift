@@ -105,7 +105,7 @@ public enum RPCMessage: Sendable {
   }
 }
 
-/// The content of one line.
+/// The content of one frame, such as a line: a message, or a batch of messages.
 public enum RPCFrame: Sendable {
   /// A single message.
   case single(RPCMessage)
@@ -115,7 +115,7 @@ public enum RPCFrame: Sendable {
   /// The largest number of messages in a batch.
   public static let maximumBatch = 64
 
-  /// Parses a line.
+  /// Parses the text of a frame.
   ///
   /// - Throws: the error to answer with `id: null`.
   public init(_ bytes: some Sequence<UInt8>) throws(RPCError) {

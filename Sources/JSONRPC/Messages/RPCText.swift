@@ -1,4 +1,4 @@
-/// The texts of messages that we send: each is one line, without its newline.
+/// The encoding of outgoing messages as JSON text. Each text is one line in UTF-8, without its newline.
 public enum RPCText {
   /// Returns a response whose result is JSON text already.
   public static func response(id: RPCID, result: some Collection<UInt8>) -> [UInt8] {

@@ -18,7 +18,7 @@ public struct Router<Context: Sendable, Subject: Sendable>: Sendable {
     public let run: Operation
   }
 
-  /// The route of one method.
+  /// A method with the function that reads its params.
   public struct Route: Sendable {
     /// The method.
     public let method: any RPCMethod.Type

@@ -13,7 +13,7 @@ public indirect enum JSONSchema: Sendable {
   /// A string. `format`, a format of JSON Schema, and `pattern`, a regular expression, are published but not checked:
   /// the type that decodes the string checks it. `called` is the string's form in error messages.
   case string(format: String? = nil, pattern: String? = nil, called: String? = nil)
-  /// A string out of this list. `meanings` has a sentence for each, or nothing.
+  /// A string out of this list. `meanings` has one sentence for each string, or is empty.
   case enumeration([String], meanings: [String] = [])
   /// A string that is always the same, such as the type of an event.
   case constant(String)

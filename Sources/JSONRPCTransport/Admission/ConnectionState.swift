@@ -6,14 +6,14 @@ public import JSONRPC
 /// A value without clock, tasks or I/O: its functions record events and return what to do. `Call` represents an
 /// accepted request; tests use strings.
 public struct ConnectionState<Call> {
-  /// A unique name of one accepted request.
+  /// The identifier of an accepted request, unique within the connection.
   public struct Ticket: Hashable, Sendable {
     let number: UInt64
   }
 
   /// A request to be run now.
   public struct Start {
-    /// The request's name for `finish`.
+    /// The identifier to pass to `finish`.
     public let ticket: Ticket
     /// The call to run.
     public let call: Call
@@ -21,7 +21,7 @@ public struct ConnectionState<Call> {
 
   /// A request that was removed and still needs its response.
   public struct Departure {
-    /// The id to answer.
+    /// The request's id, which its response carries.
     public let id: RPCID
     /// The call, which has run or never will.
     public let call: Call
@@ -105,7 +105,8 @@ public struct ConnectionState<Call> {
     return (entry.departure, startNext())
   }
 
-  /// Handles the peer's cancellation of a request.
+  /// Removes a waiting request that the peer has cancelled. A running one stays until `finish`. Returns what to do with
+  /// the request.
   public mutating func cancel(_ id: RPCID) -> Cancellation {
     guard let ticket = tickets[id], let entry = entries[ticket] else { return .unknown }
     if entry.isRunning { return .running(ticket) }

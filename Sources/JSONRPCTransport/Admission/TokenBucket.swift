@@ -1,7 +1,7 @@
 /// A token bucket: tokens arrive at a constant rate, and unused ones are kept for bursts.
 ///
-/// The state is one time, and there is no clock: times are nanoseconds on any clock that does not go back. Arithmetic
-/// saturates instead of overflowing.
+/// Callers pass the current time, in nanoseconds on any clock that does not go back. Arithmetic saturates instead of
+/// overflowing.
 public struct TokenBucket: Sendable, Hashable {
   /// The time in which one token arrives.
   private let interval: UInt64

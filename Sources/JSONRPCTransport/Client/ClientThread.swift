@@ -103,7 +103,7 @@ final class Alarm: Sendable {
     _ = send(bell, &byte, 1, CInt(MSG_NOSIGNAL))
   }
 
-  /// Makes the descriptor unreadable again.
+  /// Reads the bytes that `ring` has sent, so that `descriptor` is not readable until the next `ring`.
   func reset() {
     var bytes = [UInt8](repeating: 0, count: 64)
     while recv(descriptor, &bytes, bytes.count, 0) == bytes.count {}

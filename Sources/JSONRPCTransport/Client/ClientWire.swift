@@ -15,7 +15,8 @@ final class ClientWire: Sendable {
     var answers: [RPCID: Task<Void, Never>] = [:]
     /// The last error that the daemon sent without an id. It explains why the daemon closes the connection.
     var lastWord: RPCError?
-    /// The reason to end the connection, once there is one; the thread then ends it.
+    /// The reason why the connection must end; `nil` while it stays open. The connection's thread reads it and ends the
+    /// connection.
     var ending: ClientConnectionError?
     var whenEnded: [CheckedContinuation<Void, Never>] = []
     var isOver = false

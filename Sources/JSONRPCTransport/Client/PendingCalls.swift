@@ -18,7 +18,7 @@ struct PendingCalls {
 
   var isEmpty: Bool { calls.isEmpty }
 
-  /// The earliest deadline of a waiting call.
+  /// The earliest deadline of a waiting call; `nil` if no call has one.
   var nextDeadline: Instant? {
     calls.values.compactMap { if case .waiting(_, let deadline) = $0 { deadline } else { nil } }.min()
   }

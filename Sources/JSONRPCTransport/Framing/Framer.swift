@@ -12,7 +12,7 @@ public struct Framer: Sendable {
     case frame(ArraySlice<UInt8>)
     /// A message over the limit.
     case tooLarge
-    /// Bytes that are no message in the framing. The sentence says why, and what to send.
+    /// Bytes that are not a message in this framing, with a sentence that says why and what to send.
     case malformed(String)
   }
 
@@ -24,7 +24,7 @@ public struct Framer: Sendable {
   private var buffer: [UInt8] = []
   /// The index in `buffer` at which the next message begins.
   private var start = 0
-  /// The index in `buffer` before which there is no `\n` that was not handled.
+  /// The index in `buffer` from which to search for the next `\n`.
   private var scanned = 0
   /// The header of the message at `start`, as far as it was read.
   private var header = FrameHeader()
@@ -106,7 +106,8 @@ public struct Framer: Sendable {
     return isFinished && start < buffer.count ? buffer.count : nil
   }
 
-  /// Returns the index of the first `\n` that was not handled. If there is none, all bytes count as scanned.
+  /// Returns the index of the first `\n` from `scanned` on; `nil` if there is none, in which case `scanned` moves to
+  /// the end.
   private mutating func lineFeed() -> Int? {
     let from = scanned
     let found = buffer.withUnsafeBytes { bytes -> Int? in
@@ -125,7 +126,8 @@ public struct Framer: Sendable {
     return buffer[line].allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
   }
 
-  /// Whether a line is the header field of the other framing, which would be followed by text without a line end.
+  /// Whether a line is a `Content-Length` field. That starts a message of the framing `headers`, whose text has no line
+  /// end.
   private func isHeader(_ line: Range<Int>) -> Bool {
     guard let first = line.first, buffer[first] | 0x20 == UInt8(ascii: "c") else { return false }
     let name = buffer[line].prefix("content-length:".utf8.count)

@@ -75,7 +75,8 @@ public final class InMemoryConnection: Sendable {
   /// Waits until the connection has ended and its last call has returned.
   public func closed() async { await connection.closed() }
 
-  /// Returns the id of a call. It is a string, so that it differs from numbers that tests write into their lines.
+  /// Returns the request id of a call: a string such as `c1`, which differs from the numeric ids in lines that tests
+  /// `send`.
   private static func rpcID(_ number: Int) -> RPCID { .string("c\(number)") }
 
   private func deliver(_ line: [UInt8], orElse: @escaping @Sendable () -> Void = {}) {
@@ -89,8 +90,8 @@ public final class InMemoryConnection: Sendable {
     eventLoop.execute { [wire] in body(wire.value) }
   }
 
-  /// Passes a response to its call. Returns false if `json` belongs to no call. `nil` ends the input and fails all
-  /// calls.
+  /// Passes a response to the waiting call. Returns false if `json` is not the response to one. `nil` reports the end
+  /// of the connection, which fails all waiting calls.
   private func receive(_ json: JSON?) -> Bool {
     guard let json else {
       for waiter in calls.withLock({ $0.removeAll() }) { waiter.resume(throwing: ClientConnectionError.closed) }
@@ -108,7 +109,8 @@ public final class InMemoryConnection: Sendable {
 final class InMemoryWire: Wire {
   let core: ConnectionCore
   private let lines: AsyncStream<JSON>.Continuation
-  /// Takes each message. Returns whether it answers a call; `nil` ends the input.
+  /// Receives each message from the server. Returns whether it was the response to a `call`; other messages go to
+  /// `lines`. `nil` reports the end of the connection.
   private let receive: (JSON?) -> Bool
   private var framer = Framer(limit: .max - 1, framing: .lines)
 

@@ -16,6 +16,8 @@ public final class AcceptPauseHandler: ChannelInboundHandler {
   /// The length of a pause. Connections that end meanwhile free descriptors.
   static let pause = TimeAmount.milliseconds(100)
 
+  /// Makes a handler that does not pause yet.
+  ///
   /// - Parameter mayGoOn: called at the end of a pause; returns false if accepting was stopped for good.
   public init(mayGoOn: @escaping @Sendable () -> Bool) { self.mayGoOn = mayGoOn }
 
@@ -51,7 +53,8 @@ final class RefusalHandler: ChannelInboundHandler {
   private let count: Count
   private var isCounted = false
 
-  /// The time in which the peer can read the error. The connection closes earlier if the peer sends anything.
+  /// The time for which a refused connection stays open so that the peer can read the error. It closes earlier if the
+  /// peer sends anything.
   private static let lingering = TimeAmount.milliseconds(500)
   /// The number of refused connections that may stay open for `lingering`. Further ones are closed immediately, so that
   /// they don't use up the descriptors.

@@ -29,7 +29,10 @@ public final class Connection: Sendable {
     ended = eventLoop.makePromise()
   }
 
-  /// Makes the connection's core. Call it once, on the event loop; `lost()` of the core must follow eventually.
+  /// Makes the connection's core, which runs on the event loop. Call this once, on the event loop.
+  ///
+  /// The caller must report the end of the connection by calling `lost()` of the core. Until then `closed()` does not
+  /// return.
   func makeCore(_ settings: ConnectionSettings) -> ConnectionCore {
     let core = ConnectionCore(
       eventLoop: eventLoop, settings: settings, outbox: outbox, allowance: allowance, ended: ended)

@@ -1,4 +1,4 @@
-/// The phase of a connection, as its wire sees it.
+/// The phase of a connection: whether the peer may send, and whether its messages are handled or dropped.
 enum ConnectionPhase {
   /// The peer may send messages.
   case open
@@ -33,7 +33,8 @@ enum ConnectionPhase {
   /// Whether the peer has disconnected.
   var isGone: Bool { if case .gone = self { true } else { false } }
 
-  /// Drops bytes. Returns whether there was room for them; `nil` in a phase in which bytes are not dropped.
+  /// Subtracts dropped bytes from the phase's `room`. Returns false if they exceed it, and `nil` in a phase that drops
+  /// no bytes.
   mutating func drop(_ count: Int) -> Bool? {
     switch self {
     case .refusing(let room):

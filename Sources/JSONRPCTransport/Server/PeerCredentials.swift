@@ -12,8 +12,8 @@ public struct PeerCredentials: Sendable {
   public let gid: UInt32
   /// The supplementary group IDs.
   public let groups: [UInt32]
-  /// The process itself, protected against reuse of its number. `nil` if it has ended, can't be pinned, or was not to
-  /// be.
+  /// The process itself, protected against reuse of its number. `nil` if it had ended or could not be pinned, or if no
+  /// pinning was requested.
   public let process: PinnedProcess?
   /// The highest descriptor of the connection, which has one for its socket and may have one for the process; -1 in
   /// credentials made for a test.

@@ -28,6 +28,9 @@ public final class PinnedProcess: Sendable {
     self.init(pid: pid, uid: uid, gid: gid, descriptor: cl_peer_pidfd(socket))
   }
 
+  /// Pins a process by its descriptor, or by its start time if there is none. Returns `nil` if the process has ended,
+  /// is not visible in `/proc`, or has another user or group than the peer.
+  ///
   /// - Parameter descriptor: a pidfd of the process, or `-errno`.
   init?(pid: Int32, uid: UInt32, gid: UInt32, descriptor: Int32) {
     // 0 is a process of another pid namespace, whose number denotes a different process here.
@@ -52,7 +55,7 @@ public final class PinnedProcess: Sendable {
 
   deinit { state.withLock { if case .descriptor(let descriptor) = $0 { close(descriptor) } } }
 
-  /// Returns what `look` finds out by the process's number; `nil` if the process ended before `look` was done.
+  /// Calls `look` with the process's number and returns its result; `nil` if the process ended before `look` returned.
   ///
   /// `look` runs once, and later calls return the same value. A process thus stays in the unit in which it was first
   /// seen, as with the kernel's credentials.

@@ -103,6 +103,8 @@ final class ServerRun: Sendable {
     acceptedContinuation.finish()
   }
 
+  /// Returns the configuration that accepts connections and sets them up.
+  ///
   /// - Parameter backlog: the largest number of connections that wait to be accepted. A passed socket gets as many as
   ///   the kernel allows, so that its unit's `Backlog=` is not lowered.
   private func makeBootstrap(backlog: CInt) -> ServerBootstrap {

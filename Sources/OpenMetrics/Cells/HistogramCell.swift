@@ -10,9 +10,10 @@ public final class HistogramCell: TimerHandler, RecorderHandler {
 
   /// The contents of a histogram at one time.
   public struct Reading: Sendable, Hashable {
-    /// The number of observations that were at most each bound, then the number of all observations.
+    /// For each bound in ascending order, the number of observations that are at most the bound. The last element is
+    /// the number of all observations.
     ///
-    /// This is the format's cumulative list of buckets.
+    /// The text formats call these the cumulative buckets.
     public var cumulative: [UInt64]
     /// The sum of all observations in the family's unit.
     public var sum: Double
@@ -22,26 +23,27 @@ public final class HistogramCell: TimerHandler, RecorderHandler {
 
   private let counts = InlineArray<32, Atomic<UInt64>> { _ in Atomic(0) }
   private let sum = Atomic<UInt64>(0)
-  /// The bounds in the recorded unit.
+  /// The upper bounds in the unit of the recorded numbers, such as nanoseconds.
   private let limits: [Int64]
-  /// The number of recorded units in one unit of the family.
+  /// The factor from the family's unit to the unit of the recorded numbers: 1e9 for seconds and nanoseconds.
   private let scale: Double
 
-  /// A histogram without observations.
+  /// Creates a histogram without observations.
   ///
   /// - Parameters:
-  ///   - bounds: ascending, in the family's unit.
-  ///   - scale: the number of recorded units in one unit of the family: 1e9 for nanoseconds and seconds.
+  ///   - bounds: the upper bounds, ascending, in the family's unit.
+  ///   - scale: the factor from the family's unit to the unit of the recorded numbers, such as 1e9 for seconds and
+  ///     nanoseconds.
   public init(bounds: [Double], scale: Double) {
     limits = bounds.prefix(Self.maximumBounds).map { Self.whole($0 * scale) }
     self.scale = scale
   }
 
-  /// Observes a duration.
+  /// Adds the observation of a duration, in nanoseconds.
   public func recordNanoseconds(_ duration: Int64) { record(duration) }
-  /// Observes a number, rounded to a whole one.
+  /// Adds the observation of a number, rounded to a whole one.
   public func record(_ value: Double) { record(Self.whole(value)) }
-  /// Observes a number. A negative one adds nothing to the sum.
+  /// Adds the observation of a number. A negative one adds nothing to the sum.
   public func record(_ value: Int64) {
     var low = 0
     var high = limits.count

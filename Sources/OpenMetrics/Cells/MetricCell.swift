@@ -34,7 +34,7 @@ enum MetricReading: Sendable, Hashable {
 public final class CounterCell: CounterHandler {
   private let count = Atomic<UInt64>(0)
 
-  /// A counter at zero.
+  /// Creates a counter at zero.
   public init() {}
 
   /// The current value.
@@ -54,7 +54,7 @@ public final class CounterCell: CounterHandler {
 public final class GaugeCell: MeterHandler, RecorderHandler {
   private let bits = Atomic<UInt64>(Double(0).bitPattern)
 
-  /// A gauge at zero.
+  /// Creates a gauge at zero.
   public init() {}
 
   /// The current value.

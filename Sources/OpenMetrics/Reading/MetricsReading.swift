@@ -7,7 +7,7 @@ public struct MetricsReading: Sendable, Hashable {
     /// The value.
     public var value: Double
 
-    /// A sample.
+    /// Creates a sample.
     public init(labels: [String: String], value: Double) {
       self.labels = labels
       self.value = value
@@ -19,13 +19,13 @@ public struct MetricsReading: Sendable, Hashable {
     /// The number of the faulty line, from 1.
     public var line: Int
 
-    /// An error in this line.
+    /// Creates an error in this line.
     public init(line: Int) { self.line = line }
   }
 
   private var samples: [String: [Sample]] = [:]
 
-  /// A reading without samples.
+  /// Creates a reading without samples.
   public init() {}
 
   /// Reads a text. Ignores comments and time stamps.

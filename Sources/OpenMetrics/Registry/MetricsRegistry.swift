@@ -7,7 +7,7 @@ import Synchronization
 /// counted. Neither is a combination of labels beyond `maximumSeries`, so that no label can make memory grow.
 /// `rejected` counts both cases.
 public final class MetricsRegistry: MetricsFactory {
-  /// A function that returns current values for a text.
+  /// A function that returns current values. It is called each time the metrics are written as text.
   public typealias Collector = @Sendable () async -> [MetricSample]
 
   struct Key: Hashable {
@@ -21,13 +21,13 @@ public final class MetricsRegistry: MetricsFactory {
     var rejected = 0
   }
 
-  /// The declared families, by name.
+  /// The declared families, sorted by name.
   public let families: [MetricFamily]
   private let byName: [String: MetricFamily]
   private let maximumSeries: Int
   private let state = Mutex(State())
 
-  /// A registry of these families.
+  /// Creates a registry of these families.
   ///
   /// - Parameter maximumSeries: the number of combinations of labels that are kept in all.
   public init(_ families: [MetricFamily], maximumSeries: Int = 8192) {
@@ -36,7 +36,7 @@ public final class MetricsRegistry: MetricsFactory {
     self.maximumSeries = maximumSeries
   }
 
-  /// Adds a function whose values are included in each text.
+  /// Adds a function that is called for each text, and whose values are included in it.
   public func collect(_ collector: @escaping Collector) { state.withLock { $0.collectors.append(collector) } }
 
   /// The number of rejected metrics and samples: undeclared ones, and combinations of labels beyond the bound.
@@ -65,7 +65,7 @@ public final class MetricsRegistry: MetricsFactory {
 
   func reject() { state.withLock { $0.rejected += 1 } }
 
-  /// Returns the cell of these labels, created if needed; `nil` if it was rejected.
+  /// Returns the cell of the family `label` with the labels `dimensions`, created if needed; `nil` if it was rejected.
   func cell(
     _ label: String, _ dimensions: [(String, String)], make: (MetricFamily) -> MetricCell?
   ) -> MetricCell? {

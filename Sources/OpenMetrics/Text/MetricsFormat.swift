@@ -42,7 +42,7 @@ public enum MetricsFormat: Sendable, CaseIterable {
     }
   }
 
-  /// Returns the value of a parameter without quotes.
+  /// Returns the value of a parameter without quotes; `nil` if there is none.
   private static func parameter(_ name: String, in parameters: [String]) -> String? {
     for parameter in parameters {
       let pair = parameter.split(separator: "=", maxSplits: 1).map(Self.trimmed)
@@ -51,7 +51,7 @@ public enum MetricsFormat: Sendable, CaseIterable {
     return nil
   }
 
-  /// Returns a quality (RFC 9110, section 12.4.2). One that is no number from 0 to 1 counts as 1.
+  /// Returns a quality (RFC 9110, section 12.4.2). A text that is not a number from 0 to 1 counts as 1.
   private static func quality(_ text: String) -> Double {
     Double(text).flatMap { (0...1).contains($0) ? $0 : nil } ?? 1
   }

@@ -18,7 +18,8 @@ public struct ClientOptions: Sendable {
   public var callsBlock: Bool
   /// The function that waits between attempts.
   public var sleep: @Sendable (Duration) async throws -> Void
-  /// The function that returns a number from 0 to 1, by which pauses differ between clients.
+  /// The function that returns a random number from 0 to 1. It varies the pauses, so that clients do not retry
+  /// together.
   public var random: @Sendable () -> Double
 
   /// Creates options that suit a client on the same machine. Calls are retried for 5 s and time out after two minutes;

@@ -30,7 +30,7 @@ final class DaemonLink: Sendable {
 
   // MARK: Calls
 
-  /// Counts a call that begins.
+  /// Adds a call to the calls in progress.
   ///
   /// - Throws: `SDKClientError.tooManyCalls` when `maxCalls` calls are in progress.
   func beginCall() throws(SDKClientError) {
@@ -42,7 +42,7 @@ final class DaemonLink: Sendable {
     guard isFree else { throw .tooManyCalls(limit: options.maxCalls) }
   }
 
-  /// Counts a call that has ended.
+  /// Removes a call from the calls in progress.
   func endCall() { state.withLock { $0.calls -= 1 } }
 
   // MARK: Connections

@@ -47,7 +47,7 @@ public enum SocketLocation: Sendable, Hashable {
 
   private static func userPath(_ directory: String) -> String { "\(directory)/sdkd/sdkd.sock" }
 
-  /// The inputs of the choice, replaceable in tests.
+  /// The inputs from which the path is chosen: the user, environment variables and existing files. Tests replace them.
   struct Surroundings {
     var uid: UInt32
     var variable: (String) -> String?

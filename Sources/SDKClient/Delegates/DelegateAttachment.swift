@@ -37,7 +37,7 @@ public final class DelegateAttachment: Sendable {
 
 /// The status of a delegate's attachment.
 public enum DelegateStatus: Sendable, Hashable {
-  /// The daemon sends it questions.
+  /// The delegate is attached, and the daemon sends it questions.
   case attached
   /// The connection was lost, such as by a restart of the daemon, and is being reopened. Meanwhile questions go to
   /// other delegates or the token provider. An instance that has neither waits up to `delegate.grace` for a delegate.
@@ -51,9 +51,9 @@ public enum DelegateStatus: Sendable, Hashable {
 public enum DelegateAnswer: Sendable, Hashable {
   /// `getToken`, `invalidAuth`: a token, and its expiry where the token does not state it.
   case token(Secret, expiresAt: Timestamp? = nil)
-  /// The same questions in `zendesk.support`: the owner's id of the user.
+  /// `getToken`, `invalidAuth` in `zendesk.support`: the id that the owner gives the user.
   case uniqueId(Secret)
-  /// The same questions in `edna.chatcenter`: an answer with all members.
+  /// `getToken`, `invalidAuth` in `edna.chatcenter`: an answer with all members.
   case credential(DelegateTokenAnswer)
   /// `shouldAuthenticate`: whether to authenticate, and with which settings.
   case authenticate(Bool, settings: JSONObject? = nil)

@@ -11,7 +11,7 @@ final class DelegateKeeper: Sendable {
     var isDetaching = false
   }
 
-  /// The status changes.
+  /// The stream of statuses, each sent when it begins. Of the unread ones the latest 16 are kept.
   let statuses: AsyncStream<DelegateStatus>
   private let changes: AsyncStream<DelegateStatus>.Continuation
   private let link: DaemonLink
@@ -91,8 +91,8 @@ final class DelegateKeeper: Sendable {
     let error: SDKClientError?
   }
 
-  /// Attaches again, with pauses. Returns `nil` on success, else the final refusal. The refusal's error is `nil` after
-  /// a cancellation or a detach.
+  /// Tries to attach again after each pause of `schedule`. Returns `nil` on success, else the reason to stop trying.
+  /// Its error is `nil` after a cancellation or a detach.
   private func attachAgain(_ schedule: inout RetrySchedule) async -> Refusal? {
     var last = SDKClientError.closed
     while let pause = schedule.next(random: link.options.random()) {

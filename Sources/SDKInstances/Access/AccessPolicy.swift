@@ -1,8 +1,8 @@
 public import SDKProtocol
 
-/// The access rules: the daemon's own, and the evaluation of an instance's (sdkd-protocol(7)).
+/// The access rules of the daemon. They also evaluate the rules of an instance (sdkd-protocol(7)).
 public struct AccessPolicy: Sendable {
-  /// Lets callers create instances whose ids begin with a prefix.
+  /// A rule that lets callers create instances whose ids begin with a prefix.
   public struct CreateRule: Sendable, Hashable {
     /// The callers that the rule applies to.
     public var who: AccessRule
@@ -11,7 +11,7 @@ public struct AccessPolicy: Sendable {
     /// The maximum number of instances with this prefix that one caller may own.
     public var max: Int
 
-    /// A rule.
+    /// Creates a rule.
     public init(who: AccessRule, prefix: String, max: Int) {
       self.who = who
       self.prefix = prefix
@@ -21,11 +21,12 @@ public struct AccessPolicy: Sendable {
 
   /// The callers that may set a provider's `command`. It runs with the daemon's own user (`provider.md`).
   public enum CommandSetters: Sendable, Hashable {
-    /// Every admin, in a user's own daemon or where `[bridge] same_uid` allows it.
+    /// Every admin. This applies to a user's own daemon, and where `[bridge] same_uid` allows it.
     case admins
-    /// Only root, because the daemon runs as root.
+    /// Only callers with uid 0. The daemon runs as root, so the command would too.
     case root
-    /// No caller, because the daemon runs as a dedicated user that can read every tenant's state.
+    /// No caller. The daemon runs as a dedicated user, which can read all its state, and the command would run as that
+    /// user.
     case nobody
   }
 
@@ -42,7 +43,7 @@ public struct AccessPolicy: Sendable {
   /// The directory that resolves the user and group names in rules to uids and gids.
   public var names: any NameDirectory
 
-  /// A policy.
+  /// Creates a policy.
   public init(
     admins: [AccessRule] = [], create: [CreateRule] = [], ownUid: UInt32? = nil,
     hosts: [String]? = nil, commands: CommandSetters = .admins, names: any NameDirectory
@@ -55,7 +56,7 @@ public struct AccessPolicy: Sendable {
     self.names = names
   }
 
-  /// Whether a peer is admin.
+  /// Whether a peer is an admin.
   public func isAdmin(_ peer: Peer) -> Bool {
     peer.uid == 0 || peer.uid == ownUid || admins.contains { matches($0, peer) }
   }

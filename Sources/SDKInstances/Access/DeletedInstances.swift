@@ -16,11 +16,11 @@ struct DeletedInstances {
 
   /// The maximum bytes of rules and labels in an entry.
   static let bytesPerEntry = 32 << 10
-  /// The maximum bytes of the entries of an owner other than root.
+  /// The maximum total bytes of the entries of one owner other than root.
   static let bytesPerOwner = 1 << 20
   /// The maximum bytes of all entries.
   static let bytesInAll = 16 << 20
-  /// The minimum bytes that an entry counts as.
+  /// The number of bytes that a smaller entry counts as.
   private static let leastBytes = 4 << 10
 
   private struct Share {

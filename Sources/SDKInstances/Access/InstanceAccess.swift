@@ -4,7 +4,8 @@ import SDKProtocol
 /// The part of a definition that decides which callers see an instance and its events, and which filters match them.
 struct InstanceAccess: Sendable, Hashable, Codable {
   var owner: UInt32
-  /// The create rule that made the owner one, if it names a unit; `nil` if the uid is the owner.
+  /// The create rule by which the instance was created, if the rule names a unit: then the unit is the owner. `nil` if
+  /// the uid is the owner.
   var ownerRule: AccessRule?
   var source: Instance.Source
   var access: AccessRules
@@ -57,7 +58,7 @@ extension InstanceAccess {
 }
 
 extension Definition {
-  /// The part that decides which callers see the instance.
+  /// The part of the definition that decides which callers see the instance and its events.
   var instanceAccess: InstanceAccess {
     InstanceAccess(owner: owner, ownerRule: ownerRule, source: source, access: access, labels: labels)
   }

@@ -2,29 +2,29 @@ import SDKProtocol
 
 /// An in-memory directory of uids and gids by name. No call waits for a name service.
 public protocol NameDirectory: Sendable {
-  /// The uid of a user; `nil` for a name that is unknown or not resolved yet.
+  /// Returns the uid of a user; `nil` for a name that is unknown or not resolved yet.
   func uid(ofUser name: String) -> UInt32?
-  /// The gid of a group; `nil` for a name that is unknown or not resolved yet.
+  /// Returns the gid of a group; `nil` for a name that is unknown or not resolved yet.
   func gid(ofGroup name: String) -> UInt32?
   /// Requests the resolution of names in rules that take effect. Returns at once; the names are resolved soon after.
   ///
-  /// - Parameter owner: the user whose rules they are. Each owner has an equal share of the look-ups.
+  /// - Parameter owner: the uid of the rules' owner. Each owner has an equal share of the look-ups.
   func request(_ names: Set<SystemName>, for owner: UInt32)
 }
 
 /// The name of a user or a group. Names are equal when their UTF-8 bytes are.
 public struct SystemName: Sendable, Hashable {
-  /// A database of names in the system.
+  /// A database of the system's name service: users (passwd) or groups (group).
   public enum Database: Sendable {
     case users, groups
   }
 
-  /// The database.
+  /// The database that the name belongs to.
   public let database: Database
   /// The name.
   public let text: String
 
-  /// A name in a database.
+  /// Creates a name in a database.
   public init(_ database: Database, _ text: String) {
     self.database = database
     self.text = text

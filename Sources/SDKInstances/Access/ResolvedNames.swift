@@ -6,20 +6,20 @@ import Synchronization
 /// effect, and again at every `refresh`. Reads never wait. A name that is not resolved has no number, so it matches no
 /// peer.
 public final class ResolvedNames: NameDirectory {
-  /// Starts a thread that ends with the body.
+  /// A function that starts a thread, which runs the body and then ends.
   public typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws -> Void
 
   private struct Entry {
     var number: UInt32?
-    /// The round in which the name was last in use.
+    /// The number of the `refresh` round in which the name was last in use.
     var round: UInt64
   }
 
   private struct State {
     var entries: [SystemName: Entry] = [:]
-    /// Names of rules that have just taken effect.
+    /// The queue of names in rules that have just taken effect.
     var fresh = NameQueue(maximumPerOwner: ResolvedNames.freshPerOwner)
-    /// All names in use, once a round.
+    /// The queue of all names in use, which each `refresh` fills.
     var routine = NameQueue()
     var isFreshTurn = true
     var threads = 0
@@ -32,7 +32,8 @@ public final class ResolvedNames: NameDirectory {
       return isFreshTurn ? fresh.next() ?? routine.next() : routine.next() ?? fresh.next()
     }
 
-    /// Counts a thread that ends. After the last one, returns the promises that `settle` waits for.
+    /// Uncounts a thread that is about to end. If it was the last one, returns the promises that `settle` waits for;
+    /// otherwise none.
     mutating func endThread() -> [Promise<Void>] {
       threads -= 1
       guard threads == 0 else { return [] }
@@ -50,7 +51,7 @@ public final class ResolvedNames: NameDirectory {
   private let lookUp: @Sendable (SystemName) -> NameService.Answer
   private let start: Start
 
-  /// A table without names.
+  /// Creates a cache without names.
   ///
   /// - Parameters:
   ///   - lookUp: looks a name up; may block for any time.
@@ -82,7 +83,7 @@ public final class ResolvedNames: NameDirectory {
     startThreads()
   }
 
-  /// Looks all names in use up again, and forgets those that have not been in use for a whole round.
+  /// Looks up all names in use again, and removes those that were not in use for a whole round.
   public func refresh(_ namesByOwner: [UInt32: Set<SystemName>]) {
     state.withLock { state in
       state.round += 1
@@ -127,7 +128,7 @@ public final class ResolvedNames: NameDirectory {
     }
   }
 
-  /// Looks names up until the queues are empty; the body of a thread.
+  /// Looks up names until the queues are empty. This is the body of each thread.
   private func run() {
     while let name = next() {
       let answer = lookUp(name)
@@ -141,7 +142,8 @@ public final class ResolvedNames: NameDirectory {
     }
   }
 
-  /// Returns the next name for a thread; `nil` when the thread must end. Its end is counted under the same lock.
+  /// Returns the next name to look up. Returns `nil` if there is none; the calling thread is then uncounted and must
+  /// end.
   private func next() -> SystemName? {
     let (name, idle) = state.withLock { state -> (SystemName?, [Promise<Void>]) in
       if let name = state.next() { return (name, []) }

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKProtocol
 
 extension AuditRecord {
-  /// Returns the record of a call that is always recorded.
+  /// Returns the record of a call whose method is audited.
   static func call(_ call: borrowing EndedCall, kind: KindName?) -> AuditRecord {
     let outcome = call.failure?.reason ?? succeeded
     var record = AuditRecord(
@@ -39,7 +39,7 @@ extension AuditRecord {
     return record
   }
 
-  /// Removes the details that differ between the many refusals of a user.
+  /// Removes the details in which the many refusals of a user differ, so that one record stands for all.
   mutating func generalize() {
     let uid = fields[.peerUID] ?? "?"
     let reason = fields[.outcome] ?? "?"
@@ -49,7 +49,7 @@ extension AuditRecord {
 }
 
 extension EndedCall {
-  /// The caller, in terms that the caller can't choose.
+  /// A description of the caller from data that the caller can't choose.
   fileprivate var caller: String { "uid \(peer.uid) (pid \(peer.pid))" }
 
   fileprivate var what: String {

@@ -4,7 +4,8 @@ import SDKProtocol
 import StateStore
 
 extension AuditRecord {
-  /// A record of a change of an identity or a definition; `nil` for other events.
+  /// Creates the record of an event that reports a change of an identity or a definition. Returns `nil` for other
+  /// events.
   init?(_ event: StoredEvent) {
     let kind: Kind
     switch event.type {
@@ -31,7 +32,7 @@ extension AuditRecord {
     self.init(kind, "\(event.id): \(event.type.rawValue)\(why.isEmpty ? "" : " (\(why))").", fields)
   }
 
-  /// A record of a token provider's run.
+  /// Creates a record of a token provider's run.
   init(_ run: EndedRun) {
     let outcome = run.failure?.rawValue ?? Self.succeeded
     var fields: [AuditField: String] = [

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Its only I/O is looking up a caller's process, never on an event loop. The sink must not block.
 public final class AuditTrail: CallObserver {
-  /// A bounded receiver of records, which counts those it loses.
+  /// A function that receives records. It must not block: it drops records that it can't hold, and counts them.
   public typealias Sink = @Sendable (AuditRecord) -> Void
 
   private let sink: Sink
@@ -16,18 +16,18 @@ public final class AuditTrail: CallObserver {
   private let tally = Mutex(AuditTally())
   private let served = Mutex(Served())
 
-  /// A struct instead of a closure in the mutex; `Renewals` says why.
+  /// The registry, referenced weakly. It is a struct and not a closure for the reason given at `Renewals.Slower`.
   private struct Served {
     weak var registry: InstanceRegistry?
   }
 
-  /// A trail that writes to a sink.
+  /// Creates a trail that writes to a sink.
   public init(clock: MonotonicClock = .system, sink: @escaping Sink) {
     self.clock = clock
     self.sink = sink
   }
 
-  /// Makes records name the kind of their instance from now on.
+  /// Sets the registry, so that later records contain the kind of their instance.
   public func serve(_ registry: InstanceRegistry) {
     served.withLock { $0.registry = registry }
   }
@@ -79,7 +79,7 @@ public final class AuditTrail: CallObserver {
     for record in tally.withLock({ $0.flush(at: clock.now()) }) { sink(record) }
   }
 
-  /// Counts an occurrence. Returns the entry of its key.
+  /// Counts an occurrence in the tally, and writes the record if it is the first one. Returns the entry of its key.
   @discardableResult
   private func count(
     _ call: borrowing EndedCall, _ kind: AuditRecord.Kind, method: String? = nil, what: String,
@@ -132,7 +132,7 @@ enum AuditRule: Hashable {
       .tooManySubscriptions, .storageFull,
     ] as [Reason]).map(\.rawValue))
 
-  /// Whether a failed call never ran: it was invalid, its method is unknown, or it was cancelled.
+  /// Whether an error means that the call never ran: it was invalid, its method is unknown, or it was cancelled.
   static func isNoCall(_ error: RPCError) -> Bool {
     (-32700 ... -32600).contains(error.code) && error.code != -32603 || error.code == RPCError.cancelled.code
   }

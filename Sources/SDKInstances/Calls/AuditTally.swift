@@ -1,19 +1,19 @@
 import SDKProtocol
 import Synchronization
 
-/// A tally of frequent occurrences: the first is written down, later ones are counted. A value type, guarded by its
-/// owner; its entries can be counted without it.
+/// A tally of frequent audit records: the first of its key is written, later ones are only counted. It is a value,
+/// whose owner must synchronize access; an `Entry` may be counted up without that.
 struct AuditTally {
-  /// The key of occurrences that are counted together.
+  /// The key under which equal occurrences are counted together.
   struct Key: Hashable {
     var kind: AuditRecord.Kind
     var uid: UInt32
-    /// The unit and the program of the caller; `nil` where only its user counts. Processes with the same values count
-    /// together, so that a program that runs repeatedly does not fill the journal.
+    /// The unit and the program of the caller; `nil` if occurrences are counted for the caller's user as a whole.
+    /// Processes with the same values count together, so that a program that runs repeatedly does not fill the journal.
     var program: PeerProcess?
     var method: String
     var instance: String
-    /// A credential's digest or a refusal's reason; empty for calls.
+    /// The digest of an issued credential, or the reason of a refusal; empty for calls.
     var what: String
   }
 
@@ -38,7 +38,8 @@ struct AuditTally {
       }
     }
 
-    /// Returns the record with the number of occurrences since the last call; `nil` for none.
+    /// Returns the first occurrence's record with the number of later occurrences, and resets that number. Returns
+    /// `nil` if there were none since the last call.
     fileprivate func takeCount() -> AuditRecord? {
       let count = state.withLock { state in
         defer { state.count = 0 }
@@ -49,14 +50,16 @@ struct AuditTally {
 
     fileprivate var lastUsed: Duration { state.withLock { $0.lastUsed } }
 
-    /// Marks the entry as removed. Returns the record with its count; `nil` for none.
+    /// Marks the entry as removed. Returns the record with the number of occurrences not reported yet; `nil` if there
+    /// are none.
     fileprivate func remove() -> AuditRecord? {
       state.withLock { $0.isRemoved = true }
       return takeCount()
     }
   }
 
-  /// The entry of a credential that a peer got. While the peer gets the same one, its key need not be looked up.
+  /// The tally's entry for the credential that a peer got last. While the peer gets the same credential, no look-up of
+  /// the entry is needed.
   struct Credential: Sendable {
     var tokenId: TokenID
     var instance: InstanceID
@@ -68,7 +71,7 @@ struct AuditTally {
   /// The maximum number of refusal keys of one user: callers choose the names in their calls, so they could fill the
   /// tally.
   let refusalsPerUser: Int
-  /// The time without use after which a key is removed. Its next occurrence is written down again.
+  /// The time without an occurrence after which a key is removed. Its next occurrence is written again.
   static let lifetime = Duration.seconds(600)
 
   private var entries: [Key: Entry] = [:]
@@ -126,7 +129,7 @@ struct AuditTally {
     return times.sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, capacity / 4)).compactMap { remove($0.key) }
   }
 
-  /// Removes a key. Returns the record with its count; `nil` for none.
+  /// Removes a key. Returns its record with the number of occurrences not reported yet; `nil` if there are none.
   private mutating func remove(_ key: Key) -> AuditRecord? {
     let entry = entries.removeValue(forKey: key)
     if key.kind == .refusal, let count = refusals[key.uid] { refusals[key.uid] = count > 1 ? count - 1 : nil }

@@ -5,29 +5,31 @@ import Synchronization
 public struct CallContext: Sendable {
   /// The connection that the call came on.
   public let session: ClientSession
-  /// The call's place in the write order of its instances. It is released when the call has been accepted or has ended.
+  /// The call's position in the write order of its instances. It is released when the call has been accepted or has
+  /// ended.
   public let place: WriteLanes.Place?
-  /// The caller's role on the instance that the call is about. The handler of a method on one instance gets it.
+  /// The caller's role on the instance that the call is about. It is set for methods on one instance only.
   var role = Role.observe
-  /// The handler's notes beside its result.
+  /// The information that the handler returns in addition to its result.
   let notes = CallNotes()
 
   /// The caller.
   public var peer: Peer { session.link.peer }
 
-  /// Releases the call's place, so that the next write on the instance can run.
+  /// Releases the call's position in the write order, so that the next write on the instance can run.
   public func accepted() { place?.release() }
 
   /// Schedules work for after the reply is sent.
   public func afterReply(_ work: @escaping @Sendable () async -> Void) { notes.add(work) }
 
-  /// Notes the credential that the response carries, for call observers.
+  /// Records the digest of the credential in the response, for call observers.
   public func noteIssued(_ tokenId: TokenID, service: String? = nil) {
     notes.issued = EndedCall.IssuedCredential(tokenId: tokenId, service: service)
   }
 }
 
-/// The notes of a handler beside its result.
+/// The information that a handler returns in addition to its result: work for after the reply, and the issued
+/// credential.
 final class CallNotes: Sendable {
   private struct Notes {
     var followUps: [@Sendable () async -> Void] = []

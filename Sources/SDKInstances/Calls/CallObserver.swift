@@ -53,7 +53,7 @@ public struct EndedCall: Sendable {
   public let isImmediate: Bool
 }
 
-/// A result that carries a credential, which call observers get the digest of. Every result with a `Token` in it must
+/// A result that contains a credential, whose digest call observers get. Every result with a `Token` in it must
 /// conform; a test checks the schemas of all methods.
 protocol CredentialBearing {
   /// The credential's digest; `nil` if the result has no credential.

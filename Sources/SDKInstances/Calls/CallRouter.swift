@@ -10,7 +10,7 @@ public enum CallSubject: Sendable, Hashable {
   /// Several instances.
   case instances([InstanceID])
 
-  /// The instance, if it is one.
+  /// The instance; `nil` unless the subject is a single instance.
   var instance: InstanceID? { if case .instance(let id) = self { id } else { nil } }
 
   /// Every instance, once.
@@ -25,7 +25,7 @@ public enum CallSubject: Sendable, Hashable {
   }
 }
 
-/// The routes of all methods.
+/// The router of calls to the handlers of all methods.
 public typealias CallRouter = Router<CallContext, CallSubject>
 
 extension CallRouter {

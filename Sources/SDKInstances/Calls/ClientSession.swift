@@ -3,20 +3,20 @@ public import JSONRPC
 import SDKProtocol
 import Synchronization
 
-/// The state of a connection: its link, and the writes that its reads must see.
+/// The state of a client's connection: its link, and its writes in progress, which later reads wait for.
 public final class ClientSession: Sendable {
   /// The connection, which notifications are sent on.
   public let link: any ClientLink
   private let writes = Mutex<[InstanceID: [Promise<Void>]]>([:])
 
-  /// A session over a link.
+  /// Creates a session over a link.
   public init(link: any ClientLink) { self.link = link }
 
   /// The identity of the session for subscriptions.
   var key: ObjectIdentifier { ObjectIdentifier(self) }
 
-  /// Registers a write that later reads on this connection must see. When it has ended, call `endWrite` with the
-  /// returned promise.
+  /// Registers a write for which later reads on this connection wait. When the write has ended, call `endWrite` with
+  /// the returned promise.
   func beginWrite(_ instance: InstanceID) -> Promise<Void> {
     let outcome = Promise<Void>()
     writes.withLock { $0[instance, default: []].append(outcome) }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The process at the other end of a connection, as the kernel and systemd identify it.
 public final class Peer: Sendable {
-  /// The process that connected. For display only: the number may belong to another process by now.
+  /// The pid of the process that connected. For display only: it may belong to another process by now.
   public let pid: Int32
   /// The user id.
   public let uid: UInt32
@@ -15,7 +15,7 @@ public final class Peer: Sendable {
   /// The credential that the peer got last, for the audit.
   let lastCredential = Mutex<AuditTally.Credential?>(nil)
 
-  /// A peer with these credentials.
+  /// Creates a peer with these credentials.
   public init(
     pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], process: PeerProcess = PeerProcess()
   ) {
@@ -27,9 +27,9 @@ public final class Peer: Sendable {
     known = Mutex(process)
   }
 
-  /// A peer whose process is looked up on first use.
+  /// Creates a peer whose process is looked up on first use.
   ///
-  /// - Parameter look: looks the process up; returns the same result each time.
+  /// - Parameter look: looks the process up. It must return the same result each time.
   public init(
     pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32], look: @escaping @Sendable () -> PeerProcess
   ) {
@@ -57,7 +57,7 @@ public final class Peer: Sendable {
   var knowsProcess: Bool { known.withLock { $0 != nil } }
 }
 
-/// The facts about a peer's process beyond the kernel's credentials.
+/// The data about a peer's process that the socket's credentials don't contain.
 public struct PeerProcess: Sendable, Hashable {
   /// A unit of a user's own service manager.
   public struct UserUnit: Sendable, Hashable {
@@ -66,21 +66,24 @@ public struct PeerProcess: Sendable, Hashable {
     /// The uid of the user whose manager runs the unit.
     public var uid: UInt32
 
-    /// A user's unit.
+    /// Creates a user's unit.
     public init(unit: String, uid: UInt32) {
       self.unit = unit
       self.uid = uid
     }
   }
 
-  /// The system unit, if the process could be pinned and is in one.
+  /// The system unit of the process; `nil` if it is in none, or if the daemon could not make sure that the pid still
+  /// belongs to the peer.
   public var unit: String?
-  /// The user's unit, if the process could be pinned and is in one.
+  /// The unit of a user's service manager; `nil` if the process is in none, or if the daemon could not make sure that
+  /// the pid still belongs to the peer.
   public var userUnit: UserUnit?
-  /// The path of its program, if the daemon may read it. For audit only: callers choose the names of their programs.
+  /// The path of the process's program; `nil` if the daemon may not read it. For audit only, because callers choose the
+  /// names of their programs.
   public var executable: String?
 
-  /// A process, by default without known facts.
+  /// Creates a process, by default without known facts.
   public init(unit: String? = nil, userUnit: UserUnit? = nil, executable: String? = nil) {
     self.unit = unit
     self.userUnit = userUnit

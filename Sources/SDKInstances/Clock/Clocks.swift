@@ -7,7 +7,7 @@ public struct WallClock: Sendable {
   /// Returns a random number from 0 to 1.
   public var random: @Sendable () -> Double
 
-  /// A clock of these functions.
+  /// Creates a clock of these functions.
   public init(
     now: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
   ) {
@@ -24,7 +24,7 @@ public struct MonotonicClock: Sendable {
   /// Returns the time since the clock's fixed start.
   public let now: @Sendable () -> Duration
 
-  /// A clock.
+  /// Creates a clock.
   public init(now: @escaping @Sendable () -> Duration) { self.now = now }
 
   /// The clock of the machine, which starts at the first use of this property.

@@ -1,30 +1,31 @@
 public import SDKProtocol
 import Synchronization
 
-/// The clock of one instance's vendor: ours, corrected by the dates of its responses. It decides when credentials
-/// expire.
+/// The clock of one instance's vendor: the daemon's clock, corrected by the header `Date` of the vendor's responses. It
+/// decides when credentials expire.
 public final class VendorClock: Sendable {
   private let ours: WallClock
   private let skew = Mutex(ClockSkew())
   /// The bits of the correction in seconds, so that readers take no lock.
   private let correctionBits = Atomic<UInt64>(0)
 
-  /// A clock that equals ours until a response shows otherwise.
+  /// Creates a clock that shows the daemon's time until a response indicates an offset.
   public init(_ ours: WallClock) { self.ours = ours }
 
   /// The vendor's time.
   public var now: Timestamp { ours.now() + correction }
 
-  /// Converts a time of the vendor's clock to ours.
+  /// Converts a time of the vendor's clock to the daemon's.
   func ours(_ time: Timestamp) -> Timestamp { time - correction }
 
-  /// The seconds by which the vendor is ahead of us; 0 for small offsets.
+  /// The seconds by which the vendor's clock is ahead of the daemon's; 0 for small offsets.
   var correction: Double { Double(bitPattern: correctionBits.load(ordering: .relaxed)) }
 
   /// The vendor's time as a clock.
   public var wallClock: WallClock { WallClock(now: { self.now }, random: ours.random) }
 
-  /// Learns from the `Date` of a response. A response with `Age` comes from a cache and is ignored.
+  /// Updates the correction from the header `Date` of a response. A response with the header `Age` comes from a cache
+  /// and is ignored.
   func note(headers: [String: String], sentAt: Timestamp) {
     guard headers["age"] == nil, let date = headers["date"].flatMap({ Timestamp(httpDate: $0) }) else { return }
     let receivedAt = ours.now()
@@ -34,7 +35,7 @@ public final class VendorClock: Sendable {
     }
   }
 
-  /// Keeps the vendor's time unchanged after our clock was set forward by `seconds`.
+  /// Keeps the vendor's time unchanged after the daemon's clock was set forward by `seconds`.
   func shift(by seconds: Double) {
     skew.withLock { skew in
       skew.shift(by: seconds)
@@ -42,11 +43,12 @@ public final class VendorClock: Sendable {
     }
   }
 
-  /// Returns our own time, to be passed to `note` as `sentAt`.
+  /// Returns the daemon's time, to be passed to `note` as `sentAt`.
   func sending() -> Timestamp { ours.now() }
 }
 
-/// An HTTP client that learns the vendor's time from the responses to an instance, so that kinds need not.
+/// An HTTP client that passes the dates of an instance's responses to its `VendorClock`, and otherwise forwards
+/// requests to another client.
 struct DatedHTTP: HTTPSending {
   let base: any HTTPSending
   let clock: VendorClock

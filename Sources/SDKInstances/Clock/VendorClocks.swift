@@ -7,7 +7,7 @@ final class VendorClocks: Sendable {
   private let clocks = Mutex<[InstanceUUID: VendorClock]>([:])
   private let ours: WallClock
   private let uptime: MonotonicClock
-  /// The seconds by which our clock is ahead of `uptime`. Only setting the clock changes them.
+  /// The seconds by which the daemon's clock is ahead of `uptime`. The value changes only when the clock is set.
   private let lead: Mutex<Double>
 
   init(_ ours: WallClock, uptime: MonotonicClock = .system) {
@@ -20,7 +20,7 @@ final class VendorClocks: Sendable {
     ours.now().secondsSince1970 - uptime.now() / .seconds(1)
   }
 
-  /// Keeps the vendors' times unchanged after our clock was set.
+  /// Keeps the vendors' times unchanged after the daemon's clock was set.
   func clockWasSet() {
     let next = Self.lead(of: ours, over: uptime)
     let seconds = lead.withLock { lead in

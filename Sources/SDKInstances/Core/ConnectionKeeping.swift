@@ -19,7 +19,7 @@ struct ConnectionKeeping: Sendable {
   var isOpen = false
   /// The user and credential of the present or next connection.
   var subject: Subject?
-  /// The number of the present connection. News from a connection with an earlier number is ignored.
+  /// The number of the present connection. Messages from a connection with an earlier number are ignored.
   var number: UInt64 = 0
   /// Whether a connection is being opened.
   var isOpening = false
@@ -27,7 +27,7 @@ struct ConnectionKeeping: Sendable {
   var retryAt: Timestamp?
   /// The time at which the last attempt began.
   var triedAt: Timestamp?
-  /// The time before which the vendor wants no attempt.
+  /// The time before which the vendor asked not to be tried again; `nil` without such a request.
   var heldUntil: Timestamp?
   /// The number of consecutive failures.
   var failures = 0
@@ -35,14 +35,16 @@ struct ConnectionKeeping: Sendable {
   var connectedAt: Timestamp?
   /// The user and credential that the vendor refused last. They are not tried again.
   var refused: Subject?
-  /// Whether a refusal has been followed up since the vendor last accepted a connection. One follow-up is enough.
+  /// Whether a refusal has led to a renewal or a probe since the vendor last accepted a connection. Further refusals
+  /// are only logged.
   var isRefusalFollowedUp = false
 
   /// The longest pause between two attempts, in seconds.
   static let longestPause = 120.0
   /// The minimum seconds between two attempts when an app brings one forward.
   static let shortestInterval = 1.0
-  /// The seconds after which a connection counts as stable. After a stable connection, pauses start short again.
+  /// The seconds after which an open connection counts as stable. Its end then resets `failures`, so that the next
+  /// pause is short.
   static let settled = 60.0
 
   /// Returns the seconds until the next attempt: a random part of a limit, but at least 0.2. The limit doubles with
@@ -67,14 +69,14 @@ struct ConnectionKeeping: Sendable {
     triedAt = now
   }
 
-  /// Notes that the connection is open.
+  /// Records that the connection is open.
   mutating func opened() {
     isOpen = true
     isOpening = false
     retryAt = nil
   }
 
-  /// Takes over the connection on which the vendor accepted a user, in place of the present one.
+  /// Replaces the present connection by the one on which the vendor accepted a user.
   mutating func adopt(_ subject: Subject, _ now: Timestamp) {
     drop()
     self.subject = subject
@@ -83,14 +85,14 @@ struct ConnectionKeeping: Sendable {
     opened()
   }
 
-  /// Notes that the vendor confirmed the user on the connection.
+  /// Records that the vendor confirmed the user on the connection.
   mutating func confirmed(_ now: Timestamp) {
     connectedAt = now
     refused = nil
     isRefusalFollowedUp = false
   }
 
-  /// Notes that the connection, or the attempt to open it, has ended.
+  /// Records that the connection, or the attempt to open it, has ended.
   mutating func ended() {
     isOpen = false
     isOpening = false

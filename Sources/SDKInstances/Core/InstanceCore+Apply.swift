@@ -6,7 +6,7 @@ extension InstanceCore {
   typealias Input = AuthenticationMachine.Input
   typealias Action = AuthenticationMachine.Action
 
-  /// Applies an input to the machine of a service.
+  /// Applies an input to the authentication state machine of a service, and returns the resulting step.
   ///
   /// - Parameters:
   ///   - begun: the activity that the input begins, if it begins one.
@@ -88,7 +88,8 @@ extension InstanceCore {
     step.change = change
   }
 
-  /// Ends a step: adopts the state after it, or keeps the state before it, as its commit has ended.
+  /// Ends a step after its commit. Adopts `next` or keeps the present state, as the outcome of the commit and the
+  /// step's `failure` require.
   mutating func settle(
     _ step: Step, to next: InstanceCore, _ commit: Result<CommitResult, SDKError>
   ) -> SettledStep {
@@ -127,7 +128,7 @@ extension InstanceCore {
     }
   }
 
-  /// Returns the work that an action begins.
+  /// Returns the effects that an action of the state machine causes.
   private mutating func effects(
     of action: Action, on state: inout ServiceState, result: SignedIn?, _ context: StepContext
   ) -> [Effect] {
@@ -181,7 +182,7 @@ extension InstanceCore {
     }
   }
 
-  /// Returns the effect that logs a late login out at the vendor, unless the same user is signed in by now.
+  /// Returns the effect that logs a late login out at the vendor; none if the vendor was not contacted for the login.
   func undo(_ result: SignedIn, of state: ServiceState) -> [Effect] {
     guard result.prepared == nil, result.isTold else { return [] }
     let subject = IdentityRecord(phase: .authenticated, user: result.user).subject
@@ -218,7 +219,7 @@ extension InstanceCore {
 }
 
 extension ServiceState {
-  /// Takes over what an adopted result says beside the identity.
+  /// Applies the parts of an adopted result that are not in the identity: a provided credential and a connection.
   fileprivate mutating func adopt(_ result: SignedIn, _ context: StepContext) -> [Effect] {
     provided = result.supply
     isUntried = result.prepared != nil
@@ -229,7 +230,7 @@ extension ServiceState {
     return (hadConnection ? [.closeConnection] : []) + [.adopt(connection, number: self.connection.number)]
   }
 
-  /// Notes the begin or the end of a renewal.
+  /// Records the beginning or the end of a renewal in `recovery`.
   ///
   /// - Returns: the renewal that has ended; `nil` if none has.
   fileprivate mutating func rememberRecovery(
@@ -253,7 +254,7 @@ extension ServiceState {
 }
 
 extension AuthenticationMachine.Input {
-  /// Whether the input is the result of an activity's work, and not a wish or an observation.
+  /// Whether the input is the result of an activity's work, not a request or an observation.
   fileprivate var isResult: Bool {
     switch self {
     case .signIn, .signOut, .userNeeded, .renew, .expired, .foundExpired, .revived, .reported, .reportHeld,
@@ -266,7 +267,7 @@ extension AuthenticationMachine.Input {
     }
   }
 
-  /// Whether the input reports a session that the vendor has ended.
+  /// Whether the input reports that the vendor has ended the user's session.
   var tellsThatVendorKnows: Bool {
     switch self {
     case .signOutAccepted, .formerEnded(_, informed: true): true

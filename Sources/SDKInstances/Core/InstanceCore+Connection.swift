@@ -2,8 +2,8 @@ import SDKProtocol
 import StateStore
 
 extension InstanceCore {
-  /// Begins to open a connection that is wanted and due. Drops one that is not wanted, except while a logout is at the
-  /// vendor.
+  /// Returns the effects that bring a service's connection to its required state: opens one that is required and due,
+  /// and closes one that is not required, except while a logout is in progress at the vendor.
   func keepConnection(_ state: inout ServiceState, _ context: StepContext) -> [Effect] {
     let machine = state.machine
     let isWanted =
@@ -25,7 +25,7 @@ extension InstanceCore {
     return effects + [.connect(number: state.connection.number)]
   }
 
-  /// Opens or drops the connection of a service, as its present state wants it.
+  /// Opens or closes the connection of a service, as its present state requires.
   mutating func keepConnection(of service: String?, _ context: StepContext) -> Step {
     guard var state = self[service] else { return Step() }
     var step = Step()
@@ -41,7 +41,7 @@ extension InstanceCore {
     return keepConnection(of: service, context)
   }
 
-  /// Notes that a connection is open, unless another one has taken its place.
+  /// Records that a connection is open, unless another one has replaced it.
   mutating func connected(_ connection: any RealtimeConnection, number: UInt64, on service: String?) -> Step {
     var step = Step()
     let isCurrent = !isDeleted && self[service]?.connection.number == number
@@ -50,7 +50,7 @@ extension InstanceCore {
     return step
   }
 
-  /// Applies news that arrived on a connection.
+  /// Applies a message that the vendor sent on a connection.
   mutating func heard(
     _ news: RealtimeNews, number: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
@@ -76,9 +76,9 @@ extension InstanceCore {
     return Step()
   }
 
-  /// Notes that a connection, or the attempt to open it, has ended, and plans the next attempt.
+  /// Records that a connection, or the attempt to open it, has ended, and plans the next attempt.
   ///
-  /// - Returns: whether it was the present one, so that `connectionEnded` follows.
+  /// - Returns: whether it was the present connection. The caller then calls `connectionEnded`.
   mutating func noteConnectionEnd(
     _ end: RealtimeEnd, number: UInt64, on service: String?, _ context: StepContext
   ) -> Bool {
@@ -98,10 +98,10 @@ extension InstanceCore {
     return true
   }
 
-  /// Follows up the end of the present connection.
+  /// Handles the end of the present connection: renews or probes a refused credential, and announces repeated losses.
   ///
-  /// A refusal of the credential is followed up at most once until the vendor accepts a connection. A vendor may refuse
-  /// every fresh credential here but accept it elsewhere, and requests for new ones would never end.
+  /// Until the vendor accepts a connection again, only the first refusal of a credential has this effect. A vendor may
+  /// refuse every fresh credential here but accept it elsewhere, and requests for new ones would never end.
   mutating func connectionEnded(_ end: RealtimeEnd, on service: String?, _ context: StepContext) -> Step {
     var step = Step()
     guard let state = self[service] else { return step }
@@ -126,7 +126,7 @@ extension InstanceCore {
 }
 
 extension ServiceState {
-  /// Drops the connection, if there is one, and cancels its retry.
+  /// Closes the connection, if there is one, and cancels its retry.
   mutating func dropConnection() -> [Effect] {
     let isOpen = connection.isOpen
     connection.drop()

@@ -4,7 +4,7 @@ import SDKProtocol
 import StateStore
 
 extension InstanceCore {
-  /// A changed definition, with what follows from it.
+  /// A changed definition, with the adapter and the provider made from it.
   struct NewDefinition {
     var definition: Definition
     var adapter: any SDKAdapter
@@ -13,7 +13,7 @@ extension InstanceCore {
     var isOtherBackend: Bool
   }
 
-  /// Puts a changed definition in force. Another backend wipes the identity, and logins in progress fail.
+  /// Applies a changed definition. If it names another backend, the identity is wiped and logins in progress fail.
   mutating func redefine(_ new: NewDefinition, context: (String?) -> StepContext) throws -> Step {
     let now = context(nil).now
     let wipes = new.isOtherBackend && services.contains { !$0.identity.isNobody }
@@ -91,7 +91,7 @@ extension InstanceCore {
     }
   }
 
-  /// Returns the effects that end what a service has in progress.
+  /// Returns the effects that end a service's activity, demand, connection and renewal reservation.
   private func ending(_ state: ServiceState, with error: SDKError) -> [(service: String?, effect: Effect)] {
     var effects: [Effect] = [.endDemand]
     if let activity = state.running { effects.append(.supersede(activity.id, error)) }

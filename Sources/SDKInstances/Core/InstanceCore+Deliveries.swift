@@ -32,7 +32,8 @@ extension InstanceCore {
     return apply(.signOut(localOnly: true), on: delivery.service, isInformed: true, context)
   }
 
-  /// Notes an attempt to make a delivery: removes the delivery after its end, and plans the next attempt otherwise.
+  /// Records an attempt to make a delivery. Removes the delivery if it succeeded or is abandoned; otherwise plans the
+  /// next attempt.
   ///
   /// - Parameter failure: the error of the attempt; `nil` after a success. Only an unreachable vendor is tried again.
   mutating func delivered(_ delivery: Delivery, failure: SDKError?, _ context: StepContext) -> Step {

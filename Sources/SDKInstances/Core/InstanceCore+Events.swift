@@ -100,7 +100,7 @@ extension InstanceCore {
 
   private func eventUser(_ user: User) -> JSON? { try? JSONValueEncoder.encode(shown(user)) }
 
-  /// Returns the user as observers and events get it: with a digest of the external id if that is a secret.
+  /// Returns the user in the form for observers and events: if the external id is a secret, its digest replaces it.
   func shown(_ user: User) -> User { adapter.traits.concealsExternalId ? user.concealed : user }
 }
 

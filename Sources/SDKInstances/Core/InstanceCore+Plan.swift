@@ -4,14 +4,14 @@ import SDKProtocol
 /// The next time at which a service has something to do, apart from its connection and deliveries.
 enum NextDeadline {
   case none
-  /// The end of the credential.
+  /// The expiry of the credential.
   case end(Timestamp)
-  /// A renewal, at the time that the schedule gives it.
+  /// A renewal, at the time that the renewal schedule assigns.
   case renewal(RenewalRequest)
 }
 
 extension InstanceCore {
-  /// Returns the next renewal of a service ahead of time, or the end of its credential.
+  /// Returns the next planned renewal of a service, or the expiry of its credential if no renewal is planned.
   func nextDeadline(of state: ServiceState, _ context: StepContext) -> NextDeadline {
     guard !isDeleted, state.machine.activity == .idle else { return .none }
     let means = means(state, context)
@@ -21,7 +21,7 @@ extension InstanceCore {
     return .end(end)
   }
 
-  /// Returns the next renewal ahead of time; `nil` if there is none.
+  /// Returns the request for the next renewal before the expiry; `nil` if none is due.
   private func nextRenewal(
     of state: ServiceState, endingAt end: Timestamp?, _ means: RenewalMeans, _ context: StepContext
   ) -> RenewalRequest? {
@@ -62,7 +62,7 @@ extension InstanceCore {
     return RenewalRequest(owner: definition.owner, latest: time, earliest: time, end: end, random: recovery.random)
   }
 
-  /// Does what is due at the deadline of a service: handles the end of the credential, and begins a planned renewal.
+  /// Does what is due at the deadline of a service: handles the expiry of the credential, or begins a planned renewal.
   mutating func deadlineReached(on service: String?, _ context: StepContext) -> Step {
     guard !isDeleted, let state = self[service], state.machine.activity == .idle else { return Step() }
     let start = state.nextStart(of: nextDeadline(of: state, context), context)
@@ -76,8 +76,8 @@ extension InstanceCore {
     return apply(.renew(means), on: service, context)
   }
 
-  /// Compares the credential's end with the clock. Handles an end that passed before the timer fired, and one that lies
-  /// ahead again because the clock was set back.
+  /// Compares the credential's expiry with the clock. Handles an expiry that passed before the timer fired, and one
+  /// that is in the future again because the clock was set back.
   mutating func noticeExpiry(on service: String?, _ context: StepContext) -> Step {
     guard let state = self[service], state.identity.credential != nil else { return Step() }
     if state.machine.waitsForTheClock {
@@ -90,7 +90,7 @@ extension InstanceCore {
     return apply(.expired(means: means(state, context)), on: service, context)
   }
 
-  /// Handles a credential that had ended when the daemon started, where nothing can renew it.
+  /// Handles a credential that had expired when the daemon started and that can't be renewed.
   mutating func resumeExpired(on service: String?, _ context: StepContext) -> Step {
     guard let state = self[service], state.machine.phase == .authenticated, state.machine.standing == .expired else {
       return Step()
@@ -109,10 +109,10 @@ extension InstanceCore {
 }
 
 extension ServiceState {
-  /// Whether the user is signed in with a credential against which nothing is known.
+  /// Whether the user is signed in with a credential that has not expired and was neither reported nor refused.
   var isUsable: Bool { machine.phase == .authenticated && machine.standing == .usable }
 
-  /// Returns the time of a deadline. A renewal begins as reserved, but not after the end of the credential.
+  /// Returns the time of a deadline. A renewal begins at its reserved time, but not after the expiry of the credential.
   func nextStart(of deadline: NextDeadline, _ context: StepContext) -> Timestamp? {
     switch deadline {
     case .none: return nil
@@ -125,8 +125,8 @@ extension ServiceState {
     }
   }
 
-  /// Whether the renewal of a credential that has ended waits for its late reservation, such as after the machine
-  /// slept. Many credentials may have ended together, so their renewals are spread out. A call that needs the
+  /// Whether the renewal of an expired credential waits for a reservation after the expiry, such as after the machine
+  /// slept. Many credentials may have expired together, so their renewals are spread out. A call that needs the
   /// credential renews it at once.
   func waitsPastTheEnd(_ context: StepContext) -> Bool {
     reservation?.isCatchingUp == true && recovery.failure == nil && hasExpired(context)

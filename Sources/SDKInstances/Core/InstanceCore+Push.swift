@@ -3,7 +3,7 @@ import SDKProtocol
 import StateStore
 
 extension InstanceCore {
-  /// Keeps a registration that the vendor has accepted, in place of former ones.
+  /// Stores a registration that the vendor has accepted, and removes the ones that it replaces.
   ///
   /// - Throws: `superseded` if the user has changed since the registration.
   mutating func keep(_ push: PushRecord, replacing former: [PushRecord], epoch: UInt64) throws -> Step {
@@ -21,7 +21,7 @@ extension InstanceCore {
     return Step(change: change)
   }
 
-  /// Removes a registration, if it is there.
+  /// Removes a registration. Does nothing if it does not exist.
   mutating func remove(_ push: PushRecord) -> Step {
     guard pushes.contains(where: { $0.id == push.id }) else { return Step() }
     pushes.removeAll { $0.id == push.id }

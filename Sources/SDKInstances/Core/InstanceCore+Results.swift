@@ -3,7 +3,8 @@ import SDKProtocol
 import StateStore
 
 extension InstanceCore {
-  /// Takes the result of work that an effect began.
+  /// Applies the result of work that an effect began. If the service is gone by then, only closes the result's
+  /// connection.
   mutating func received(
     _ input: Input, on service: String?, with result: SignedIn? = nil, _ context: StepContext
   ) -> Step {
@@ -12,7 +13,7 @@ extension InstanceCore {
     return apply(input, on: service, with: result, context)
   }
 
-  /// Returns the step that closes the connection of a result that is not used.
+  /// Returns the step for a result that is not used: it closes the result's connection.
   func abandoning(_ result: SignedIn?, on service: String?) -> Step {
     var step = Step()
     if let connection = result?.connection { step.add(.abandon(connection), on: service) }
@@ -21,7 +22,7 @@ extension InstanceCore {
 
   // MARK: Logins
 
-  /// Takes an accepted login.
+  /// Applies the result of a login that the adapter has completed or prepared.
   mutating func signedIn(
     _ result: SignedIn, epoch: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
@@ -34,7 +35,8 @@ extension InstanceCore {
 
   // MARK: Answers of the bridge
 
-  /// Takes an answer of the bridge: checks the credential in it, which then goes to the vendor.
+  /// Handles a response of the bridge: checks the credential in it, which is then shown to the vendor. An invalid one
+  /// counts as a failure of the bridge.
   mutating func answered(
     _ answer: BridgeAnswer, epoch: UInt64, askedAt: Timestamp, on service: String?, _ context: StepContext
   ) -> Step {
@@ -53,7 +55,7 @@ extension InstanceCore {
     }
   }
 
-  /// Takes a credential to show to the vendor.
+  /// Passes a credential to the state machine, to be shown to the vendor next.
   ///
   /// - Parameter isProvided: whether it was provided in advance, and not by the bridge.
   mutating func offered(
@@ -67,7 +69,7 @@ extension InstanceCore {
     return apply(.answered(epoch: epoch, .credential), on: service, context)
   }
 
-  /// Returns the checked credential of an answer; `nil` when the owner wants none.
+  /// Returns the checked credential of an answer; `nil` if the owner declines to give one.
   ///
   /// - Throws: `providerTokenForOtherUser` for the credential of another user; the errors of the adapter's check.
   private func check(
@@ -84,7 +86,7 @@ extension InstanceCore {
 
   // MARK: Renewals
 
-  /// Takes the failure of the SDK's own renewal.
+  /// Handles the failure of a renewal that the SDK made without the bridge: a refusal by the vendor, or another error.
   mutating func renewalFailed(
     _ failure: SDKError, epoch: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
@@ -119,8 +121,8 @@ extension InstanceCore {
       .itselfRefused(epoch: epoch, error, means: means(state, context), isFinal: isFinal), on: service, context)
   }
 
-  /// Takes the result of a renewal, by the SDK itself or with an offered credential.
-  ///
+  /// Applies the success of a renewal, by the SDK itself or with an offered credential. If the identity has changed
+  /// meanwhile, the result is not used, and one that is irreplaceable is undone at the vendor.
   mutating func renewed(
     _ result: SignedIn, byItself: Bool, epoch: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
@@ -141,7 +143,7 @@ extension InstanceCore {
     return apply(input, on: service, with: result, context)
   }
 
-  /// Keeps the kind's state of a renewal whose response can't be used, because it may hold the only valid refresh
+  /// Stores the kind's state from a renewal whose response can't be used, because it may hold the only valid refresh
   /// token.
   mutating func keep(_ result: SignedIn, of service: String?) -> Step {
     guard let state = self[service] else { return Step() }
@@ -154,13 +156,14 @@ extension InstanceCore {
     return replaceIdentity(of: service, by: record)
   }
 
-  /// Notes that the result of a renewal could not be stored.
+  /// Handles the result of a renewal that could not be stored: closes its connection, and notes the loss if it is
+  /// irreplaceable.
   mutating func lost(_ result: SignedIn, of service: String?) -> Step {
     if result.isIrreplaceable { self[service]?.isInterrupted = true }
     return abandoning(result, on: service)
   }
 
-  /// Takes the failure to show an offered credential to the vendor.
+  /// Handles the failure to show an offered credential to the vendor.
   mutating func verificationFailed(
     _ error: SDKError, of offered: CheckedCredential, isProvided: Bool, epoch: UInt64, on service: String?,
     _ context: StepContext
@@ -185,7 +188,7 @@ extension InstanceCore {
 
   // MARK: Probes
 
-  /// Takes the result of the probe of a credential that an app reported.
+  /// Handles the result of the probe of a credential that an app reported.
   mutating func probed(
     _ error: SDKError?, epoch: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
@@ -201,7 +204,7 @@ extension InstanceCore {
     return received(.probed(epoch: epoch, probe, means: means(state, context)), on: service, context)
   }
 
-  /// Takes the result of the first probe of a credential from before this process.
+  /// Handles the result of the first probe of a credential from before this process.
   mutating func verified(
     _ credential: Credential, epoch: UInt64, _ error: SDKError?, on service: String?, _ context: StepContext
   ) -> Step {
@@ -222,7 +225,8 @@ extension InstanceCore {
     return apply(.refused(error, means: renews ? means(state, context) : .none), on: service, context)
   }
 
-  /// Handles the vendor's refusal of a request in the user's name: waits for a renewal, which it begins if needed.
+  /// Handles the vendor's refusal of a request in the user's name. Begins a renewal if none is in progress; the caller
+  /// waits for it.
   ///
   /// - Parameter identity: the identity in whose name the request was sent.
   /// - Throws: `superseded` if the user has changed since.
@@ -239,13 +243,13 @@ extension InstanceCore {
     return step
   }
 
-  /// Whether there is another credential than `former`, which may be issued.
+  /// Whether a credential other than `former` is present and may be issued.
   func hasOther(than former: Credential?, on service: String?) -> Bool {
     guard let state = self[service], state.machine.mayHandOut else { return false }
     return state.identity.credential?.tokenId != former?.tokenId
   }
 
-  /// Handles the vendor's refusal of the present credential. An anonymous user's is checked first.
+  /// Handles the vendor's refusal of the present credential. An anonymous user's credential is probed first.
   mutating func credentialRefused(_ error: SDKError, on service: String?, _ context: StepContext) -> Step {
     guard let state = self[service] else { return Step() }
     let input: Input =
@@ -254,8 +258,8 @@ extension InstanceCore {
     return apply(input, on: service, context)
   }
 
-  /// Returns the step that emits the event of a notice alone, such as a refusal by the local checks. Its error becomes
-  /// `lastError`.
+  /// Returns the step that only emits the event of a notice, such as that of a credential refused by the local checks.
+  /// The notice's error becomes `lastError`.
   mutating func announce(
     _ notice: AuthenticationMachine.Notice, on service: String?, operation: String? = nil, _ context: StepContext
   ) -> Step {
@@ -275,7 +279,7 @@ extension InstanceCore {
 }
 
 extension AuthenticationMachine.Input {
-  /// Whether the input is a response of the vendor, positive or negative.
+  /// Whether the input means that the vendor responded, even with a refusal.
   fileprivate var isAnswer: Bool {
     switch self {
     case .formerEnded, .signOutAccepted, .anonymousAccepted, .credentialRefused, .verificationFailed,

@@ -1,8 +1,8 @@
 import SDKProtocol
 
 extension InstanceCore {
-  /// Opens a session, and keeps what the kind's opening has learned. Data that is given only once is removed before it
-  /// is given.
+  /// Creates the session that an app gets, and stores what opening it has added to the kind's state. Data that may be
+  /// issued only once is removed from the state before it is issued.
   ///
   /// - Parameters:
   ///   - token: the token of the session; `nil` for one without a credential.
@@ -27,14 +27,15 @@ extension InstanceCore {
     return (step, session)
   }
 
-  /// Returns a session that shows nothing.
+  /// Returns a session without a token and with a hidden conversation, for this reason.
   func hiddenSession(_ reason: Session.HiddenReason, of state: ServiceState) -> Session {
     Session(
       user: state.visibleUser, endpoint: adapter.endpoint(for: state.identity), visible: false, reason: reason,
       history: adapter.traits.hasHistory, mayMerge: false, storageEpoch: clientStorageEpoch, service: state.service)
   }
 
-  /// Removes data that is given only once before it is given, and keeps what the opening of a session has learned.
+  /// Removes data that may be issued only once from the kind's state, and adds what the opening of a session has
+  /// learned.
   private mutating func forget(_ keys: [String], _ opening: SessionOpening, on service: String?) -> Step {
     guard var record = self[service]?.identity else { return Step() }
     for key in keys { record.kindState[key] = nil }

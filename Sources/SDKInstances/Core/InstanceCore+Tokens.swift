@@ -2,12 +2,12 @@ import SDKProtocol
 import StateStore
 
 extension InstanceCore {
-  /// Decides what a caller gets who needs a token that lives for `minTTL` seconds. Begins a renewal if one is needed.
+  /// Returns a token that is valid for at least `minTTL` seconds, or begins the renewal that the caller must wait for.
   ///
   /// - Parameters:
   ///   - isRenewed: whether a renewal has ended since the call began.
   ///   - http: whether the token comes with the headers and query items of a request.
-  /// - Returns: the token, or a step whose activity is to be waited for.
+  /// - Returns: the token, or a step with the activity that the caller must wait for.
   /// - Throws: the reason why there is no token, and `providerBackoff` for a reported token within `minInterval` of the
   ///   last probe or renewal.
   mutating func wanted(
@@ -88,7 +88,7 @@ extension InstanceCore {
     return step
   }
 
-  /// Applies an input that begins an activity, and waits for that.
+  /// Applies an input that begins an activity, and returns the step with the activity to wait for.
   private mutating func begin(
     _ input: Input, on service: String?, _ context: StepContext
   ) throws(SDKError) -> Step {
@@ -99,7 +99,7 @@ extension InstanceCore {
     return step
   }
 
-  /// Keeps the kind's note about the vendor code in an app's report.
+  /// Adds the note that the kind defines for the vendor code of an app's report, if any, to the kind's state.
   mutating func reportNote(of report: SDKError, on service: String?) -> Step {
     guard let code = report.vendorCode, let note = adapter.traits.reportNotes[code],
       var record = self[service]?.identity
@@ -117,7 +117,7 @@ extension InstanceCore {
     return apply(input, on: service, context)
   }
 
-  /// Returns the credential, if it may be issued and has not expired.
+  /// Returns the credential as a token; `nil` if it may not be issued or has expired.
   func livingToken(
     of state: ServiceState, stale: Bool = false, http: Bool = false, _ context: StepContext
   ) -> Token? {

@@ -32,7 +32,8 @@ extension InstanceCore {
       && !state.hasExpired(context)
   }
 
-  /// Repeats the login of the signed-in user, with a credential that the vendor already knows.
+  /// Handles a login of the user who is already signed in with a usable credential: changes the identity and emits the
+  /// login event, without the vendor.
   mutating func settle(
     _ change: (inout IdentityRecord) -> Void, operation: String?, on service: String?, _ context: StepContext
   ) throws(SDKError) -> Step {
@@ -82,8 +83,8 @@ extension InstanceCore {
     return step
   }
 
-  /// Changes the kind's own state. While another user's accepted login is in progress, the change applies to that user,
-  /// and becomes durable with the login.
+  /// Changes the kind's own state. While the login of another user is in progress, the change applies to that user, and
+  /// is stored when the login is.
   ///
   /// - Parameter requiringUser: the reason of the error that is thrown when no user is signed in.
   mutating func amend(

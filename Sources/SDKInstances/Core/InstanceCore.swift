@@ -3,11 +3,11 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// The state that decides what an instance does: a value without clock, random numbers and I/O.
+/// The state of an instance and the rules by which it changes: a value without clock, random numbers and I/O.
 ///
-/// Its functions that change it return a `Step`: the change to commit and the effects to begin afterwards. The instance
-/// makes each step on a copy, and adopts the copy once the change is committed. Time, random numbers and what the bridge
-/// knows arrive as `StepContext`.
+/// Its mutating functions return a `Step`: the change to commit and the effects to begin afterwards. The instance makes
+/// each step on a copy, and adopts the copy once the change is committed. Time, random numbers and the status of the
+/// bridge arrive as `StepContext`.
 struct InstanceCore: Sendable {
   /// The permanent identifier of the instance.
   let uuid: InstanceUUID
@@ -15,7 +15,7 @@ struct InstanceCore: Sendable {
   let id: InstanceID
   /// The kind of SDK.
   let kind: KindName
-  /// The definition in force.
+  /// The current definition.
   var definition: Definition
   /// The rules of the kind. Only its pure functions are called here.
   var adapter: any SDKAdapter
@@ -25,11 +25,11 @@ struct InstanceCore: Sendable {
   var services: [ServiceState]
   /// The push registrations.
   var pushes: [PushRecord]
-  /// The notifications that the vendor must still get.
+  /// The cleanup deliveries that the vendor must still receive.
   var deliveries: [Delivery]
   /// The ids of the deliveries in progress.
   var delivering: Set<String> = []
-  /// The epoch on disk, by which the store detects a change of an older state.
+  /// The epoch on disk. A change that expects another one fails.
   var durableEpoch: UInt64
   /// The number of wipes, which storage and apps see as the storage epoch.
   var storageEpoch: UInt64
@@ -75,7 +75,7 @@ struct InstanceCore: Sendable {
     return ActivityID(number: activities)
   }
 
-  /// Whether readers see another state than `former`.
+  /// Whether readers would see a difference between `former` and this state.
   func isSeenOtherwise(than former: InstanceCore) -> Bool {
     definition != former.definition || storageEpoch != former.storageEpoch || deliveries != former.deliveries
       || adapter !== former.adapter || services.count != former.services.count
@@ -96,14 +96,14 @@ struct InstanceCore: Sendable {
     InstanceChange(uuid: uuid, id: id, kind: kind, expectedEpoch: durableEpoch, parts: parts, events: events)
   }
 
-  /// Returns a change that holds whatever the epoch on disk is.
+  /// Returns a change that is committed whatever the epoch on disk is.
   func unconditionalChange(
     parts: [InstanceChange.Part] = [], events: [InstanceChange.NewEvent] = []
   ) -> InstanceChange {
     InstanceChange(uuid: uuid, id: id, kind: kind, parts: parts, events: events)
   }
 
-  /// Returns the identities as they go to disk: empty ones if the kind keeps identities in memory only.
+  /// Returns the stored form of the identities: empty ones if the kind keeps identities in memory only.
   func storedIdentities() throws(SDKError) -> JSON {
     let isKept = adapter.traits.persistsIdentity
     let records = services.map { state in
@@ -156,7 +156,7 @@ struct InstanceCore: Sendable {
       && state.identity.isLoggedOutImplicitly != true
   }
 
-  /// Returns the adapter as the type that the kind's own code knows.
+  /// Returns the adapter as the type `Adapter` of its kind.
   ///
   /// - Throws: `wrongKind` for the adapter of another kind.
   func own<Adapter: SDKAdapter>() throws(SDKError) -> Adapter {
@@ -164,7 +164,7 @@ struct InstanceCore: Sendable {
     throw SDKError(.state, .wrongKind, "\(id) is of kind \(kind), which does not have this method.", instance: id)
   }
 
-  /// The error of an activity whose place a newer one took.
+  /// The error of an activity that a newer one replaced.
   var superseded: SDKError {
     SDKError(.state, .superseded, "A newer login or logout took this one's place; read the state again.", instance: id)
   }

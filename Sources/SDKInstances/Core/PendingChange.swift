@@ -12,7 +12,7 @@ struct PendingChange {
   private(set) var givenUp: [Delivery] = []
   private(set) var isDurable = false
   private(set) var adopts = false
-  /// The amount by which the durable epoch rises.
+  /// The number by which the epoch on disk is raised.
   let raise: UInt64
   /// The activity that the change belongs to.
   private let activity: RunningActivity?
@@ -141,8 +141,8 @@ struct PendingChange {
     }
   }
 
-  /// Appends the event of the wipe, if there is one. It comes before the next user's login, so that apps don't clear
-  /// the next user's data.
+  /// Appends the event of the wipe, if the change has one. It precedes the event of the next user's login, so that apps
+  /// don't delete the next user's data.
   private mutating func tellOfWipe() {
     guard wipes, !isWipeTold else { return }
     isWipeTold = true
@@ -242,7 +242,8 @@ struct PendingChange {
     givenUp = dropped
   }
 
-  /// Writes the push registrations and deliveries that outlive a wipe, registrations under the new key.
+  /// Writes the push registrations and deliveries that remain after a wipe. Registrations are encrypted under the new
+  /// key.
   private mutating func writeAgain() {
     for push in pushes {
       guard let json = try? JSONValueEncoder.encode(push) else { continue }

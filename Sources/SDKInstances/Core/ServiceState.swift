@@ -16,13 +16,13 @@ struct ServiceState: Sendable {
   var reservation: RenewalPlace?
   /// The time of the last `networkError` event of this outage; `nil` once the vendor has responded.
   var outageToldAt: Timestamp?
-  /// Whether the vendor has responded to the credential since this process began.
+  /// Whether the vendor has responded to a request with the credential since this process started.
   var isVerified = false
   /// Whether a crash or an outage may have lost the response for which a single-use credential was spent.
   var isInterrupted: Bool
-  /// The provided credential that is used once, instead of a request to the bridge.
+  /// A credential of the owner that was provided in advance. It is used once, instead of a request to the bridge.
   var provided: CheckedCredential?
-  /// Whether no session has tried the present identity yet, so that its failure must still be announced.
+  /// Whether no session has used the present identity yet. A failure of the first session is then announced.
   var isUntried = false
   /// The realtime connection with the vendor.
   var connection = ConnectionKeeping()
@@ -48,7 +48,7 @@ struct ServiceState: Sendable {
     }
   }
 
-  /// Whether a login is under way whose caller may not be waiting for it.
+  /// Whether a login is in progress that reports its result as an event, so that its caller may not wait for it.
   var isSigningInBehind: Bool {
     running?.operation != nil && (machine.activity == .signingIn || machine.activity == .endingFormer)
   }
@@ -89,13 +89,14 @@ struct RunningActivity: Sendable {
   var offered: CheckedCredential?
   /// Whether `offered` was provided in advance, and not by the bridge.
   var offersProvided = false
-  /// Whether a login is of the signed-in user; `nil` when no user is signed in.
+  /// For a login, whether it is of the user who is already signed in; `nil` if no user is.
   var sameUser: Bool?
   /// The operation id in the activity's events; `nil` without one.
   var operation: String?
   /// The operation ids of callers that began the same login while it was in progress.
   var joined: [String] = []
-  /// The kind's state when work at the vendor began. Changes since then are kept when the result is adopted.
+  /// The kind's state when work at the vendor began. When the result is adopted, later changes to the state are applied
+  /// to it.
   var basis: [String: Secret]?
   /// Changes to the kind's state of the next user, which are applied with the login.
   var amendments: [@Sendable (inout [String: Secret]) -> Void] = []

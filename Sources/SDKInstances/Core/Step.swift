@@ -2,11 +2,11 @@ import DelegateBridge
 import SDKProtocol
 import StateStore
 
-/// The facts from outside that a step depends on. They are read when it begins.
+/// The external facts that a step depends on, such as the time. They are read when the step begins.
 struct StepContext: Sendable {
   /// The time.
   var now: Timestamp
-  /// The seconds by which the vendor's clock is ahead.
+  /// The seconds by which the vendor's clock is ahead of the daemon's.
   var vendorAhead = 0.0
   /// A random number from 0 to 1.
   var random = 0.5
@@ -18,18 +18,19 @@ struct StepContext: Sendable {
   /// The vendor's time, which decides when credentials expire.
   var vendorNow: Timestamp { now + vendorAhead }
 
-  /// Converts a time of the vendor's clock to ours.
+  /// Converts a time of the vendor's clock to the daemon's.
   func ours(_ time: Timestamp) -> Timestamp { time - vendorAhead }
 }
 
 /// The result of a change to an `InstanceCore`: what to commit, and what to begin once that is durable.
 struct Step: Sendable {
-  /// The treatment of a step whose change can't be stored.
+  /// The handling of a step whose change can't be stored.
   enum Failure: Sendable {
     /// The step is undone, and the caller gets the error.
     case undo
     /// The activities end with the error, and the identity stays. With `rests`, the machine is idle afterwards. With
-    /// `locks`, the service is locked, because data that had to be wiped is still there.
+    /// `locks`, the service is locked, because data that had to be wiped is still there. With `isKnownToVendor`, the
+    /// error says that the vendor has ended the session.
     case end(Set<ActivityID>, of: String?, rests: Bool, locks: Bool, isKnownToVendor: Bool)
     /// The step takes effect in memory only: what it stores can be obtained again, or does no harm when it is missing.
     case keepInMemory
@@ -39,7 +40,7 @@ struct Step: Sendable {
 
   /// The change to commit; `nil` for none.
   var change: InstanceChange?
-  /// The reason why the change can't be written; `nil` as a rule.
+  /// The reason why the change can't be written; `nil` if it can.
   var error: SDKError?
   var failure = Failure.undo
   /// The activity whose outcome the step's caller waits for; `nil` if there is nothing to wait for.
@@ -50,7 +51,7 @@ struct Step: Sendable {
   var effects: [(service: String?, effect: Effect)] = []
 }
 
-/// The end of a step, after its commit.
+/// The outcome of a step after its commit.
 struct SettledStep: Sendable {
   /// The effects to begin, in this order.
   var effects: [(service: String?, effect: Effect)] = []
@@ -62,30 +63,30 @@ struct SettledStep: Sendable {
 
 /// An effect of a step outside of the state.
 enum Effect: Sendable {
-  /// The end of an activity, for its callers.
+  /// Reports the outcome of an activity to its callers.
   case end(ActivityID, AuthenticationMachine.Outcome)
-  /// The end of an activity whose place a newer one took.
+  /// Reports to the callers of an activity that a newer one took its place.
   case supersede(ActivityID, SDKError)
-  /// The end of the demand for the bridge's response.
+  /// Ends the demand for the bridge's response.
   case endDemand
-  /// A closed breaker, as no request was made for the next user yet.
+  /// Closes the breaker, because no request was made for the next user yet.
   case resetBreaker
-  /// An answer of the bridge that counts as failed.
+  /// Counts the bridge's last response as failed.
   case rejectAnswer
-  /// A line in the journal.
+  /// Writes the notice to the journal.
   case log(AuthenticationMachine.Notice, tokenId: TokenID?)
-  /// A line in the journal for a delivery that is abandoned after a failure.
+  /// Writes to the journal that a delivery is abandoned after a failure.
   case logAbandoned(Delivery, SDKError)
-  /// A line in the journal for deliveries that newer ones have displaced.
+  /// Writes to the journal that newer deliveries have displaced these.
   case logDropped([Delivery])
-  /// A line in the journal for a connection that the vendor refused again, or that was lost.
+  /// Writes to the journal that the vendor refused a connection again, or that a connection was lost.
   case logConnection(SDKError, isRefused: Bool)
-  /// The end of a renewal, for observers.
+  /// Reports the end of a renewal to observers.
   case renewalEnded(EndedRenewal)
-  /// A reservation in the renewal schedule that is not needed any more.
+  /// Releases a reservation in the renewal schedule.
   case release(RenewalPlace)
 
-  /// Work at the vendor: shows the credential as a login.
+  /// Work at the vendor: logs in with the credential.
   case signIn(CheckedCredential)
   /// Work at the vendor: ends the former user's session before a login.
   case endFormer(Credential?)
@@ -100,27 +101,27 @@ enum Effect: Sendable {
   case probe(Credential)
   /// Work at the vendor: logs a late login out.
   case undo(SignedIn, isPresentUser: Bool)
-  /// A request to the bridge for a credential.
+  /// Requests a credential from the bridge.
   case ask(BridgeQuestion)
-  /// A request to the owner to decide whether to continue after the failure.
+  /// Requests the owner's decision whether to continue after the failure.
   case confirm(BridgeQuestion, SDKError)
-  /// An input that follows at once, as a step of its own.
+  /// Applies an input at once, as a step of its own.
   case follow(AuthenticationMachine.Input)
-  /// The credential that was provided in advance, in place of a response of the bridge.
+  /// Uses the credential that was provided in advance, in place of a response of the bridge.
   case offer(CheckedCredential)
 
-  /// A connection to open.
+  /// Opens a connection.
   case connect(number: UInt64)
-  /// The open connection, which is not wanted any more.
+  /// Closes the open connection of the service.
   case closeConnection
-  /// A connection on which the vendor accepted a user.
+  /// Keeps a connection on which the vendor accepted a user, and receives what the vendor sends on it.
   case adopt(any RealtimeConnection, number: UInt64)
-  /// The connection of a result that is not used.
+  /// Closes the connection of a result that is not used.
   case abandon(any RealtimeConnection)
 
-  /// A delivery to make.
+  /// Makes a delivery.
   case deliver(Delivery)
-  /// A delivery whose time is over.
+  /// Abandons a delivery whose deadline has passed.
   case abandonLate(Delivery)
 }
 

@@ -1,7 +1,8 @@
 import Concurrency
 import SDKProtocol
 
-/// The table of delegates: which connections answer for which instances. A value type without clock and waiting.
+/// The table of delegates: which connections answer the questions of which instances. It is a value; callers pass the
+/// time, and wait outside of it.
 struct DelegateSeats {
   /// A connection that answers for an instance.
   struct Attachment {
@@ -11,7 +12,8 @@ struct DelegateSeats {
     let uuid: String
     /// The time that the delegate may take to respond.
     let timeout: Duration
-    /// Whether the reply to its `delegate.attach` is on the way. Before, it gets no questions.
+    /// Whether the reply to the connection's `delegate.attach` is being sent. Until then the delegate gets no
+    /// questions.
     var isReady = false
   }
 
@@ -20,7 +22,7 @@ struct DelegateSeats {
     var attachments: [Attachment] = []
     /// The time at which a connection was last lost; `nil` if one has attached since.
     var lostAt: ContinuousClock.Instant?
-    /// Resolved when the next delegate becomes ready.
+    /// The promise that is resolved when the next delegate becomes ready.
     var arrival = Promise<Void>()
   }
 
@@ -31,7 +33,7 @@ struct DelegateSeats {
 
   private var seats: [String: Seat] = [:]
   private var bySession: [ObjectIdentifier: Set<String>] = [:]
-  /// Whether lost delegates are no longer expected back.
+  /// Whether the table is closed: questions no longer wait for lost delegates to attach again.
   private var isClosed = false
 
   // MARK: Attaching
@@ -65,7 +67,7 @@ struct DelegateSeats {
     return added
   }
 
-  /// Lets a connection get questions.
+  /// Marks a connection's attachments as ready, so that it gets questions.
   mutating func activate(_ session: ClientSession) {
     for uuid in bySession[session.key] ?? [] {
       guard var seat = seats[uuid], let index = seat.attachments.firstIndex(where: { $0.session === session }) else {
@@ -110,7 +112,7 @@ struct DelegateSeats {
     (bySession[session.key] ?? []).compactMap { uuid in seats[uuid]?.attachments.first { $0.session === session } }
   }
 
-  /// Records that an instance had a delegate, which was lost at `lostAt`.
+  /// Records that an instance lost its delegate at `lostAt`, so that questions wait for it.
   mutating func expect(_ uuid: String, lostAt: ContinuousClock.Instant) {
     seats[uuid, default: Seat()].lostAt = lostAt
   }
@@ -122,7 +124,7 @@ struct DelegateSeats {
     seat.arrival.resolve(.failure(CancellationError()))
   }
 
-  /// Ends all waiting for lost delegates.
+  /// Closes the table: cancels all waits for lost delegates and allows no new ones.
   mutating func close() {
     isClosed = true
     for seat in seats.values { seat.arrival.resolve(.failure(CancellationError())) }
@@ -130,8 +132,8 @@ struct DelegateSeats {
 
   // MARK: Asking
 
-  /// Returns the latest attached delegate that is connected and not in `asked`, and a promise for the next one to
-  /// become ready.
+  /// Returns the latest attached delegate that is connected and not in `asked`, and the promise that is resolved when
+  /// the next delegate becomes ready.
   func next(
     for uuid: String, except asked: Set<ObjectIdentifier>
   ) -> (attachment: Attachment, arrival: Promise<Void>)? {
@@ -146,8 +148,8 @@ struct DelegateSeats {
   /// The number of attachments; a connection that answers for two instances counts twice.
   var count: Int { seats.values.reduce(0) { $0 + $1.attachments.count } }
 
-  /// Returns the time for which a lost delegate is still expected back, and a promise for its arrival. Returns `nil`
-  /// while one is connected or none is expected.
+  /// Returns how long to wait for a lost delegate to attach again, and the promise that is resolved when one becomes
+  /// ready. Returns `nil` while a delegate is connected, or if none was lost within `grace`.
   func expected(
     _ uuid: String, grace: Duration, now: ContinuousClock.Instant
   ) -> (left: Duration, arrival: Promise<Void>)? {
@@ -158,7 +160,8 @@ struct DelegateSeats {
     return left > .zero ? (left, seat.arrival) : nil
   }
 
-  /// Returns the instances whose delegate would be expected back after a restart.
+  /// Returns the UUIDs of the instances that have a delegate or lost one within `grace`. After a restart, questions
+  /// wait for these delegates.
   func noted(grace: Duration, now: ContinuousClock.Instant) -> Set<String> {
     Set(
       seats.lazy.filter { _, seat in
@@ -176,8 +179,8 @@ struct DelegateSeats {
   }
 }
 
-/// A record, kept over a restart, of the instances that had a delegate. It need not be durable: losing it only causes
-/// an early `noProvider`.
+/// A store of the instances that had a delegate, which survives a restart of the daemon. It need not be durable: if it
+/// is lost, `noProvider` is only reported earlier.
 public protocol DelegateMemory: Sendable {
   /// Returns the UUIDs that were saved last.
   func load() -> Set<String>

@@ -6,8 +6,8 @@ import SDKProtocol
 import Synchronization
 
 extension Delegates {
-  /// Sends a question to one delegate after the other, to each at most once. Returns the first answer that does not
-  /// defer; `nil` if no delegate got the question.
+  /// Sends a question to one delegate after the other, to each at most once. Returns the first answer that is not
+  /// deferred; `nil` if no delegate got the question.
   func ask(_ question: BridgeQuestion, _ uuid: String, waits: Bool) async throws(SDKError) -> BridgeAnswer? {
     var asked = Set<ObjectIdentifier>()
     var failure: SDKError?
@@ -103,15 +103,15 @@ extension Delegates {
 
 /// The errors of delegates, with the provider's reasons of sdkd-protocol(7).
 extension SDKError {
-  /// The delegate denied the user.
+  /// The error when the delegate denied the user.
   static let delegateDenied = SDKError(
     .provider, .providerDenied, "The delegate says no to this user; its owner decides.")
 
-  /// The delegate is connected, but has not responded in time.
+  /// The error when the delegate is connected, but has not responded in time.
   static let delegateTimedOut = SDKError(
     .provider, .providerTimeout, "The delegate did not answer in time; make it faster or attach it with more timeout.")
 
-  /// The delegate was expected back, but has not attached in time.
+  /// The error when a lost delegate has not attached again in time.
   static let delegateAbsent = SDKError(
     .provider, .providerTimeout, "The delegate that was attached has not come back yet; try again.")
 
@@ -120,7 +120,7 @@ extension SDKError {
     SDKError(.provider, .providerFailed, "The delegate \(how); try again.")
   }
 
-  /// The requesting task was cancelled.
+  /// The error when the requesting task was cancelled.
   static let delegateNotNeeded = SDKError(
     .limit, .shuttingDown, "The daemon stopped asking the delegate; try again.")
 

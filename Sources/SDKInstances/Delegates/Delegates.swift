@@ -19,13 +19,14 @@ public final class Delegates: AnswerSource {
   let logger: Logger
   let clock: WallClock
   let replyTime: Duration
-  /// The time for which a lost delegate is expected back.
+  /// The time for which questions wait for a lost delegate to attach again.
   private let graceNow: Mutex<Duration>
   private let memory: (any DelegateMemory)?
   private let deadlines: Deadlines?
   private let saving: Mutex<Saving>
 
-  /// A table without attachments. Delegates of the instances in `memory` are expected back.
+  /// Creates a table without attachments. Questions wait for the delegates of the instances in `memory` as for lost
+  /// ones.
   ///
   /// - Parameters:
   ///   - grace: how long to wait for a lost delegate, also after a restart, before `noProvider` is reported.
@@ -50,16 +51,16 @@ public final class Delegates: AnswerSource {
     if !expected.isEmpty { rememberAfterGrace() }
   }
 
-  /// The time for which a lost delegate is expected back.
+  /// The time for which questions wait for a lost delegate to attach again.
   var grace: Duration { graceNow.withLock { $0 } }
 
-  /// Changes the grace, also for delegates that are lost already.
+  /// Changes `grace`, also for delegates that were lost before.
   public func use(grace: Duration) {
     graceNow.withLock { $0 = grace }
     rememberAfterGrace()
   }
 
-  /// Sets the registry that knows the instances and the roles on them. Before, no delegate gets questions.
+  /// Sets the registry, which determines the peers' roles on instances. Until then no delegate gets questions.
   public func serve(_ registry: InstanceRegistry) { state.withLock { $0.registry = registry } }
 
   // MARK: Attaching
@@ -97,7 +98,7 @@ public final class Delegates: AnswerSource {
   /// Detaches a connection from all instances.
   func detachAll(_ session: ClientSession) async { await remove(session, isLost: false) }
 
-  /// Detaches a connection that has ended. Its instances expect a delegate back for the grace.
+  /// Detaches a connection that has ended. Questions of its instances wait for a delegate during `grace`.
   func end(_ session: ClientSession) async { await remove(session, isLost: true) }
 
   private func remove(_ session: ClientSession, isLost: Bool) async {
@@ -111,7 +112,7 @@ public final class Delegates: AnswerSource {
     if isLost, !removed.isEmpty { rememberAfterGrace() }
   }
 
-  /// Stops expecting lost delegates, because the daemon stops.
+  /// Ends all waits for lost delegates, because the daemon stops.
   public func close() { state.withLock { $0.seats.close() } }
 
   /// The number of attachments, over all instances.
@@ -147,14 +148,14 @@ public final class Delegates: AnswerSource {
     return instance
   }
 
-  /// Removes an attachment whose connection has lost the role.
+  /// Removes an attachment whose peer no longer has the role control.
   func dismiss(_ attachment: DelegateSeats.Attachment) {
     let removed = state.withLock { $0.seats.detach(attachment.session, from: attachment.uuid) }
     guard let removed else { return }
     operations.start { await self.tell([removed], isAttached: false) }
   }
 
-  /// Whether the attached peer still has control of the instance.
+  /// Whether the attached peer still has the role control on the instance.
   func mayAnswer(_ attachment: DelegateSeats.Attachment) -> Bool {
     let registry = state.withLock { $0.registry }
     guard let registry, let instance = hosted(attachment) else { return false }
@@ -163,15 +164,16 @@ public final class Delegates: AnswerSource {
 
   // MARK: Over a restart
 
-  /// The contents of the memory, and whether it is being written.
+  /// The last saved contents of `memory`, and whether a write is in progress.
   private struct Saving {
     var saved: Set<String>
     var isRunning = false
-    /// Whether something has changed since the write under way began.
+    /// Whether the contents may have changed since the write in progress began.
     var isStale = false
   }
 
-  /// Updates the memory. One write runs at a time, and changes that come meanwhile share the next one.
+  /// Saves the current contents in `memory`. One write runs at a time; all changes during a write are saved by the next
+  /// one.
   private func remember() {
     guard let memory else { return }
     let isFirst = saving.withLock { saving in
@@ -185,7 +187,7 @@ public final class Delegates: AnswerSource {
     }
   }
 
-  /// Returns the contents to write; `nil` when the memory is up to date, and then the writing has ended.
+  /// Returns the next contents to save in `memory`; `nil` if they are saved already, which ends the series of writes.
   private func nextToSave() -> Set<String>? {
     saving.withLock { saving in
       while saving.isStale {
@@ -200,8 +202,8 @@ public final class Delegates: AnswerSource {
     }
   }
 
-  /// Updates the memory after the grace. Delegates that are still missing are not expected any more, even after a
-  /// restart.
+  /// Saves the contents of `memory` again when `grace` has passed. Delegates that are still lost then are removed from
+  /// it.
   private func rememberAfterGrace() {
     guard memory != nil else { return }
     let time = clock.now() + grace / .seconds(1) + 0.1

@@ -36,7 +36,7 @@ public struct EventFilter: Sendable {
   /// Only these types; `nil` for all.
   public var types: Set<EventType>?
 
-  /// A filter.
+  /// Creates a filter.
   public init(instances: [InstanceID]? = nil, labels: [String: String]? = nil, types: [EventType]? = nil) {
     self.instances = instances.map(Set.init)
     self.labels = labels ?? [:]

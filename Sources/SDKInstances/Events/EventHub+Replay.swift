@@ -57,8 +57,8 @@ extension EventHub {
     }
   }
 
-  /// Delivers those events that a subscription may see, as fast as its peer reads. Returns whether it went through all
-  /// of them.
+  /// Delivers those of the events that a subscription may see, as fast as its peer reads. Returns `false` if delivery
+  /// stopped before the last event.
   private func pass(_ events: [EventText], to id: UInt64) async -> Bool {
     for text in events {
       guard let subscription = table[id], subscription.phase == .replaying else { return false }
@@ -83,8 +83,8 @@ extension EventHub {
 }
 
 extension EventPage {
-  /// Returns the newest position that retention has removed of a watched instance, or of a deleted instance whose access
-  /// rules are no longer known; 0 for none.
+  /// Returns the newest position that retention has removed of a watched instance, or of a deleted instance whose
+  /// access rules are no longer known; 0 for none.
   func lost(of watched: Set<InstanceUUID>?) -> UInt64 {
     lost.lazy.filter { $0.key == .anyDeleted || watched?.contains($0.key) != false }.map(\.value).max() ?? 0
   }

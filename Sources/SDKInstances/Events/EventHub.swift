@@ -23,7 +23,7 @@ public actor EventHub {
   private(set) var told: UInt64 = 0 {
     didSet { wakeReaders() }
   }
-  /// Readers of the log that wait for the delivery of a position.
+  /// The callers of `settle` that wait, each until the event at a position has been delivered.
   private var readers: [(position: UInt64, outcome: Promise<Void>)] = []
   /// The newest events, so that subscribers slightly behind need no disk access.
   private(set) var recent = Deque<EventText>()
@@ -40,7 +40,7 @@ public actor EventHub {
   /// The number of events after which the hub yields to other work.
   private static let burst = 64
 
-  /// A hub over a store.
+  /// Creates a hub over a store.
   ///
   /// - Parameters:
   ///   - patience: the time to wait for a missing event when later ones are known.
@@ -68,10 +68,10 @@ public actor EventHub {
     inbox.begin(after: told)
   }
 
-  /// Returns when the actor is free to run it. The watchdog uses it as a health probe.
+  /// Returns as soon as the actor runs this call. The watchdog uses it as a health probe.
   public func answer() {}
 
-  /// Changes the maximum numbers for new subscriptions. Existing subscriptions stay.
+  /// Changes the maximum numbers of subscriptions. Existing subscriptions stay even beyond them.
   public func use(maximumSubscriptions: Int, maximumPerUser: Int) {
     self.maximumSubscriptions = maximumSubscriptions
     self.maximumPerUser = maximumPerUser
@@ -87,7 +87,7 @@ public actor EventHub {
   /// The number of committed events that wait in memory for delivery.
   public nonisolated var waitingCount: Int { inbox.count }
 
-  /// The newest position that was reported to the hub.
+  /// The newest position that was appended to the hub.
   nonisolated var newestKnown: UInt64 { inbox.newest }
 
   /// Waits until all events up to a position are delivered, but at most for `patience`. Events are in the store before
@@ -180,14 +180,14 @@ public actor EventHub {
   /// Removes the subscriptions of a connection that has ended.
   public func end(_ session: ObjectIdentifier) { table.end(session) }
 
-  /// Sends a line to every subscribed connection and to `others`, once each.
+  /// Sends a line of the protocol to every subscribed connection and to `others`, once to each.
   public func announce(_ line: [UInt8], to others: [(session: ObjectIdentifier, link: any ClientLink)] = []) {
     var told = Set<ObjectIdentifier>()
     for other in others where told.insert(other.session).inserted { other.link.send(line) }
     for subscription in table.all where told.insert(subscription.session).inserted { subscription.link.send(line) }
   }
 
-  /// Statistics of the subscriptions.
+  /// The statistics of the subscriptions.
   public struct Standing: Sendable, Hashable {
     /// The number of subscriptions.
     public var subscriptions: Int
@@ -262,8 +262,9 @@ public actor EventHub {
 
   // MARK: Missing events
 
-  /// Reads events from the store if the next one is not reported within `patience`. Its report may be on the way, or
-  /// was prevented, for example by a key that could not be removed from the log.
+  /// Waits for `patience`, then reads events from the store if the next event was still not appended to the hub. Its
+  /// `append` may be late, or may have been skipped by a failure after the commit, such as a destroyed key that could
+  /// not be removed from the log.
   private func lookForMissing() {
     guard !isLookingForMissing else { return }
     isLookingForMissing = true

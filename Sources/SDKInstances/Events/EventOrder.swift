@@ -42,7 +42,7 @@ struct EventOrder {
     return .event(event)
   }
 
-  /// Whether the next event is in memory, or none is outstanding.
+  /// Whether no event is missing: the next event is in memory, or all known events were returned.
   var isWhole: Bool { reached == newest || waiting[reached + 1] != nil }
 
   /// Continues after a position that was read from the store.

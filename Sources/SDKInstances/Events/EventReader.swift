@@ -4,17 +4,17 @@ import StateStore
 
 /// A reader of past events, for `events.list`.
 struct EventReader {
-  /// The result of a search.
+  /// The result of a search in the event log.
   struct Listing {
     var events: [Event] = []
     /// The position of the last event in `events`; 0 without one.
     var last: UInt64 = 0
-    /// The place up to which the log was searched.
+    /// The position up to which the log was searched.
     var place: EventPlace
     /// Whether the search reached the newest event.
     var isEnd = false
-    /// Whether retention dropped events after the requested place that the caller could have seen, or of deleted instances
-    /// whose access rules are no longer known.
+    /// Whether retention dropped events after the requested place that the caller could have seen, or of deleted
+    /// instances whose access rules are no longer known.
     var hasGap = false
   }
 
@@ -68,5 +68,5 @@ struct EventReader {
   }
 }
 
-/// The error for a place that belongs to another state.
+/// The error for a cursor that belongs to another state.
 struct ForeignCursor: Error {}

@@ -26,7 +26,7 @@ final class Subscription {
   /// The position up to which all events were delivered or skipped. While live it does not advance: it only excludes
   /// earlier events.
   var place: EventPlace
-  /// Whether the given cursor belongs to another state.
+  /// Whether the subscriber's cursor belongs to another state.
   var isForeign: Bool
   /// Whether `place` was compared with the events that the store retains. Until then, replay ignores the events in
   /// memory, which may include dropped ones.

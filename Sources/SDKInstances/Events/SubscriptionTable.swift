@@ -24,7 +24,8 @@ struct SubscriptionTable {
 
   func find(_ name: String, of session: ObjectIdentifier) -> Subscription? { sessions[session]?.byName[name] }
 
-  /// Adds the subscription that `make` creates for a number and a name that is new on its connection.
+  /// Adds a subscription. `make` creates it from its number in the hub and from a name that no other subscription of
+  /// the connection has had.
   mutating func add(
     to session: ObjectIdentifier, _ make: (_ id: UInt64, _ name: String) -> Subscription
   ) -> Subscription {

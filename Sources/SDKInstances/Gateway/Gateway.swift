@@ -5,7 +5,7 @@ import Synchronization
 
 /// The entry point of all calls: finds the method, orders writes and reads, and turns errors into error responses.
 public final class Gateway: Sendable {
-  /// A method with its route and observer, found with one look-up.
+  /// A method with its route and its observer, so that one look-up finds all three.
   private final class Entry: Sendable {
     let method: any SDKMethod.Type
     let read: CallRouter.Read
@@ -34,13 +34,13 @@ public final class Gateway: Sendable {
 
   /// The number of calls that wait or run.
   public var callsInProgress: Int { unfinished.load(ordering: .relaxed) }
-  /// The count of `callsInProgress`, which each `PendingCall` changes.
+  /// The atomic counter behind `callsInProgress`. Each `PendingCall` raises it, and lowers it at its end.
   let unfinished = Atomic(0)
 
-  /// A gateway over complete routes.
+  /// Creates a gateway for a router that has the handlers of all methods.
   ///
   /// - Parameters:
-  ///   - shortcuts: answer some calls at once; by the names of their methods.
+  ///   - shortcuts: the functions that answer some calls at once, by method name.
   ///   - observers: notified when calls end.
   ///   - clock: times calls for the observers.
   public init(
@@ -81,8 +81,8 @@ public final class Gateway: Sendable {
 
   private typealias ReadResult = Result<CallRouter.ReadCall, RPCError>
 
-  /// Accepts a request: checks its params, takes its place in the write order, and answers at once if it can. Must be
-  /// called in the order of arrival.
+  /// Accepts a request: checks its params, assigns its position in the write order, and responds at once if possible.
+  /// Must be called in the order of arrival.
   public func accept(_ request: RPCRequest, session: ClientSession) -> Acceptance {
     guard let entry = entries[request.method] else {
       let error = RPCError.methodNotFound(request.method, nearest: request.method.nearest(in: entries.keys))
@@ -130,7 +130,7 @@ public final class Gateway: Sendable {
     return .reply(failure.map { .failure($0) } ?? .success(answer.text))
   }
 
-  /// Notifies the observers of a request that failed before it was accepted, here or in the caller.
+  /// Notifies the observers of a request that was refused, either by `accept` or by the caller of the gateway.
   public func refused(_ request: RPCRequest, _ error: RPCError, by session: ClientSession) {
     let entry = entries[request.method]
     guard let observation = entry.map(\.observation) ?? unknownMethods else { return }
@@ -152,7 +152,7 @@ public final class Gateway: Sendable {
     params?["instance"]?.stringValue.flatMap { InstanceID($0) }
   }
 
-  /// Begins to end the subscriptions and delegates of a connection that has ended.
+  /// Starts to remove the subscriptions and delegates of a connection that has ended. Does not wait for it.
   public func ended(_ session: ClientSession) {
     operations.start { await self.endSubscriptionsAndDelegates(of: session) }
   }
@@ -162,7 +162,7 @@ public final class Gateway: Sendable {
     await delegates.end(session)
   }
 
-  /// Runs a call that has its place in the write order.
+  /// Runs the operation of an accepted call.
   func run(
     _ method: any SDKMethod.Type, in context: CallContext, _ operation: CallRouter.Operation
   ) async -> Result<[UInt8], RPCError> {

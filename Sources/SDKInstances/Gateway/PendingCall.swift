@@ -3,7 +3,7 @@ import JSONRPC
 import SDKProtocol
 import Synchronization
 
-/// A call that has taken its place in the write order.
+/// An accepted call, which has a position in the write order and has not run yet.
 struct PendingCall: AcceptedCall {
   private let gateway: Gateway
   private let method: any SDKMethod.Type
@@ -13,11 +13,14 @@ struct PendingCall: AcceptedCall {
   private let start: Duration
   private let context: CallContext
   private let operation: CallRouter.Operation
-  /// The earlier writes on this connection that the call must see.
+  /// The ends of earlier writes on this connection, for which the call waits so that it sees their results.
   private let earlier: [Promise<Void>]
-  /// For a write: the promises that later reads wait for.
+  /// For a write: the promises of its end, one for each instance, which later reads wait for.
   private let own: [(instance: InstanceID, outcome: Promise<Void>)]
 
+  /// Creates a call and counts it as unfinished. A write is registered with the session, so that later calls wait for
+  /// it.
+  ///
   /// - Parameters:
   ///   - instance: the instance that the call is about; `nil` for all.
   ///   - written: the instances that a write changes.
@@ -66,7 +69,7 @@ struct PendingCall: AcceptedCall {
     return await gateway.run(method, in: context, operation)
   }
 
-  /// Releases the call's place without running it.
+  /// Releases the call's position in the write order without running the call.
   func abandon() {
     end()
     tell(.failure(.cancelled))
@@ -80,10 +83,10 @@ struct PendingCall: AcceptedCall {
         issued: context.notes.issued, duration: gateway.clock.now() - start, isImmediate: false))
   }
 
-  /// Starts the work that the handler scheduled for after the reply.
+  /// Starts the work that the handler scheduled for after the reply, without waiting for it.
   func answered() { gateway.operations.start(followUp) }
 
-  /// Does the work that the handler scheduled for after the reply.
+  /// Runs the work that the handler scheduled for after the reply.
   func followUp() async {
     for work in context.notes.takeFollowUps() { await work() }
   }

@@ -1,11 +1,11 @@
 import JSONRPC
 import SDKProtocol
 
-/// The bounds of replies (sdkd-protocol(7)).
+/// The size limits of replies (sdkd-protocol(7)).
 enum ReplyBound {
-  /// The maximum size of a reply as JSON text.
+  /// The maximum size of a reply as JSON text, in bytes.
   static let maximumBytes = 60 << 10
-  /// The maximum size of a page's elements, which leaves room for the rest of the reply.
+  /// The maximum total size of a page's elements, in bytes. It leaves room for the rest of the reply.
   static let pageBytes = 48 << 10
   private static let unbounded: Set<String> = [RPCDiscover.name, DaemonMetrics.name]
 
@@ -28,7 +28,7 @@ struct ReplyPage<Element: Encodable> {
   private let limit: Int
   private var bytes = 0
 
-  /// A page of at most `limit` elements.
+  /// Creates a page of at most `limit` elements.
   init(limit: Int) { self.limit = limit }
 
   /// Returns the size of an element as JSON text, in bytes.

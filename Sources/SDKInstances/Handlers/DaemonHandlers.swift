@@ -3,23 +3,23 @@ public import SDKProtocol
 import StateStore
 import Synchronization
 
-/// The daemon's information about itself and its administrative actions. The composition fills it in.
+/// The daemon's information about itself, and its administrative actions. The program sets the members when it starts.
 public struct DaemonFacts: Sendable {
   /// The process id.
   public var pid: Int
-  /// The time of its start.
+  /// The time at which the daemon started.
   public var startedAt: Timestamp
   /// The number of earlier starts on this state.
   public var restartCount: Int
-  /// The paths of its files, which only admins get.
+  /// The paths of the daemon's files, which only admins get.
   public var paths: DaemonInfo.Paths?
-  /// The limits for callers other than admins.
+  /// Returns the limits for callers other than admins, by name.
   public var limits: @Sendable () -> [String: Double]
-  /// The proxy to the vendors.
+  /// Returns the proxy to the vendors; `nil` for direct connections.
   public var proxy: @Sendable () -> DaemonInfo.Result.Proxy?
-  /// The problems outside the store, such as a configuration that can't be read. Only admins get the details.
+  /// Returns the problems outside the store, such as a configuration that can't be read. Only admins get the details.
   public var problems: @Sendable () -> [DaemonHealth.Check]
-  /// The metrics.
+  /// Returns the metrics.
   public var metrics: @Sendable () async -> DaemonMetrics.Result
   /// Applies the configuration that is on disk now.
   public var reload: @Sendable () async throws -> DaemonReload.Result
@@ -28,7 +28,7 @@ public struct DaemonFacts: Sendable {
   /// Replaces the master key.
   public var rotateKey: @Sendable () async throws -> DaemonRotateKey.Result
 
-  /// Facts.
+  /// Creates a value with these members.
   public init(
     pid: Int, startedAt: Timestamp, restartCount: Int, paths: DaemonInfo.Paths? = nil,
     limits: @escaping @Sendable () -> [String: Double],
@@ -115,7 +115,7 @@ extension InstanceRegistry {
   }
 }
 
-/// The routes of the domain and of all kinds.
+/// The handlers of all methods: the common ones and those of the kinds.
 public enum Handlers {
   /// Returns the complete router, its methods, and the shortcuts of some methods by name.
   public static func router(
@@ -145,15 +145,15 @@ public enum Handlers {
   }
 }
 
-/// The reply to `rpc.discover`. It is made by the first call, so that the daemon starts without it.
+/// The cached reply to `rpc.discover`. The first call generates it, so that the start of the daemon is not delayed.
 final class DiscoveredDocument: Sendable {
   private let text = Mutex<[UInt8]?>(nil)
   private let build: @Sendable () -> JSON
 
-  /// Creates a reply that `build` makes.
+  /// Creates a cache whose document `build` generates.
   init(_ build: @escaping @Sendable () -> JSON) { self.build = build }
 
-  /// Returns the reply as JSON text. The first call makes it.
+  /// Returns the reply as JSON text, which the first call generates.
   func reply() -> [UInt8] {
     if let made = text.withLock({ $0 }) { return made }
     let bytes = JSONWriter.bytes(of: build())
@@ -161,6 +161,6 @@ final class DiscoveredDocument: Sendable {
     return bytes
   }
 
-  /// Makes the document.
+  /// Generates the OpenRPC document.
   func make() -> JSON { build() }
 }

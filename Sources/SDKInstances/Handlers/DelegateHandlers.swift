@@ -36,7 +36,7 @@ enum DelegateHandlers {
 }
 
 extension CallSubject {
-  /// The first instances of a list, as many as one call can be about. Methods refuse longer lists.
+  /// Returns the first instances of a list, as many as one call can be about. Methods refuse longer lists.
   fileprivate static func listed(_ ids: [InstanceID]) -> CallSubject {
     .instances(Array(ids.prefix(DelegateSeats.maximumPerSession)))
   }

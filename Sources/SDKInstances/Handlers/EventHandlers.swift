@@ -65,7 +65,7 @@ enum EventHandlers {
     for id in instances ?? [] { _ = try registry.find(id, for: context.peer, atLeast: .observe) }
   }
 
-  /// Returns the meaning of a caller's cursor. Throws for a malformed one.
+  /// Decodes a caller's cursor. Throws `invalidParams` for a malformed one.
   private static func read(_ cursor: String, _ hub: EventHub) throws -> CursorReading {
     let reading = hub.cursors.read(cursor)
     guard reading != .malformed else {

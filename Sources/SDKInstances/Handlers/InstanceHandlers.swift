@@ -34,7 +34,7 @@ enum InstanceHandlers {
     }
   }
 
-  /// Returns an instance as callers with a role see it.
+  /// Returns the description of an instance for callers with a role.
   static func shape(_ instance: HostedInstance, _ registry: InstanceRegistry, _ role: Role) -> Instance {
     instance.shape(
       secretSettings: registry.kind(instance.kind)?.secretSettings ?? [],

@@ -40,7 +40,7 @@ struct InstanceListing {
     return InstanceList.Result(instances: page.elements)
   }
 
-  /// All instances by id; the quarantined ones for admins only.
+  /// All instances, sorted by id. Quarantined ones are included for admins only.
   private var entries: [Entry] {
     let hosted = registry.instances.map(Entry.hosted)
     let quarantined = registry.quarantined
@@ -48,7 +48,7 @@ struct InstanceListing {
     return (hosted + quarantined.map(Entry.quarantined)).sorted { $0.id < $1.id }
   }
 
-  /// Returns the instance as the caller sees it; `nil` when it is hidden or does not match the filters.
+  /// Returns the description of an instance for the caller; `nil` if it is hidden or does not match the filters.
   private func shape(_ entry: Entry) -> Instance? {
     switch entry {
     case .hosted(let instance):
@@ -68,15 +68,15 @@ struct InstanceListing {
 }
 
 extension Instance {
-  /// The shape without the members that may exceed a page in definitions of former versions. The list can then continue
-  /// after it.
+  /// The description without the members that may be too large for a page, as in definitions of former versions. With
+  /// it, the list can continue after such an instance.
   fileprivate var withoutDefinition: Instance {
     var short = self
     (short.labels, short.settings, short.provider, short.access) = ([:], [:], nil, AccessRules())
     return short
   }
 
-  /// The shape of a quarantined instance, of which little more than the name is known.
+  /// Creates the description of a quarantined instance, of which little more than the name is known.
   fileprivate init(_ quarantined: QuarantinedInstance) {
     let time = quarantined.createdAt ?? Timestamp(secondsSince1970: 0)
     self.init(

@@ -2,7 +2,7 @@ import Logging
 import SDKProtocol
 
 extension Effect {
-  /// Writes the line in the journal that the effect stands for; other effects write none.
+  /// Writes the journal line of a log effect. Does nothing for other effects.
   func log(to logger: Logger, of service: String?) {
     switch self {
     case .log(let notice, let tokenId):
@@ -31,7 +31,7 @@ extension Effect {
 }
 
 extension Logger.Metadata {
-  /// The metadata of a line about an event.
+  /// Creates the metadata of a line about an event.
   init(_ type: EventType) {
     self = ["event": "\(type.rawValue)"]
     if let message = JournalMessage(type) { self["messageID"] = "\(message.id)" }

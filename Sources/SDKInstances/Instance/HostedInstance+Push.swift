@@ -60,7 +60,7 @@ extension HostedInstance {
     }
   }
 
-  /// Removes a registration, also at the vendor unless it is orphaned.
+  /// Removes a push registration, here and at the vendor. An orphaned one, whose user was wiped, is removed here only.
   public func unregisterPush(_ pushId: String) async throws {
     let core = await actor.core
     try core.checkAlive()
@@ -94,7 +94,7 @@ extension HostedInstance {
 }
 
 extension SDKAdapter {
-  /// The part of the adapter that registers for push.
+  /// The adapter's capability to register devices for push.
   fileprivate var registrar: any RegistersForPush {
     get throws(SDKError) {
       if let push = capabilities.push { return push }

@@ -35,7 +35,7 @@ extension HostedInstance {
     guard present.core.hasOther(than: identity.credential, on: service) else { throw error.about(id) }
   }
 
-  /// Sends a request to its end, even if the caller is cancelled, and returns its result.
+  /// Sends a request and returns its result. The request runs to its end even if the caller is cancelled.
   private func sent<T: Sendable>(
     _ present: InstanceActor.Snapshot,
     _ request:

@@ -59,7 +59,7 @@ extension HostedInstance {
     }
   }
 
-  /// Waits for a login in progress that its caller did not wait for, because the session is that user's.
+  /// Waits for a login in progress whose caller did not wait for it, because the session must be for the new user.
   private func awaitAcceptedLogin(_ service: String?, timeout: Double?) async throws {
     for _ in 0..<4 {
       guard let login = try await actor.running(on: service, { $0.isSigningInBehind }) else { return }
@@ -84,7 +84,7 @@ extension HostedInstance {
     }
   }
 
-  /// Opens the session. Returns `nil` if the identity or its token has changed meanwhile.
+  /// Opens the session. Returns `nil` if the identity or its token changed while the session was being opened.
   private func opened(_ service: String?, with token: Token?) async throws -> Session? {
     await actor.step(service) { $0.hastenConnection(of: service, $1) }
     let first = try await present(service)
@@ -106,8 +106,8 @@ extension HostedInstance {
 }
 
 extension InstanceActor.Snapshot {
-  /// Whether a session opens without a credential despite the error. An unavailable provider or vendor has not refused
-  /// one, so its failure prevents the session unless the policy is `fallBack`.
+  /// Whether a session opens without a credential after the request for one failed with `error`. If the provider or
+  /// vendor was only unavailable, it opens just with the policy `fallBack`.
   fileprivate func goesOnWithout(_ error: SDKError) -> Bool {
     guard core.admitsGuest(state) else { return false }
     if adapter.traits.policy.onFailure == .fallBack { return true }

@@ -27,7 +27,7 @@ extension HostedInstance {
     try await change(key, epoch: epoch, .putValue(key: key, value: value, limit: Self.maximumStorageBytes))
   }
 
-  /// Removes a value if it is there.
+  /// Removes the value of a key. Does nothing if there is none.
   public func removeValue(_ key: String, epoch: String?) async throws {
     try await change(key, epoch: epoch, .deleteValue(key: key))
   }
@@ -54,7 +54,7 @@ extension HostedInstance {
 }
 
 extension InstanceCore {
-  /// Checks the key and the storage epoch of a call.
+  /// Checks the key and the expected storage epoch of a call.
   fileprivate func check(_ key: String, epoch: String?) throws {
     try checkAlive()
     let isPrintable = key.unicodeScalars.allSatisfy { scalar in
@@ -69,8 +69,8 @@ extension InstanceCore {
     try check(epoch, is: clientStorageEpoch)
   }
 
-  /// Returns the storage epoch of a read. Takes the store's epoch, because a wipe reaches the store before the
-  /// instance.
+  /// Checks the expected storage epoch of a read against the store's, and returns the latter. The store's epoch counts
+  /// because a wipe reaches the store before the instance.
   fileprivate func epoch(ofRead stored: UInt64?, for epoch: String?) throws -> String {
     try checkAlive()
     let found = stored.map(uuid.clientStorageEpoch) ?? clientStorageEpoch

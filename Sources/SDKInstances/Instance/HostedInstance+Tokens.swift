@@ -3,7 +3,7 @@ import Logging
 public import SDKProtocol
 
 extension HostedInstance {
-  /// Returns a living credential: from memory, or from one renewal that all callers share.
+  /// Returns a credential that has not expired: from memory, or from one renewal that all callers share.
   ///
   /// - Throws: `notAuthenticated`, `reauthNeeded`, `locked`; the reasons of provider and vendor; `timeout` when
   ///   `timeout` seconds pass before the renewal ends.
@@ -22,7 +22,7 @@ extension HostedInstance {
     if let error = present.adapter.capabilities.bans?.withheld(present.identity) { throw error.about(id) }
   }
 
-  /// Returns a living credential like `token`, also where the kind withholds it from apps.
+  /// Returns a credential as `token` does, but also where the kind withholds it from apps.
   func sessionToken(
     service: String?, minTTL: Double, timeout: Double?, http: Bool
   ) async throws -> Token {
@@ -46,8 +46,8 @@ extension HostedInstance {
     throw present.core.noToken(of: present.state)
   }
 
-  /// Renews the credential and returns the new one. A provider's failure leaves a living one as it is. Within
-  /// `minInterval` of the last renewal, returns or throws the result of that one.
+  /// Renews the credential and returns the new one. If the provider fails, a credential that has not expired is kept.
+  /// Within `minInterval` of the last renewal, returns or throws the result of that one.
   ///
   /// - Parameter resetting: whether the caller has the control role. Breaker and `minInterval` are then ignored, and a
   ///   lock by the vendor ends with a credential that it accepts.

@@ -15,7 +15,7 @@ public struct SignInOutcome: Sendable {
 }
 
 extension HostedInstance {
-  /// A login that has begun. Its outcome is `nil` if there was nothing to do.
+  /// A login that has begun. `outcome` is `nil` if there was nothing to do.
   public struct PendingSignIn: Sendable {
     let service: String?
     let outcome: PendingOutcome?
@@ -28,8 +28,8 @@ extension HostedInstance {
   ///   - epoch: the service's epoch when the caller began; if it has changed, the login throws `superseded`. `nil`
   ///     accepts any.
   ///   - accepted: called once the login has begun. From then on a later login supersedes it.
-  ///   - offering: with the kind's own adapter, checks the caller's credential and returns it, given whether the present
-  ///     one is usable; `nil` when there is nothing to do.
+  ///   - offering: checks the caller's credential with the kind's own adapter and returns it, or `nil` when there is
+  ///     nothing to do. `isUsable` is whether the present credential is usable.
   /// - Throws: the SDK's reasons for an invalid credential; the vendor's refusal; `superseded`; `storeUnavailable`;
   ///   `timeout` when a logout in progress has not ended.
   public func signIn<Adapter: SDKAdapter>(
@@ -41,10 +41,11 @@ extension HostedInstance {
     return try await finish(pending)
   }
 
-  /// Begins a login and does not wait for the vendor.
+  /// Begins a login with a credential that the caller provides, without waiting for the vendor. The parameters are
+  /// those of `signIn`.
   ///
-  /// - Parameter settling: changes the identity when `offering` returns `nil`. Such a login still emits its event, and
-  ///   drops the user's pending logouts.
+  /// - Parameter settling: changes the identity when `offering` returns `nil`, because the user is already signed in.
+  ///   Such a login still emits its event, and drops the user's pending logouts.
   public func beginSignIn<Adapter: SDKAdapter>(
     service: String? = nil, operation: String? = nil, since epoch: UInt64? = nil,
     settling: (@Sendable (inout IdentityRecord) -> Void)? = nil,
@@ -177,7 +178,7 @@ extension HostedInstance {
     environment.bridge.reject(actor.bridgeKey(try actor.resolve(service)))
   }
 
-  /// Returns the present state of a service, which the call names.
+  /// Returns the present state of the service that a call names.
   func present(_ service: String?) async throws -> InstanceActor.Snapshot {
     try await actor.snapshot(of: try actor.resolve(service))
   }

@@ -5,7 +5,7 @@ public import SDKProtocol
 public import StateStore
 import Synchronization
 
-/// An instance, as callers use it. `InstanceActor` holds its state and makes its steps.
+/// The interface of an instance for handlers and kinds. `InstanceActor` holds the state and changes it.
 public struct HostedInstance: Sendable {
   let actor: InstanceActor
 
@@ -30,20 +30,20 @@ public struct HostedInstance: Sendable {
       stored: stored, definition: definition, adapter: adapter, provider: provider, environment: environment)
   }
 
-  // MARK: What the instance shows
+  // MARK: State for readers
 
   private var seen: Published { actor.published.withLock { $0 } }
 
-  /// The definition in force.
+  /// The current definition.
   public var currentDefinition: Definition { actor.published.withLock { $0.definition } }
 
-  /// The rules in force for access to the instance.
+  /// The current rules for access to the instance.
   var currentAccess: InstanceAccess { actor.published.withLock { $0.definition.instanceAccess } }
 
-  /// The state of the instance; of several services, of the one that is signed in furthest.
+  /// The state of the instance. Of several services, it is the state of the one closest to being signed in.
   public var state: InstanceState { actor.published.withLock { $0.main.state } }
 
-  /// The user of the instance; of several services, of the one that is signed in furthest.
+  /// The user of the instance. Of several services, it is the user of the one closest to being signed in.
   public var user: User { actor.published.withLock { $0.main.user } }
 
   /// Returns the user of a service.
@@ -52,7 +52,8 @@ public struct HostedInstance: Sendable {
     return (seen[try seen.resolve(service, of: id)] ?? seen.main).user
   }
 
-  /// Whether a user of any service is no longer signed in, which setting the clock back may undo.
+  /// Whether any service needs a new login, or has replaced its user by a fallback. If the clock is set back, the
+  /// credential may be valid again.
   var mayBeRevived: Bool { actor.published.withLock { $0.mayBeRevived } }
 
   /// Returns the answer of `token.get`; `nil` if the kind has services, or if the cached credential does not live for
@@ -64,7 +65,7 @@ public struct HostedInstance: Sendable {
     return (text, token.tokenId)
   }
 
-  /// The end of the first credential to end of those whose last renewal failed; `nil` if there is none.
+  /// The earliest expiry of a credential whose last renewal failed; `nil` if there is none.
   public var failingEnd: Timestamp? {
     let seen = seen
     let failing = ([seen.whole].compactMap { $0 } + seen.services.values).filter { service in
@@ -73,7 +74,7 @@ public struct HostedInstance: Sendable {
     return failing.compactMap(\.expiresAt).min()
   }
 
-  /// Returns the instance as observers see it.
+  /// Returns the description of the instance for `instance.get` and `instance.list`.
   ///
   /// - Parameters:
   ///   - isAdmin: whether the provider may be shown.
@@ -112,10 +113,10 @@ public struct HostedInstance: Sendable {
     return provider
   }
 
-  // MARK: What happens to it
+  // MARK: Changes
 
-  /// Puts a changed definition in force. Another backend wipes the identity. Changed settings wait for a logout in
-  /// progress, because they would end its connection or its user.
+  /// Applies a changed definition. If it names another backend, the identity is wiped. Changed settings wait for a
+  /// logout in progress, because they would end its connection or its user.
   ///
   /// - Throws: `timeout` when the logout has not ended within the instance's `timeout`; the errors of `change`;
   ///   `storeUnavailable`. The last is also thrown if the definition is in force but the former user's key could not be
@@ -141,7 +142,7 @@ public struct HostedInstance: Sendable {
     }
   }
 
-  /// Logs and emits that the bridge's breaker has opened or closed.
+  /// Logs that the bridge's breaker has opened or closed, and emits the event.
   public func breakerChanged(isOpen: Bool) async {
     let type = isOpen ? EventType.breakerOpened : .breakerClosed
     actor.logger.log(
@@ -151,14 +152,15 @@ public struct HostedInstance: Sendable {
     await announce(type)
   }
 
-  /// Emits that a delegate was attached or detached, and plans again, since a delegate may be available now.
+  /// Emits that a delegate was attached or detached, and sets the deadline again, since a delegate may be available
+  /// now.
   func delegateChanged(isAttached: Bool) async {
     await announce(isAttached ? .delegateAttached : .delegateDetached)
     await actor.replan()
   }
 
-  /// Returns as soon as no change is in progress, or one waits for the store, or the task is cancelled: the health probe
-  /// of the watchdog, which probes the store by itself.
+  /// Answers the watchdog's health probe. Returns when no change is in progress, when one waits for the store, which
+  /// has a probe of its own, or when the task is cancelled.
   public func answer() async { await actor.answer() }
 
   #if DEBUG

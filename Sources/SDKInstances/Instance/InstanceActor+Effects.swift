@@ -152,10 +152,10 @@ extension InstanceActor {
 
   // MARK: The first probe
 
-  /// Begins the probe of a credential from before this process, so that no revoked one is issued unchecked. Concurrent
-  /// callers wait for the same probe.
+  /// Begins the probe of a credential that was stored before this process started, so that a revoked credential is not
+  /// issued. Concurrent callers share one probe.
   ///
-  /// - Returns: the end of the probe; `nil` if none is needed.
+  /// - Returns: the promise of the probe's end; `nil` if no probe is needed.
   func firstProbe(on service: String?) async throws -> Promise<Void>? {
     await changing.lock()
     defer { changing.unlock() }

@@ -3,7 +3,7 @@ import Logging
 import SDKProtocol
 import StateStore
 
-/// The instance's deadline, and what is due when it is reached.
+/// The scheduling of the instance's deadline, and the work that is due then.
 extension InstanceActor {
   /// Sets the single deadline of this instance to the earliest of these: the next renewal, the end of a credential, the
   /// retry of a connection, the next delivery.
@@ -64,7 +64,8 @@ extension InstanceActor {
     plan()
   }
 
-  /// Continues after a start: handles what expired, was interrupted or became due while the process was not running.
+  /// Resumes the instance after a start of the daemon: handles what expired, was interrupted or became due while the
+  /// daemon was not running.
   func resume() async {
     await changing.lock()
     defer { changing.unlock() }

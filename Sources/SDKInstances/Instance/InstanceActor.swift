@@ -6,7 +6,7 @@ import SDKProtocol
 import StateStore
 import Synchronization
 
-/// The state of an instance, which no other object holds, so that instances can't affect each other.
+/// The owner of an instance's state. No other object holds that state, so instances can't affect each other.
 ///
 /// `InstanceCore` decides; this actor makes its steps one after another. A step is made on a copy of the state. The
 /// change is committed first, then the copy is adopted and published, then the effects begin. Work at the vendor or the
@@ -25,20 +25,20 @@ actor InstanceActor {
   private(set) var core: InstanceCore
   /// The outcomes of activities for which callers wait.
   var outcomes: [ActivityID: PendingOutcome] = [:]
-  /// The demand for a response of the bridge, by service.
+  /// The demands for responses of the bridge, by service.
   var demands: [String?: Need] = [:]
   /// The open realtime connections, by service.
   var connections: [String?: any RealtimeConnection] = [:]
-  /// The first probes in progress, by service, of credentials from before this process.
+  /// The first probes in progress, by service, of credentials that were stored before this process started.
   var verifications: [String?: Promise<Void>] = [:]
 
-  /// Locked during each change of the instance, so that changes happen one after another. Who holds it waits for the
-  /// store only.
+  /// Locked during each change of the instance, so that changes happen one after another. While it is locked, the
+  /// change waits for nothing but the store.
   nonisolated let changing = AsyncMutex()
-  /// The time before which no deadline is served, because a change could not be stored. Otherwise a full disk would
-  /// keep the daemon busy.
+  /// The time before which no deadline is handled, because a change could not be stored. Otherwise a full disk would
+  /// keep the daemon busy. `nil` without such a failure.
   private(set) var heldUntil: Timestamp?
-  /// The seconds until a deadline is served after a change could not be stored.
+  /// The seconds until deadlines are handled again after a change could not be stored.
   static let pauseAfterFailure = 5.0
   /// The number of commits in progress.
   private var commits = 0
@@ -71,7 +71,7 @@ actor InstanceActor {
 
   // MARK: Steps
 
-  /// Makes a step as a change of its own.
+  /// Makes one step: changes the state with `make`, commits the change, and begins the effects.
   ///
   /// - Parameters:
   ///   - service: the service whose bridge and delegates the step may depend on.
@@ -85,7 +85,7 @@ actor InstanceActor {
     try await change(service) { (try make(&$0, $1), ()) }.pending
   }
 
-  /// Makes a step as a change of its own, which also gives the caller a value.
+  /// Makes one step like the function above, and also returns the value that `make` returned.
   func change<Value: Sendable>(
     _ service: String?, _ make: @Sendable (inout InstanceCore, StepContext) throws -> (step: Step, value: Value)
   ) async throws -> (value: Value, pending: PendingOutcome?) {
@@ -110,7 +110,8 @@ actor InstanceActor {
     return try await perform(name) { try make(&$0, name, $1) }
   }
 
-  /// Returns the service that a call means.
+  /// Returns the name of the service that a call is about; `nil` for kinds without services. `service` is the name in
+  /// the call, which may omit it if only one service is possible.
   nonisolated func resolve(_ service: String?) throws -> String? {
     try published.withLock { try $0.resolve(service, of: id) }
   }
@@ -148,7 +149,7 @@ actor InstanceActor {
     return (value, pending)
   }
 
-  /// Makes a step for which no caller waits, as a change of its own. A change that can't be stored is logged.
+  /// Makes one step for which no caller waits. If its change can't be stored, the error is logged.
   func step(_ service: String?, _ make: @Sendable (inout InstanceCore, StepContext) -> Step) async {
     await changing.lock()
     defer { changing.unlock() }
@@ -157,7 +158,7 @@ actor InstanceActor {
 
   /// Makes a step for which no caller waits, while `changing` is locked.
   ///
-  /// - Returns: the end of the step.
+  /// - Returns: the settled step.
   @discardableResult
   func follow(_ service: String?, _ make: (inout InstanceCore, StepContext) -> Step) async -> SettledStep {
     var next = core
@@ -168,7 +169,7 @@ actor InstanceActor {
   /// Commits a step's change, adopts the state after it, publishes that, and begins the effects.
   ///
   /// - Parameter beforeEvents: called after a successful step, before its events are emitted.
-  /// - Returns: the end of the step; the error of cleanup that is left to be done on the disk.
+  /// - Returns: the settled step; the error of cleanup that is left to be done on the disk.
   @discardableResult
   private func adopt(
     _ next: InstanceCore, _ step: Step, beforeEvents: @Sendable () -> Void = {}
@@ -218,7 +219,7 @@ actor InstanceActor {
     published.withLock { $0 = next }
   }
 
-  /// Returns the facts from outside for a step of a service.
+  /// Returns the external facts, such as the time, for a step of a service.
   func context(of service: String?) -> StepContext {
     let key = bridgeKey(service)
     return StepContext(
@@ -227,12 +228,13 @@ actor InstanceActor {
       nextProviderAttempt: environment.bridge.status(of: key).nextAttemptAt)
   }
 
-  /// Returns the bridge's key for a service.
+  /// Returns the key by which the bridge identifies a service of this instance.
   nonisolated func bridgeKey(_ service: String?) -> BridgeKey {
     BridgeKey(instance: uuid.description, service: service)
   }
 
-  /// Returns as soon as no change is in progress, or one waits for the store, or the task is cancelled.
+  /// Answers the watchdog's health probe. Returns when no change is in progress, when one waits for the store, or when
+  /// the task is cancelled.
   func answer() async {
     while changing.isLocked, commits == 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) }
   }
@@ -244,8 +246,8 @@ actor InstanceActor {
 
   // MARK: The definition
 
-  /// Puts a changed definition in force. Another backend wipes the identity. Changed settings wait for a logout in
-  /// progress, because they would end its connection or its user.
+  /// Applies a changed definition. If it names another backend, the identity is wiped. Changed settings wait for a
+  /// logout in progress, because they would end its connection or its user.
   ///
   /// - Throws: as `HostedInstance.redefine`.
   func redefine(_ change: @Sendable (Definition) throws -> InstanceCore.NewDefinition) async throws {
@@ -318,7 +320,7 @@ actor InstanceActor {
     return outcome(of: activity.id)
   }
 
-  /// Returns the token for a caller who needs one, or the outcome of the activity to wait for.
+  /// Returns the token for a caller that needs one, or the outcome of the activity to wait for.
   func wanted(
     _ service: String?, minTTL: Double, isRenewed: Bool, http: Bool
   ) async throws -> (token: Token?, pending: PendingOutcome?) {

@@ -29,7 +29,7 @@ public struct InstanceEnvironment: Sendable {
   /// The observer that is called when a renewal ends.
   let onRenewal: RenewalObserver
 
-  /// Creates an environment of these parts.
+  /// Creates an environment with these dependencies.
   public init(
     store: any StateStore, bridge: any AnsweringBridge, operations: Operations, deadlines: Deadlines,
     events: EventHub, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,

@@ -16,7 +16,7 @@ final class PendingOutcome: Sendable {
 
   /// Waits for the end of the activity.
   ///
-  /// - Throws: `superseded` when a newer activity took its place.
+  /// - Throws: `superseded` if a newer activity replaced it.
   func value() async throws -> AuthenticationMachine.Outcome { try await outcome.value() }
 
   /// Waits at most `seconds`, or without limit if that is `nil`. The activity continues after a timeout.
@@ -36,7 +36,7 @@ final class PendingOutcome: Sendable {
 
   /// Waits for the end of the activity, also when the caller is cancelled.
   ///
-  /// - Throws: the activity's failure, too.
+  /// - Throws: the activity's failure; `superseded` if a newer activity replaced it.
   @discardableResult
   func success(of id: InstanceID) async throws -> AuthenticationMachine.Outcome {
     let outcome = try await outcome.valueIgnoringCancellation()

@@ -2,8 +2,8 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// The state that an instance shows to readers. It is replaced as a whole when a change has become durable, and read
-/// without waiting.
+/// The published state of an instance, which readers get without waiting. It is replaced as a whole when a change has
+/// become durable.
 struct Published: Sendable {
   var definition: Definition
   var storageEpoch: String
@@ -18,7 +18,7 @@ struct Published: Sendable {
     self.storageEpoch = storageEpoch
   }
 
-  /// Creates what readers see of a state.
+  /// Creates the part of an instance's state that readers see.
   init(_ core: InstanceCore) {
     self.init(definition: core.definition, storageEpoch: core.clientStorageEpoch)
     pending = core.deliveries.map { Instance.Pending($0) }
@@ -47,17 +47,19 @@ struct Published: Sendable {
     }
   }
 
-  /// The state of the whole instance; of several services, of the one that is signed in furthest.
+  /// The state of the whole instance. Of several services, it is the state of the one closest to being signed in.
   var main: PublishedService {
     whole ?? services.sorted { $0.key < $1.key }.map(\.value).min { $0.rank < $1.rank } ?? PublishedService()
   }
 
-  /// Whether a user of any service is no longer signed in, which setting the clock back may undo.
+  /// Whether any service needs a new login, or has replaced its user by a fallback. If the clock is set back, the
+  /// credential may be valid again.
   var mayBeRevived: Bool {
     ([whole].compactMap { $0 } + services.values).contains { $0.state == .reauthNeeded || $0.degraded != nil }
   }
 
-  /// Returns the service that a call means: the one it names, else the only one, else the only one that is set up.
+  /// Returns the service that a call is about: the one that it names, else the only one, else the only one that is set
+  /// up. Returns `nil` for kinds without services.
   ///
   /// - Throws: `invalidParams` for an unknown name, or without a name if several services remain.
   func resolve(_ service: String?, of id: InstanceID) throws -> String? {
@@ -79,7 +81,7 @@ struct Published: Sendable {
   }
 }
 
-/// The state that a service shows to readers.
+/// The published state of a service.
 struct PublishedService: Sendable {
   var state = InstanceState.noUser
   var user = User.none
@@ -107,7 +109,7 @@ struct PublishedService: Sendable {
 
 /// A credential that may be issued, with its encoded answer.
 struct PublishedToken: Sendable {
-  /// The end of the credential, in seconds since 1970; `nil` if it is unknown.
+  /// The expiry of the credential, in seconds since 1970; `nil` if unknown.
   let expiresAt: Double?
   /// The id of the credential.
   let tokenId: TokenID
@@ -132,7 +134,7 @@ struct PublishedToken: Sendable {
     self.http = ((try? JSONValueEncoder.encode(http)).map(JSONWriter.bytes(of:))) ?? Array("{}".utf8)
   }
 
-  /// Returns the result of `token.get` as JSON text; `nil` if the credential lives less than `minTTL` seconds from now.
+  /// Returns the result of `token.get` as JSON text; `nil` if the credential expires within `minTTL` seconds from now.
   func answer(minTTL: Double, http wantsHTTP: Bool, now: Timestamp) -> [UInt8]? {
     let ttl = expiresAt.map { $0 - now.secondsSince1970 }
     if let ttl, ttl <= 0 || ttl < minTTL { return nil }
@@ -152,8 +154,8 @@ struct PublishedToken: Sendable {
     return bytes
   }
 
-  /// Appends seconds as a JSON number, rounded down to milliseconds. As `JSONNumber` would, but without the search for
-  /// the shortest text of any double.
+  /// Appends seconds as a JSON number, rounded down to milliseconds. This is faster than `JSONNumber`, which searches
+  /// for the shortest text of a double.
   static func append(seconds: Double, to bytes: inout [UInt8]) {
     guard seconds >= 0, seconds < 1e12 else {
       return bytes.append(contentsOf: JSONNumber((seconds * 1000).rounded(.down) / 1000).text.utf8)

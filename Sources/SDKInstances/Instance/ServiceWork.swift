@@ -3,8 +3,8 @@ import DelegateBridge
 import Logging
 import SDKProtocol
 
-/// Work at the vendor or the bridge for a service. Its result goes back to the instance with the epoch in which the work
-/// began.
+/// The work of a service that needs the vendor or the bridge. Its result is passed to the instance, with the epoch in
+/// which the work began.
 struct ServiceWork: Sendable {
   private let instance: InstanceActor
   private let adapter: any SDKAdapter
@@ -21,7 +21,7 @@ struct ServiceWork: Sendable {
     service = state.service
   }
 
-  /// Makes the step of an input for the state machine.
+  /// Passes an input to the instance's state machine, as a step of its own.
   func receive(_ input: AuthenticationMachine.Input, with result: SignedIn? = nil) async {
     await instance.step(service) { $0.received(input, on: service, with: result, $1) }
   }
@@ -45,7 +45,7 @@ struct ServiceWork: Sendable {
     }
   }
 
-  /// Ends the session of a credential.
+  /// Ends the session of a credential at the vendor, and reports the outcome to the instance.
   ///
   /// - Parameter isFormer: whether another user's login follows.
   func end(_ credential: Credential?, isFormer: Bool, on connection: (any RealtimeConnection)?) async {
@@ -61,7 +61,7 @@ struct ServiceWork: Sendable {
     }
   }
 
-  /// Logs a login out that came too late.
+  /// Ends the session of a login whose result came too late to be used, and closes its connection.
   ///
   /// - Parameter isPresentUser: whether the same user is signed in, whose session must stay.
   func undo(_ result: SignedIn, isPresentUser: Bool) async {
@@ -109,7 +109,7 @@ struct ServiceWork: Sendable {
     await instance.step(service) { $0.probed(error, epoch: epoch, on: service, $1) }
   }
 
-  /// Probes a credential from before this process.
+  /// Probes a credential that was stored before this process started.
   func probeFirst(_ credential: Credential) async {
     let error = await failure { () throws(SDKError) in try await adapter.probe(credential, of: identity) }
     await instance.verified(credential, epoch: epoch, error, on: service)
@@ -127,7 +127,7 @@ struct ServiceWork: Sendable {
     }
   }
 
-  /// Asks the owner whether to continue after a failure.
+  /// Asks the owner, through the bridge, whether to continue after a failure. Reports the response to the instance.
   func confirm(_ request: InstanceActor.Request, _ error: SDKError) async {
     let confirmation: AuthenticationMachine.Confirmation
     switch await request() {
@@ -151,7 +151,8 @@ struct ServiceWork: Sendable {
     }
   }
 
-  /// Receives what the vendor sends until the connection ends. Keeps nothing else of the instance's state alive.
+  /// Receives the vendor's messages until the connection ends. Static, so that the task of a connection retains no
+  /// other state of the instance.
   static func listen(
     to connection: any RealtimeConnection, number: UInt64, on service: String?, of instance: InstanceActor
   ) async {
@@ -160,7 +161,8 @@ struct ServiceWork: Sendable {
     await instance.connectionEnded(end, number: number, on: service)
   }
 
-  /// Not inlined: a merge has a large frame, for which each connection's task would reserve memory.
+  /// Passes news from a connection to the instance. Not inlined: handling a merge needs a large stack frame, for which
+  /// the task of each connection would reserve memory.
   @inline(never)
   private static func hear(
     _ news: RealtimeNews, number: UInt64, on service: String?, of instance: InstanceActor
@@ -169,7 +171,7 @@ struct ServiceWork: Sendable {
   }
 }
 
-/// Work at the vendor for a delivery.
+/// Work at the vendor for a cleanup delivery.
 struct DeliveryWork: Sendable {
   let instance: InstanceActor
   let adapter: any SDKAdapter
@@ -182,14 +184,14 @@ struct DeliveryWork: Sendable {
     await instance.delivered(delivery, failure: error)
   }
 
-  /// Abandons a delivery whose deadline has passed.
+  /// Reports to the instance that a delivery has failed, because its deadline has passed.
   func abandonLate() async {
     let error = SDKError(.unreachable, .timeout, "The time to tell the vendor was over before it could be reached.")
     await instance.delivered(delivery, failure: error)
   }
 }
 
-/// Returns the error of work; `nil` for a success.
+/// Runs work and returns its error; `nil` if it succeeded.
 private func failure(_ work: () async throws(SDKError) -> Void) async -> SDKError? {
   do throws(SDKError) {
     try await work()

@@ -2,24 +2,24 @@ public import SDKProtocol
 
 /// The optional capabilities of an SDK; `nil` for each that it lacks.
 public struct Capabilities: Sendable {
-  /// Renews credentials without the owner.
+  /// The renewal of credentials without the owner.
   public var renewal: (any RenewsItself)?
-  /// Makes anonymous users.
+  /// The creation of anonymous users.
   public var anonymousUsers: (any MakesAnonymousUsers)?
-  /// Opens sessions without a credential.
+  /// The opening of sessions without a credential.
   public var guests: (any AdmitsGuests)?
-  /// Keeps a realtime connection.
+  /// The realtime connection.
   public var connection: (any KeepsConnection)?
-  /// Registers for push.
+  /// The push registrations at the vendor.
   public var push: (any RegistersForPush)?
-  /// Leaves state or cleanup at the vendor that outlives a wipe.
+  /// The state and cleanup deliveries that remain after a wipe.
   public var cleanup: (any LeavesCleanup)?
-  /// Adds to opened sessions.
+  /// The additions to the result of `session.open`.
   public var sessions: (any AddsToSessions)?
-  /// Knows of bans.
+  /// The bans of users by the vendor.
   public var bans: (any KnowsBans)?
 
-  /// Capabilities, by default none.
+  /// Creates a set of capabilities, by default none.
   public init(
     renewal: (any RenewsItself)? = nil, anonymousUsers: (any MakesAnonymousUsers)? = nil,
     guests: (any AdmitsGuests)? = nil, connection: (any KeepsConnection)? = nil,
@@ -36,7 +36,7 @@ public struct Capabilities: Sendable {
     self.bans = bans
   }
 
-  /// Returns a capability that the caller has seen before.
+  /// Returns a capability that the caller requires.
   ///
   /// - Throws: `wrongKind` if the SDK lacks it.
   func require<Capability>(_ capability: KeyPath<Capabilities, Capability?>) throws(SDKError) -> Capability {
@@ -47,13 +47,14 @@ public struct Capabilities: Sendable {
 
 /// An SDK that can renew credentials without the owner.
 public protocol RenewsItself: AnyObject, Sendable {
-  /// Whether the credential of this identity can be renewed so.
+  /// Whether the SDK can renew the credential of this identity without the owner.
   func renewsItself(_ identity: IdentityRecord) -> Bool
-  /// Whether renewing spends a single-use credential, such as a rotating refresh token. By default it does not.
+  /// Whether a renewal uses up a single-use credential, such as a rotating refresh token. `false` by default.
   func spends(_ identity: IdentityRecord) -> Bool
-  /// Renews the credential.
+  /// Renews the credential at the vendor, without the owner.
   func renewItself(_ identity: IdentityRecord) async throws(SDKError) -> SignedIn
-  /// Returns the kind's state without the renewal credential that the vendor has refused; by default, all of it.
+  /// Returns the kind's state without the refresh credential that the vendor has refused. By default nothing is
+  /// removed.
   func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret]
 }
 
@@ -78,7 +79,7 @@ public protocol AdmitsGuests: AnyObject, Sendable {
 public protocol KeepsConnection: AnyObject, Sendable {
   /// Whether a connection is kept while this identity is signed in.
   func keepsConnection(for identity: IdentityRecord) -> Bool
-  /// Opens the connection.
+  /// Opens the realtime connection for this identity.
   func connect(_ identity: IdentityRecord) async throws(SDKError) -> any RealtimeConnection
 }
 
@@ -86,7 +87,7 @@ public protocol KeepsConnection: AnyObject, Sendable {
 public protocol RegistersForPush: AnyObject, Sendable {
   /// The rules for the end of registrations.
   var pushRules: PushRules { get }
-  /// Registers at the vendor. The record has no vendor id yet.
+  /// Registers a device for push at the vendor. `push` has no vendor id yet.
   ///
   /// - Returns: the vendor's id of the registration.
   func register(
@@ -98,7 +99,8 @@ public protocol RegistersForPush: AnyObject, Sendable {
   ) async throws(SDKError)
 }
 
-/// An SDK that leaves state, or something to tell the vendor, when an identity is wiped. By default there is nothing.
+/// An SDK that keeps state after a wipe of the identity, or must then still notify the vendor. By default it does
+/// neither.
 public protocol LeavesCleanup: AnyObject, Sendable {
   /// Returns the retained state, which an identity keeps through a wipe, such as a client id.
   func remainder(of identity: IdentityRecord) -> [String: Secret]
@@ -106,11 +108,14 @@ public protocol LeavesCleanup: AnyObject, Sendable {
   ///
   /// - Parameter isInformed: whether the vendor has ended the session already.
   func farewell(to identity: IdentityRecord, pushes: [PushRecord], isInformed: Bool, now: Timestamp) -> [Delivery]
-  /// Returns the delivery that logs out a user who was replaced by another one, with the credential of this identity.
+  /// Returns the cleanup delivery that logs out a user whom another user's login replaced, using the credential of this
+  /// identity; `nil` if none is needed.
   func logout(ofReplaced identity: IdentityRecord, now: Timestamp) -> Delivery?
-  /// Returns the delivery that retries a failed logout. The user stays until then.
+  /// Returns the cleanup delivery that retries a failed logout; `nil` if the kind has none. The user stays signed in
+  /// until it succeeds.
   func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery?
-  /// Sends a delivery to the vendor. An error whose origin is not `unreachable` abandons the delivery.
+  /// Sends a cleanup delivery to the vendor. If the error's origin is `unreachable`, the delivery is tried again; after
+  /// any other error it is abandoned.
   func deliver(_ delivery: Delivery) async throws(SDKError)
 }
 
@@ -123,12 +128,12 @@ extension LeavesCleanup {
   public func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? { nil }
 }
 
-/// An SDK that adds to opened sessions.
+/// An SDK that adds data of its own to the result of `session.open`.
 public protocol AddsToSessions: AnyObject, Sendable {
-  /// Returns the text for the input field, which is given once. It is removed from the identity before the response.
-  /// By default there is none.
+  /// Returns the text with which the app fills its input field, and its key in the kind's state; `nil`, the default,
+  /// for none. It is removed from the identity before the response, so that only one session gets it.
   func prefill(of identity: IdentityRecord) -> (key: String, text: String)?
-  /// Returns the additions to an opened session. May contact the vendor.
+  /// Returns the kind's additions to a session that is being opened. May contact the vendor.
   func open(
     _ identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) -> SessionOpening
@@ -140,26 +145,29 @@ extension AddsToSessions {
 
 /// An SDK whose vendor can ban users.
 public protocol KnowsBans: AnyObject, Sendable {
-  /// Returns the reason to show nothing to this identity, whatever its credential; `nil` for none.
+  /// Returns the reason why a session of this identity must show no content, even with a valid credential; `nil` if it
+  /// may.
   func hidden(_ identity: IdentityRecord) -> Session.HiddenReason?
-  /// Returns the reason not to issue a credential of this identity, although it is valid; `nil` for none.
+  /// Returns the error with which the credential of this identity is not issued, although it is valid; `nil` if it may
+  /// be issued.
   func withheld(_ identity: IdentityRecord) -> SDKError?
 }
 
 /// A kind's additions to an opened session.
 public struct SessionOpening: Sendable, Hashable {
-  /// The reason to show nothing; `nil` for none.
+  /// The reason why the session must show no content; `nil` if it may.
   public var hidden: Session.HiddenReason?
-  /// Data about the user that goes with the session.
+  /// Data about the user for the member `data` of the session.
   public var data: [String: String]?
   /// The fields that the visitor may edit.
   public var editableFields: [String]
-  /// The state that is removed from the identity once this opening has been answered.
+  /// The members of the kind's state that this session delivers. They are removed from the identity, so that no later
+  /// session delivers them again.
   public var delivered: [String: Secret]
-  /// The state that the identity keeps from now on.
+  /// New members of the kind's state, which are stored in the identity.
   public var learned: [String: Secret]
 
-  /// An opening, by default without additions.
+  /// Creates an opening, by default without additions.
   public init(
     hidden: Session.HiddenReason? = nil, data: [String: String]? = nil, editableFields: [String] = [],
     delivered: [String: Secret] = [:], learned: [String: Secret] = [:]

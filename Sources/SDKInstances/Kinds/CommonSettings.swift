@@ -5,16 +5,16 @@ public import SDKProtocol
 public struct CommonSettings: Sendable, Hashable {
   /// The seconds that one request to the vendor may take.
   public var timeout: Double
-  /// The path of the certificates to trust instead of the daemon's.
+  /// The path of the file with the CA certificates to trust; `nil` for the daemon's.
   public var caFile: String?
-  /// The planner, which decides when to renew.
+  /// The planner, which decides when a credential is renewed.
   public var planner: RefreshPlanner
   /// The number of supplied tokens that may be refused in one recovery.
   public var maxAttempts: Int
   /// The seconds that one recovery may take as a whole.
   public var deadline: Double
 
-  /// The members for a kind's schema.
+  /// The common settings as members of a kind's JSON schema.
   public static let members: [JSONMember] = [
     .optional("timeout", Seconds.jsonSchema, "time for one request to the vendor; 30 s unless given"),
     .optional("ca_file", .string(called: "path"), "certificates to trust instead of the daemon's; admin only"),
@@ -36,7 +36,7 @@ public struct CommonSettings: Sendable, Hashable {
     case proxyCredentials = "proxy_credentials"
   }
 
-  /// The common part of a kind's settings, with the kind's own default mode.
+  /// Decodes the common part of a kind's settings. `mode` is the kind's default renewal mode.
   public init(from decoder: any Decoder, mode: RefreshPlanner.Mode) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     // `GuardedNetwork` adds the proxy to requests, so it is only checked here.
@@ -49,7 +49,7 @@ public struct CommonSettings: Sendable, Hashable {
       refresh: try container.decodeIfPresent(Refresh.self, forKey: .refresh), mode: mode)
   }
 
-  /// The settings in these parts, with the kind's own default mode.
+  /// Creates settings from these members. `mode` is the kind's default renewal mode.
   public init(timeout: Seconds?, caFile: String?, refresh: Refresh?, mode: RefreshPlanner.Mode) {
     self.timeout = timeout?.value ?? 30
     self.caFile = caFile
@@ -72,7 +72,7 @@ public struct CommonSettings: Sendable, Hashable {
     }
   }
 
-  /// The table `refresh`.
+  /// The setting `refresh`: a table with the rules for renewals.
   public struct Refresh: RPCValue, Hashable {
     var mode: RefreshPlanner.Mode?
     var margin: Seconds?

@@ -5,10 +5,10 @@ public import SDKProtocol
 public protocol RealtimeConnection: Sendable {
   /// Runs the connection until it ends.
   ///
-  /// - Parameter hear: called with the vendor's news, one at a time.
+  /// - Parameter hear: called with each message of the vendor, one at a time.
   func run(_ hear: @escaping @Sendable (RealtimeNews) async -> Void) async -> RealtimeEnd
 
-  /// Sends a request to the vendor on the connection. Its content is the kind's own.
+  /// Sends a request to the vendor on the connection and returns the response. Their format depends on the kind.
   ///
   /// - Throws: the errors of an unreachable vendor; the vendor's refusal.
   func perform(_ request: JSONObject) async throws(SDKError) -> JSONObject
@@ -17,17 +17,19 @@ public protocol RealtimeConnection: Sendable {
   func close() async
 }
 
-/// Unsolicited news from a vendor. Indirect, because the tasks of thousands of connections reserve memory for one.
+/// A message that a vendor sends on a realtime connection without a request. Indirect to save memory: the task of each
+/// connection reserves space for one value.
 public indirect enum RealtimeNews: Sendable {
-  /// The connection is up: the vendor knows the user.
+  /// The connection is open, and the vendor has recognized the user.
   case connected
-  /// The connection is stable: after it has ended, the first pause is a short one again.
+  /// The connection is stable: after its end, the delays between attempts start at their minimum again.
   case settled
-  /// The vendor sent state that the identity keeps, and the present credential if the news changes it.
+  /// The vendor sent state to be stored in the identity, and a new credential if it changed.
   case learned([String: Secret], credential: Credential?)
-  /// The user was merged into this one, whom the instance represents from now on.
+  /// The vendor merged the instance's user into another user, who becomes the user of the instance.
   case merged(SignedIn.Merge, user: User, credential: Credential?, kindState: [String: Secret])
-  /// The anonymous user was merged into one whose credential was never supplied: the user is gone.
+  /// The vendor merged the anonymous user into a user for whom the instance has no credential. The anonymous user is
+  /// then wiped.
   case mergedAway(SignedIn.Merge)
 }
 
@@ -35,8 +37,8 @@ public indirect enum RealtimeNews: Sendable {
 public indirect enum RealtimeEnd: Sendable, Hashable {
   /// The vendor refused the credential. There is no retry until the credential changes.
   case refused(SDKError)
-  /// It broke, or the vendor ended it. It is retried, not before the error's `retryAfter`.
+  /// The connection broke, or the vendor closed it. It is opened again, but not before the error's `retryAfter`.
   case lost(SDKError)
-  /// It ended. There is no retry until the credential changes.
+  /// The connection ended in an orderly way. There is no retry until the credential changes.
   case ended
 }

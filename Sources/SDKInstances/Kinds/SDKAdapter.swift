@@ -1,18 +1,18 @@
 public import DelegateBridge
 public import SDKProtocol
 
-/// An SDK as one instance uses it: its settings and its communication with the vendor. It holds no state of the user:
-/// it receives the identity, and returns changes to it in results.
+/// The part of a kind that serves one instance: it applies the instance's settings and communicates with the vendor. It
+/// holds no state of the user: it receives the identity, and returns changes to it in results.
 public protocol SDKAdapter: KindRules, VendorCalls {
   /// The SDK's capabilities beyond signing a user in, renewing with the owner's credential, and signing out.
   var capabilities: Capabilities { get }
 }
 
-/// The decisions that a kind makes without the network. All of them are pure.
+/// The decisions that a kind makes without the network. They have no side effects.
 public protocol KindRules: AnyObject, Sendable {
-  /// The facts that do not depend on the user.
+  /// The properties of the SDK that do not depend on the user.
   var traits: SDKTraits { get }
-  /// Checks the credential in an answer of the bridge and returns it; `nil` when the owner wants none.
+  /// Checks the credential in an answer of the bridge and returns it; `nil` if the owner declines to give one.
   ///
   /// - Throws: `providerOutputInvalid` for a credential that can't be valid.
   func check(
@@ -21,28 +21,29 @@ public protocol KindRules: AnyObject, Sendable {
   /// Whether a credential belongs to the identity's user; `nil` if that can't be determined. By default the external
   /// ids decide.
   func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool?
-  /// Whether a credential for this identity may be requested from the owner. By default it may for a known user.
+  /// Whether a credential for this identity may be requested from the owner. By default it may in the phases
+  /// `authenticated` and `reauthNeeded`.
   func mayAsk(for identity: IdentityRecord) -> Bool
-  /// Whether an error is the vendor's refusal of the credential itself. By default it is one with status 401.
+  /// Whether an error means that the vendor refused the credential. By default an error with HTTP status 401 does.
   func isRefusal(_ error: SDKError) -> Bool
-  /// Returns the identity with a credential that can't be shown to the vendor now; `nil`, the default, when only the
-  /// credential changes.
+  /// Returns the result to adopt for a renewed credential that can't be shown to the vendor now. `nil`, the default, if
+  /// only the credential changes.
   func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn?
-  /// Returns the vendor's endpoint, for `session.open`.
+  /// Returns the vendor's URLs and ids for the result of `session.open`.
   func endpoint(for identity: IdentityRecord) -> Session.Endpoint
-  /// Returns the HTTP parts that put a credential on a request.
+  /// Returns the headers and cookies that carry a credential in an HTTP request.
   func http(for credential: Credential, of identity: IdentityRecord) -> TokenHTTP
 }
 
 /// The requests to the vendor that every kind makes.
 public protocol VendorCalls: AnyObject, Sendable {
-  /// Shows a credential to the vendor as a login. `identity` is the present one.
+  /// Logs in at the vendor with a credential. `identity` is the one before the login.
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn
-  /// Shows a renewed credential of the same user to the vendor, or exchanges it there.
+  /// Shows a renewed credential of the same user to the vendor, or exchanges it for the vendor's own credential.
   func renew(with credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) -> SignedIn
-  /// Checks with the vendor that a credential is accepted. Throws when it is not.
+  /// Checks whether the vendor accepts a credential. Throws if it does not.
   func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError)
-  /// Ends the session at the vendor. `connection` is the open connection, if there is one.
+  /// Ends the user's session at the vendor. `connection` is the open realtime connection; `nil` without one.
   func signOut(
     _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError)
@@ -60,11 +61,12 @@ extension KindRules {
   public func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn? { nil }
 }
 
-/// The facts about an SDK with an instance's settings that do not depend on its user.
+/// The properties of an SDK with an instance's settings that do not depend on the user.
 public struct SDKTraits: Sendable {
   /// The settings that all kinds have.
   public let common: CommonSettings
-  /// The policy for failure, denial and another user.
+  /// The policy of the authentication state machine: what follows from a failed renewal, a denial by the owner, and
+  /// another user's login.
   public let policy: AuthenticationPolicy
   /// The services of the instance, each with its own user; none for most kinds.
   public var services: [String] = []
@@ -74,16 +76,19 @@ public struct SDKTraits: Sendable {
   public var persistsIdentity = true
   /// Whether the user's external id is a secret. Observers and events then get a digest of it.
   public var concealsExternalId = false
-  /// Whether there is a history to show.
+  /// Whether the app can show earlier conversations: the member `history` of a session.
   public var hasHistory = true
-  /// The question that requests a credential, if it is another one than `getToken`, and `invalidAuth` after a refusal.
+  /// The question that requests a credential from the owner. `nil` for the usual ones: `getToken`, and `invalidAuth`
+  /// after a refusal.
   public var question: BridgeQuestion.Name?
-  /// The reason of a refusal after which no credential of the owner helps.
+  /// The error reason of a refusal after which no credential is requested from the owner, since the vendor would refuse
+  /// that too; `nil` for none.
   public var finalReason: Reason?
-  /// The state that the identity keeps after an app has reported a refusal with a vendor code, by the code.
+  /// The state that is stored in the identity when an app reports a refusal (`token.reject`), by the vendor's error
+  /// code in the report.
   public var reportNotes: [String: [String: Secret]] = [:]
 
-  /// The traits of an SDK with one user, a credential that the owner supplies, and nothing else.
+  /// Creates the traits of an SDK with one user, a credential that the owner supplies, and nothing else.
   public init(common: CommonSettings, policy: AuthenticationPolicy) {
     self.common = common
     self.policy = policy

@@ -1,17 +1,18 @@
 public import SDKProtocol
 
-/// The result of a login, a renewal or an anonymous user at the vendor, or one that a kind has prepared.
+/// The result of a login, a renewal or the creation of an anonymous user. Usually it comes from the vendor; `prepared`
+/// marks a login that was made without the vendor.
 public struct SignedIn: Sendable {
-  /// A merge of another user of the vendor into this one.
+  /// The vendor's merge of one user into another.
   public struct Merge: Sendable, Hashable {
-    /// The id that is gone.
+    /// The vendor's id of the user that was merged and no longer exists.
     public var from: String
-    /// The id that survives.
+    /// The vendor's id of the user that remains.
     public var to: String
-    /// The way in which conversations are merged.
+    /// The vendor's name for the way in which it merges the conversations.
     public var mode: String
 
-    /// A merge.
+    /// Creates a merge of the user `from` into the user `to`.
     public init(from: String, to: String, mode: String) {
       self.from = from
       self.to = to
@@ -19,33 +20,34 @@ public struct SignedIn: Sendable {
     }
   }
 
-  /// The user.
+  /// The user that is signed in after the operation.
   public var user: User
   /// The credential; `nil` when the user has none.
   public var credential: Credential?
-  /// The kind's own state, which replaces all of the former one.
+  /// The kind's own state, which replaces the identity's former one completely.
   public var kindState: [String: Secret]
-  /// A merge, if there was one.
+  /// The merge that the vendor made; `nil` if it made none.
   public var merge: Merge?
-  /// The phase of an instance whose vendor has not been contacted yet; `nil` for a login.
+  /// For a login that was prepared without the vendor: the phase that the instance enters. `nil` for any other result.
   public var prepared: AuthenticationMachine.Phase?
   /// The kind's own events to emit with the result.
   public var events: [EventType]
-  /// The provided credential that is used once, from memory, instead of a request to the bridge.
+  /// A credential of the owner that was provided in advance. It stays in memory, and is used once instead of a request
+  /// to the bridge.
   public var supply: CheckedCredential?
-  /// Whether the vendor would not issue this credential again. It must then be durable before callers get it.
+  /// Whether the vendor would not issue this credential again. Callers then get it only after it is on disk.
   public var isIrreplaceable: Bool
-  /// Whether the vendor was contacted. If not, there is nothing to undo, and the first session shows whether the
-  /// credential is valid.
+  /// Whether the vendor was contacted. If it was not, there is no session to end at the vendor, and the credential's
+  /// validity is unknown until the first session.
   public var isTold: Bool
-  /// The reason why the vendor's response to a renewal can't be used; `nil` for a usable one. With a failure only
-  /// `kindState` is taken over, durably and before the failure is reported. It may hold the only refresh token that is
+  /// The reason why the vendor's response to a renewal can't be used; `nil` for a usable response. With a failure, only
+  /// `kindState` is adopted, and is on disk before the failure is reported: it may hold the only refresh token that is
   /// still valid.
   public var failure: SDKError?
-  /// The connection on which the vendor accepted the user. The instance keeps it.
+  /// The open realtime connection on which the vendor accepted the user; `nil` without one. The instance takes it over.
   public var connection: (any RealtimeConnection)?
 
-  /// An accepted user.
+  /// Creates a result with these members.
   public init(
     user: User, credential: Credential?, kindState: [String: Secret] = [:], merge: Merge? = nil,
     prepared: AuthenticationMachine.Phase? = nil, events: [EventType] = [], supply: CheckedCredential? = nil,

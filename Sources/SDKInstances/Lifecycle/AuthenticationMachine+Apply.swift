@@ -73,7 +73,7 @@ extension AuthenticationMachine {
     }
   }
 
-  /// The error for an expired credential, in the words of the seed.
+  /// The error for an expired credential.
   static let expiredError = SDKError(
     .vendor, .expiredJWT, "The JWT has expired. Log in again, or configure a token provider.")
 
@@ -91,7 +91,7 @@ extension AuthenticationMachine {
     return actions
   }
 
-  /// Clears the activity and all that is recorded about it.
+  /// Ends the activity without a result, and clears all data about it.
   mutating func rest() {
     activity = .idle
     isFailureTold = false
@@ -150,7 +150,8 @@ extension AuthenticationMachine {
     }
   }
 
-  /// Ends the recovery of a dead credential, which the failed activity had replaced, as failed too.
+  /// Handles the failure of an activity that had superseded the renewal of an expired or refused credential: the phase
+  /// becomes `reauthNeeded`. With `isTold`, no event of its own is emitted.
   mutating func abandoned(isTold: Bool = false) -> [Action] {
     guard phase == .authenticated, standing == .expired || standing == .refused else { return [] }
     phase = .reauthNeeded

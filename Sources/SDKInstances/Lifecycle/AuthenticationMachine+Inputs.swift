@@ -1,11 +1,11 @@
 public import SDKProtocol
 
 extension AuthenticationMachine {
-  /// An input of the machine. Results carry the epoch in which their work was begun.
+  /// An input of the state machine. Inputs that are results carry the epoch in which their work began.
   public enum Input: Sendable, Hashable {
     /// A login begins; `sameUser` is `nil` when no user is signed in.
     case signIn(sameUser: Bool?)
-    /// The former user's session has ended. `informed` is whether the vendor knows.
+    /// The former user's session has ended. `informed` is whether the vendor has been notified of it.
     case formerEnded(epoch: UInt64, informed: Bool = false)
     case formerEndFailed(epoch: UInt64, SDKError)
     /// A login was accepted, or prepared without the vendor for the first call that needs a credential.
@@ -26,7 +26,7 @@ extension AuthenticationMachine {
     case renew(RenewalMeans)
     /// The SDK renewed its credential without the owner.
     case renewedItself(epoch: UInt64)
-    /// The vendor refused the SDK's own renewal. `isFinal` is whether no supplied credential would help.
+    /// The vendor refused the SDK's own renewal. `isFinal` is whether it would refuse a credential of the owner too.
     case itselfRefused(epoch: UInt64, SDKError, means: RenewalMeans, isFinal: Bool = false)
     /// The SDK's own renewal could not be tried.
     case itselfFailed(epoch: UInt64, SDKError)
@@ -48,16 +48,17 @@ extension AuthenticationMachine {
     case revived
     /// An app reported that the vendor refused the credential.
     case reported(SDKError, means: RenewalMeans)
-    /// An app reported that the vendor refused the credential, too soon after the last probe or renewal to follow it up.
+    /// An app reported that the vendor refused the credential, too soon after the last probe or renewal to follow it
+    /// up.
     case reportHeld(SDKError)
-    /// A report that was held back is followed up.
+    /// A probe or renewal starts because of a report that came too soon before (`reportHeld`).
     case reportFollowedUp(means: RenewalMeans)
     /// The daemon saw the vendor refuse the credential.
     case refused(SDKError, means: RenewalMeans)
     case probed(epoch: UInt64, Probe, means: RenewalMeans = .none)
-    /// The vendor merged the user into another one, whom the instance represents from now on.
+    /// The vendor merged the user into another user, who becomes the user of the instance.
     case merged
-    /// The vendor merged the user into one whom the instance can't represent.
+    /// The vendor merged the user into a user for whom the instance has no credential.
     case mergedAway
     /// A wipe could not be made durable.
     case wipeFailed
@@ -67,7 +68,7 @@ extension AuthenticationMachine {
   public enum Acceptance: Sendable, Hashable {
     /// The user is signed in.
     case login
-    /// The vendor was not contacted yet; the instance takes this phase.
+    /// The vendor was not contacted yet. The instance enters this phase.
     case prepared(Phase)
   }
 
@@ -78,11 +79,11 @@ extension AuthenticationMachine {
     case failed(SDKError)
   }
 
-  /// The answer of the bridge.
+  /// The answer of the bridge to a request for a credential.
   public enum Answer: Sendable, Hashable {
     /// A credential that passed the local checks.
     case credential
-    /// The owner wants no credential, which is not a failure.
+    /// The owner declines to give a credential, which is not a failure.
     case declined(SDKError)
     /// The owner denies the user.
     case denied(SDKError)
@@ -99,33 +100,33 @@ extension AuthenticationMachine {
 
   /// An action to execute, in the order returned. Adjacent durable actions are one commit.
   public enum Action: Sendable, Hashable {
-    /// Durable: the identity that the vendor accepted becomes the instance's; with `wipe`, after the former one is
-    /// wiped.
+    /// Durable: adopts the identity that the vendor accepted. With `wipe`, the former identity is wiped first.
     case adopt(wipe: Bool)
-    /// Durable: the new credential replaces the old one.
+    /// Durable: replaces the credential by the new one.
     case adoptCredential(verified: Bool)
-    /// Durable: a single-use credential is about to be spent.
+    /// Durable: records that a single-use credential is about to be used up, so that a crash during its use is
+    /// detected.
     case noteSpending
-    /// Durable: an anonymous visitor replaces the user. The identity is kept, and the credential only if it has expired
-    /// by the clock.
+    /// Durable: continues as an anonymous visitor instead of the user. The identity is kept. The credential is kept
+    /// only if it has expired by the clock.
     case fallBack
-    /// Durable: identity, storage and keys are destroyed.
+    /// Durable: destroys identity, storage and keys.
     case wipe
-    /// Durable: the phase of the instance has changed.
+    /// Durable: stores the changed phase of the instance.
     case record
     /// Durable: emits an event.
     case announce(Notice)
 
     /// Fails the callers that wait for the former activity with `superseded`.
     case supersede
-    /// Ends at the vendor a login that succeeded too late.
+    /// Logs out at the vendor a login that succeeded too late to be used.
     case undo
     case endFormer
     case exchange
     case endSession
     case createAnonymous
     case ask(attempt: Int, isRefusal: Bool, SDKError?)
-    /// The SDK renews its credential without the owner.
+    /// Renews the credential by the SDK itself, without the owner.
     case renewItself
     /// Notifies the owner of the failure and requests a decision whether to continue.
     case confirm(SDKError)
@@ -138,7 +139,7 @@ extension AuthenticationMachine {
   /// The result of an activity.
   public enum Outcome: Sendable, Hashable {
     case done
-    /// A logout has ended. `informed` is whether the vendor knows.
+    /// A logout has ended. `informed` is whether the vendor has been notified of it.
     case signedOut(informed: Bool)
     case failed(SDKError)
   }
@@ -158,7 +159,8 @@ extension AuthenticationMachine {
 }
 
 extension AuthenticationMachine {
-  /// Handles a merge of the user into another one, whom the present credential, or one sent with the merge, represents.
+  /// Handles the vendor's merge of the user into another user, for whom the present credential, or one sent with the
+  /// merge, is valid.
   mutating func merged() -> [Action] {
     guard phase == .authenticated || phase == .anonymous, standing == .usable else { return [] }
     switch activity {
@@ -171,7 +173,8 @@ extension AuthenticationMachine {
     }
   }
 
-  /// Handles a merge of the anonymous user into one whose credential was never supplied: the user is gone.
+  /// Handles the vendor's merge of the anonymous user into a user for whom the instance has no credential: wipes the
+  /// anonymous user, unless a login or logout is in progress.
   mutating func mergedAway() -> [Action] {
     guard phase == .anonymous else { return [] }
     switch activity {

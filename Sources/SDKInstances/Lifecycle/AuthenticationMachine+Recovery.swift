@@ -14,7 +14,7 @@ extension AuthenticationMachine {
     return recover(means, cause)
   }
 
-  /// Starts with the SDK's own renewal if there is one, otherwise with the owner.
+  /// Starts a renewal: by the SDK itself if it can renew, otherwise by a request to the owner.
   private mutating func recover(_ means: RenewalMeans, _ error: SDKError?) -> [Action] {
     if means.itself {
       activity = .renewing
@@ -35,7 +35,7 @@ extension AuthenticationMachine {
     return tell(error) + [.confirm(error)]
   }
 
-  /// Notifies subscribers of the failure that a recovery is about, once.
+  /// Emits the event of the failure that the renewal is meant to repair, once per renewal.
   private mutating func tell(_ error: SDKError) -> [Action] {
     guard !isFailureTold else { return [] }
     isFailureTold = true
@@ -124,7 +124,7 @@ extension AuthenticationMachine {
 
   // MARK: Ends without a credential
 
-  /// Ends a recovery without a credential, with this consequence.
+  /// Ends a renewal that produced no credential, with this consequence.
   mutating func conclude(_ consequence: AuthenticationPolicy.Consequence, _ error: SDKError) -> [Action] {
     switch consequence {
     case .logOut where phase != .noUser && phase != .loggedOut:
@@ -160,8 +160,8 @@ extension AuthenticationMachine {
     return [.wipe] + told + [.announce(.loggedOut(.guest))] + end(.failed(error))
   }
 
-  /// Continues as an anonymous visitor. A credential that has expired by the clock is kept until another one replaces
-  /// it.
+  /// Continues as an anonymous visitor after a failure. A credential that has expired by the clock is kept until
+  /// another one replaces it.
   private mutating func fallBack(_ error: SDKError) -> [Action] {
     // Without an identity, subscribers know of the visitor already, and a provider's back-off is no news.
     let isNews = hasIdentity || error.reason != .providerBackoff
@@ -197,7 +197,8 @@ extension AuthenticationMachine {
     }
   }
 
-  /// Returns the failure to announce: the reason why the credential is dead, with the provider's failure as a hint.
+  /// Returns the failure to announce: the reason why the credential can't be used, with the provider's failure as a
+  /// hint.
   private func explained(_ error: SDKError) -> SDKError {
     guard error.origin == .provider, var cause = cause ?? refusal else { return error }
     cause.hints.append("No new credential came (\(error.reason.rawValue)): \(error.message)")
@@ -210,7 +211,7 @@ extension AuthenticationMachine {
 
   // MARK: The credential at hand
 
-  /// Handles a dead credential: starts a renewal, or announces once that none is possible.
+  /// Handles a credential that has expired or was refused: starts a renewal, or announces once that none is possible.
   mutating func lost(_ standing: Standing, _ error: SDKError, _ means: RenewalMeans) -> [Action] {
     guard phase == .authenticated, self.standing == .usable || self.standing == .reported else { return [] }
     switch activity {

@@ -5,7 +5,7 @@ public import SDKProtocol
 /// `apply` returns the actions to execute, in order. The owner of the machine executes them, and feeds back the results
 /// with the epoch in which they were begun. A result of an older epoch does not change the state.
 public struct AuthenticationMachine: Sendable, Hashable {
-  /// The phase of an instance, which lasts while nothing is in progress.
+  /// The phase of an instance: its state apart from any activity in progress.
   public enum Phase: String, Sendable, Codable, CaseIterable {
     case noUser, anonymous, authenticated, reauthNeeded, locked, loggedOut
   }
@@ -14,13 +14,13 @@ public struct AuthenticationMachine: Sendable, Hashable {
   public enum Standing: Sendable, Hashable {
     /// There is no credential.
     case none
-    /// It has not expired, and no refusal is known.
+    /// The credential has not expired, and no refusal of it is known.
     case usable
-    /// An app reported that the vendor refused it; the daemon has not seen that.
+    /// An app reported that the vendor refused the credential. The daemon itself has seen no refusal.
     case reported
-    /// It has expired.
+    /// The credential has expired.
     case expired
-    /// The daemon saw the vendor refuse it.
+    /// The vendor refused the credential in a request of the daemon.
     case refused
   }
 
@@ -35,11 +35,11 @@ public struct AuthenticationMachine: Sendable, Hashable {
     case askingForSignOut
     /// A logout is in progress at the vendor.
     case signingOut
-    /// An anonymous user is being made.
+    /// An anonymous user is being created.
     case creatingAnonymous
     /// The SDK renews its credential without the owner.
     case renewing
-    /// The owner is requested to confirm a recovery after a failure, before the attempt-th credential.
+    /// The owner is being asked whether to continue after a failure, before the attempt-th credential is requested.
     case confirming(attempt: Int)
     /// The attempt-th credential is requested from the bridge.
     case asking(attempt: Int)
@@ -61,16 +61,16 @@ public struct AuthenticationMachine: Sendable, Hashable {
   public internal(set) var activity: Activity = .idle
   /// A number that is raised with every login, logout and wipe.
   public internal(set) var epoch: UInt64
-  /// Whether subscribers were notified of the failure that the recovery in progress is about.
+  /// Whether the event of the failure that the renewal in progress is meant to repair has been emitted.
   var isFailureTold = false
   /// Whether the vendor has refused to renew the credential that is being probed.
   var isRenewalRefused = false
-  /// The vendor's last refusal of a credential that was supplied in the recovery in progress.
+  /// The vendor's last refusal of a credential that the owner supplied for the renewal in progress.
   var refusal: SDKError?
   /// The policy of the kind.
   public internal(set) var policy: AuthenticationPolicy
 
-  /// A machine at rest.
+  /// Creates a state machine without an activity in progress.
   public init(phase: Phase, standing: Standing, epoch: UInt64, policy: AuthenticationPolicy) {
     self.phase = phase
     self.standing = standing
@@ -108,7 +108,7 @@ public struct AuthenticationMachine: Sendable, Hashable {
     standing == .usable && (phase == .authenticated || phase == .anonymous)
   }
 
-  /// The reason why the present credential can't be used; `nil` if nothing is known against it.
+  /// The reason why the present credential can't be used; `nil` if there is no credential or none is known.
   var cause: SDKError? {
     switch standing {
     case .expired: Self.expiredError
@@ -120,7 +120,8 @@ public struct AuthenticationMachine: Sendable, Hashable {
   /// Whether a logout is in progress, which no later change of the identity supersedes.
   var isSigningOut: Bool { activity == .signingOut || activity == .askingForSignOut }
 
-  /// Whether only the expiry of the credential, by the clock, keeps the user from being signed in.
+  /// Whether the user is not signed in only because the credential has expired by the clock. Setting the clock back can
+  /// then sign the user in again.
   var waitsForTheClock: Bool {
     activity == .idle
       && (standing == .expired && (hasIdentity || hasFallenBack) || standing == .usable && phase == .reauthNeeded)
@@ -137,7 +138,7 @@ public struct AuthenticationMachine: Sendable, Hashable {
 }
 
 extension AuthenticationMachine.Phase {
-  /// The phase as the protocol names it.
+  /// The phase as a state of the protocol.
   public var state: InstanceState {
     switch self {
     case .noUser: .noUser

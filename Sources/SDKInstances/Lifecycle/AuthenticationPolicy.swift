@@ -1,12 +1,13 @@
-/// The differences between kinds in the state machine: the consequences of failure, denial and another user.
+/// The settings of the authentication state machine that differ between kinds: what follows from a failed renewal, a
+/// denial by the owner, and another user's login.
 public struct AuthenticationPolicy: Sendable, Hashable {
-  /// The consequence of a recovery that ended without a credential.
+  /// The consequence of a renewal that ended without a credential.
   public enum Consequence: Sendable, Hashable {
     /// The user is logged out and wiped.
     case logOut
     /// The identity is kept, but no credential is issued.
     case lock
-    /// The identity is kept until a new credential comes.
+    /// The identity is kept, and the user is not signed in until a new credential is supplied.
     case keep
     /// The user is logged out and wiped, and the SDK continues as a guest.
     case becomeGuest
@@ -14,14 +15,14 @@ public struct AuthenticationPolicy: Sendable, Hashable {
     case fallBack
   }
 
-  /// The treatment of the signed-in user when another user logs in.
+  /// The handling of the signed-in user when another user logs in.
   public enum AnotherUser: Sendable, Hashable {
     /// The former user is logged out and wiped first.
     case signOutFirst
     /// The former user stays until the vendor has accepted the new one, and is then wiped.
     case wipeOnSuccess
-    /// As `wipeOnSuccess`; then the vendor is informed of the former user's logout. An anonymous user is not wiped: the
-    /// vendor merges them into the new one.
+    /// Like `wipeOnSuccess`, and then the vendor is notified of the former user's logout. An anonymous user is not
+    /// wiped, because the vendor merges that user into the new one.
     case signOutAfter
   }
 
@@ -29,17 +30,17 @@ public struct AuthenticationPolicy: Sendable, Hashable {
   public var onDenied: Consequence
   /// The consequence when the vendor has refused all supplied tokens.
   public var onBudgetSpent: Consequence
-  /// The consequence of a dead credential without any way to renew it.
+  /// The consequence of an expired or refused credential that can't be renewed.
   public var onNoMeans: Consequence = .keep
   /// The consequence when no credential was supplied this time: `keep`, or `fallBack` to continue without one.
   public var onFailure: Consequence = .keep
-  /// The treatment of the signed-in user when another user logs in.
+  /// The handling of the signed-in user when another user logs in.
   public var onAnotherUser: AnotherUser
-  /// The number of supplied tokens that may be refused in one recovery.
+  /// The maximum number of supplied tokens that may be refused in one renewal.
   public var maxAttempts: Int
-  /// Whether the owner is notified of the failure, and decides whether to continue, before a credential is requested.
+  /// Whether the owner is notified of the failure and decides whether to continue, before a credential is requested.
   public var confirmsFirst = false
-  /// Whether a dead credential is renewed so that the vendor can be informed of a logout.
+  /// Whether a logout first renews an expired or refused credential, so that the vendor can be notified of the logout.
   public var renewsToSignOut = true
   /// Whether a credential is used although the vendor can't be reached; `false` where it must be exchanged.
   public var usesUnverified = true
@@ -48,7 +49,7 @@ public struct AuthenticationPolicy: Sendable, Hashable {
   /// Whether a failed logout has an event of its own.
   public var tellsLogoutFailure = false
 
-  /// A policy.
+  /// Creates a policy.
   public init(
     onDenied: Consequence, onBudgetSpent: Consequence, onAnotherUser: AnotherUser, maxAttempts: Int
   ) {

@@ -4,13 +4,13 @@ public import SDKProtocol
 public struct EndedRenewal: Sendable, Hashable {
   /// The trigger of a renewal.
   public enum Trigger: String, Sendable, Hashable, CaseIterable {
-    /// The plan: ahead of the expiry, or a retry after a failure.
+    /// The renewal plan: a renewal before the expiry, or a retry after a failure.
     case plan
     /// A call that found no credential with enough lifetime left.
     case call
     /// `token.refresh`.
     case refresh
-    /// The credential has ended.
+    /// The credential has expired.
     case expiry
     /// The vendor refused the credential.
     case refusal
@@ -29,7 +29,7 @@ public struct EndedRenewal: Sendable, Hashable {
     case superseded
   }
 
-  /// The instance's SDK.
+  /// The instance's kind.
   public var kind: KindName
   /// The trigger of the renewal.
   public var trigger: Trigger
@@ -41,7 +41,7 @@ public struct EndedRenewal: Sendable, Hashable {
 public typealias RenewalObserver = @Sendable (EndedRenewal) -> Void
 
 extension EndedRenewal.Trigger {
-  /// The trigger that an input implies; `nil` when only the input's caller knows it.
+  /// Creates the trigger that an input implies; `nil` when only the input's caller knows it.
   init?(_ input: AuthenticationMachine.Input) {
     switch input {
     case .expired, .foundExpired: self = .expiry
@@ -53,7 +53,7 @@ extension EndedRenewal.Trigger {
 }
 
 extension EndedRenewal.Outcome {
-  /// The result that the actions of a renewal's last step imply.
+  /// Creates the result that the actions of a renewal's last step imply.
   init(_ actions: [AuthenticationMachine.Action]) {
     self = .superseded
     for action in actions {

@@ -37,7 +37,7 @@ struct RecoveryHistory: Sendable {
     return next
   }
 
-  /// Whether a former renewal or probe delays the next one.
+  /// Whether an earlier renewal or probe may delay the next one.
   var hasThrottle: Bool { endedAt != nil || probedAt != nil }
 
   /// Records the end of a renewal.
@@ -53,8 +53,8 @@ struct RecoveryHistory: Sendable {
     self.random = random
   }
 
-  /// Returns whether the owner may be asked whether to continue, and records it. At most `limit` requests are allowed
-  /// within a minute.
+  /// Returns whether the owner may be asked now whether to continue after a failure, and counts the request if so. At
+  /// most `limit` requests per minute are allowed.
   mutating func mayConfirm(_ now: Timestamp, atMost limit: Int) -> Bool {
     confirmations.removeAll { now - $0 >= 60 || now < $0 }
     guard confirmations.count < limit else { return false }

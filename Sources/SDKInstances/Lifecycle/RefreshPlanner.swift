@@ -1,20 +1,20 @@
 public import SDKProtocol
 
-/// A planner of renewals ahead of expiry (`provider.md`, "When it is asked"): pure.
+/// A planner that computes when to renew a credential (`provider.md`, "When it is asked"). It has no state of its own.
 public struct RefreshPlanner: Sendable, Hashable {
-  /// The time of renewal: ahead of the expiry, or on demand.
+  /// The mode of renewal: before the expiry, or on demand.
   public enum Mode: String, Sendable, Codable, CaseIterable { case eager, lazy }
 
   /// Whether to renew ahead of time.
   public var mode: Mode
-  /// The seconds before the expiry; at least a tenth of the lifetime is used.
+  /// The seconds before the expiry at which to renew. If a tenth of the credential's lifetime is longer, that is used.
   public var margin: Double
   /// The fraction of the lifetime by which a renewal may come earlier, at random.
   public var jitter: Double
   /// The minimum number of seconds between two renewals.
   public var minInterval: Double
 
-  /// A planner with these settings.
+  /// Creates a planner with these settings.
   public init(mode: Mode, margin: Double, jitter: Double, minInterval: Double) {
     self.mode = mode
     self.margin = margin

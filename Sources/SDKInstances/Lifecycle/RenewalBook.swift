@@ -18,9 +18,9 @@ struct RenewalBook: Sendable {
   static let assumedRun = 0.5
   /// The minimum of the seconds that a run is assumed to take.
   static let shortestRun = 0.05
-  /// The minimum number of seconds between two times at which all reservations are made again.
+  /// The minimum seconds between two replacements of all reservations.
   static let pause = 30.0
-  /// The seconds after its start at which a renewal that has not begun is late.
+  /// The seconds past its reserved start after which a renewal that has not begun counts as late.
   static let tolerance = 10.0
   /// The range in seconds over which late renewals are spread at random.
   static let spread = 10.0
@@ -28,7 +28,7 @@ struct RenewalBook: Sendable {
   private static let reach = 1080
 
   private struct Spot: Hashable, Sendable {
-    /// The owner; `nil` for all owners together.
+    /// The uid of the owner; `nil` for all owners together.
     var owner: UInt32?
     var cell: Int
   }
@@ -41,10 +41,10 @@ struct RenewalBook: Sendable {
   private var slots = 1.0
   private var slotsPerOwner = 1.0
 
-  /// A schedule without reservations.
+  /// Creates a schedule without reservations.
   init() {}
 
-  /// Sets the current speed of the providers.
+  /// Sets the current number of concurrent runs and the typical duration of a run.
   ///
   /// - Returns: whether all reservations must be made again, because the providers have become much slower.
   mutating func set(_ pace: BridgePace, now: Timestamp) -> Bool {
@@ -119,7 +119,7 @@ struct RenewalBook: Sendable {
     return nil
   }
 
-  /// Reserves a random time within the request's range although no capacity is free.
+  /// Reserves a random time within the request's range, although no bucket has free capacity.
   private mutating func crowded(_ request: RenewalRequest, _ now: Timestamp) -> RenewalPlace {
     let earliest = max(min(request.earliest, request.latest), now)
     let start = earliest + request.random * max(0, request.latest - earliest)
@@ -140,7 +140,7 @@ struct RenewalBook: Sendable {
 
   /// The number of time buckets that a run takes.
   private var length: Int { max(1, Int((run / Self.width).rounded(.up))) }
-  /// The share that it takes of each.
+  /// The part of each time bucket's seconds that a run takes.
   private var load: Double { min(1, run / Self.width) }
 
   private func hasRoom(_ cell: Int, _ owner: UInt32) -> Bool {
@@ -150,7 +150,7 @@ struct RenewalBook: Sendable {
     }
   }
 
-  /// Returns the used fraction of a bucket's capacity, for this owner.
+  /// Returns the used fraction of a bucket's capacity: that of the owner or that of all owners, whichever is larger.
   private func used(_ cell: Int, _ owner: UInt32) -> Double {
     max(
       loads[Spot(owner: nil, cell: cell), default: 0] / slots,

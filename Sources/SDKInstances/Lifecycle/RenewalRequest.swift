@@ -2,11 +2,11 @@ import SDKProtocol
 
 /// A request to schedule a renewal ahead of its credential's expiry.
 struct RenewalRequest: Sendable, Hashable {
-  /// The owner whose share of the providers it takes.
+  /// The uid of the owner against whose quota of providers the renewal counts.
   var owner: UInt32
-  /// The latest time to begin, if nothing delays it.
+  /// The planned time of the renewal, at which it begins if capacity is free.
   var latest: Timestamp
-  /// The earliest time to which it may be moved, so that others can be served after it.
+  /// The earliest time to which the renewal may be moved to make room for others.
   var earliest: Timestamp
   /// The expiry of the credential; `nil` if it has passed.
   var end: Timestamp?
@@ -21,27 +21,30 @@ struct RenewalRequest: Sendable, Hashable {
 
 /// The reservation of a renewal in the schedule.
 struct RenewalPlace: Sendable, Hashable {
-  /// The request that it serves.
+  /// The request for which the reservation was made.
   let request: RenewalRequest
   /// The time at which the renewal begins.
   let start: Timestamp
-  /// Whether its time had passed when it was reserved: the machine slept, the clock was set, or the daemon was down.
+  /// Whether the planned time had already passed when the reservation was made: the machine slept, the clock was set,
+  /// or the daemon was down.
   let isCatchingUp: Bool
-  /// The time buckets that it takes, and its share of each.
+  /// The time buckets in which the reservation takes capacity, and the fraction that it takes of each.
   let cells: Range<Int>
   let load: Double
-  /// The generation of the schedule in which it was reserved.
+  /// The generation of the schedule in which the reservation was made. A reservation of an earlier generation is no
+  /// longer valid.
   let generation: UInt64
 }
 
-/// The renewal strategies of a credential: where a new one could come from.
+/// The renewal strategies that are available for a credential.
 public struct RenewalMeans: Sendable, Hashable {
-  /// Whether the SDK can get one from the vendor by itself: with a refresh token, or by exchanging the identity again.
+  /// Whether the SDK can get a new credential from the vendor without the owner: with a refresh token, or by exchanging
+  /// the identity again.
   public var itself: Bool
-  /// Whether a delegate or a token provider is available to supply one.
+  /// Whether a delegate or a token provider is available to supply a new credential.
   public var bridge: Bool
 
-  /// A set of strategies, by default none.
+  /// Creates a set of strategies, by default none.
   public init(itself: Bool = false, bridge: Bool = false) {
     self.itself = itself
     self.bridge = bridge

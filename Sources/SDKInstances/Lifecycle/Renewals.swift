@@ -14,7 +14,7 @@ public final class Renewals: Sendable {
     var replan: (@Sendable () -> Void)?
   }
 
-  /// An empty schedule for the providers of a bridge.
+  /// Creates an empty schedule for the providers of a bridge.
   init(bridge: any AnsweringBridge) { self.bridge = bridge }
 
   /// Sets the function that replans all renewals when the providers have become much slower.

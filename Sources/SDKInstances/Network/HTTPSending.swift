@@ -1,6 +1,6 @@
 import SDKProtocol
 
-/// The HTTP client of the adapters. The kinds bring the client, tests a replacement.
+/// The HTTP client that adapters use. The module of the kinds implements it; tests use a replacement.
 public protocol HTTPSending: Sendable {
   /// Sends one request and reads the whole response.
   ///
@@ -11,28 +11,29 @@ public protocol HTTPSending: Sendable {
   func forget(instance: String) async
 }
 
-/// A request, with the parts that belong to its instance alone.
+/// An HTTP request of an instance, with the instance's own settings for proxy, certificates and addresses.
 public struct HTTPRequestParts: Sendable {
-  /// The instance whose connections may carry it.
+  /// The UUID of the instance that sends the request. Connections are not shared between instances.
   public var instance: String
-  /// `GET`, `POST`, `PUT`, `DELETE`.
+  /// The method: `GET`, `POST`, `PUT` or `DELETE`.
   public var method: String
   /// The whole URL.
   public var url: String
-  /// Header fields in order.
+  /// The header fields, in the order in which they are sent.
   public var headers: [(name: String, value: String)]
   /// The body; `nil` for none.
   public var body: [UInt8]?
   /// The seconds that the whole exchange may take.
   public var timeout: Double
-  /// Certificates to trust instead of the daemon's.
+  /// The path of the file with the CA certificates to trust; `nil` for the daemon's.
   public var caFile: String?
-  /// The addresses at which the connection may end. `GuardedNetwork` sets them for every request of an adapter.
+  /// The rule for the IP addresses to which the request may connect. `GuardedNetwork` sets it for every request of an
+  /// adapter.
   public var addresses = AddressRule.anywhere
   /// The instance's proxy. `GuardedNetwork` sets it for every request of an adapter.
   public var proxy = ProxyRule()
 
-  /// A request with these parts.
+  /// Creates a request with these parts.
   public init(
     instance: String, method: String, url: String, headers: [(name: String, value: String)] = [],
     body: [UInt8]? = nil, timeout: Double = 30, caFile: String? = nil
@@ -49,14 +50,14 @@ public struct HTTPRequestParts: Sendable {
 
 /// An HTTP response of any status.
 public struct HTTPResponseParts: Sendable {
-  /// The status.
+  /// The HTTP status.
   public var status: Int
-  /// Header fields by lower-case name; the first of several with one name.
+  /// The values of header fields by lower-case name. Of several fields with one name, it is the first.
   public var headers: [String: String]
-  /// The body, at most a bounded number of bytes.
+  /// The body. Its size is limited: a larger response fails with `HTTPFailure.tooLarge`.
   public var body: [UInt8]
 
-  /// A response with these parts.
+  /// Creates a response with these parts.
   public init(status: Int, headers: [String: String] = [:], body: [UInt8] = []) {
     self.status = status
     self.headers = headers
@@ -68,9 +69,11 @@ public struct HTTPResponseParts: Sendable {
 public enum HTTPFailure: Error, Sendable, Hashable {
   /// The connection failed or broke; with a text for the operator.
   case network(String)
-  /// TLS does not vouch for the connection; with a text for the operator that says what to do.
+  /// The TLS handshake failed, for example because the certificate is not trusted; with a text for the operator that
+  /// says what to do.
   case insecure(String)
-  /// The proxy opened no connection; with a text for the operator that names the proxy and says what to do.
+  /// The connection through the proxy could not be opened; with a text for the operator that names the proxy and says
+  /// what to do.
   case proxy(String)
   /// No response came in time.
   case timeout
@@ -81,9 +84,9 @@ public enum HTTPFailure: Error, Sendable, Hashable {
 }
 
 extension HTTPResponseParts {
-  /// The longest wait that is accepted from a vendor, in seconds.
+  /// The maximum of `retryAfter`, in seconds. Longer waits are reduced to it.
   private static let longestWait = 3600.0
-  /// The wait in seconds where the vendor gives none that can be read.
+  /// The value of `retryAfter`, in seconds, when the vendor sends none that can be parsed.
   private static let usualWait = 5.0
 
   /// The seconds to wait before the next request, from `Retry-After` (RFC 9110, 10.2.3): 0 to an hour.

@@ -6,7 +6,7 @@ public struct NetworkAddress: Sendable, Hashable {
   public enum Scope: Sendable, Hashable {
     /// Loopback (127.0.0.0/8) and "this host" (0.0.0.0/8), or `::1` and `::`.
     case thisMachine
-    /// Link-local, where clouds serve a machine's secrets.
+    /// A link-local address. Cloud providers serve a machine's secrets there.
     case linkLocal
     /// Anything else.
     case other
@@ -17,14 +17,15 @@ public struct NetworkAddress: Sendable, Hashable {
   /// The address in network byte order: 4 or 16 bytes.
   public let bytes: [UInt8]
 
-  /// An address; `nil` if there are neither 4 nor 16 bytes.
+  /// Creates an address; `nil` if there are neither 4 nor 16 bytes.
   public init?(text: String, bytes: [UInt8]) {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     self.text = text
     self.bytes = bytes
   }
 
-  /// An address from a literal: four decimal numbers, or the form of RFC 4291 without a zone; `nil` for anything else.
+  /// Creates an address from a literal: four decimal numbers, or the form of RFC 4291 without a zone; `nil` for
+  /// anything else.
   public init?(literal: String) {
     var four = in_addr()
     if inet_pton(AF_INET, literal, &four) == 1 {
@@ -62,7 +63,8 @@ public struct NetworkAddress: Sendable, Hashable {
   }
 }
 
-/// The addresses at which a connection to a vendor may end, after name resolution (sdkd-protocol(7)).
+/// The rule for the IP addresses to which a connection to a vendor may be made, applied after name resolution
+/// (sdkd-protocol(7)).
 public enum AddressRule: Sendable, Hashable, CaseIterable {
   /// Any address that is not link-local, because an admin named the host.
   case anywhere
@@ -71,7 +73,7 @@ public enum AddressRule: Sendable, Hashable, CaseIterable {
   /// Only addresses of this machine, because the connection is not encrypted.
   case loopback
 
-  /// Returns the reason why a connection may not end at an address; `nil` if it may.
+  /// Returns the reason why a connection to an address is not allowed; `nil` if it is allowed.
   public func refusal(of address: NetworkAddress) -> String? {
     switch (address.scope, self) {
     case (.linkLocal, _): "its name leads to a link-local address, which is refused always"

@@ -3,15 +3,15 @@ import SDKProtocol
 
 /// The proxy that environment variables name, by curl's rules.
 ///
-/// Vendors are reached over TLS, so the variables are `https_proxy` and then `all_proxy`, each in lower case and then in
-/// upper case. An empty variable counts as unset. The port is 1080 unless given. `http_proxy` is for plain HTTP, which
-/// is for this machine only and uses no proxy.
+/// Vendors are reached over TLS, so the variables are `https_proxy` and then `all_proxy`, each in lower case and then
+/// in upper case. An empty variable counts as unset. The port is 1080 unless given. `http_proxy` is for plain HTTP,
+/// which is for this machine only and uses no proxy.
 public struct ProxyEnvironment: Sendable, Hashable {
   /// The proxy; `nil` if no variable names one.
   public let server: ProxyServer?
   /// The hosts of `no_proxy`.
   public let exceptions: ProxyExceptions
-  /// The variable that is set but can't be used; `nil` for none.
+  /// The name of the variable whose value is not a usable proxy; `nil` if there is none.
   public let unusable: String?
 
   /// The environment of this process.
@@ -19,7 +19,7 @@ public struct ProxyEnvironment: Sendable, Hashable {
     ProxyEnvironment { name in getenv(name).map { String(cString: $0) } }
   }
 
-  /// The proxy in an environment.
+  /// Reads the proxy from environment variables.
   ///
   /// - Parameter variable: returns the value of a variable.
   public init(_ variable: (String) -> String?) {
@@ -35,8 +35,8 @@ public struct ProxyEnvironment: Sendable, Hashable {
     exceptions = ProxyExceptions(variable: first("no_proxy", "NO_PROXY")?.value ?? "")
   }
 
-  /// The reason why the environment can't be used, as a sentence; `nil` if it can. Never contains a value, which may
-  /// hold a password.
+  /// The reason why the environment's proxy can't be used, as a sentence; `nil` if it can. The reason never contains a
+  /// value, which may hold a password.
   public var mistake: String? {
     unusable.map {
       "The environment variable \($0) must be http://HOST:PORT; proxies over TLS and SOCKS proxies are not supported."
@@ -63,7 +63,7 @@ public struct ProxyEnvironment: Sendable, Hashable {
     return server
   }
 
-  /// Returns a text without percent-encoding; `nil` if it is malformed.
+  /// Decodes the percent-encoding of a text; returns `nil` if it is malformed.
   private static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]

@@ -6,7 +6,7 @@ public struct ProxyExceptions: Sendable, Hashable {
   /// The entries, in lower case and without dots at their ends.
   public let entries: [String]
 
-  /// A list with these entries.
+  /// Creates a list with these entries.
   public init(_ entries: [String] = []) {
     self.entries = entries.map { entry in
       var name = entry.lowercased()[...]
@@ -17,7 +17,7 @@ public struct ProxyExceptions: Sendable, Hashable {
     }.filter { !$0.isEmpty }
   }
 
-  /// The list in a variable `no_proxy`: entries with commas or blanks between them, or `*` alone for all hosts.
+  /// Creates the list in a variable `no_proxy`: entries with commas or blanks between them, or `*` alone for all hosts.
   public init(variable text: String) {
     self.init(text.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init))
   }
@@ -37,7 +37,7 @@ public struct AddressRange: Sendable, Hashable {
   private let address: NetworkAddress
   private let bits: Int
 
-  /// The range of a text such as `10.0.0.0/8`, or a single address; `nil` for any other text.
+  /// Creates the range of a text such as `10.0.0.0/8`, or a single address; `nil` for any other text.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = NetworkAddress(literal: String(parts[0])) else { return nil }

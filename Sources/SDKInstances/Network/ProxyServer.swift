@@ -9,7 +9,7 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
   /// The credentials as `USER:PASSWORD`; `nil` for none.
   public var credentials: Secret?
 
-  /// The proxy of a URL `http://HOST:PORT`; `nil` for any other text.
+  /// Creates the proxy of a URL `http://HOST:PORT`; `nil` for any other text.
   public init?(_ url: String) {
     guard let parts = URLRule.parts(url), parts.scheme == "http", let port = parts.port else { return nil }
     let rest = url.dropFirst("http://".count).drop { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -20,7 +20,7 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
   /// The URL, without the credentials.
   public var description: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
-  /// Returns the reason why a text can't be `USER:PASSWORD`; `nil` if it can. Never contains the text.
+  /// Returns the reason why a text is not `USER:PASSWORD`; `nil` if it is. The reason never contains the text.
   public static func mistake(inCredentials text: String) -> String? {
     text.contains(":") && text.utf8.count <= 1024 && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
       ? nil : "must be USER:PASSWORD in one line of at most 1024 bytes."
@@ -36,7 +36,7 @@ public enum ProxyChoice: Sendable, Hashable {
   /// This proxy.
   case server(ProxyServer)
 
-  /// The choice that a text means; `nil` for a mistake.
+  /// Parses a value of `proxy`: `none`, `environment` or `http://HOST:PORT`. Returns `nil` for any other text.
   public init?(_ text: String) {
     switch text {
     case "none": self = .none
@@ -47,8 +47,8 @@ public enum ProxyChoice: Sendable, Hashable {
     }
   }
 
-  /// Returns the reason why a text is no choice, as a sentence without its subject; `nil` if it is one. Never contains
-  /// the text, which may hold a password.
+  /// Returns the reason why a text is not a valid value of `proxy`, as a sentence without its subject; `nil` if it is
+  /// valid. The reason never contains the text, which may hold a password.
   public static func mistake(in text: String) -> String? {
     if ProxyChoice(text) != nil { return nil }
     if text.contains("@") {
@@ -62,21 +62,22 @@ public enum ProxyChoice: Sendable, Hashable {
   }
 }
 
-/// The proxy of a single instance, and the addresses that it may name to a proxy.
+/// The proxy of one instance, and whether a request may send the IP address of its URL to the proxy.
 public struct ProxyRule: Sendable, Hashable {
-  /// The instance's own choice; `nil` for the daemon's.
+  /// The instance's setting `proxy`; `nil` if the daemon's setting applies.
   public var choice: ProxyChoice?
-  /// The credentials for the instance's own choice.
+  /// The instance's setting `proxy_credentials`, for the proxy in `choice`.
   public var credentials: Secret?
-  /// Whether `[network] allow` lists the URL's host. Otherwise a host that is an IP address is not named to a proxy.
+  /// Whether `[network] allow` lists the host of the request's URL. If the host is an IP address that is not listed, a
+  /// request through a proxy fails.
   public var isListed = false
 
-  /// The daemon's proxy.
+  /// Creates a rule that uses the daemon's proxy.
   public init() {}
 
-  /// The proxy that an instance's settings name.
+  /// Creates the rule for an instance's settings `proxy` and `proxy_credentials`.
   ///
-  /// - Throws: `invalidAuthParameters` with the setting.
+  /// - Throws: `invalidAuthParameters` with the name of the invalid setting.
   public init(proxy: String?, credentials: String?) throws(SDKError) {
     func refuse(_ setting: String, _ mistake: String) -> SDKError {
       SDKError(.local, .invalidAuthParameters, "The setting \(setting) \(mistake)", member: setting)

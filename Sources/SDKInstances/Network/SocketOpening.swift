@@ -1,17 +1,19 @@
-/// The WebSocket client of the adapters. The kinds bring the client, tests a replacement.
+/// The WebSocket client that adapters use. The module of the kinds implements it; tests use a replacement.
 public protocol SocketOpening: Sendable {
-  /// Connects and upgrades within the request's time.
+  /// Connects and upgrades to a WebSocket, within the request's `timeout`.
   ///
   /// - Throws: `HTTPFailure`; `refused` with its status when the server responds but does not upgrade, redirects
   ///   included. A cancelled task ends the attempt with `network`.
   func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket
 }
 
-/// An open WebSocket that carries texts. It closes when it is closed, broken or no longer held.
+/// An open WebSocket for text messages. The connection ends on `close`, after an error, or when this object is
+/// deallocated.
 public protocol VendorSocket: Sendable {
-  /// Sends one message and waits until the connection has taken it.
+  /// Sends one message. Returns when the message was passed to the connection.
   ///
-  /// - Throws: `HTTPFailure` when it can't be sent. A cancelled task stops waiting; the message may still go out.
+  /// - Throws: `HTTPFailure` if the message can't be sent. A cancelled task stops waiting; the message may still be
+  ///   sent.
   func send(_ text: String) async throws(HTTPFailure)
 
   /// Returns the next message; `nil` once either side closed in an orderly way. For one consumer at a time.
@@ -31,13 +33,13 @@ extension VendorSocket {
   public func next() async throws(HTTPFailure) -> String? { try await next(within: nil) }
 }
 
-/// The request for a WebSocket, with the parts that belong to its instance alone.
+/// A request to open a WebSocket, with the instance's own settings for proxy, certificates and addresses.
 public struct SocketRequestParts: Sendable {
-  /// The instance that the connection belongs to.
+  /// The UUID of the instance that the connection belongs to.
   public var instance: String
   /// The whole URL, `wss:` or `ws:`.
   public var url: String
-  /// Header fields in order, besides those of the upgrade itself.
+  /// The header fields, in the order in which they are sent, except those of the upgrade itself.
   public var headers: [(name: String, value: String)]
   /// The supported subprotocols, the best first. The server must choose one of them or none.
   public var subprotocols: [String]
@@ -45,14 +47,15 @@ public struct SocketRequestParts: Sendable {
   public var timeout: Double
   /// The seconds between pings. Without a response within the same time, the connection is lost.
   public var pingInterval: Double
-  /// Certificates to trust instead of the daemon's.
+  /// The path of the file with the CA certificates to trust; `nil` for the daemon's.
   public var caFile: String?
-  /// The addresses at which the connection may end. `GuardedNetwork` sets them for every request of an adapter.
+  /// The rule for the IP addresses to which the request may connect. `GuardedNetwork` sets it for every request of an
+  /// adapter.
   public var addresses = AddressRule.anywhere
   /// The instance's proxy. `GuardedNetwork` sets it for every request of an adapter.
   public var proxy = ProxyRule()
 
-  /// A request with these parts.
+  /// Creates a request with these parts.
   public init(
     instance: String, url: String, headers: [(name: String, value: String)] = [], subprotocols: [String] = [],
     timeout: Double = 30, pingInterval: Double = 20, caFile: String? = nil

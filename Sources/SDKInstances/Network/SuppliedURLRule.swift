@@ -1,16 +1,16 @@
 public import SDKProtocol
 
-/// The hosts that URLs from outside an instance's definition may lead to (sdkd-protocol(7)). Such URLs
-/// come from vendor responses, channel keys, providers and callers other than admins.
+/// The rule for the hosts in URLs that come from outside an instance's definition (sdkd-protocol(7)): from vendor
+/// responses, channel keys, providers, and callers other than admins.
 public struct SuppliedURLRule: Sendable, Hashable {
   private let isFree: Bool
   private let domains: [String]
   private let ownHosts: Set<String>
 
-  /// Any host that `URLRule` allows, because an admin made the instance.
+  /// The rule that allows any host that `URLRule` allows, for instances that an admin made.
   public static let free = SuppliedURLRule.free(ownHosts: [])
 
-  /// No host at all.
+  /// The rule that allows no host.
   static let nowhere = SuppliedURLRule(domains: [], ownHosts: [])
 
   /// Returns a rule for any host that `URLRule` allows. Hosts that the settings name may also be on this machine.
@@ -18,7 +18,7 @@ public struct SuppliedURLRule: Sendable, Hashable {
     SuppliedURLRule(isFree: true, domains: [], ownHosts: ownHosts)
   }
 
-  /// A rule for these domains and their subdomains, and for the hosts that the instance's own settings name.
+  /// Creates a rule for these domains and their subdomains, and for the hosts that the instance's own settings name.
   public init(domains: [String], ownHosts: Set<String>) {
     self.init(isFree: false, domains: domains, ownHosts: ownHosts)
   }
@@ -29,8 +29,8 @@ public struct SuppliedURLRule: Sendable, Hashable {
     self.ownHosts = ownHosts
   }
 
-  /// Returns the addresses at which a connection for a URL may end after name resolution. Without this check, an
-  /// allowed name could be made to resolve to this machine or its local link.
+  /// Returns the rule for the IP addresses to which a URL's host name may resolve. Without it, an allowed name could be
+  /// made to resolve to this machine or to a link-local address.
   public func addresses(for url: String) -> AddressRule {
     guard let parts = URLRule.parts(url) else { return .outside }
     if parts.scheme == "http" || parts.scheme == "ws" { return .loopback }
@@ -55,8 +55,8 @@ public struct SuppliedURLRule: Sendable, Hashable {
   }
 }
 
-/// The network as adapters see it. It adds the permitted addresses and the proxy to every request, so that no adapter
-/// can omit them.
+/// The HTTP and WebSocket client that adapters get. It adds the address rule and the proxy to every request, so that no
+/// adapter can omit them.
 struct GuardedNetwork: HTTPSending, SocketOpening {
   let http: any HTTPSending
   let sockets: any SocketOpening

@@ -1,6 +1,6 @@
 public import SDKProtocol
 
-/// The URLs that an instance may contact (every URL is a setting; plain HTTP is for loopback only).
+/// The rule for the URLs that an instance may contact: TLS is required except for loopback addresses.
 public enum URLRule {
   /// The parts of a URL that determine its destination.
   public struct Parts: Sendable, Hashable {
@@ -12,10 +12,10 @@ public enum URLRule {
     public var port: UInt16?
   }
 
-  /// Returns the destination of a URL; `nil` when it is ambiguous.
+  /// Returns the scheme, host and port of a URL; `nil` if they are invalid or ambiguous.
   ///
-  /// A host is a DNS name or an IP address, and a port is 1 to 65535. Everything else is refused: HTTP clients and
-  /// resolvers may read it differently, or can't connect to it.
+  /// The host must be a DNS name or an IP address, and the port 1 to 65535. HTTP clients and resolvers may interpret
+  /// anything else differently, or can't connect to it.
   public static func parts(_ url: String) -> Parts? {
     // As bytes: all of them are ASCII.
     let bytes = Array(url.utf8)

@@ -8,7 +8,8 @@ public protocol DeadlineTimer: Sendable {
   func arm(at time: Timestamp?)
 }
 
-/// The times at which instances have work to do: one heap, one timer.
+/// The schedule of the times at which instances have work to do. A heap holds the times, and one timer serves all of
+/// them.
 public final class Deadlines: Sendable {
   public typealias Work = @Sendable () -> Void
 
@@ -33,7 +34,7 @@ public final class Deadlines: Sendable {
   private let state = Mutex(State())
   private let clock: WallClock
 
-  /// An empty set of deadlines. `attach` sets the timer.
+  /// Creates an empty set of deadlines. `attach` sets the timer.
   public init(clock: WallClock) { self.clock = clock }
 
   /// Sets the timer, and arms it for the first deadline.

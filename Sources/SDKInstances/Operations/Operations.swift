@@ -1,8 +1,7 @@
 import Concurrency
 import Synchronization
 
-/// Shared work that outlives its callers: logins at the vendor, refreshes, replays. One service owns and awaits all of
-/// it.
+/// A service that runs work that outlives its callers, such as logins at the vendor, renewals and event replays.
 public final class Operations: Sendable {
   public typealias Work = @Sendable () async -> Void
 
@@ -11,7 +10,7 @@ public final class Operations: Sendable {
   private let backgroundStream: AsyncStream<Work>
   private let background: AsyncStream<Work>.Continuation
 
-  /// A service that is not running yet. Work waits until `run`.
+  /// Creates a service that is not running yet. Work waits until `run`.
   public init() {
     (stream, continuation) = AsyncStream.makeStream()
     (backgroundStream, background) = AsyncStream.makeStream()
@@ -39,7 +38,7 @@ public final class Operations: Sendable {
     }
   }
 
-  /// Takes no more work.
+  /// Stops accepting work. `run` then returns when the accepted work has ended.
   public func finish() {
     continuation.finish()
     background.finish()
@@ -53,7 +52,8 @@ final class Need: Sendable {
   /// Ends the demand.
   func end() { over.resolve(.success(())) }
 
-  /// Runs the work, which is cancelled when the demand ends. Returns the work's own result in both cases.
+  /// Runs the work and returns its result. The work is cancelled when the demand ends; whatever it then returns is the
+  /// result.
   func run<T: Sendable>(_ work: @escaping @Sendable @concurrent () async -> T) async -> T? {
     await withTaskGroup(of: T?.self) { group in
       group.addTask { await work() }

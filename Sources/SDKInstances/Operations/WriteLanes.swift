@@ -1,12 +1,12 @@
 public import SDKProtocol
 import Synchronization
 
-/// The order of writes: calls on one instance are accepted in the order in which their frames were read.
+/// The order of writes. Each instance has a lane, a queue of its writes in the order in which their requests were read.
 public final class WriteLanes: Sendable {
   /// The key of a lane. Writes are ordered within each lane.
   fileprivate enum Key: Hashable {
     case instance(InstanceID)
-    /// A connection's writes on several instances, or on none.
+    /// The lane of a connection, for its writes on several instances or on none.
     case session(ObjectIdentifier)
   }
   private struct Lane {
@@ -19,14 +19,14 @@ public final class WriteLanes: Sendable {
   }
   private let state = Mutex(State())
 
-  /// A set of empty lanes.
+  /// Creates an order without writes.
   public init() {}
 
-  /// Takes the next place in an instance's lane. The place must be released.
+  /// Adds a write to the end of an instance's lane and returns its place. The place must be released.
   public func take(_ instance: InstanceID) -> Place { take([instance], session: nil) }
 
-  /// Takes the next place in several lanes at once. Because this is atomic, no two calls can each be before the other.
-  /// The place must be released.
+  /// Adds a write to the ends of several lanes at once and returns its place. This is atomic, so two writes have the
+  /// same order in all lanes. The place must be released.
   ///
   /// - Parameter session: the connection whose own lane is taken too.
   public func take(_ instances: [InstanceID], session: ObjectIdentifier?) -> Place {
@@ -38,7 +38,7 @@ public final class WriteLanes: Sendable {
     }
   }
 
-  /// A place in one lane or in several.
+  /// The position of a write in one lane or several.
   public struct Place: Sendable {
     fileprivate let lanes: WriteLanes
     private let keys: [Key]

@@ -2,16 +2,16 @@ public import SDKProtocol
 
 /// A credential that an instance holds.
 public struct Credential: Sendable, Hashable, Codable {
-  /// The credential itself.
+  /// The text of the credential.
   public var token: Secret
   /// The type of the credential.
   public var type: Token.TokenType
   /// The time at which the daemon obtained it.
   public var obtainedAt: Timestamp
-  /// The time at which it expires; `nil` if that is unknown.
+  /// The time at which the credential expires; `nil` if unknown.
   public var expiresAt: Timestamp?
 
-  /// A credential with these parts.
+  /// Creates a credential with these parts.
   public init(token: Secret, type: Token.TokenType, obtainedAt: Timestamp, expiresAt: Timestamp?) {
     self.token = token
     self.type = type
@@ -19,36 +19,37 @@ public struct Credential: Sendable, Hashable, Codable {
     self.expiresAt = expiresAt
   }
 
-  /// Its digest, safe to log.
+  /// The digest of the credential, which is safe to log.
   public var tokenId: TokenID { TokenID(token) }
 
-  /// Whether it has expired; `false` if its expiry is unknown.
+  /// Whether the credential has expired at a time; `false` if its expiry is unknown.
   public func hasExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
 }
 
 /// A credential that is valid as far as can be checked without the network.
 public struct CheckedCredential: Sendable, Hashable {
-  /// The supplied credential: either the one for the vendor, or one to exchange for that.
+  /// The supplied credential. It is for the vendor, or is exchanged at the vendor for another one.
   public var credential: Credential
-  /// The external id of the user that it names; `nil` if it names none.
+  /// The external id of the user according to the credential; `nil` if it contains none.
   public var externalId: String?
   /// The user's name according to the credential.
   public var name: String?
   /// The user's email address according to the credential.
   public var email: String?
-  /// Findings of the lint, for a vendor that does not explain its refusals.
+  /// The defects that the kind's local check of the credential found. They become the hints of an error if the vendor
+  /// refuses the credential.
   public var hints: [String]
-  /// Further data that the kind needs to show it to the vendor; never leaves memory.
+  /// Further data that the kind needs to show the credential to the vendor. It is never stored.
   public var details: [String: Secret]
 
-  /// Whether both are equal, apart from the time at which they were obtained.
+  /// Whether two credentials are equal, apart from the times at which they were obtained.
   func isSame(as other: CheckedCredential) -> Bool {
     var other = other
     other.credential.obtainedAt = credential.obtainedAt
     return self == other
   }
 
-  /// A checked credential.
+  /// Creates a checked credential.
   public init(
     credential: Credential, externalId: String? = nil, name: String? = nil, email: String? = nil,
     hints: [String] = [], details: [String: Secret] = [:]

@@ -7,7 +7,7 @@ extension Definition {
   /// The maximum size of a definition as JSON, in bytes, so that an `Instance` fits into a reply.
   public static let maximumBytes = 40 * 1024
 
-  /// The member that exceeds its limit, with a sentence for the error; `nil` if none does.
+  /// The path of a member that exceeds its limit, with a sentence for the error; `nil` if no member does.
   public var excess: (member: String, sentence: String)? {
     let areLabelsShort = labels.allSatisfy {
       (1...63).contains($0.key.utf8.count) && $0.value.utf8.count <= 255

@@ -4,7 +4,7 @@ public import SDKProtocol
 
 /// The definition of an instance, as it was requested: kind, settings, provider, access. A wipe keeps it.
 public struct Definition: Sendable, Hashable, Codable {
-  /// The treatment of the vendor's session when the file of an instance is removed.
+  /// The action on the vendor's session when the configuration file of an instance is removed.
   public enum OnRemove: String, Sendable, Codable, CaseIterable {
     /// The instance is deleted, and the vendor's session expires by itself.
     case delete
@@ -14,25 +14,25 @@ public struct Definition: Sendable, Hashable, Codable {
 
   /// The kind of SDK.
   public var kind: KindName
-  /// Whether a file or a call made it.
+  /// The origin of the instance: a configuration file or a call.
   public var source: Instance.Source
-  /// The uid that made it.
+  /// The uid of the caller that created the instance.
   public var owner: UInt32
-  /// The create rule that let its maker create it, if that rule names a unit. The unit is then the owner, whatever its
-  /// uid.
+  /// The create rule by which the instance was created, if the rule names a unit. The unit is then the owner, whatever
+  /// its uid is.
   public var ownerRule: AccessRule?
-  /// The kind's settings, as they were given.
+  /// The kind's settings as JSON, unchanged from the request or file.
   public var settings: JSONObject
-  /// The token provider, as it was given; `nil` without one.
+  /// The token provider as JSON, unchanged from the request or file; `nil` without one.
   public var provider: JSONObject?
   /// The access rules: which callers have which role.
   public var access: AccessRules
   /// The operator's labels.
   public var labels: [String: String]
-  /// The treatment of the vendor's session when the instance's file is removed; `nil` means `delete`.
+  /// The action on the vendor's session when the instance's configuration file is removed; `nil` means `delete`.
   public var onRemove: OnRemove?
 
-  /// A definition with these parts.
+  /// Creates a definition with these parts.
   public init(
     kind: KindName, source: Instance.Source, owner: UInt32, ownerRule: AccessRule? = nil, settings: JSONObject,
     provider: JSONObject? = nil, access: AccessRules = AccessRules(), labels: [String: String] = [:],
@@ -63,8 +63,8 @@ public struct Definition: Sendable, Hashable, Codable {
     onRemove = try container.decodeIfPresent(OnRemove.self, forKey: .onRemove)
   }
 
-  /// The uid in whose share of the running providers the instance counts; `nil` for an instance of a file, which has
-  /// its own.
+  /// The uid against whose quota of running providers the instance counts; `nil` for an instance that a file defines,
+  /// which has a quota of its own.
   public var providerOwner: UInt32? { source == .file ? nil : owner }
 
   /// Returns the decoded provider; `nil` without one.
@@ -76,8 +76,8 @@ public struct Definition: Sendable, Hashable, Codable {
   }
 }
 
-/// Access rules as decoded from the store. Rules that a former version accepted and this one refuses match no caller,
-/// so they are dropped and the instance stays readable. Rules past the maximum per role are dropped too.
+/// The access rules of a stored definition. Rules that a former version accepted and this one refuses are dropped, so
+/// that the instance stays readable. Rules beyond the maximum per role are dropped too.
 struct StoredAccessRules: Decodable {
   let rules: AccessRules
 

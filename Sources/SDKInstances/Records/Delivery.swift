@@ -1,25 +1,25 @@
 public import SDKProtocol
 
-/// A notification that the vendor must still get, although its identity may be gone (`rows.md`, R3).
+/// A cleanup delivery: a message that the vendor must still get, even after the wipe of the identity (`rows.md`, R3).
 /// Examples are a revocation, the removal of a push registration and the retry of a logout.
 public struct Delivery: Sendable, Hashable, Codable {
-  /// Its name in `instance.get`.
+  /// The id of the delivery, as `instance.get` lists it.
   public var id: String
-  /// Its purpose, such as `revoke`, `unregisterPush`, `logout`.
+  /// The purpose of the delivery: `revoke`, `unregisterPush`, `logout` or another.
   public var purpose: String
-  /// The service that it is about.
+  /// The service that the delivery is about; `nil` for kinds without services.
   public var service: String?
-  /// The data that the adapter needs for it, credentials included.
+  /// The data that the adapter needs to make the delivery, credentials included.
   public var details: [String: Secret]
-  /// The time at which it is abandoned, at most 24 hours after it was made.
+  /// The time at which the delivery is abandoned, at most 24 hours after its creation.
   public var deadline: Timestamp
-  /// Whether the present user's session ends with it.
+  /// Whether the delivery ends the current user's session at the vendor.
   public var endsSession: Bool
-  /// Whether it is dropped at the next sign-in, because it would then affect another user. `nil` means no.
+  /// Whether the delivery is dropped at the next login, because it would then affect another user. `nil` means no.
   public var endsAtSignIn: Bool?
-  /// The user that it concerns. It is dropped when that user signs in again.
+  /// The user that the delivery is about. It is dropped when that user signs in again.
   public var subject: Secret?
-  /// The time at which it was made.
+  /// The time at which the delivery was created.
   public var createdAt: Timestamp
   /// The number of attempts so far.
   public var attempts: Int
@@ -29,7 +29,7 @@ public struct Delivery: Sendable, Hashable, Codable {
   /// The longest lifetime of a delivery, in seconds.
   public static let longest = 86_400.0
 
-  /// A delivery that is due at once and abandoned after 24 hours.
+  /// Creates a delivery that is due at once and abandoned after 24 hours.
   public init(
     _ purpose: String, service: String? = nil, details: [String: Secret], now: Timestamp, endsSession: Bool = false,
     subject: Secret? = nil
@@ -47,7 +47,7 @@ public struct Delivery: Sendable, Hashable, Codable {
 }
 
 extension Delivery {
-  /// Returns the delivery as one of a service, unless it has a service already.
+  /// Returns the delivery with `service` set, unless it has a service already.
   func of(_ service: String?) -> Delivery {
     var copy = self
     copy.service = copy.service ?? service
@@ -56,7 +56,7 @@ extension Delivery {
 }
 
 extension Instance.Pending {
-  /// A delivery as observers see it: without its credentials.
+  /// Creates a delivery as observers see it: without its credentials.
   init(_ delivery: Delivery) {
     self.init(
       id: delivery.id, purpose: delivery.purpose, service: delivery.service, attempts: delivery.attempts,

@@ -15,7 +15,8 @@ public struct IdentityRecord: Sendable, Hashable, Codable {
   public var kindState: [String: Secret]
   /// The last failure; `nil` without one.
   public var lastError: Instance.LastError?
-  /// The degradation with which the instance continues, such as `anonymousFallback`; `nil` for none.
+  /// The name of the restriction with which the instance continues after a failure, such as `anonymousFallback`; `nil`
+  /// for none.
   public var degraded: String?
   /// Whether the last logout was implicit. Then no anonymous user is made until a login or an explicit logout.
   public var isLoggedOutImplicitly: Bool?
@@ -23,7 +24,7 @@ public struct IdentityRecord: Sendable, Hashable, Codable {
   /// spent.
   public var isSpending: Bool?
 
-  /// An identity with these parts.
+  /// Creates an identity with these parts.
   public init(
     phase: AuthenticationMachine.Phase, user: User = .none, credential: Credential? = nil, isRefused: Bool = false,
     kindState: [String: Secret] = [:], lastError: Instance.LastError? = nil
@@ -39,13 +40,13 @@ public struct IdentityRecord: Sendable, Hashable, Codable {
   /// Returns an identity without a user, as it is before the first login and after a logout.
   public static func nobody(_ phase: AuthenticationMachine.Phase) -> IdentityRecord { IdentityRecord(phase: phase) }
 
-  /// The name of the user, for records that outlive the identity; `nil` without a user.
+  /// The text that identifies the user in records that outlive the identity; `nil` without a user.
   public var subject: Secret? { (user.externalId ?? user.id).map { Secret($0) } }
 
   /// Whether the identity holds nothing that a wipe would destroy.
   public var isNobody: Bool { user == .none && credential == nil && kindState.isEmpty }
 
-  /// Returns the status of the credential when the record is read at start.
+  /// Returns the status of the credential at a time, for a record that was read when the daemon started.
   func standing(at now: Timestamp) -> AuthenticationMachine.Standing {
     if isRefused { return .refused }
     guard let credential else { return phase == .authenticated ? .usable : .none }
@@ -67,7 +68,7 @@ struct StoredIdentities {
   private var whole: IdentityRecord?
   private var services: [String: IdentityRecord] = [:]
 
-  /// Decodes the stored form; `nil` holds no identity.
+  /// Decodes the stored form. `nil` gives an empty value without identities.
   init(_ json: JSON?) throws {
     guard let json else { return }
     if let records = json["services"]?.objectValue {

@@ -4,26 +4,26 @@ public import SDKProtocol
 public struct PushRecord: Sendable, Hashable, Codable {
   /// The daemon's id of the registration.
   public var id: String
-  /// The service that it belongs to.
+  /// The service that the registration belongs to; `nil` for kinds without services.
   public var service: String?
   /// The device's address with the push provider: a secret.
   public var address: Secret
-  /// `apns`, `fcm`, `other`.
+  /// The type of the push service: `apns`, `fcm` or `other`.
   public var type: String
   /// The device's language.
   public var locale: String?
   /// The vendor's id of the registration.
   public var vendorId: String?
-  /// The user that it belongs to.
+  /// The user that the registration belongs to.
   public var user: User
-  /// The subject of the user, which is compared to recognize the same user.
+  /// The text that identifies the user (`IdentityRecord.subject`), by which the same user is recognized.
   public var subject: Secret?
-  /// Whether it remains at the vendor although its user is gone from the instance.
+  /// Whether the registration still exists at the vendor although its user was removed from the instance.
   public var orphaned: Bool
-  /// The time at which it was made.
+  /// The time at which the registration was created.
   public var createdAt: Timestamp
 
-  /// A registration.
+  /// Creates a registration.
   public init(
     id: String, service: String?, address: Secret, type: String, locale: String?, vendorId: String? = nil, user: User,
     subject: Secret?, orphaned: Bool = false, createdAt: Timestamp
@@ -42,7 +42,8 @@ public struct PushRecord: Sendable, Hashable, Codable {
 }
 
 extension PushRecord {
-  /// Whether both are one registration at the vendor.
+  /// Whether both are the same registration at the vendor. Their vendor ids are compared, or their addresses if neither
+  /// has a vendor id.
   func isSameDevice(as other: PushRecord) -> Bool {
     vendorId == nil && other.vendorId == nil ? address == other.address : vendorId == other.vendorId
   }
@@ -50,15 +51,15 @@ extension PushRecord {
 
 /// The rules for the end of a kind's push registrations.
 public struct PushRules: Sendable, Hashable {
-  /// Whether a new registration replaces the service's former one.
+  /// Whether a service has at most one registration, so that a new one replaces it.
   public var keepsOne = false
   /// Whether the vendor itself replaces the former registration by a new one, so that it needs no removal.
   public var overwrites = false
-  /// Whether registrations stay at the vendor, and are listed as orphaned, when their user is wiped without the
-  /// vendor's knowledge. Otherwise they are removed there, already or by a delivery.
+  /// Whether registrations stay at the vendor, and are listed as orphaned, when their user is wiped without the vendor
+  /// being notified. Otherwise they no longer exist at the vendor, or a cleanup delivery removes them there.
   public var outliveUser = false
 
-  /// Rules.
+  /// Creates rules.
   public init(keepsOne: Bool = false, overwrites: Bool = false, outliveUser: Bool = false) {
     self.keepsOne = keepsOne
     self.overwrites = overwrites

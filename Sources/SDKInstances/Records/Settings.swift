@@ -3,7 +3,7 @@ import SDKProtocol
 
 /// A reader of settings: objects with snake_case keys, in calls and in the configuration file alike.
 public enum Settings {
-  /// Checks an object against its type's shape and decodes it.
+  /// Checks an object against the JSON schema of a type and decodes it.
   ///
   /// - Throws: `invalidParams` with the member's path below `path`, and the nearest known name for an unknown one.
   public static func decode<T: RPCValue>(_ type: T.Type, from object: JSONObject, at path: String) throws(RPCError) -> T

@@ -12,7 +12,7 @@ public final class Availability: Sendable {
   private let state = Mutex(State())
   private let start = Promise<Void>()
 
-  /// The availability before the start: calls wait.
+  /// Creates the availability before the start: calls wait.
   public init() {}
 
   /// The error of every call that needs state; `nil` without one.

@@ -39,7 +39,7 @@ extension InstanceRegistry: EventDirectory {
 }
 
 extension InstanceRegistry {
-  /// The names in all rules in force, by the owner whose rules they are.
+  /// The user and group names in all current access rules, by the uid of the rules' owner.
   public var namesInUse: [UInt32: Set<SystemName>] {
     var names = deleted.withLock { $0.names }
     names[0, default: []].formUnion(access.requiredNames)

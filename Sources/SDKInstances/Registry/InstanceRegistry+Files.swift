@@ -7,19 +7,19 @@ extension InstanceRegistry {
     case added, changed, unchanged
   }
 
-  /// The use of a name that a file defines.
+  /// The present use of an instance name that a configuration file defines.
   public enum Standing: Sendable {
     /// No instance has the name.
     case none
-    /// An instance of a file has the name.
+    /// An instance that a file defined has the name.
     case file
-    /// An instance that a call made has the name, so the file can't.
+    /// An instance that a call created has the name, so the file's definition can't be used.
     case api
-    /// An instance whose rows don't open has the name.
+    /// A quarantined instance has the name.
     case quarantined
   }
 
-  /// Returns the use of a name.
+  /// Returns the present use of an instance name.
   public func standing(of id: InstanceID) -> Standing {
     if let instance = hosted(id) { return instance.currentDefinition.source == .file ? .file : .api }
     return isKnown(id) ? .quarantined : .none

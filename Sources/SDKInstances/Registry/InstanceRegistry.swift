@@ -7,7 +7,7 @@ import Synchronization
 
 /// The registry of all instances by name, and of the kinds that they may have.
 public final class InstanceRegistry: Sendable {
-  /// The entry of a name.
+  /// The registry's entry for the name of an instance.
   enum Entry: Sendable {
     case hosted(HostedInstance)
     case quarantined(QuarantinedInstance)
@@ -41,7 +41,7 @@ public final class InstanceRegistry: Sendable {
   /// Whether calls run: not before every instance is restored.
   public let availability = Availability()
 
-  /// A registry without instances.
+  /// Creates a registry without instances.
   public init(kinds: [any SDKKind], access: AccessPolicy, environment: InstanceEnvironment, maximumPerUid: Int = 20) {
     kindsByName = Dictionary(kinds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     rules = Mutex((access, maximumPerUid))
@@ -54,10 +54,10 @@ public final class InstanceRegistry: Sendable {
   /// The kinds' names, sorted.
   public var kindNames: [String] { kindsByName.keys.map(\.name).sorted() }
 
-  /// Returns the kind of this name.
+  /// Returns the kind with this name; `nil` if there is none.
   public func kind(_ name: KindName) -> (any SDKKind)? { kindsByName[name] }
 
-  /// The access rules in force.
+  /// The current access rules of the daemon.
   public var access: AccessPolicy { rules.withLock { $0.access } }
 
   /// The maximum number of instances that a uid may own, whatever its create rules say. Admins have no maximum.
@@ -91,7 +91,7 @@ public final class InstanceRegistry: Sendable {
     entries.withLock { if case .hosted(let instance)? = $0[id] { instance } else { nil } }
   }
 
-  /// Returns the instance with this UUID.
+  /// Returns the instance with this UUID; `nil` if there is none.
   public func instance(uuid: String) -> HostedInstance? { entries.withLock { $0[uuid: uuid] } }
 
   /// Returns the kind of an instance, also of a recently deleted one, for records about its end.
@@ -161,14 +161,15 @@ public final class InstanceRegistry: Sendable {
     for instance in restored { await instance.actor.resume() }
   }
 
-  /// Makes every instance plan its renewal again.
+  /// Makes every instance plan its next renewal again.
   private func replan() {
     environment.operations.start { [weak self] in
       for instance in self?.instances ?? [] { await instance.actor.replan() }
     }
   }
 
-  /// Checks credentials again that had expired by the former clock.
+  /// Corrects the vendors' clocks after the daemon's clock was set. Instances whose credentials had expired by the
+  /// former time then check them again.
   private func clockWasSet() {
     environment.vendorClocks.clockWasSet()
     environment.operations.start { [weak self] in
@@ -198,7 +199,7 @@ public final class InstanceRegistry: Sendable {
       environment: environment)
   }
 
-  /// Returns the SDK adapter of a definition.
+  /// Creates the SDK adapter for a definition.
   func adapter(for definition: Definition, uuid: InstanceUUID) throws -> any SDKAdapter {
     guard let kind = kind(definition.kind) else { throw unknownKind(definition.kind) }
     // Looked up each time, since `[network] allow` and the admins can change while the adapter lives.

@@ -2,8 +2,8 @@ public import JSONRPC
 public import SDKProtocol
 public import StateStore
 
-/// The identity of an instance in a restored backup. A single-use credential in it may have been spent since the backup was
-/// made, and a vendor takes a second use for a theft.
+/// The identity of an instance in a restored backup. A single-use credential in it may have been spent since the backup
+/// was made, and a vendor takes a second use for a theft.
 public enum RestoredIdentity {
   private static let why = SDKError(
     .state, .rotationInterrupted,

@@ -1,9 +1,9 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// Params that name the instance that the call is about.
+/// The params of a method whose calls are about one instance.
 public protocol InstanceParams {
-  /// The instance.
+  /// The name of the instance that the call is about.
   var instance: InstanceID { get }
 }
 

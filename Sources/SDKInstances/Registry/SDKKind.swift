@@ -1,13 +1,14 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// A kind of SDK, as the rest of the program sees it. A kind is a folder and one line in the list of kinds.
+/// A kind of SDK: its name, settings, methods and adapters. Adding a kind takes a folder and one line in the list of
+/// kinds.
 public protocol SDKKind: Sendable {
-  /// Its name on the wire and in files.
+  /// The kind's name in the protocol and in configuration files, such as `zendesk.chat`.
   var name: KindName { get }
   /// The kind in one sentence, for the OpenRPC document.
   var summary: String { get }
-  /// The shape of its settings.
+  /// The JSON schema of the kind's settings.
   var settingsSchema: JSONSchema { get }
   /// The settings whose values are shown to no caller.
   var secretSettings: Set<String> { get }
@@ -20,22 +21,22 @@ public protocol SDKKind: Sendable {
   var vendorDomains: [String] { get }
   /// Returns the URLs that settings hold in another form, such as a channel key, by the setting's name.
   func hiddenURLs(in settings: JSONObject) -> [String: String]
-  /// The settings that identify the backend. Changing one makes it another identity, so the former one is wiped.
+  /// The settings that identify the vendor's backend. When one of them changes, the present identity is wiped.
   var backendSettings: Set<String> { get }
-  /// Whether the external id of its users is a secret. Observers then get a digest of it.
+  /// Whether the external ids of the kind's users are secrets. Observers then get a digest instead.
   var concealsExternalId: Bool { get }
   /// The kind's own methods.
   var methods: [any SDKMethod.Type] { get }
   /// Registers the handlers of the kind's methods.
   func register(in router: inout CallRouter, registry: InstanceRegistry)
-  /// Returns the SDK for an instance with these settings.
+  /// Creates the adapter for an instance with these settings.
   ///
-  /// - Throws: `invalidParams` with the member below `settings`; `invalidChannelKey`.
+  /// - Throws: `invalidParams` with the path of the invalid setting; `invalidChannelKey`.
   func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter
 }
 
 extension SDKKind {
-  /// The kind as the OpenRPC document describes it.
+  /// The kind's entry in the OpenRPC document.
   public var described: OpenRPCDocument.Kind { .init(name, meaning: summary, settings: settingsSchema) }
   public var concealsExternalId: Bool { false }
   public func hiddenURLs(in settings: JSONObject) -> [String: String] { [:] }
@@ -56,7 +57,7 @@ public struct AdapterServices: Sendable {
   public var supplied: SuppliedURLRule { suppliedNow() }
   private let suppliedNow: @Sendable () -> SuppliedURLRule
 
-  /// Services for an instance. `supplied` is evaluated at each use, since the configuration may change it.
+  /// Creates the services for an instance. `supplied` is evaluated at each use, since the configuration may change it.
   public init(
     instance: String, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
     supplied: @autoclosure @escaping @Sendable () -> SuppliedURLRule = .free

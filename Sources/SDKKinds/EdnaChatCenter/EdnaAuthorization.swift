@@ -19,7 +19,7 @@ struct EdnaAuthorization {
     auth = params.auth.map(\.auth) ?? EdnaAuth()
   }
 
-  /// Returns a new id for an operation whose outcome is an event.
+  /// Returns a new id for an operation: `op-` and a random UUID. The event of its outcome contains the id.
   static func newOperation() -> String { "op-\(UUID().uuidString.lowercased())" }
 
   func run(

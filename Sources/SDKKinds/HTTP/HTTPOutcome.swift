@@ -13,7 +13,7 @@ enum HTTPOutcome {
   /// A proxy that did not open the tunnel, for a reason that the client does not report.
   case untunnelled(Tunnel)
 
-  /// The outcome that an error of the client stands for.
+  /// Creates the outcome of a request that failed with an error of the HTTP client.
   ///
   /// - Parameter tunnel: the tunnel that was needed and is not known to have been open; `nil` for none.
   init(_ error: any Error, _ tunnel: Tunnel?) {
@@ -47,7 +47,7 @@ enum HTTPOutcome {
     }
   }
 
-  /// The outcome of an error of the proxy; `nil` for other errors.
+  /// Creates the outcome of a request whose tunnel failed to open; `nil` for an error that does not concern the proxy.
   private init?(_ error: any Error, before tunnel: Tunnel) {
     switch error {
     case let error as HTTPClientError:

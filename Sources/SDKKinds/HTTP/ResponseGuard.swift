@@ -2,7 +2,8 @@ import NIOCore
 import NIOHTTP1
 import SDKInstances
 
-/// A filter between the decoder and the HTTP client, which traps on some responses that a vendor can send.
+/// A filter between the decoder and the HTTP client. It keeps responses from the client on which the client would trap,
+/// and which a vendor can send.
 ///
 /// Informational heads other than 101 are dropped. Any other status outside 200 to 999 ends the connection, and so do
 /// bytes after a complete response. That response then gets the header `Connection: close`, so that no request follows
@@ -20,7 +21,7 @@ final class ResponseGuard: ChannelDuplexHandler {
   }
 
   private var phase = Phase.idle
-  /// The parts of the present round of reads, which are passed on at its end.
+  /// The parts of the current round of reads, which are passed on when the round ends.
   private var held: [HTTPClientResponsePart] = []
 
   /// Adds a guard behind a channel's decoder. Must run on the channel's event loop.

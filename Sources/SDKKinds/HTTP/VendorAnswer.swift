@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// A vendor's response, sorted by its meaning.
+/// A vendor's response, classified by its status.
 enum VendorAnswer {
   /// Status 2xx, with the body as JSON; `null` for an empty body.
   case accepted(JSON)
@@ -12,10 +12,10 @@ enum VendorAnswer {
   case forbidden(code: String?, description: String?)
   /// Status 404.
   case notFound
-  /// A response that says nothing about the credential.
+  /// A response that does not show whether the credential is valid, as an error for callers.
   case unusable(SDKError)
 
-  /// Sorts a response. A 2xx whose body is not JSON is `unusable`.
+  /// Classifies a response. A 2xx whose body is not JSON is `unusable`.
   init(_ response: HTTPResponseParts, vendor: String) {
     let body = response.body.isEmpty ? JSON.null : try? JSONParser.parse(response.body)
     let error = body?["error"]

@@ -21,8 +21,8 @@ public actor VendorHTTPClient: HTTPSending {
     var tunnel: Tunnel?
   }
 
-  /// A client with the number of its requests under way. A client that was replaced is shut down after the last of
-  /// them.
+  /// An HTTP client, with the number of requests that use it. A client that was replaced is shut down after its last
+  /// request.
   private final class Lent {
     let client: HTTPClient
     let address: NetworkAddress
@@ -30,7 +30,7 @@ public actor VendorHTTPClient: HTTPSending {
     let progress: Progress
     var inUse = 0
     var order: UInt64 = 0
-    /// Whether it was used since the last `closeIdle`.
+    /// Whether the client was used since the last `closeIdle`.
     var wasUsed = true
 
     init(
@@ -43,9 +43,9 @@ public actor VendorHTTPClient: HTTPSending {
     }
   }
 
-  /// The progress of a client's connections.
+  /// A record of whether a client's connections have reached the server.
   private final class Progress: Sendable {
-    /// Whether the vendor's server was reached at least once, so that a later failure is not the proxy's.
+    /// Whether a connection has reached the vendor's server, so that the proxy is not the cause of later failures.
     let isConnected = Atomic(false)
   }
 
@@ -116,8 +116,8 @@ public actor VendorHTTPClient: HTTPSending {
     for place in clients.keys where place.instance == instance { await forget(place) }
   }
 
-  /// Closes the clients without use since the last call. Each takes a few KiB, for instances that rarely send a
-  /// request.
+  /// Closes the clients that were not used since the last call. Each client takes a few KiB, and some instances rarely
+  /// send a request.
   public func closeIdle() async {
     for (place, lent) in clients where lent.inUse == 0 {
       if lent.wasUsed { lent.wasUsed = false } else { await forget(place) }

@@ -16,7 +16,7 @@ final class Turn<Value: Sendable>: Sendable {
 
   private let state = Mutex(State.open)
 
-  /// Whether the turn is resolved.
+  /// Whether the promise is resolved.
   var isOver: Bool {
     state.withLock {
       switch $0 {
@@ -26,7 +26,7 @@ final class Turn<Value: Sendable>: Sendable {
     }
   }
 
-  /// Resolves the turn.
+  /// Resolves the promise with an outcome.
   ///
   /// - Returns: false when it was resolved before and this outcome is dropped.
   @discardableResult
@@ -46,7 +46,7 @@ final class Turn<Value: Sendable>: Sendable {
     return isFirst
   }
 
-  /// Waits for the outcome. Only one task may wait, and only once.
+  /// Waits until the promise is resolved and returns the outcome. Only one task may call this, and only once.
   func outcome() async -> Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -11,7 +11,8 @@ enum CertificateInquiry {
   /// The times from and until which a certificate is valid, in seconds since 1970.
   typealias Validity = (from: Int, until: Int)
 
-  /// Returns the failure in words for the operator; `unverified` if the certificates can't be obtained.
+  /// Requests the server's certificates and returns the failure with the reason, in words for the operator. Returns
+  /// `unverified` if the certificates can't be obtained.
   static func failure(
     at url: VendorURL, _ route: Route, caFile: String?, until deadline: NIODeadline, on loop: any EventLoop
   ) async -> HTTPFailure {
@@ -48,7 +49,8 @@ enum CertificateInquiry {
       })
   }
 
-  /// Returns the fault of a refused chain in words. The server's own certificate comes first.
+  /// Returns the reason, in words, why a certificate chain was refused. The chain starts with the server's own
+  /// certificate.
   static func words(_ chain: [Validity], now: Int, caFile: String?) -> String {
     for (index, validity) in chain.enumerated() {
       let whose = index == 0 ? "the server's certificate" : "the certificate of an authority that the server sends"

@@ -5,12 +5,12 @@ import SDKInstances
 
 /// The files that trusted certificates are read from.
 enum CertificateSource: Sendable, Hashable {
-  /// A file in the format PEM, with its name in error messages.
+  /// A PEM file. Error messages call it `name`.
   case file(String, name: String)
   /// The file of `SSL_CERT_FILE` and the directories of `SSL_CERT_DIR`. In a directory only files whose names `openssl
   /// rehash` makes count, as in OpenSSL.
   case environment(file: String?, directories: [String])
-  /// The search of the TLS library.
+  /// The certificates that the TLS library finds by itself.
   case library
 
   /// The maximum size of all files together, which is more than any list of authorities has.
@@ -32,7 +32,8 @@ enum CertificateSource: Sendable, Hashable {
       ?? .library
   }
 
-  /// The stamps of the file or the directories, which change with them.
+  /// The stamps of the file, or of the file and the directories. They change when one of these changes. Empty for
+  /// `library`.
   var stamps: [FileStamp?] {
     switch self {
     case .file(let path, _): [FileStamp(path)]
@@ -41,7 +42,7 @@ enum CertificateSource: Sendable, Hashable {
     }
   }
 
-  /// The certificates; `nil` for those of the TLS library. Blocks.
+  /// The trusted certificates, read from the files; `nil` for `library`. Blocks.
   var certificates: [NIOSSLCertificate]? {
     get throws(HTTPFailure) {
       switch self {

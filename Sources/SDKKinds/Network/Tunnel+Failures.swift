@@ -3,7 +3,7 @@ import NIOPosix
 import SDKInstances
 
 extension Tunnel {
-  /// Returns the failure of the proxy. The words follow its name.
+  /// Returns the failure of the proxy with a message: the proxy's URL, followed by `words`.
   func failure(_ words: String) -> HTTPFailure { .proxy("the proxy \(proxy) \(words)") }
 
   /// The failure of a proxy that did not open the tunnel before the deadline.
@@ -11,11 +11,11 @@ extension Tunnel {
     failure("gave no valid answer to CONNECT \(target) in time; check that it is an HTTP proxy and runs")
   }
 
-  /// The failure of a connection through the proxy that was not there before the deadline. The proxy or the server may be
-  /// its cause.
+  /// The failure of a connection through the proxy that did not open before the deadline. Either the proxy or the
+  /// server may be the cause.
   var delay: HTTPFailure { failure("opened no connection to \(target) in time; check that both run") }
 
-  /// Returns the failure of a connection to the proxy.
+  /// Returns the failure of an attempt to connect to the proxy.
   func failure(connecting error: any Error) -> HTTPFailure {
     let why =
       switch error {

@@ -11,25 +11,25 @@ import Synchronization
 
 /// The settings for all connections to vendors, unless an instance has its own.
 public struct NetworkOptions: Sendable, Hashable {
-  /// The proxy.
+  /// The choice of the proxy.
   public var proxy = ProxyChoice.none
   /// The credentials for the proxy; `nil` for none.
   public var credentials: Secret?
-  /// The hosts that are reached without a proxy, whichever it is.
+  /// The hosts that are reached without a proxy, whether the daemon's or an instance's own.
   public var exceptions = ProxyExceptions()
-  /// The path of the certificates to trust instead of the system's.
+  /// The path of the file with certificates to trust instead of the system's; `nil` for the system's.
   public var caFile: String?
 
-  /// Direct connections, with the system's certificates.
+  /// Creates options for direct connections with the system's certificates.
   public init() {}
 }
 
-/// The settings in force for connections to vendors. A change holds for the next connections.
+/// The current settings for connections to vendors. A change applies to new connections only.
 public final class VendorNetwork: Sendable {
   private let state: Mutex<NetworkOptions>
   private let environment: ProxyEnvironment
 
-  /// Settings with these options.
+  /// Creates settings from options and the environment's proxy variables.
   public init(_ options: NetworkOptions = NetworkOptions(), environment: ProxyEnvironment = .current) {
     state = Mutex(options)
     self.environment = environment
@@ -38,10 +38,10 @@ public final class VendorNetwork: Sendable {
   /// Replaces the options.
   public func use(_ options: NetworkOptions) { state.withLock { $0 = options } }
 
-  /// The path of the certificates to trust instead of the system's.
+  /// The path of the file with certificates to trust instead of the system's; `nil` for the system's.
   var caFile: String? { state.withLock(\.caFile) }
 
-  /// The daemon's proxy, for admins to see.
+  /// The daemon's proxy as `daemon.info` shows it to admins; `nil` for none.
   public var shown: DaemonInfo.Result.Proxy? {
     let options = state.withLock { $0 }
     switch options.proxy {
@@ -86,7 +86,8 @@ public final class VendorNetwork: Sendable {
     }
   }
 
-  /// Returns the way to a vendor's server. Resolves and checks its name, or resolves that of the proxy.
+  /// Returns the addresses to connect to for a vendor's server. Resolves the server's name and checks its addresses by
+  /// `addresses`. With a proxy, resolves the proxy's name instead.
   ///
   /// - Throws: `network`, `proxy`, `timeout`.
   func route(
@@ -113,7 +114,7 @@ public final class VendorNetwork: Sendable {
   }
 }
 
-/// The way to a vendor's server: its own addresses, or those of a proxy.
+/// The addresses to connect to for a vendor's server: its own, or those of a proxy.
 struct Route: Sendable, Hashable {
   /// The addresses to connect to, the preferred one first.
   var addresses: [NetworkAddress]
@@ -122,7 +123,7 @@ struct Route: Sendable, Hashable {
   /// The tunnel to request after connecting; `nil` for a direct connection.
   var tunnel: Tunnel?
 
-  /// The maximum number of addresses that are tried.
+  /// The maximum number of addresses that are tried to open one connection.
   static let maximumAddresses = 3
 }
 
@@ -135,7 +136,7 @@ struct Tunnel: Sendable, Hashable {
   /// The port of the server.
   let port: UInt16
 
-  /// The server in the form of a request `CONNECT`.
+  /// The server as `HOST:PORT`, as a `CONNECT` request names it.
   var target: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
   /// The credentials for the proxy in base64, as the scheme Basic has them (RFC 7617); `nil` for none.

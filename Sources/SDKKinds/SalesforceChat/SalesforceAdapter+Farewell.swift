@@ -3,14 +3,16 @@ import SDKInstances
 import SDKProtocol
 
 extension SalesforceAdapter {
-  /// The keys of a delivery's details. It can't use the instance's settings, which may have changed by then.
+  /// The keys of the values in a cleanup delivery. A delivery can't use the instance's settings, which may have changed
+  /// by the time it is sent.
   private enum Key {
     static let loginURL = "login_url"
     static let accessToken = "access_token"
     static let devices = "devices"
   }
 
-  /// The number of attempts to remove the devices. Then the token that the removal needs is revoked regardless.
+  /// The maximum number of attempts to remove the devices. Afterwards the token is revoked anyway, although the removal
+  /// needs it.
   private static let patience = 5
 
   func signOut(

@@ -3,7 +3,7 @@ import SDKInstances
 import SDKProtocol
 
 extension SalesforceAdapter {
-  /// Accepts settings without a request. Their first use shows whether the vendor accepts them (F4).
+  /// Signs in with settings without a request. Their first use shows whether the vendor accepts them (`rows.md`, F4).
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     guard var account = SalesforceAccount(credential.details) else {
       throw SDKError(.local, .authenticationSettingsError, "The settings have no instanceUrl.")
@@ -40,7 +40,8 @@ extension SalesforceAdapter {
     return signedIn(account, credential.credential, of: identity, isTold: true)
   }
 
-  /// Accepts settings unverified: nothing speaks against them, and their next use verifies them.
+  /// Returns a sign-in with unverified settings, which their next use verifies; `nil` when the credential holds no
+  /// settings.
   func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn? {
     SalesforceAccount(credential.details).map {
       signedIn($0, credential.credential, of: identity, isTold: false)

@@ -40,7 +40,7 @@ final class SalesforceAdapter: SDKAdapter, RenewsItself, AdmitsGuests, Registers
 
   // MARK: Before the network
 
-  /// Returns the settings that a caller supplied as a credential.
+  /// Converts settings that a caller supplied to a credential.
   func check(_ settings: AuthenticationSettings, for identity: IdentityRecord, now: Timestamp) -> CheckedCredential {
     CheckedCredential(
       credential: Credential(token: settings.accessToken, type: .accessToken, obtainedAt: now, expiresAt: nil),
@@ -73,7 +73,8 @@ final class SalesforceAdapter: SDKAdapter, RenewsItself, AdmitsGuests, Registers
 
   // MARK: Renewal
 
-  /// Whether the owner may be asked. This includes services without settings: the owner may sign in their user (F3).
+  /// Whether the owner may be asked for settings: always, unless the identity is locked. This includes services without
+  /// settings, since the owner may sign in their user (`rows.md`, F3).
   func mayAsk(for identity: IdentityRecord) -> Bool { identity.phase != .locked }
 
   func renewsItself(_ identity: IdentityRecord) -> Bool {
@@ -86,7 +87,7 @@ final class SalesforceAdapter: SDKAdapter, RenewsItself, AdmitsGuests, Registers
     error.origin == .vendor && (error.reason == .invalidGrant || error.reason == .invalidAuth)
   }
 
-  /// Returns the state without the refused refresh token.
+  /// Returns the identity's stored values without the refused refresh token.
   func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret] {
     identity.kindState.filter { $0.key != SalesforceAccount.refreshTokenKey }
   }

@@ -48,7 +48,7 @@ struct SalesforceAnswer {
     }
   }
 
-  /// Whether the token service refused without an explanation, as some do with a dead refresh token.
+  /// Whether the token service refused without an explanation, as some do for an invalid refresh token.
   var isEmptyRefusal: Bool { status == 400 && isEmpty }
 
   /// Returns the body of the token service's response.
@@ -77,7 +77,7 @@ struct SalesforceAnswer {
     }
   }
 
-  /// Checks that the token is revoked, or was not valid any more.
+  /// Throws unless the token is revoked or was no longer valid.
   func checkRevoked() throws(SDKError) {
     switch (status, code) {
     case (200..<300, _), (400, "invalid_token"), (400, "unsupported_token_type"): return

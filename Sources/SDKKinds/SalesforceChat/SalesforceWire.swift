@@ -3,7 +3,7 @@ import Linux
 import SDKInstances
 import SDKProtocol
 
-/// Requests to the vendor: paths, headers and bodies.
+/// A client for the vendor, which builds paths, headers and bodies of requests and sends them.
 struct SalesforceWire: Sendable {
   let settings: SalesforceSettings
   let common: CommonSettings

@@ -3,20 +3,20 @@ import SDKProtocol
 
 /// The maximum sizes, in bytes of UTF-8, of texts from vendors, providers and callers that are stored and shown.
 enum TextLimits {
-  /// The maximum size of an id.
+  /// The maximum size, in bytes, of an id, such as a user's or an app's.
   static let id = 256
-  /// The maximum size of a name or an e-mail address.
+  /// The maximum size, in bytes, of a name or an e-mail address.
   static let name = 512
-  /// The maximum size of a token.
+  /// The maximum size, in bytes, of a token.
   static let token = 16_384
 
-  /// Whether a text has a size that an id can have.
+  /// Whether a text has 1 to `id` bytes, as an id must.
   static func isID(_ text: String) -> Bool { (1...id).contains(text.utf8.count) }
 
-  /// Whether a text is short enough for a name or an e-mail address.
+  /// Whether a text has at most `name` bytes, as a name or an e-mail address must.
   static func isName(_ text: String) -> Bool { text.utf8.count <= name }
 
-  /// Returns a vendor's name or e-mail address, truncated to the maximum size.
+  /// Returns a vendor's name or e-mail address, truncated to at most `TextLimits.name` bytes.
   static func clipped(_ name: String) -> String { name.clipped(toUTF8: Self.name) }
 }
 

@@ -20,7 +20,7 @@ final class SocketHandler: ChannelDuplexHandler {
   private var inbox: SocketInbox
   private var context: ChannelHandlerContext?
   private var phase = Phase.open
-  /// Whether a read waits for the consumer to take messages.
+  /// Whether reading is paused until the consumer takes messages.
   private var hasWithheldRead = false
 
   private var unsentBytes = 0

@@ -172,7 +172,8 @@ final class ChatAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, AddsToSe
     return TokenHTTP(headers: ["X-Zopim-MID": Secret(machineId)])
   }
 
-  /// The reason to show nothing: a ban that an app reported. With a mediator, `open` finds out about bans instead.
+  /// Returns the reason why apps must not show the chat: a ban that an app reported; `nil` for none. With a mediator,
+  /// `open` detects bans instead.
   func hidden(_ identity: IdentityRecord) -> Session.HiddenReason? {
     mediator == nil && ChatVisitor(identity).isBanned ? .banned : nil
   }

@@ -16,14 +16,14 @@ struct ChatVisitor: Sendable, Hashable {
 
   /// The visitor's machine id; `nil` until there is a visitor.
   var machineId: String?
-  /// The opaque state that the vendor returned with the last exchange.
+  /// The opaque state that the vendor returned with the last exchange; `nil` for none.
   var state: Secret?
   /// Whether an identity was set, so that the owner is asked for JWTs.
   var isIdentified: Bool
   /// Whether the visitor is banned, according to an app or the mediator.
   var isBanned: Bool
 
-  /// Reads the visitor of an identity.
+  /// Reads the visitor's state from the values that an identity stores.
   init(_ identity: IdentityRecord) {
     let kept = identity.kindState
     machineId = kept[Self.machineKey]?.reveal()

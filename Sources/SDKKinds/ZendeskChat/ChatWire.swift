@@ -40,7 +40,7 @@ struct ChatWire: Sendable {
 /// The id token that the vendor issues for a JWT.
 struct ChatGrant {
   let idToken: Secret
-  /// The state to send with the next exchange.
+  /// The opaque state to send with the next exchange; `nil` when the vendor returned none.
   let state: Secret?
   /// The lifetime in seconds; `nil` when the vendor does not state one.
   let expiresIn: Double?
@@ -78,7 +78,8 @@ struct ChatGrant {
     throw Self.refusal(words, details, response, token: token, hints: hints)
   }
 
-  /// Returns the error for the vendor's words.
+  /// Returns the error for a refusal. `words` is the member `error` of the vendor's response, `details` its
+  /// explanation.
   private static func refusal(
     _ words: String, _ details: String?, _ response: HTTPResponseParts, token: Secret, hints: [String]
   ) -> SDKError {

@@ -8,7 +8,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// Requests to the Messaging backend: paths, headers and bodies.
+/// A client for the Messaging backend, which builds paths, headers and bodies of requests and sends them.
 struct MessagingWire: Sendable {
   /// The authorization of a request.
   enum Authorization {

@@ -2,12 +2,13 @@ import SDKProtocol
 
 /// Checks of a unique id that need no network.
 enum SupportLint {
-  /// The minimum number of characters of an id that is hard to guess.
+  /// The minimum number of characters of a unique id that is hard to guess.
   static let fewestCharacters = 16
-  /// The maximum bytes of an id.
+  /// The maximum size of a unique id, in bytes.
   static let mostBytes = 8192
 
-  /// Returns hints on faults that the vendor would not report.
+  /// Returns hints on faults of a unique id that the vendor does not report: a JWT or an e-mail address in its place,
+  /// or too few characters.
   static func findings(_ id: Secret) -> [String] {
     let text = id.reveal()
     var found: [String] = []
@@ -23,7 +24,7 @@ enum SupportLint {
     return found
   }
 
-  /// Checks that an id is neither blank nor too long, and returns the hints.
+  /// Checks that a unique id is neither blank nor too long, and returns the hints.
   ///
   /// - Throws: `invalidIdentifier`; `weakIdentifier` when `isStrict` is set and there are hints.
   static func check(_ id: Secret, isStrict: Bool) throws(SDKError) -> [String] {

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Requests to the Support backend: paths, headers and bodies.
+/// A client for the Support backend, which builds paths, headers and bodies of requests and sends them.
 struct SupportWire: Sendable {
   static let vendor = "Zendesk Support"
   private let common: CommonSettings

@@ -95,8 +95,8 @@ extension AccessRule: Codable, JSONSchemaRepresentable {
       pattern: "^\(condition)(\\+\(condition))*$",
       called: "rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +"))
 
-  /// The regular expression of a condition. Without look-around, which some engines lack, it can't say all that
-  /// `init` checks: it accepts names with invisible characters, and any number as a uid.
+  /// The regular expression of a condition, for the JSON schema. It uses no look-around, which some engines lack, so it
+  /// accepts more than `init`: names with invisible characters, and any number as a uid.
   private static let condition: String = {
     let name = #"([^\s\x00-\x1f\x7f*+]|\*[^\s\x00-\x1f\x7f+])[^\s\x00-\x1f\x7f+]*"#
     let user = name.replacing("+]", with: "+@]")

@@ -6,7 +6,7 @@ public enum AuditField: String, Sendable, CaseIterable {
   case method
   /// The instance that the record is about.
   case instance
-  /// The instance's SDK.
+  /// The instance's kind.
   case kind
   /// The service, for kinds that have several.
   case service

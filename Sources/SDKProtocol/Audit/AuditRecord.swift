@@ -31,7 +31,7 @@ public struct AuditRecord: Sendable, Hashable {
     }
   }
 
-  /// The key that marks a line of text as an audit record. Its value is `1`.
+  /// The key that marks a line of text as an audit record. The value of the key is `1`.
   public static let sign = "audit"
   /// The field that marks a journal entry as an audit record. Its value is `1`.
   public static let journalSign = "SDKD_AUDIT"

@@ -5,9 +5,9 @@ public enum JournalMessage: String, Sendable, CaseIterable {
   case ready
   /// The daemon runs, but every call that needs its state or configuration fails.
   case degraded
-  /// A mistake in the configuration.
+  /// The configuration contains a mistake.
   case configurationMistake
-  /// A reload put the configuration on disk in force.
+  /// A reload applied the configuration on disk.
   case reloaded
   /// A reload was refused and changed nothing.
   case reloadRefused
@@ -23,7 +23,8 @@ public enum JournalMessage: String, Sendable, CaseIterable {
   case storeWrites
   /// The database was damaged and was replaced by a backup.
   case stateRepaired
-  /// The state is not as the daemon left it: it is older, or instances were added or removed outside the daemon.
+  /// The state differs from what the daemon last wrote: it is older, or instances were added or removed outside the
+  /// daemon.
   case stateNoticed
   /// A backup of the state failed.
   case backupFailed

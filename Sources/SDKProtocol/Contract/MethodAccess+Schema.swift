@@ -1,7 +1,7 @@
 import JSONRPC
 
 extension MethodAccess {
-  /// The accesses that a method can require.
+  /// All access levels that a method can require.
   static let all: [MethodAccess] = [.anyone] + Role.allCases.map(MethodAccess.role) + [.creator]
 
   /// The meaning of the access, as one sentence.
@@ -17,7 +17,7 @@ extension MethodAccess {
     }
   }
 
-  /// The shape of a method's member `x-sdkd`.
+  /// The JSON schema of a method's member `x-sdkd` in the OpenRPC document.
   static let methodSchema = JSONSchema.named(
     "MethodExtension",
     .object([

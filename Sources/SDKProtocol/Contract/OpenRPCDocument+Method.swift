@@ -1,13 +1,13 @@
 import JSONRPC
 
 extension RPCMethod {
-  /// The shapes of the params and of the result.
+  /// The JSON schemas of the params and of the result.
   static var schemas: [JSONSchema] { [Params.jsonSchema, resultShape] }
 
-  /// The shape of the result, named after the method if its type has no name of its own.
+  /// The JSON schema of the result. A schema without a name gets the method's name with `Result` appended.
   fileprivate static var resultShape: JSONSchema { Result.jsonSchema.orNamed("\(name.typeName)Result") }
 
-  /// The entry of a request to delegates.
+  /// The entry of the request in the OpenRPC document, under `x-requests`.
   static var openRPCOfRequest: JSON {
     [
       "name": .string(name), "summary": .string(summary), "description": .string(documentation),
@@ -17,17 +17,17 @@ extension RPCMethod {
 }
 
 extension RPCNotification {
-  /// The shape of the params.
+  /// The JSON schema of the params.
   static var paramsShape: JSONSchema { Params.jsonSchema.orNamed("\(name.typeName)Params") }
 
-  /// The entry of the notification.
+  /// The entry of the notification in the OpenRPC document, under `x-notifications`.
   static var openRPC: JSON {
     ["name": .string(name), "summary": .string(summary), "params": paramsShape.document]
   }
 }
 
 extension SDKMethod {
-  /// The entry of the method.
+  /// The entry of the method in the OpenRPC document, under `methods`.
   static var openRPC: JSON {
     let params = (Params.jsonSchema.members ?? []).map { member -> JSON in
       [
@@ -69,10 +69,10 @@ extension CommandUse {
 }
 
 extension DeclaredError {
-  /// The reference to the error's entry.
+  /// The JSON reference to the error's entry in the OpenRPC document.
   var reference: JSON { ["$ref": .string("#/components/errors/\(name)")] }
 
-  /// The entry of the error. Its data is a schema.
+  /// The entry of the error in the OpenRPC document, under `components/errors`. Its member `data` is a JSON schema.
   var document: JSON {
     [
       "code": JSON(code), "message": .string(message),
@@ -96,7 +96,7 @@ extension JSONSchema {
 }
 
 extension String {
-  /// A method's name as that of a type: `TokenGet` for `token.get`.
+  /// The method's name in the form of a type's name: `TokenGet` for `token.get`.
   fileprivate var typeName: String {
     split(separator: ".").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
   }

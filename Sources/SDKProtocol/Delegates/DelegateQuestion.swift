@@ -29,11 +29,11 @@ public struct DelegateQuestion: RPCValue, Hashable {
     public var method: String { "delegate.\(rawValue)" }
   }
 
-  /// The user that needs the credential.
+  /// The user for whom the credential is requested.
   public struct User: Sendable, Hashable, Codable {
     /// The vendor's id of the user.
     public var id: String?
-    /// The id of the user that the owner gave.
+    /// The owner's id of the user.
     public var externalId: String?
   }
 
@@ -55,13 +55,13 @@ public struct DelegateQuestion: RPCValue, Hashable {
   public var question: Name
   /// The instance that the question is about.
   public var instance: InstanceID
-  /// The instance's SDK.
+  /// The instance's kind.
   public var kind: KindName
   /// The service, for kinds that have several.
   public var service: String?
   /// The number of the attempt, starting at 1.
   public var attempt: Int
-  /// The user that needs the credential, if known.
+  /// The user for whom the credential is requested, if known.
   public var user: User?
   /// The failure that led to the question, if any.
   public var error: Failure?

@@ -1,16 +1,16 @@
 /// The errors that several methods share.
 extension DeclaredError {
-  /// The errors of callers with too little a role.
+  /// The error of callers without the required role.
   public static let accessDenied = DeclaredError("accessDenied", .access, [.accessDenied])
   /// The error for an instance that is missing or hidden.
   public static let instanceNotFound = DeclaredError("instanceNotFound", .missing, [.instanceNotFound])
-  /// The errors of calls that need the state.
+  /// The errors of calls that need the state while it, or the instance's part of it, can't be used.
   public static let store = DeclaredError("store", .store, [.storeUnavailable, .keyMissing, .instanceQuarantined])
 
-  /// The errors of requests to the vendor.
+  /// The errors of requests to a vendor that can't be reached or does not respond properly.
   public static let unreachable = DeclaredError(
     "unreachable", .unreachable, [.network, .timeout, .rateLimited, .serverError, .badResponse])
-  /// The error of a change that waits for a logout in progress, and for too long.
+  /// The error of a change that waited too long for a logout in progress.
   public static let logoutInProgress = DeclaredError("logoutInProgress", .unreachable, [.timeout])
   /// The errors of questions to delegates and the token provider.
   public static let provider = DeclaredError(
@@ -19,7 +19,7 @@ extension DeclaredError {
       .noProvider, .providerNotAllowed, .providerTimeout, .providerFailed, .providerOutputInvalid,
       .providerTokenForOtherUser, .providerDenied, .providerBackoff,
     ])
-  /// The vendors' refusals, for methods of all kinds.
+  /// The errors of requests that the vendor refused, for methods of all kinds.
   public static let vendor = DeclaredError(
     "vendor", .vendor,
     [
@@ -27,28 +27,28 @@ extension DeclaredError {
       .invalidSharedSecret, .invalidAccountKey, .invalidAccessToken, .invalidName, .invalidEmail, .tokenHasExpired,
       .forbidden, .notFound,
     ])
-  /// The states in which an instance has no credential to give.
+  /// The errors of an instance that has no credential to issue in its current state.
   public static let credentialState = DeclaredError(
     "credentialState", .state,
     [
       .notAuthenticated, .reauthNeeded, .locked, .noIdentity, .userNotAuthorized, .rotationInterrupted, .superseded,
       .wrongKind,
     ])
-  /// The local refusals of what a renewal would use.
+  /// The errors of credentials and settings that the daemon itself refuses during a renewal, without asking the vendor.
   public static let credential = DeclaredError(
     "credential", .local,
     [.expiredJWT, .tokenHasExpired, .invalidAuthParameters, .authenticationSettingsError])
-  /// The local refusals of an instance's settings.
+  /// The errors of instance settings that the daemon itself refuses, without asking the vendor.
   public static let settings = DeclaredError("settings", .local, [.invalidAuthParameters, .invalidChannelKey])
-  /// The refusal of a method of another kind.
+  /// The error of a method that the instance's kind does not have.
   public static let wrongKind = DeclaredError("wrongKind", .state, [.wrongKind])
-  /// The states in which an instance does not take a login, logout or change of its kind.
+  /// The errors of an instance that can't process a login, a logout or a method of its kind in its current state.
   public static let identityState = DeclaredError("identityState", .state, [.wrongKind, .superseded])
-  /// The same, for methods that need a user.
+  /// The errors of `identityState`, and that of a missing user, for methods that need a user.
   public static let userState = DeclaredError("userState", .state, [.wrongKind, .superseded, .userNotAuthorized])
-  /// The refusal of another user's storage.
+  /// The error of a storage call whose expected storage epoch is no longer current.
   public static let storageState = DeclaredError("storageState", .state, [.epochChanged])
-  /// The errors of an instance that stores too much.
+  /// The error of an instance that exceeds its storage limits.
   public static let storageFull = DeclaredError("storageFull", .limit, [.storageFull])
 
   /// The errors of methods that get a credential, renewing it if need be.

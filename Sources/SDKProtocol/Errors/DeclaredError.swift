@@ -1,6 +1,7 @@
-/// An error code that a method can answer with, and the reasons that may come with it.
+/// An error code that a method can respond with, and the reasons that may come with it.
 ///
-/// A method has at most one for each code, because OpenRPC wants the codes of a method's errors to be unique.
+/// A method has at most one declaration for each code, because OpenRPC requires the codes of a method's errors to be
+/// unique.
 public struct DeclaredError: Sendable, Hashable {
   /// The name in the OpenRPC document.
   public let name: String
@@ -11,7 +12,7 @@ public struct DeclaredError: Sendable, Hashable {
   /// The possible values of `data.reason`.
   public let reasons: [String]
 
-  /// Creates the declaration of a daemon's error.
+  /// Creates the declaration of an error with the code of `origin`.
   public init(_ name: String, _ origin: SDKError.Origin, _ reasons: [Reason]) {
     self.name = name
     code = origin.rawValue

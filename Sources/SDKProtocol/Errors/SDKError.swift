@@ -24,7 +24,7 @@ public struct SDKError: Error, Sendable, Hashable {
   public var message: String
   /// The instance that the error is about.
   public var instance: InstanceID?
-  /// The path of the member that the error is about.
+  /// The path of the member that the error is about, such as `settings.proxy`; `nil` for none.
   public var member: String?
   /// The seconds to wait before another attempt.
   public var retryAfter: Double?
@@ -34,9 +34,9 @@ public struct SDKError: Error, Sendable, Hashable {
   public var vendorCode: String?
   /// The vendor's error description.
   public var vendorDescription: String?
-  /// Possible causes, such as findings of the lint.
+  /// The possible causes, such as what local checks found in a JWT.
   public var hints: [String]
-  /// Whether the same call fails until a person acts, even if `reason` is a retryable one.
+  /// Whether the same call will fail until an operator acts, even if `reason` is retryable.
   public var isPermanent = false
 
   /// Creates an error. Texts that are too long are clipped, and at most 16 hints are kept.
@@ -128,7 +128,7 @@ public enum ExitStatus {
 }
 
 extension SDKError {
-  /// The shape of an error's `data`.
+  /// The JSON schema of an error's `data`.
   static let dataSchema = JSONSchema.named(
     "ErrorData",
     .object([

@@ -8,7 +8,7 @@ public struct Event: RPCValue, Hashable {
   public var time: Timestamp
   /// The instance that the event is about.
   public var instance: InstanceID
-  /// The instance's SDK.
+  /// The instance's kind.
   public var kind: KindName
   /// The service, for kinds that have several.
   public var service: String?

@@ -1,8 +1,8 @@
 public import JSONRPC
 
-/// The shapes of events: one for each type, since the data depends on the type.
+/// The JSON schemas of events: one for each type, since the data depends on the type.
 extension EventType {
-  /// The shape of an event of this type.
+  /// The JSON schema of an event of this type.
   var eventSchema: JSONSchema {
     .named(
       "\(typeName)Event",
@@ -18,7 +18,7 @@ extension EventType {
       ]))
   }
 
-  /// The shape of the data of events of this type.
+  /// The JSON schema of the member `data` of events of this type.
   private var dataSchema: JSONSchema {
     switch self {
     case .userLoggedIn:
@@ -89,7 +89,7 @@ extension EventType {
 
   private func data(_ members: [JSONMember]) -> JSONSchema { .named("\(typeName)Data", .object(members)) }
 
-  /// The type with a capital letter, for the names of shapes.
+  /// The type's name with a capital first letter, for the names of schemas.
   private var typeName: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }
 

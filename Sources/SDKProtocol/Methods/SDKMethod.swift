@@ -14,7 +14,7 @@ public protocol SDKMethod: RPCMethod {
   static var commands: [CommandUse] { get }
   /// The errors of the method itself, one for each code. `allErrors` adds those that follow from its declaration.
   static var errors: [DeclaredError] { get }
-  /// A call of the method with its result. A test makes it.
+  /// A call of the method with its result. A test makes this call.
   static var example: MethodExample { get }
 }
 
@@ -28,7 +28,8 @@ extension SDKMethod {
   /// Empty by default.
   public static var errors: [DeclaredError] { [] }
 
-  /// The errors that the method can answer with, by code. Errors of any request are not among them.
+  /// The errors that the method can respond with, sorted by code. The errors of `DeclaredError.ofEveryRequest` are not
+  /// included.
   public static var allErrors: [DeclaredError] {
     var all = errors
     func add(_ error: DeclaredError, _ applies: Bool) {
@@ -61,7 +62,7 @@ public struct CommandUse: Sendable, Hashable {
   public let input: Input
   /// The member of the params that holds the input.
   public let member: String?
-  /// Members of the params that the verb sets itself, such as a null that signs out.
+  /// The members of the params that the verb sets to fixed values, such as a null that signs out.
   public let fixed: JSONObject
 
   /// Creates a mapping for a verb.

@@ -19,6 +19,6 @@ public struct KindName: Sendable, Hashable, Codable, CustomStringConvertible {
 }
 
 extension KindName: JSONSchemaRepresentable {
-  /// Any name: the types don't know the kinds. The document lists them.
+  /// The JSON schema of a kind's name, which accepts any text. The OpenRPC document lists the kinds.
   public static let jsonSchema = JSONSchema.named("KindName", .string(called: "kind, one of daemon.info's kinds"))
 }

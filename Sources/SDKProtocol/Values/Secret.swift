@@ -11,7 +11,7 @@ public struct Secret: Sendable, Hashable {
   /// Creates a secret from its text.
   public init(_ text: String) { self.text = text }
 
-  /// The text itself.
+  /// Returns the text itself.
   public func reveal() -> String { text }
 
   /// Whether the text is empty.

@@ -13,7 +13,7 @@ protocol SandboxBackend: Sendable {
   /// The members that the backend accepts in `POST /_options`. Default: none.
   static var optionNames: [String] { get }
 
-  /// A backend with the demo accounts and without any user.
+  /// Creates a backend with the demo accounts and without any user.
   init()
 
   /// Handles a request as the vendor would and returns the response.
@@ -56,7 +56,8 @@ protocol SandboxBackend: Sendable {
   /// Default: `errorBody(for:)` as JSON.
   func errorResponse(for status: Int, path: [String]) -> SandboxResponse
 
-  /// Adds or replaces a signing key: `POST /_keys`. Without a secret, removes it or restores the demo secret.
+  /// Adds or replaces a signing key: `POST /_keys`. With `nil`, removes the key or restores the demo secret, depending
+  /// on the backend. Throws in a backend with fixed keys.
   mutating func setKey(_ kid: String, to secret: String?) throws(ControlMistake)
 
   /// Makes the backend refuse all tokens that the user has so far: `POST /_revoke`.

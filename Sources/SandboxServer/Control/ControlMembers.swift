@@ -2,7 +2,7 @@
 struct ControlMembers {
   let members: [String: JSONTree]
 
-  /// The members of an object. Throws if it has members other than `known`.
+  /// Reads the members of an object. Throws if `tree` is no object or has members other than `known`.
   init(_ tree: JSONTree?, known: [String]) throws(ControlMistake) {
     guard let members = tree?.members else {
       throw ControlMistake(nil, "the body must be a JSON object with the members \(known.joined(separator: ", "))")
@@ -21,7 +21,7 @@ struct ControlMembers {
     members[name].flatMap { $0 == .null ? nil : $0 }
   }
 
-  /// Returns a non-empty string; `nil` if the member is absent or null.
+  /// Returns a non-empty string; `nil` if the member is absent or null. Throws if it is anything else.
   func text(_ name: String) throws(ControlMistake) -> String? {
     guard let value = value(name) else { return nil }
     guard let text = value.text, !text.isEmpty else { throw ControlMistake(name, "must be a string and not empty") }
@@ -34,19 +34,20 @@ struct ControlMembers {
     return text
   }
 
-  /// Returns a Boolean; false if the member is absent or null.
+  /// Returns a Boolean; false if the member is absent or null. Throws if it is anything else.
   func flag(_ name: String) throws(ControlMistake) -> Bool {
     guard let value = value(name) else { return false }
     guard case .bool(let flag) = value else { throw ControlMistake(name, "must be true or false") }
     return flag
   }
 
-  /// Returns a Boolean; `nil` if the member is absent or null.
+  /// Returns a Boolean; `nil` if the member is absent or null. Throws if it is anything else.
   func optionalFlag(_ name: String) throws(ControlMistake) -> Bool? {
     value(name) == nil ? nil : try flag(name)
   }
 
-  /// Returns the case of `Choice` with this raw value; `nil` if the member is absent or null.
+  /// Returns the case of `Choice` with this raw value; `nil` if the member is absent or null. Throws if there is no
+  /// such case.
   func choice<Choice: RawRepresentable & CaseIterable>(
     _ name: String, as type: Choice.Type
   ) throws(ControlMistake) -> Choice? where Choice.RawValue == String {
@@ -57,7 +58,7 @@ struct ControlMembers {
     return choice
   }
 
-  /// Returns the strings of an array; `nil` if the member is absent or null.
+  /// Returns the strings of an array; `nil` if the member is absent or null. Throws if it is anything else.
   func texts(_ name: String) throws(ControlMistake) -> [String]? {
     guard let value = value(name) else { return nil }
     guard case .array(let elements) = value else { throw ControlMistake(name, "must be an array of strings") }
@@ -66,7 +67,7 @@ struct ControlMembers {
     return texts
   }
 
-  /// Returns a number within `range`; `nil` if the member is absent or null.
+  /// Returns a number; `nil` if the member is absent or null. Throws if it is no number within `range`.
   func number(_ name: String, in range: ClosedRange<Double>) throws(ControlMistake) -> Double? {
     guard let value = value(name) else { return nil }
     guard let number = value.double, range.contains(number) else {
@@ -75,7 +76,7 @@ struct ControlMembers {
     return number
   }
 
-  /// Returns a whole number within `range`; `nil` if the member is absent or null.
+  /// Returns a whole number; `nil` if the member is absent or null. Throws if it is no whole number within `range`.
   func integer(_ name: String, in range: ClosedRange<Int>) throws(ControlMistake) -> Int? {
     guard let value = value(name) else { return nil }
     guard let integer = value.double.flatMap({ Int(exactly: $0) }), range.contains(integer) else {

@@ -2,36 +2,36 @@
 public enum DemoAccounts {
   /// The id of the Messaging app, `{A}` in `/v2/apps/{A}/…`.
   public static let appID = "5f0000000000000000000001"
-  /// The integration of that app, in the settings URL and in `/v2/integrations/{id}/config`.
+  /// The id of the Messaging app's integration, in the settings URL and in `/v2/integrations/{id}/config`.
   public static let integrationID = "5f0000000000000000000002"
-  /// The id of the key that `mint` signs with by default.
+  /// The id of the Messaging signing key that `sdk-sandbox mint` uses by default.
   public static let kid = "app_demo"
-  /// The secret of that key.
+  /// The secret of the Messaging signing key `kid`.
   public static let secret = "sandbox-demo-secret-0001-protects-nothing"
-  /// The signing secrets by key id.
+  /// The signing secrets of the Messaging app, by key id.
   public static let keys = [
     kid: secret,
     "app_second": "sandbox-demo-secret-0002-protects-nothing",
   ]
-  /// Example external ids. Any other id works too: a user is created at the first login.
+  /// Example external ids of Messaging users. Any other id works too: a user is created at the first login.
   public static let externalIDs = ["alice", "bob", "carol"]
 }
 
 /// The Chat accounts of every namespace.
 extension DemoAccounts {
-  /// The key of the account whose visitors can authenticate.
+  /// The key of the Zendesk Chat account that has a shared secret, so that its visitors can authenticate.
   public static let chatAccountKey = "sandboxChatAccountKey000000000001"
-  /// The shared secret of that account.
+  /// The shared secret of the account `chatAccountKey`.
   public static let chatSecret = "sandbox-demo-secret-0005-protects-nothing"
-  /// The key of an account without a shared secret.
+  /// The key of a Zendesk Chat account without a shared secret.
   public static let chatAccountKeyWithoutSecret = "sandboxChatAccountKey000000000002"
 }
 
 /// The Chat Center installation of every namespace.
 extension DemoAccounts {
-  /// The only `providerUid` that the backend accepts.
+  /// The only `providerUid` that the edna backend accepts.
   public static let providerUID = "demo_provider"
-  /// The public key for encrypting client ids. `GET /_keys` shows it too.
+  /// The RSA public key, in PEM, for encrypting edna client ids. `GET /_keys` shows it too.
   public static let identifierPublicKey = """
     -----BEGIN PUBLIC KEY-----
     MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAlnsY3wH0965A90T0rtVz
@@ -43,7 +43,8 @@ extension DemoAccounts {
     owIDAQAB
     -----END PUBLIC KEY-----
     """
-  /// The private half of that key, PKCS #8 in base64. Like every secret here it is public and protects nothing.
+  /// The private half of `identifierPublicKey`, PKCS #8 in base64. Like every secret here it is public and protects
+  /// nothing.
   static let identifierPrivateKey = """
     MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCWexjfAfT3rkD3RPSu1XM9xmPmWZk/TTb5ypMJT2k4X84/ASL8\
     NfKfygWfzQJgALJhu/ZD2JT+MuRhJwonFU1rEJ/4efeukUvfpxlGDIXcx7dQ0XkWnEQ7mSw87n+VBP0zVklU1MHXIVya9qViZJCl\
@@ -73,23 +74,23 @@ extension DemoAccounts {
   public static let salesforceRotatingClientID = "3MVG9sandbox.rotating"
   /// The client id of a connected app with a secret, whose refresh tokens do not rotate.
   public static let salesforceConfidentialClientID = "3MVG9sandbox.confidential"
-  /// The secret of that app.
+  /// The secret of the app `salesforceConfidentialClientID`.
   public static let salesforceClientSecret = "sandbox-demo-secret-0004-protects-nothing"
-  /// The id of the organisation in `id` URLs.
+  /// The id of the Salesforce organisation, in `id` URLs.
   public static let salesforceOrganizationID = "00Dsandbox00000001"
 }
 
 /// The Support account of every namespace.
 extension DemoAccounts {
-  /// The id of the app whose settings contain `authentication: "jwt"`.
+  /// The id of the Support app whose settings contain `authentication: "jwt"`.
   public static let supportAppID = "e5dd7520b178e21212f5cc2751a28f4b5a7dc76698dc79bd"
-  /// The OAuth client id of that app, for `Client-Identifier`.
+  /// The OAuth client id of the app `supportAppID`, for `Client-Identifier`.
   public static let supportClientID = "mobile_sdk_client_sandbox_jwt"
-  /// The id of the app whose settings contain `authentication: "anonymous"`.
+  /// The id of the Support app whose settings contain `authentication: "anonymous"`.
   public static let supportAnonymousAppID = "e5dd7520b178e21212f5cc2751a28f4b5a7dc76698dc79be"
-  /// The OAuth client id of that app.
+  /// The OAuth client id of the app `supportAnonymousAppID`.
   public static let supportAnonymousClientID = "mobile_sdk_client_sandbox_anonymous"
-  /// The secret with which the customer's server signs and the vendor verifies.
+  /// The secret with which the customer's server signs JWTs for Support, and with which the vendor verifies them.
   public static let supportSecret = "sandbox-demo-secret-0003-protects-nothing"
   /// The unique id of an agent. The exchange is refused for it, and for the e-mail of this name at `mailDomain`.
   public static let supportAgent = "agent"

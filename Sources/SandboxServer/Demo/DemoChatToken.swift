@@ -15,7 +15,8 @@ public struct DemoChatToken: Sendable {
   /// The lifetime after `issuedAt`, in seconds; `nil` leaves `exp` out. The vendor allows 420.
   public var lifetime: TimeInterval? = 300
 
-  /// A token of `externalID`, with a name and an e-mail derived from it. Signed with the demo secret by default.
+  /// Creates a token of `externalID`, with a name and an e-mail derived from it. It is signed with the demo secret by
+  /// default.
   public init(externalID: String, secret: String = DemoAccounts.chatSecret, issuedAt: Date = .now) {
     self.externalID = externalID
     self.secret = secret

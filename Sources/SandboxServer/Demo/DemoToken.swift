@@ -19,7 +19,7 @@ public struct DemoToken: Sendable {
   /// The lifetime after `issuedAt`, in seconds; `nil` leaves `exp` out.
   public var lifetime: TimeInterval? = 300
 
-  /// A token of `externalID`, signed with a demo key by default.
+  /// Creates a token of `externalID`, signed with a demo key by default.
   public init(
     externalID: String, kid: String = DemoAccounts.kid, secret: String = DemoAccounts.secret, issuedAt: Date = .now
   ) {

@@ -54,7 +54,7 @@ struct EdnaCredentials: Equatable, Sendable {
 
   /// The way in which the token was sent; `nil` without a token.
   var method: Method?
-  /// The token as sent: the SDK adds no `Bearer`.
+  /// The value of the header or cookie `Authorization`, unchanged: the SDK adds no `Bearer`. `nil` without one.
   var token: String?
   var scheme: String?
 

@@ -40,7 +40,7 @@ struct EdnaTokens: Sendable {
     if let end = entry.expiresAt, end <= now { throw .unauthorized("expired", "the token has expired") }
   }
 
-  /// `[{token, clientId, expiresAt, revoked}]`, sorted by token.
+  /// The tokens as JSON: `[{token, clientId, expiresAt, revoked}]`, sorted by token.
   var tree: JSONTree {
     .array(
       entries.sorted { $0.key < $1.key }.map { token, entry in

@@ -34,7 +34,7 @@ extension JSONTree: Codable {
 }
 
 extension JSONTree {
-  /// The value of a JSON text; `nil` if the text is not valid JSON or is nested more than 64 levels deep.
+  /// Parses a JSON text; `nil` if the text is not valid JSON or is nested more than 64 levels deep.
   init?(parsing text: Data) {
     // The decoder tries every kind of value at each level, so its time grows with the depth. No SDK sends such depths.
     guard Self.depth(of: text) <= 64, let tree = try? JSONDecoder().decode(JSONTree.self, from: text) else {

@@ -12,10 +12,10 @@ struct BayeuxClient: Sendable {
 
   /// The time for which a `/meta/connect` is held, in milliseconds.
   static let timeout = 25_000
-  /// The number of channels that a client may subscribe to.
+  /// The maximum number of channels that a client may subscribe to.
   static let channels = 100
 
-  /// The number of remembered clients without a socket, and of messages stored for each.
+  /// The maximum number of remembered clients without a socket, and of messages stored for each.
   static let lost = (clients: 100, messages: 50)
 
   static let retry: JSONTree = ["reconnect": "retry", "interval": 0, "timeout": .number(Double(timeout))]

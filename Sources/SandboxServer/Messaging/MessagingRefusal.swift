@@ -6,7 +6,7 @@ struct MessagingRefusal: Error, Equatable {
   /// The reason, which only the log shows.
   let note: String
 
-  /// Every authentication failure looks the same on the wire.
+  /// Returns a refusal with status 401. Its response is the same for every reason; only the log shows `note`.
   static func invalidAuth(_ note: String) -> MessagingRefusal {
     MessagingRefusal(status: 401, code: "invalid_auth", description: "Invalid JWT", note: note)
   }

@@ -25,7 +25,7 @@ struct MessagingUser: Sendable {
     return .object(members)
   }
 
-  /// The user's `conversations` in responses.
+  /// The user's conversations, as the member `conversations` of responses.
   var conversationTrees: JSONTree {
     .array(conversations.map { ["_id": .string($0), "type": "personal", "isDefault": true, "messages": []] })
   }

@@ -5,7 +5,7 @@ struct SalesforceBackend: SandboxBackend {
   static let prefix = "sf"
   static let controls = ["_grant"]
   static let optionNames = SalesforceOptions.names
-  /// The number of grants that a user has for an app at a time. One more ends the oldest.
+  /// The maximum number of grants of a user for an app. A further grant ends the oldest.
   static let grantsPerUser = 5
 
   var settings = SalesforceOptions()
@@ -48,7 +48,7 @@ struct SalesforceBackend: SandboxBackend {
     "005\(HS256.digest(of: user).filter { $0.isLetter || $0.isNumber }.prefix(15))"
   }
 
-  /// Returns the `id` of the token response.
+  /// Returns the URL that identifies a user, the member `id` of a token response.
   static func identityURL(of user: String, baseURL: String) -> String {
     "\(baseURL)/id/\(DemoAccounts.salesforceOrganizationID)/\(userID(of: user))"
   }

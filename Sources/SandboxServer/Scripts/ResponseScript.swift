@@ -6,7 +6,7 @@ struct ResponseScript: Sendable {
   /// The number of requests that the script still applies to; `nil` for no limit.
   var remaining: Int?
   let status: Int
-  /// The body; `nil` if none was given, in which case an error status gets the SDK's own error.
+  /// The body; `nil` if none was given. An error status without a body gets the vendor's own error response.
   let body: Data?
   let headers: [String: [String]]
   let contentType: String?
@@ -98,7 +98,8 @@ struct ResponseScript: Sendable {
 }
 
 extension ResponseScript {
-  /// Returns the scripted response. `standard` returns the SDK's own response for an error status.
+  /// Returns the scripted response. `standard` returns the vendor's error response for a status, which is used without
+  /// a scripted body.
   func response(standard: (Int) -> SandboxResponse) -> SandboxResponse {
     var response =
       if let body { SandboxResponse(status, headers: Self.headers(of: body), body: body) } else if status >= 400 {

@@ -5,7 +5,7 @@ struct SupportRefusal: Error, Equatable {
   /// The reason, which only the log shows.
   let note: String
 
-  /// Every authentication failure looks the same on the wire.
+  /// Returns a refusal with status 401. Its response is the same for every reason; only the log shows `note`.
   static func unauthenticated(_ note: String) -> SupportRefusal {
     SupportRefusal(status: 401, text: "Couldn't authenticate you", note: note)
   }

@@ -32,7 +32,7 @@ struct SignedToken: Sendable {
   /// The signed text: the first two parts with their dot.
   let input: String
 
-  /// The parts of a token; `nil` unless the text is three parts of base64url, the first two of them JSON objects.
+  /// Parses a token; `nil` unless the text is three parts of base64url, the first two of them JSON objects.
   init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3,

@@ -1,7 +1,7 @@
 import FlyingFox
 import Foundation
 
-/// Converts the sandbox's reply into the HTTP library's response.
+/// A converter of the sandbox's replies to the HTTP library's responses.
 enum ReplyWriter {
   static func write(_ reply: SandboxReply, to method: HTTPMethod) -> HTTPResponse {
     switch reply {

@@ -26,7 +26,7 @@ struct SandboxHandler: HTTPHandler {
   }
 }
 
-/// Converts the HTTP library's request, with its body, into the sandbox's.
+/// A converter of the HTTP library's requests, with their bodies, to the sandbox's.
 enum RequestReader {
   /// Returns the request; `nil` if its body is larger than `SandboxLimits.body`.
   ///

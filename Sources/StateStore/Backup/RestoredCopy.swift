@@ -20,7 +20,8 @@ public struct WithheldIdentity: Sendable {
 /// It returns the identity to use instead, or `nil` to keep the present one.
 public typealias Withholding = @Sendable (_ definition: JSON, _ identity: JSON) -> WithheldIdentity?
 
-/// The conversion of a restored backup into a state of its own, made once, in the transaction that opens it.
+/// The conversion of a restored backup into a new state. It is made once, in the transaction that first opens the
+/// backup as the state.
 enum RestoredCopy {
   /// Gives every instance a new data key, a higher epoch, and a storage epoch that no client has seen. An instance that
   /// does not open stays as it is and is quarantined later.

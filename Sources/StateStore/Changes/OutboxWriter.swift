@@ -7,13 +7,15 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// The writing of an instance's outbox entries, each with its key. It does not need the instance's own key.
+/// A writer of an instance's outbox, which holds the pending cleanup deliveries. Each entry is sealed under a data key
+/// of its own, so the instance's data key is not needed.
 struct OutboxWriter {
   let db: Database
   let vault: Vault
   let uuid: InstanceUUID
 
-  /// Writes an entry. An existing entry keeps its key.
+  /// Writes an entry, or replaces the one with the same ID. A new entry gets a new data key; a replaced one keeps its
+  /// data key.
   func put(_ entry: StoredOutboxEntry, of id: InstanceID) throws {
     let tag = vault.outboxTag(of: entry.id, in: uuid)
     let (key, former) = try present(tag) ?? added(tag, of: id)
@@ -36,17 +38,17 @@ struct OutboxWriter {
     try KeyTable.write(key, anchor: try anchor.sealed(under: key, of: uuid), db)
   }
 
-  /// Deletes an entry and its key, if the entry exists.
+  /// Deletes the entry with this ID and its data key. Does nothing if there is no such entry.
   func delete(_ entry: String) throws { try delete(tag: vault.outboxTag(of: entry, in: uuid)) }
 
-  /// Deletes the entry with a tag and its key, if the entry exists.
+  /// Deletes the entry with this lookup tag and its data key. Does nothing if there is no such entry.
   func delete(tag: Data) throws {
     let select = try db.cachedStatement(sql: "SELECT slot FROM outbox WHERE instance = ? AND tag = ?")
     if let slot = try Row.fetchOne(select, arguments: [uuid.description, tag])?.integer(0) { try remove(slot) }
   }
 
-  /// Returns the key of an existing entry. Deletes an entry whose key does not open, since that key can't be used
-  /// again.
+  /// Returns the data key and the anchor of the entry with this lookup tag; `nil` if there is no such entry. Deletes an
+  /// entry whose data key can't be unwrapped, and returns `nil`.
   private func present(_ tag: Data) throws -> (DataKey, Anchor)? {
     let select = try db.cachedStatement(sql: OutboxRow.selection + " WHERE o.instance = ? AND o.tag = ?")
     guard let found = try Row.fetchOne(select, arguments: [uuid.description, tag]) else { return nil }
@@ -55,7 +57,8 @@ struct OutboxWriter {
     return nil
   }
 
-  /// Creates the key of a new entry. Throws `outboxFull` if the instance has the maximum number of readable entries.
+  /// Creates the data key and the anchor of a new entry. Throws `outboxFull` if the instance has the maximum number of
+  /// readable entries.
   private func added(_ tag: Data, of id: InstanceID) throws -> (DataKey, Anchor) {
     if try count() >= StoredOutboxEntry.maximumCount { try removeUnreadable() }
     guard try count() < StoredOutboxEntry.maximumCount else { throw SDKError.outboxFull(id) }
@@ -68,7 +71,7 @@ struct OutboxWriter {
     return Int(try Row.fetchOne(select, arguments: [uuid.description])?.integer(0) ?? 0)
   }
 
-  /// Deletes the entries that do not open, since they are useless.
+  /// Deletes the entries that can't be decrypted.
   private func removeUnreadable() throws {
     let select = try db.cachedStatement(sql: OutboxRow.selection + " WHERE o.instance = ?")
     for row in try Row.fetchAll(select, arguments: [uuid.description]) {
@@ -77,7 +80,7 @@ struct OutboxWriter {
     }
   }
 
-  /// Deletes all entries of the instance and their keys.
+  /// Deletes all entries of the instance and their data keys.
   func deleteAll() throws {
     let select = try db.cachedStatement(sql: "SELECT slot FROM outbox WHERE instance = ?")
     for row in try Row.fetchAll(select, arguments: [uuid.description]) {

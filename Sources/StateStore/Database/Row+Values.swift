@@ -35,6 +35,6 @@ extension Row {
 }
 
 extension UInt64 {
-  /// The same 64 bits in the type that SQLite stores.
+  /// The same 64 bits as `Int64`, the integer type of SQLite.
   var stored: Int64 { Int64(bitPattern: self) }
 }

@@ -3,13 +3,13 @@ import Synchronization
 
 /// The configuration of connections to the database.
 public enum StoreConnection {
-  /// The connections of a process that keeps all of them; `nil` in one that does not.
+  /// The connections opened since `keepAll` was called, which keeps them open; `nil` if it was not called.
   private static let kept = Mutex<[DatabaseQueue]?>(nil)
 
   /// Lets all connections from now on live as long as the process.
   ///
-  /// The end of a `DatabaseQueue` starts a thread of libdispatch, which traps when it can't find its threads in `/proc`. A
-  /// short process that can't read `/proc` calls this first.
+  /// The end of a `DatabaseQueue` starts a thread of libdispatch, which traps when it can't find its threads in
+  /// `/proc`. A short process that can't read `/proc` calls this first.
   public static func keepAll() { kept.withLock { $0 = $0 ?? [] } }
 
   /// Returns a connection, which is kept if all are.

@@ -49,6 +49,6 @@ enum StoreFailure {
 
 /// The failure to open a sealed value: it was damaged, moved, rolled back, or sealed under another key.
 struct SealError: Error, Hashable {
-  /// The name of the value that does not open.
+  /// The name of the value that could not be decrypted.
   let what: String
 }

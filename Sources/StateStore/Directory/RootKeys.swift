@@ -45,7 +45,7 @@ public struct RootKey: Sendable {
   init(_ key: SymmetricKey) { self.key = key }
 }
 
-/// The source of the root key.
+/// The source from which the root key is read when a state is opened.
 public enum RootKeySource: Sendable {
   /// `root.key` in the state directory, created with a new state.
   case file
@@ -55,7 +55,7 @@ public enum RootKeySource: Sendable {
   case credential(RootKey?, next: RootKey? = nil)
 }
 
-/// The root key that wraps a state's master key.
+/// The origin of the root key that wraps a state's master key.
 public enum RootKeyOrigin: String, Sendable, Hashable {
   /// `root.key` in the state directory.
   case file

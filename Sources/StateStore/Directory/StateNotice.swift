@@ -8,17 +8,18 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// A notice that a state is not as sdkd left it. Its file beside the database stays until an operator deletes it.
+/// A notice that the state differs from what the daemon last wrote, for example because the database was rolled back or
+/// rows are missing. Its file beside the database stays until an operator deletes it.
 public struct StateNotice: Sendable, Hashable {
   private static let prefix = "state.db.notice-"
   private static let limit = 4096
 
-  /// The name of the file.
+  /// The name of the notice's file.
   public var file: String
-  /// The finding and the advice for the operator.
+  /// The text: what was found, and what the operator should do.
   public var text: String
 
-  /// Writes the findings into a notice file.
+  /// Writes the findings into a notice file and returns the notice.
   static func leave(
     _ findings: [String], in directory: StateDirectory, at time: Timestamp
   ) throws(StoreOpenError) -> StateNotice {

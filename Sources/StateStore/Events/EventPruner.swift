@@ -127,7 +127,7 @@ struct EventPruner {
     _ = try drop("SELECT position, instance FROM event WHERE instance = ?", [uuid], at: time, db)
   }
 
-  /// Removes a batch of events older than `oldest`, in seconds since 1970. Returns whether more may follow.
+  /// Removes a batch of events from before `oldest`, in seconds since 1970. Returns whether more such events may exist.
   private mutating func dropAged(before oldest: Double, at time: Timestamp, _ db: Database) throws -> Bool {
     let count = try drop(
       "SELECT position, instance FROM event WHERE time < ? ORDER BY time, position LIMIT ?", [oldest, Self.eventLimit],
@@ -135,8 +135,8 @@ struct EventPruner {
     return count == Self.eventLimit
   }
 
-  /// Removes the selected events, and notes the loss of each instance. Deleted instances of which no event is left share
-  /// one note, because their access rules are not kept any longer.
+  /// Removes the selected events, and notes the loss of each instance. Deleted instances of which no event is left
+  /// share one note, because their access rules are not kept any longer.
   private mutating func drop(
     _ selection: String, _ arguments: StatementArguments, at time: Timestamp, _ db: Database
   ) throws -> Int {
@@ -192,7 +192,7 @@ public struct EventRetention: Sendable, Hashable {
   /// The maximum number of events that are kept for one instance.
   public var maxCountPerInstance: Int
 
-  /// Creates limits. The defaults are seven days and a thousand events.
+  /// Creates limits. `maxAge` is in seconds. The defaults are seven days and a thousand events.
   public init(maxAge: Double = 7 * 86_400, maxCountPerInstance: Int = 1000) {
     self.maxAge = maxAge
     self.maxCountPerInstance = max(0, maxCountPerInstance)

@@ -9,7 +9,7 @@ import SDKProtocol
 /// follows each time. A database older than this file was replaced by an old copy, or the disk has lost changes. An old
 /// copy of the whole directory is consistent and is not detected.
 struct GenerationRecord: Sendable {
-  /// The ID and the generation of a state at one time.
+  /// The ID and the generation of a state at the time of the record.
   struct Entry: Equatable, Sendable {
     var stateID: String
     var generation: UInt64

@@ -53,20 +53,20 @@ struct StateOpening {
   }
 }
 
-/// The facts about a state and its opening.
+/// The facts about a state and how it was opened.
 public struct StoreMeta: Sendable, Hashable {
   /// The random ID of the state, created with it. A restored backup or a rolled-back database gets a new ID, which
   /// invalidates earlier cursors.
   public var stateID: String
   /// The number of openings of this state after the first one, durable before `open` returns.
   public var restartCount: Int
-  /// The root key that wraps the state's master key.
+  /// The origin of the root key that wraps the state's master key.
   public var rootKey: RootKeyOrigin
   /// The repair made by this opening; `nil` if the database was not damaged.
   public var repair: StateRepair?
-  /// The time of the backup that became the state with this opening; `nil` if none did.
+  /// The time of the backup from which this opening restored the state; `nil` if none was restored.
   public var copiedAt: Timestamp?
-  /// The notice left by this opening if the state is not as sdkd last wrote it; otherwise `nil`.
+  /// The notice that this opening wrote because the state differs from what the daemon last wrote; `nil` without one.
   public var notice: StateNotice?
 
   /// Creates the facts about a state.

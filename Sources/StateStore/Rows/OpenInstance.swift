@@ -6,7 +6,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// The opened rows of an instance, on which a change works.
+/// The decrypted rows of an instance, which a change modifies and writes back.
 struct OpenInstance {
   let uuid: InstanceUUID
   let id: String

@@ -1,7 +1,7 @@
 import Crypto
 import SDKProtocol
 
-/// A coder that converts places in the event order into opaque cursors and back.
+/// A coder that converts positions in the event order into opaque cursors and back.
 ///
 /// Without the key, a cursor can't be created or changed, and the number of events between two cursors stays hidden.
 /// The tag of a cursor is a synthetic IV from HMAC-SHA256, which also masks the position.

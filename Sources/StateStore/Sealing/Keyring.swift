@@ -17,7 +17,7 @@ struct Keyring {
 
   /// The key for cursors. It stays the same, because clients keep cursors.
   let cursors: SymmetricKey
-  /// The key for the tags of outbox entries.
+  /// The key with which the lookup tags of outbox entries are computed.
   let outboxNames: SymmetricKey
   /// The keys for events, in ascending order of position. Each rotation of the master key begins another one.
   let events: [EventKey]
@@ -29,7 +29,7 @@ struct Keyring {
     events = [EventKey(first: 0, key: SymmetricKey(size: .bits256))]
   }
 
-  /// Derives the keys from the master key, as before schema 3.
+  /// Derives the keys from the master key, as databases before schema version 3 did.
   init(before3 master: SymmetricKey) {
     cursors = DerivedKey.derive(from: master, purpose: "cursors")
     outboxNames = DerivedKey.derive(from: master, purpose: "outbox names")
@@ -49,7 +49,7 @@ enum KeyOwner {
   case instance(InstanceUUID, storageEpoch: UInt64)
   /// An entry of an instance's outbox.
   case outboxEntry(InstanceUUID, tag: Data)
-  /// The state itself, from the event position `first` on.
+  /// The state itself. `purpose` names the key; a key for events seals those from the position `first` on.
   case state(purpose: String, first: UInt64)
 
   func context(slot: Int64) -> AdditionalData {

@@ -28,7 +28,8 @@ final class Vault: Sendable {
   }
 
   private let keys: Mutex<Keys>
-  /// The key for the tags of outbox entries, which outlive the data keys of their instances.
+  /// The key with which `outboxTag` computes the lookup tags of outbox entries. It is not an instance's data key,
+  /// because the entries outlive that.
   let outboxNames: LockedKey
   let cursors: CursorCoder
   /// The key that wraps the master key.
@@ -87,10 +88,10 @@ final class Vault: Sendable {
 
   // MARK: Replacing the master key
 
-  /// The key that wraps data keys now.
+  /// The current key that wraps data keys.
   var wrapping: WrappingKey { keys.withLock { $0.wrapping } }
 
-  /// Lets `unwrap` also try this key from now on; `nil` ends that.
+  /// Sets the second key that `unwrap` tries; `nil` for none.
   func expect(_ other: WrappingKey?) { keys.withLock { $0.other = other } }
 
   /// Completes the replacement of the master key: wraps under `next`, still opens what the former key wrapped, and

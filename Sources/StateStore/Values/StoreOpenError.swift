@@ -21,16 +21,17 @@ public enum StoreOpenError: Error, Sendable, Hashable {
   /// The directory or a file in it can't be read or written.
   case unwritable(String)
 
-  /// The error of a system call on a file, by default the last one of this thread.
+  /// Returns the error for a failed system call on a file. The default error number is `errno`.
   static func unwritable(path: String, _ errorNumber: CInt = errno) -> StoreOpenError {
     .unwritable("\(path): \(SystemCallError.text(of: errorNumber))")
   }
 
-  /// The same as a permanent error of the protocol, for calls while the state is not open. An operator has to resolve
-  /// the cause.
+  /// The corresponding permanent error of the protocol, for calls while the state is not open. An operator has to
+  /// resolve the cause.
   public var sdkError: SDKError { text(unwritable: "put that right and restart").permanent }
 
-  /// The same as a temporary error, for a directory that the daemon tries again until it can be used.
+  /// The corresponding temporary error of the protocol, for a directory that the daemon tries again until it can be
+  /// used.
   public var healing: SDKError { text(unwritable: "make it writable; sdkd then goes on by itself") }
 
   private func text(unwritable advice: String) -> SDKError {

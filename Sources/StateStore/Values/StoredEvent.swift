@@ -1,7 +1,8 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// An event as stored. `position` is its place in the daemon's single event order; it starts at 1 and is never reused.
+/// An event as the store keeps it. `position` is its number in the single order of all events; it starts at 1 and is
+/// never reused.
 public struct StoredEvent: Sendable, Hashable {
   public var position: UInt64
   public var uuid: InstanceUUID

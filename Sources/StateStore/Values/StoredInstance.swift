@@ -1,7 +1,7 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// An instance as stored.
+/// An instance as the store keeps it, with its identity, push registrations and outbox.
 public struct StoredInstance: Sendable, Hashable {
   public var uuid: InstanceUUID
   public var id: InstanceID

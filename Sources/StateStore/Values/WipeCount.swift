@@ -13,7 +13,7 @@ struct WipeCount {
       storage: storage, tokens: StoredIdentity.tokenCount(in: former), pushes: pushes, storageEpoch: storageEpoch)
   }
 
-  /// Subtracts the tokens that the same change writes again.
+  /// Subtracts the tokens that the new identity of the same change contains again.
   mutating func identified(as identity: JSON?) {
     wiped.tokens = StoredIdentity.tokenCount(in: former, notKeptIn: identity)
   }

@@ -1,7 +1,7 @@
 import SDKProtocol
 import Synchronization
 
-/// The present health of the store.
+/// The current health of the store.
 final class StoreStatus: Sendable {
   private let value = Mutex(StoreHealth.ok)
 
@@ -25,7 +25,7 @@ struct RecoveryPause {
   private var failure: SDKError?
   private var end = ContinuousClock.now
 
-  /// The length of the present pause; `nil` if the last write succeeded.
+  /// The length of the current pause; `nil` if the last write succeeded.
   private(set) var current: Duration?
 
   init(first: Duration, longest: Duration) {
@@ -33,7 +33,8 @@ struct RecoveryPause {
     self.longest = longest
   }
 
-  /// The error for changes during the pause; `nil` outside of it.
+  /// The error with which changes are refused while the pause lasts: that of the disk failure. `nil` when no pause is
+  /// in progress.
   var refusal: SDKError? {
     guard current != nil, ContinuousClock.now < end else { return nil }
     return failure

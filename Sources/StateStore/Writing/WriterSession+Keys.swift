@@ -3,7 +3,7 @@ import GRDB
 import JSONRPC
 import SDKProtocol
 
-/// Backups and keys: the writer's work between two transactions.
+/// The writer's work on backups and keys, which runs between two transactions.
 extension WriterSession {
   /// Makes a backup of the state.
   func backUp(_ name: String?, keep: Int) -> Result<StateBackup, any Error> {
@@ -81,7 +81,7 @@ extension WriterSession {
     return (count, try StateKeyTable.load(db, next)?.events ?? [])
   }
 
-  /// Destroys in the backups the keys that were destroyed in the state.
+  /// Destroys the keys in the backups that were already destroyed in the state.
   func settleRemovals() throws {
     guard areRemovalsOpen else { return }
     let removals = try database.use { db in try RemovalTable.all(db) }

@@ -14,7 +14,7 @@ public struct LibsystemdJournal: JournalDestination {
   /// The socket that libsystemd writes to.
   public static let socketPath = "/run/systemd/journal/socket"
 
-  /// A destination that opens nothing before its first entry.
+  /// Creates a destination that opens nothing before its first entry.
   public init() {}
 
   /// Sends one entry. libsystemd reports no error if journald is missing: see ``LogOutput/detect()``.
@@ -50,7 +50,7 @@ public final class DatagramJournal: JournalDestination {
   private let address: UnixAddress
   private let socket: Int32
 
-  /// A journal at this path. The receiver need not exist yet, and may disappear and return.
+  /// Creates a journal at this path. The receiver need not exist yet, and may disappear and return.
   public init(path: String) throws(SystemCallError) {
     guard let address = UnixAddress(path: path) else {
       throw SystemCallError("use \(path) as a socket", ENAMETOOLONG)

@@ -5,7 +5,7 @@ public struct JournalField: Sendable, Hashable {
   /// The value, which may contain line breaks.
   public let value: String
 
-  /// A field with an unchecked name. Names made from metadata come from ``name(forKey:)``.
+  /// Creates a field with an unchecked name. Names made from metadata come from ``name(forKey:)``.
   public init(_ name: String, _ value: String) {
     self.name = name
     self.value = value

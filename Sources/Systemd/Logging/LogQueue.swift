@@ -16,7 +16,7 @@ struct LogQueue {
     let semaphore: DispatchSemaphore
   }
 
-  /// The bound for one kind of records.
+  /// The limit for the waiting records of one kind, in number and bytes, and how much of it is used.
   private struct Room {
     let capacity: Int
     let byteCapacity: Int
@@ -41,12 +41,12 @@ struct LogQueue {
 
   private var batch = Batch()
   private var room: Room
-  /// The bound for audit records. It is separate, so that a flood of other records displaces none of them.
+  /// The limit for audit records. It is separate, so that a flood of other records displaces none of them.
   private var auditRoom: Room
   private var accepted: UInt64 = 0
   private var written: UInt64 = 0
   private var waiters: [Waiter] = []
-  /// Whether the thread sleeps and everything is written.
+  /// Whether the writer's thread sleeps, because all accepted records are written.
   private(set) var isIdle = false
   /// Whether the queue rejects further records.
   private(set) var isClosed = false

@@ -6,7 +6,8 @@ public struct LogRecord: Sendable {
   /// The metadata key whose value is the identifier of a catalogued event.
   public static let messageIDKey = "messageID"
 
-  /// The metadata key that marks audit records. It sorts first, so that no text of a message can imitate it.
+  /// The metadata key that marks audit records. A line has the metadata, sorted by key, before the message. No message
+  /// text can therefore imitate this mark at the start of a line.
   static let auditKey = "audit"
   static let maximumMessageLength = 16 << 10
   static let maximumValueLength = 4 << 10
@@ -32,7 +33,7 @@ public struct LogRecord: Sendable {
   /// Whether the record belongs to the audit, which has its own bound in the queue and ignores the log level.
   public let isAudit: Bool
 
-  /// A record of an event with the merged metadata. Texts that are too long are cut and end with an ellipsis.
+  /// Creates a record of an event with the merged metadata. Texts that are too long are cut and end with an ellipsis.
   public init(event: LogEvent, label: String, metadata: Logger.Metadata) {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
@@ -47,7 +48,7 @@ public struct LogRecord: Sendable {
     isAudit = false
   }
 
-  /// A record of the audit, with the priority of a notice. No log level suppresses it.
+  /// Creates a record of the audit, with the priority of a notice. No log level suppresses it.
   ///
   /// - Parameters:
   ///   - messageID: the identifier of its kind in the catalog.

@@ -12,7 +12,7 @@ public struct JournalSink: LogSink {
   private let destination: any JournalDestination
   private let identifier: String
 
-  /// A sink for a journal. `identifier` is the SYSLOG_IDENTIFIER, by which `journalctl -t` finds the entries.
+  /// Creates a sink for a journal. `identifier` is the SYSLOG_IDENTIFIER, by which `journalctl -t` finds the entries.
   public init(destination: any JournalDestination, identifier: String = "sdkd") {
     self.destination = destination
     self.identifier = identifier

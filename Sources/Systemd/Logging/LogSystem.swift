@@ -35,7 +35,7 @@ public final class LogThreshold: Sendable {
   private static let levels = Logger.Level.allCases
   private let index: Atomic<Int>
 
-  /// A threshold with this initial level.
+  /// Creates a threshold with this initial level.
   public init(_ level: Logger.Level) {
     index = Atomic(Self.levels.firstIndex(of: level) ?? 0)
   }

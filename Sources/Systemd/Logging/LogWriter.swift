@@ -19,7 +19,7 @@ public final class LogWriter: Sendable {
   private let wakeup = DispatchSemaphore(value: 0)
   private let threshold: LogThreshold
 
-  /// Starts the thread.
+  /// Creates a writer and starts its thread.
   public init(
     sink: any LogSink, level: Logger.Level = .info, capacity: Int = defaultCapacity,
     byteCapacity: Int = defaultByteCapacity

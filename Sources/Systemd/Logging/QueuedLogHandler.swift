@@ -10,7 +10,7 @@ public struct QueuedLogHandler: LogHandler {
   private let label: String
   private let writer: LogWriter
 
-  /// A handler for the logger with this name.
+  /// Creates a handler for the logger with this name.
   public init(label: String, writer: LogWriter, metadataProvider: Logger.MetadataProvider? = nil) {
     self.label = label
     self.writer = writer

@@ -6,6 +6,8 @@ public struct StandardErrorSink: LogSink {
   private let fileDescriptor: Int32
   private let prefixed: Bool
 
+  /// Creates a sink for a descriptor, which the caller keeps open.
+  ///
   /// - Parameter prefixed: whether lines begin with a priority such as `<6>` instead of time and level. A manager reads
   ///   it and adds the time itself.
   public init(prefixed: Bool, fileDescriptor: Int32 = 2) {

@@ -34,7 +34,7 @@ struct WatchdogBoard {
   }
 }
 
-/// The watchdog of the service manager.
+/// The settings of the service manager's watchdog for this process.
 public enum Watchdog {
   /// Returns the time of silence after which the manager assumes a stall (`WatchdogSec=`); nil if it does not watch
   /// this process.

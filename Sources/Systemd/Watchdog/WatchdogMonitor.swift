@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// It has its own thread, so that it can report stalled parts even when nothing else runs.
 public final class WatchdogMonitor: Sendable {
-  /// A health probe of one part, which responds unless the part is stalled.
+  /// A health probe of one part of the program. A part that is not stalled responds to it.
   public struct Probe: Sendable {
     /// The name of the part in messages.
     public let name: String
@@ -15,7 +15,7 @@ public final class WatchdogMonitor: Sendable {
     /// Whether a silence of this duration is expected and not a stall.
     public let excuse: @Sendable (Duration) -> Bool
 
-    /// A probe of a part. Without `excuse`, each silence counts as a stall.
+    /// Creates a probe of a part. Without `excuse`, each silence counts as a stall.
     public init(
       _ name: String, excuse: @escaping @Sendable (Duration) -> Bool = { _ in false },
       ask: @escaping @Sendable (_ answered: @escaping @Sendable () -> Void) -> Void
@@ -26,7 +26,8 @@ public final class WatchdogMonitor: Sendable {
     }
   }
 
-  /// A function that receives, after each round, the parts that are silent without an excuse, and for how long.
+  /// A function that is called after each round with the stalled parts and the durations of their silence. A part is
+  /// stalled if it has not responded and its `excuse` does not accept the duration.
   ///
   /// An empty list means that all parts are healthy.
   public typealias Observer = @Sendable (_ silent: [(name: String, duration: Duration)]) -> Void
@@ -39,7 +40,12 @@ public final class WatchdogMonitor: Sendable {
   private let wakeup = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
 
-  /// - Parameter period: the time that a part has for its response, and the time between two rounds.
+  /// Creates a monitor, which does nothing before `start()`.
+  ///
+  /// - Parameters:
+  ///   - probes: the health probes to call in each round.
+  ///   - period: the time that a part has for its response, and the time between two rounds.
+  ///   - observer: called with the stalled parts after each round.
   public init(probes: [Probe], period: Duration, observer: @escaping Observer) {
     self.probes = probes
     self.period = period
@@ -47,7 +53,7 @@ public final class WatchdogMonitor: Sendable {
     board = Mutex(WatchdogBoard(count: probes.count))
   }
 
-  /// Starts the thread.
+  /// Starts the monitor's thread.
   public func start() throws(SystemCallError) {
     try SystemThread.start(name: "sdkd-watchdog") { self.run() }
   }
@@ -75,7 +81,8 @@ public final class WatchdogMonitor: Sendable {
     ended.signal()
   }
 
-  /// The origin of a clock that can't be set and stops while the machine sleeps, as the parts do.
+  /// The zero point of `now`. The clock can't be set, and stops while the machine sleeps, because no part can respond
+  /// then.
   private static let origin = SuspendingClock.now
   private static var now: Duration { origin.duration(to: .now) }
 }

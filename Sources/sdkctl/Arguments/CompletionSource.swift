@@ -3,7 +3,8 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// The words from the daemon that the shells complete; none when the daemon does not respond at once.
+/// Completions for shells with words from the daemon, such as ids and methods. There are none when the daemon does not
+/// respond at once.
 enum CompletionSource {
   /// The time limit of a call: the shell blocks on it while a person is typing.
   private static let patience = Duration.milliseconds(800)
@@ -103,7 +104,7 @@ enum CompletionSource {
 
   /// The command line that is being typed.
   struct Line: Sendable {
-    /// Its words, starting with the program's name.
+    /// The words of the line, starting with the program's name.
     let words: [String]
     /// The index of the word that is being typed.
     let index: Int
@@ -123,7 +124,7 @@ enum CompletionSource {
       return words.contains("--user") ? .user : words.contains("--system") ? .system : .automatic
     }
 
-    /// The instance: the first word after the verb that belongs to no option and is no action.
+    /// The instance, the first word after the verb that belongs to no option and is no action; `nil` for none.
     var instance: InstanceID? {
       let options = GlobalOptions.wordsWithValue
       var rest = words.dropFirst().prefix(max(0, index - 1))
@@ -139,7 +140,7 @@ enum CompletionSource {
       return nil
     }
 
-    /// Returns the kind given by `--kind`, else the kind of the instance.
+    /// Returns the kind given by `--kind`, else the kind of the instance; `nil` without both.
     fileprivate func kind() async throws -> String? {
       if let kind = value(of: "--kind") { return kind }
       guard let instance else { return nil }

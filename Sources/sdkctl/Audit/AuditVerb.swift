@@ -3,7 +3,7 @@ import Glibc
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl audit [ID]`: shows who did what.
+/// `sdkctl audit [ID]`: shows audit records, which tell what each caller did.
 struct AuditVerb: Verb {
   static let configuration = CommandConfiguration(
     verb: "audit", abstract: "Show who did what.",

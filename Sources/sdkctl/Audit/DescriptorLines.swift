@@ -10,6 +10,8 @@ struct DescriptorLines {
   private var start = 0
   private var isTooLong = false
 
+  /// Creates a reader of the lines of a descriptor.
+  ///
   /// - Parameter waits: whether to wait for more at the end, as in a log that is still being written.
   init(descriptor: CInt, waits: Bool = false) {
     self.descriptor = descriptor

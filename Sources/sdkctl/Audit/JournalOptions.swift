@@ -149,19 +149,19 @@ struct JournalReader {
     }
   }
 
-  /// The descriptor of its standard output.
+  /// The descriptor of the standard output of `journalctl`.
   var output: CInt { process.output }
 
-  /// Waits for its end. Returns whether it failed, and the text of its standard error.
+  /// Waits until `journalctl` has ended. Returns whether it failed, and the text of its standard error.
   func end() throws(ChildProcess.Failure) -> (failed: Bool, complaint: String) {
     let ended = try process.end()
     return (ended.status != 0, ended.errors)
   }
 
-  /// Whether a complaint says that there is no journal.
+  /// Whether the standard error of `journalctl` says that there is no journal.
   static func isMissing(_ complaint: String) -> Bool { complaint.contains("No journal files were found") }
 
-  /// Whether a complaint says that the user may not read the journal of the system.
+  /// Whether the standard error of `journalctl` says that the user may not read the system's journal.
   static func isBlind(_ complaint: String) -> Bool {
     complaint.contains("insufficient permissions") || complaint.contains("not seeing messages")
   }

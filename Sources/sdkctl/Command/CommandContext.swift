@@ -58,7 +58,7 @@ struct CommandContext {
   /// The extra time limit of a call whose params hold the timeout too, since the daemon's own error says more.
   static let grace = Duration.milliseconds(500)
 
-  /// Calls a method. Returns its result as the daemon spelt it, with members that this version does not know.
+  /// Calls a method. Returns its result unchanged, with members that this version does not know.
   ///
   /// - Parameter isTimed: whether the params hold the timeout.
   func ask<M: SDKMethod>(_ method: M.Type, _ params: M.Params, isTimed: Bool = false) async throws -> JSON {
@@ -82,7 +82,7 @@ struct CommandContext {
     }
   }
 
-  /// Runs a call, and shows it and its result with `--trace`.
+  /// Runs a call. With `--trace`, prints the call and its result on standard error.
   private func traced(_ method: String, _ params: JSON, _ call: () async throws -> JSON) async throws -> JSON {
     guard let trace else { return try await call() }
     let (id, start) = (trace.next(), ContinuousClock.now)
@@ -111,7 +111,7 @@ extension CommandContext {
     }
   }
 
-  /// Returns the cursor of now, from which a subscription misses nothing that happens after this call.
+  /// Returns the current cursor. A subscription that starts there misses nothing that happens after this call.
   func currentCursor(_ instances: [InstanceID]? = nil) async throws -> String {
     let made = try await ask(EventsSubscribe.self, .init(instances: instances))
     guard let cursor = made["cursor"]?.stringValue else {

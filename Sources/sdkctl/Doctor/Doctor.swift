@@ -3,7 +3,7 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// A diagnosis of a daemon with the caller's rights: from the socket inwards, then of the machine around it.
+/// A diagnosis of a daemon with the caller's rights: first the socket and the daemon, then the machine around it.
 struct Doctor {
   /// The time limit of all calls to the daemon together. With the other checks, a hanging daemon is reported in 5 s.
   static let patience = Duration.seconds(3)

@@ -7,7 +7,7 @@ struct RightsCheck {
   let caller: Caller
   let context: CommandContext
 
-  /// Returns whether the daemon takes the caller for an admin, by a call that needs one.
+  /// Returns whether the caller is an admin for the daemon. Finds out by a call that only admins may make.
   ///
   /// - Throws: every error but a refusal.
   func isAdmin() async throws -> Bool {

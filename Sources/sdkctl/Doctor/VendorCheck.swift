@@ -23,7 +23,7 @@ struct VendorCheck {
   var proxy: String?
   /// The hosts that the daemon reaches without its proxy.
   var exceptions: [String] = []
-  /// Whether the daemon has told its proxy, as it does to admins.
+  /// Whether the daemon's proxy is known: `daemon.info` shows it to admins only.
   var knowsProxy = true
 
   /// Returns the servers named in instances' settings, in those that the kind's schema declares as URLs.
@@ -68,8 +68,8 @@ struct VendorCheck {
     }
   }
 
-  /// Returns the options with which curl takes the daemon's way to a server, whatever curl's own environment says. Where
-  /// the daemon's way is not known, curl uses its environment.
+  /// Returns the options with which curl uses the daemon's proxy for a server, whatever curl's own environment says.
+  /// Returns none, so that curl uses its environment, when the daemon's proxy is not known.
   func way(to origin: Origin) -> [String] {
     if !knowsProxy, origin.proxy == nil { return [] }
     guard let proxy = origin.proxy ?? proxy, proxy != "none" else { return ["--noproxy", "*"] }

@@ -2,7 +2,7 @@ import JSONRPC
 
 /// The tables of the error reference, `Packaging/documentation/errors.md`.
 struct ErrorReference {
-  /// The contract, as `rpc.discover` and `sdkd --openrpc` give it.
+  /// The OpenRPC document, as `rpc.discover` and `sdkd --openrpc` give it.
   let document: JSON
 
   /// The tables as Markdown.

@@ -29,9 +29,9 @@ struct Topic {
   }
 }
 
-/// All topics, from the program itself and from the daemon's contract.
+/// All topics, from the program itself and from the daemon's OpenRPC document.
 struct Topics {
-  /// The contract; empty when there is neither a daemon nor its program.
+  /// The OpenRPC document of the daemon or of the installed program; empty when there is neither.
   let document: JSON
 
   /// Returns the topics of this name: a word such as `timeout` can be a reason and a setting.

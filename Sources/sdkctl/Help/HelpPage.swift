@@ -15,7 +15,8 @@ struct HelpPage {
   private let root: JSON
   private let width: Int
 
-  /// Creates the help of the command that `words` name, as far as they name one.
+  /// Creates the help of the command that `words` name. The first unknown word and those after it are ignored; without
+  /// any known word it is the help of `sdkctl`.
   init(for words: [String], width: Int?) {
     root = (try? JSONParser.parse(CommandRoot._dumpHelp()))?["command"] ?? [:]
     var command = root

@@ -1,12 +1,12 @@
 import JSONRPC
 
-/// The keys that open the state of a daemon, as `sdkd --inspect-key` reports them.
+/// The result of `sdkd --inspect-key`: which keys open the state of a daemon.
 struct StateKey {
   /// Whether there is a state, or a backup of one, that is sealed under a key.
   let isSealed: Bool
-  /// Whether `root.key` beside the state opens it.
+  /// Whether the file `root.key` in the state directory opens the state.
   let fileOpens: Bool
-  /// Whether the given key opens the state.
+  /// Whether the key that was tried besides `root.key` opens the state.
   let keyOpens: Bool
 
   init(isSealed: Bool, fileOpens: Bool, keyOpens: Bool) {
@@ -15,7 +15,9 @@ struct StateKey {
     self.keyOpens = keyOpens
   }
 
-  /// Tries `root.key` and a key on the state in a directory.
+  /// Runs `sdkd --inspect-key`, which tries `root.key` and `key` on the state in a directory.
+  ///
+  /// - Throws: `CommandFailure` when the program fails or does not end by `deadline`.
   init(of directory: String, _ key: RecoveryKey?, until deadline: ContinuousClock.Instant? = nil) throws {
     let ended = try ChildProgram(
       ChildProgram.daemon, ["--inspect-key", "--state", directory], input: key?.bytes ?? [], until: deadline)
@@ -29,7 +31,7 @@ struct StateKey {
     keyOpens = answer["key"] == true
   }
 
-  /// Whether the given key is the right one: it opens the state, or there is no sealed state yet.
+  /// Whether the key that was tried can be used: it opens the state, or there is no sealed state yet.
   var isOpen: Bool { keyOpens || !isSealed }
 
   /// Returns why a credential must not be made of a new key, or of a recovery key; `nil` when it may be.

@@ -6,21 +6,21 @@ import SDKClient
 struct DaemonPlace {
   /// The way in which the daemon is started.
   enum Mode: Hashable {
-    /// The machine's units start it.
+    /// The machine's daemon, which the system's units start.
     case system
-    /// The units of `systemctl --user` start it.
+    /// A user's daemon, which the units of `systemctl --user` start.
     case user
-    /// A tenant's units start it.
+    /// The daemon of the tenant with this name, which the tenant's units start.
     case tenant(String)
-    /// A user starts it by hand, with a socket at any other path.
+    /// A daemon that a user starts by hand, with a socket at any other path.
     case byHand
   }
 
   /// The way in which the daemon is started.
   let mode: Mode
-  /// The path of its socket.
+  /// The path of the daemon's socket.
   let socket: String
-  /// The paths that the daemon itself has told.
+  /// The paths in the response to `daemon.info`; `nil` if they are not known.
   private var told: JSON?
 
   /// Determines the daemon at a location.
@@ -61,14 +61,15 @@ struct DaemonPlace {
     }
   }
 
-  /// Returns the place with the paths that `daemon.info` tells admins.
+  /// Returns this place with the paths in a response to `daemon.info`, which only admins get.
   func adding(_ info: JSON) -> DaemonPlace {
     var copy = self
     copy.told = info["paths"]
     return copy
   }
 
-  /// The path of its configuration file; `nil` if it is started by hand and has not told the path.
+  /// The path of the daemon's configuration file; `nil` for a daemon started by hand, unless `daemon.info` gave the
+  /// path.
   var configuration: String? {
     if let path = told?["configuration"]?.stringValue { return path }
     return switch mode {
@@ -79,7 +80,7 @@ struct DaemonPlace {
     }
   }
 
-  /// The directory of its state; `nil` if it is started by hand and has not told the path.
+  /// The directory of the daemon's state; `nil` for a daemon started by hand, unless `daemon.info` gave the path.
   var state: String? {
     if let path = told?["state"]?.stringValue { return path }
     return switch mode {
@@ -96,7 +97,7 @@ struct DaemonPlace {
     return "/run/sdkd-providers"
   }
 
-  /// The name of its unit without the suffix; `nil` if it has none.
+  /// The name of the daemon's unit without the suffix; `nil` for a daemon started by hand.
   var unit: String? {
     switch mode {
     case .system, .user: "sdkd"
@@ -105,7 +106,8 @@ struct DaemonPlace {
     }
   }
 
-  /// Returns a command for its unit, such as `systemctl status sdkd.service`; without a unit `byHand`.
+  /// Returns a command for the daemon's unit, such as `systemctl status sdkd.service`; `byHand` for a daemon without a
+  /// unit.
   func systemctl(_ verb: String, _ ending: String, byHand: String) -> String {
     guard let unit else { return byHand }
     return "systemctl \(mode == .user ? "--user " : "")\(verb) \(unit).\(ending)"

@@ -10,6 +10,8 @@ final class Progress: Sendable {
 
   private let isShown: Bool
 
+  /// Creates a progress line that is not shown yet.
+  ///
   /// - Parameter errors: standard error, on which the line appears.
   init(_ errors: Output) { isShown = errors.isTerminal }
 

@@ -2,21 +2,21 @@ import JSONRPC
 import SDKProtocol
 import Synchronization
 
-/// The calls of a command on standard error, as they are on the wire but with their secrets masked.
+/// A formatter for `--trace`, which makes the lines that show a command's calls: JSON-RPC messages with masked secrets.
 final class Trace: Sendable {
   private static let mask = JSON.string("‹secret›")
-  /// Members that hold secrets, or nothing but secrets.
+  /// The names of members whose values are secrets, or contain nothing but secrets.
   private static let secrets: Set<String> = [
     "token", "jwt", "accessToken", "access_token", "refreshToken", "refresh_token", "id_token", "idToken", "signature",
     "address", "headers", "cookies", "password", "recoveryKey", "secret", "clientSecret", "client_secret",
     "channel_key",
   ]
-  /// Params of the kinds' own methods that are no secrets. All others may be.
+  /// The params of the kinds' own methods that are shown. All others may be secrets and are masked.
   private static let known: Set<String> = ["instance", "service", "timeout", "wait", "localOnly", "onChange"]
 
   private let count = Mutex(0)
 
-  /// Returns the number of the next call.
+  /// Returns the number of the next call, from 1.
   func next() -> Int {
     count.withLock { count in
       count += 1

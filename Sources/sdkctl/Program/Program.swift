@@ -57,7 +57,7 @@ enum Program {
     }
   }
 
-  /// Parses the verbs that scripts run often by themselves. The parser would set up all verbs to find one.
+  /// Parses a command line whose verb scripts run often. Sets up only that verb, since setting up all verbs takes time.
   ///
   /// Returns `nil` for other verbs and for every line with a mistake, which the parser then reports.
   private static func frequentVerb(_ arguments: [String]) async -> (any ParsableCommand)? {

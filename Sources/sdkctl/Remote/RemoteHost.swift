@@ -27,6 +27,8 @@ final class RemoteHost: Sendable {
   private let words: [String]
   private let state = Mutex(State())
 
+  /// Creates a host. It is first contacted when a connection is needed.
+  ///
   /// - Parameters:
   ///   - name: the host as ssh takes it, such as `admin@kiosk-7`.
   ///   - options: the words of `sdkctl stdio-bridge` that name the daemon on that machine.
@@ -40,7 +42,7 @@ final class RemoteHost: Sendable {
     !text.isEmpty && !text.hasPrefix("-") && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
   }
 
-  /// Whether an error can be the loss of a connection, of which `ssh` knows more.
+  /// Whether an error can come from a lost connection. If `ssh` failed, it has then reported the cause itself.
   static func isLoss(_ error: any Error) -> Bool {
     switch error {
     case is Unreachable: true
@@ -49,7 +51,7 @@ final class RemoteHost: Sendable {
     }
   }
 
-  /// Returns a word as the remote shell takes it unchanged.
+  /// Returns a word quoted for the remote shell, which then passes it on unchanged.
   static func quoted(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { byte in
       Character(UnicodeScalar(byte)).isLetter && byte < 0x80 || (0x30...0x39).contains(byte)

@@ -1,13 +1,13 @@
 import Glibc
 import Linux
 
-/// Copies bytes from an input to a socket and from the socket to an output, until the socket's peer closes.
+/// A copier of bytes from an input to a socket and from the socket to an output, until the socket's peer closes.
 ///
-/// The end of the input becomes a half-close of the socket, so that answers that are under way still come. At most
-/// 64 KiB wait in each direction: a reader that stops stops its writer.
+/// The end of the input becomes a half-close of the socket, so that responses in progress still arrive. At most 64 KiB
+/// are buffered in each direction; beyond that, reading pauses.
 struct StreamJoin {
   private static let limit = 64 << 10
-  /// The bytes of one write to the output. After `POLLOUT` a pipe takes these without blocking.
+  /// The maximum bytes of one write to the output. After `POLLOUT` a pipe accepts as many without blocking.
   private static let portion = 4096
 
   let input: CInt
@@ -25,7 +25,8 @@ struct StreamJoin {
     (self.input, self.output, self.socket) = (input, output, socket)
   }
 
-  /// Copies until the peer has closed and all its bytes are written, or the output has no reader.
+  /// Copies bytes in both directions until the socket's peer has closed and all its bytes are written, or the output
+  /// has no reader.
   ///
   /// - Throws: `SystemCallError`.
   func run() throws {
@@ -62,7 +63,7 @@ struct StreamJoin {
     return true
   }
 
-  /// Reads the available bytes. Returns `false` at the end of the stream.
+  /// Appends the available bytes to `bytes`. Returns `false` at the end of the stream or after an error.
   private func read(_ descriptor: CInt, into bytes: inout [UInt8]) -> Bool {
     var chunk = [UInt8](repeating: 0, count: 16 << 10)
     let count = Glibc.read(descriptor, &chunk, chunk.count)

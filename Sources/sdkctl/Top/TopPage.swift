@@ -6,7 +6,7 @@ import SDKProtocol
 struct TopPage {
   /// The order of the instances.
   enum Sort: String, ExpressibleByArgument, CaseIterable {
-    /// Instances that need a person come first.
+    /// Instances that need an action by a person come first.
     case attention
     case name, state, user
     /// Instances whose token expires first come first.
@@ -74,7 +74,7 @@ struct TopPage {
     return lines
   }
 
-  /// Returns the instances in the chosen order; those that are equal in it by their id.
+  /// Returns the instances in the chosen order. Instances that are equal in it are ordered by their id.
   func sorted(at time: Timestamp) -> [JSON] {
     func id(_ instance: JSON) -> String { instance["instance"]?.stringValue ?? "" }
     func end(_ instance: JSON) -> Double {

@@ -124,7 +124,7 @@ struct TopVerb: Verb {
 }
 
 extension SDKClientError {
-  /// Whether the daemon may just be restarting.
+  /// Whether the error can be caused by a restart of the daemon, so that another attempt may succeed.
   fileprivate var mayPass: Bool {
     switch self {
     case .noDaemon, .closed, .timeout: true

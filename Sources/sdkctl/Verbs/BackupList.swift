@@ -3,14 +3,14 @@ import JSONRPC
 import Linux
 import SDKProtocol
 
-/// The copies of a daemon's state, as files in `backups/` below the directory of the state.
+/// The backups of a daemon's state, as files in `backups/` below the state directory.
 struct BackupList {
   private static let suffix = ".db"
 
   let context: CommandContext
   let global: GlobalOptions
 
-  /// Prints the copies, newest first.
+  /// Prints the backups, newest first.
   ///
   /// - Throws: `CommandFailure` when the directory is unknown or can't be read.
   func show() async throws {

@@ -52,7 +52,7 @@ struct ExplainVerb: Verb {
     }
   }
 
-  /// Returns the contract of the daemon, else that of the installed program; empty without both.
+  /// Returns the OpenRPC document of the daemon, else that of the installed program; empty without both.
   private static func document(_ context: CommandContext) async -> JSON {
     var quick = context
     quick.budget = CallBudget(.seconds(3))

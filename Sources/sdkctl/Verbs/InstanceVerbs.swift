@@ -135,7 +135,7 @@ extension CommandContext {
     try presenter.show(presenter.isForPeople ? BridgeWords.readable(instance, now: .now) : instance)
   }
 
-  /// Returns the JSON Schema of a kind's settings; `nil` if the daemon does not tell it.
+  /// Returns the JSON Schema of a kind's settings; `nil` if the daemon does not return it.
   fileprivate func settingsSchema(_ kind: String) async -> JSON? {
     let kinds = (try? await ask(RPCDiscover.self, Empty()))?["x-kinds"]?.arrayValue ?? []
     return kinds.first { $0["name"]?.stringValue == kind }?["settings"]

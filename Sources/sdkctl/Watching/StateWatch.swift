@@ -3,7 +3,7 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// The wait for an instance, or one of its services, to be in one of some states.
+/// A wait until an instance, or one of its services, is in one of several states.
 struct StateWatch: Sendable {
   let client: SDKClient
   let id: InstanceID
@@ -14,11 +14,11 @@ struct StateWatch: Sendable {
   enum Outcome: Sendable {
     /// The instance, which is in one of the states.
     case reached(JSON)
-    /// The time was over.
+    /// The time limit passed first.
     case late
   }
 
-  /// Returns the state in an instance; `nil` if it has no such service.
+  /// Returns the state of the instance, or of the service if one is watched; `nil` if the instance has no such service.
   func state(of instance: JSON) -> String? {
     guard let service else { return instance["state"]?.stringValue }
     return instance["services"]?[service]?["state"]?.stringValue

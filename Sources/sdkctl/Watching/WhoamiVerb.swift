@@ -3,7 +3,7 @@ import JSONRPC
 import SDKClient
 import SDKProtocol
 
-/// `sdkctl whoami`: shows who the caller is for the daemon, and with which roles.
+/// `sdkctl whoami`: shows the caller as the daemon identifies it, and its roles.
 struct WhoamiVerb: Verb {
   static let configuration = CommandConfiguration(
     verb: "whoami", abstract: "Show who you are for the daemon, and what you may do.",

@@ -40,7 +40,7 @@ struct ConfigurationFiles: Sendable {
     document(main, log, absenceIsFine: true)?.document
   }
 
-  /// Reads an instance's file, with its mode bits.
+  /// Reads an instance's file, with its mode bits. Returns `nil`, with a mistake in `log`, when the file can't be used.
   func instanceDocument(_ path: String, _ log: MistakeLog) -> (document: TOMLDocument, mode: FileMode)? {
     document(path, log, absenceIsFine: false)
   }

@@ -17,7 +17,7 @@ enum ConfigurationLoader {
     var mistakes: [ConfigurationMistake] = []
   }
 
-  /// Reads everything. Never throws: problems are among the mistakes.
+  /// Reads the main file and the instances' files. Never throws: problems are among the mistakes.
   ///
   /// - Parameters:
   ///   - path: the main file; if it is absent, the defaults apply.
@@ -64,7 +64,7 @@ enum ConfigurationLoader {
     return loaded
   }
 
-  /// The directory of the unit's credentials, as systemd passed it.
+  /// The directory of the unit's credentials, as systemd passed it; `nil` for none.
   static var environmentCredentials: String? { getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) } }
 }
 

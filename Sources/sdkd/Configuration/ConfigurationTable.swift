@@ -4,26 +4,26 @@ import JSONRPC
 struct ConfigurationTable: Sendable {
   /// A key of a table.
   struct Key: Sendable {
-    /// Its name.
+    /// The name of the key.
     var name: String
-    /// The shape of its value.
+    /// The schema of the key's value.
     var schema: JSONSchema
     /// The meaning of the key.
     var summary: String
-    /// Its default as TOML; an example for a key without a default.
+    /// The key's default as TOML; an example for a key without a default.
     var sample: String
     /// Whether the sample is the default.
     var isDefault: Bool
   }
 
-  /// Its name in brackets.
+  /// The name of the table in brackets.
   var name: String
   /// The subject of the table.
   var summary: String
-  /// Its keys, arrays of tables last.
+  /// The keys of the table, arrays of tables last.
   var keys: [Key]
 
-  /// The shape of the table.
+  /// The schema of the table.
   var schema: JSONSchema { .object(keys.map { .optional($0.name, $0.schema, $0.summary) }) }
 }
 

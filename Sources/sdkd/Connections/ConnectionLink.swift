@@ -4,7 +4,7 @@ import JSONRPCTransport
 import SDKInstances
 import Systemd
 
-/// A connection, as the interface that the domain uses.
+/// A connection to a client, with the interface that instances and the bridge use.
 final class ConnectionLink: ClientLink {
   private let connection: Connection
   let peer: Peer

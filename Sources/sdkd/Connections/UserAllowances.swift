@@ -21,12 +21,12 @@ final class UserAllowances: Sendable {
 
   private let state: Mutex<State>
 
-  /// The number of remembered uids beyond the connections before idle ones are removed.
+  /// The number of uids by which the table may exceed the connections before unused uids are removed.
   private static let roomForResting = 64
 
   init(_ limits: ConnectionLimits) { state = Mutex(State(limits: limits)) }
 
-  /// Applies other limits, also to open connections. No connection is closed.
+  /// Replaces the limits, also for open connections. No connection is closed.
   func use(_ limits: ConnectionLimits) {
     let users = state.withLock { state in
       state.limits = limits
@@ -59,7 +59,7 @@ final class UserAllowances: Sendable {
     }
   }
 
-  /// Removes a counted connection that has ended.
+  /// Records that a counted connection has ended.
   func end(_ uid: UInt32) {
     state.withLock { state in
       state.users[uid]?.connections -= 1

@@ -45,7 +45,7 @@ struct CallMeter: CallObserver {
     [("method", method), ("outcome", outcome)]
   }
 
-  /// Returns the reason if it is one of the contract's, otherwise `other`.
+  /// Returns the error's reason if the protocol declares it, otherwise `other`.
   private static func outcome(_ error: RPCError) -> String {
     outcomes.contains(error.reason) ? error.reason : "other"
   }

@@ -4,7 +4,7 @@ import SDKInstances
 import SDKProtocol
 import StateStore
 
-/// The metrics of the domain, read at each request for metrics.
+/// The metrics of instances, providers, the store and subscriptions, read at each request for metrics.
 struct DomainReading: Sendable {
   let registry: InstanceRegistry
   let bridge: ProviderBridge

@@ -47,6 +47,6 @@ struct Meters: Sendable {
   /// Adds the checks of `daemon.health` and the time of the newest backup, read at each request for metrics.
   func collect(from health: HealthReading) { registry.collect { health.samples } }
 
-  /// Adds the metrics of the domain, read at each request for metrics.
+  /// Adds the metrics of instances, providers, the store and subscriptions, read at each request for metrics.
   func collect(from domain: DomainReading) { registry.collect { await domain.samples } }
 }

@@ -18,7 +18,8 @@ extension MetricFamily {
 
   static let aboutCalls = [calls, callDuration, callsInFlight, connections, connectionsOpened, connectionsRefused]
 
-  /// The bounds reach from 10 µs, a cached token, to half a minute, a vendor that doesn't respond.
+  /// The upper bounds, in seconds, of the buckets for call durations: from 10 µs, a cached token, to 30 s, a vendor
+  /// that doesn't respond.
   private static let callBounds = [
     0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
     2.5, 5, 10, 30,

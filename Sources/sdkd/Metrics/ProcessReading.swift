@@ -24,7 +24,8 @@ enum ProcessReading {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime)
   }
 
-  /// The second number of `/proc/self/statm`, in pages.
+  /// The resident memory in bytes: the second field of `/proc/self/statm`, which is in pages. `nil` if it can't be
+  /// read.
   private static var residentBytes: Double? {
     guard let text = text(of: "/proc/self/statm"),
       let pages = Double(text.split(separator: " ").dropFirst().first ?? "")

@@ -10,9 +10,9 @@ struct DaemonPaths: Sendable {
   let state: String
   /// The control socket.
   let socket: String
-  /// The folder with the sockets of token providers that are units, unless the configuration specifies another.
+  /// The directory with the sockets of token providers that are units, unless the configuration specifies another.
   var unitSockets = BridgeOptions.standardUnitSockets
-  /// Whether it is a user's own daemon. Its uid is then admin.
+  /// Whether the daemon is a user's own. Its uid is then an admin.
   let isUserDaemon: Bool
   /// The daemon's user.
   let uid: UInt32

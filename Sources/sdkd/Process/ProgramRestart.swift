@@ -1,11 +1,11 @@
 import Glibc
 
-/// Executes the program again in the same process, with its socket, its arguments and its environment.
+/// A restart that executes the program again in the same process, with its socket, its arguments and its environment.
 ///
 /// The service manager does not notice the restart, and a socket that it passed stays open.
 struct ProgramRestart: Sendable {
   private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
-  /// `SD_LISTEN_FDS_START`.
+  /// The first descriptor that systemd passes (`SD_LISTEN_FDS_START`).
   private static let firstSocket: Int32 = 3
 
   private let socket: Int32?

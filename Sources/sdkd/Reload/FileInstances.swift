@@ -42,8 +42,8 @@ struct FileInstances: Sendable {
       }
   }
 
-  /// The mistake that the whole directory is missing, as with a disk that is not mounted. Deletion is then not
-  /// intended.
+  /// The mistake for a missing directory while instances from files exist, as with a disk that is not mounted; `nil`
+  /// for none. A missing directory does not mean that these instances should be deleted.
   private var missingDirectory: ConfigurationMistake? {
     guard access(directory, F_OK) != 0, errno == ENOENT else { return nil }
     let count = registry.instances.count { $0.currentDefinition.source == .file }

@@ -105,7 +105,8 @@ final class ReloadReport: Sendable {
     Self.words(problems).map { "\(counts); \($0)" } ?? counts
   }
 
-  /// The number of instances, of those that wait for a credential, and of quarantined ones.
+  /// A text with the number of instances, of those that wait for a credential, and of quarantined ones, and with the
+  /// remark.
   private var counts: String {
     let instances = registry.instances
     let waiting = instances.count { $0.state == .reauthNeeded || $0.state == .locked }

@@ -140,6 +140,8 @@ final class ReloadEntrance: Sendable {
   func serve(_ reloader: Reloader) { self.reloader.withLock { $0 = reloader } }
 
   /// Reads the configuration and applies it.
+  ///
+  /// - Throws: the errors of `Reloader.reload`; `CancellationError` before the first `serve`.
   func reload() async throws -> DaemonReload.Result {
     guard let reloader = reloader.withLock({ $0 }) else { throw CancellationError() }
     let outcome = Promise<DaemonReload.Result>()

@@ -30,7 +30,7 @@ struct StateChecks {
       name: "backup", status: .ok, detail: store.backups.first.map { "\($0.name) of \($0.createdAt)" } ?? "no copy yet")
   }
 
-  /// Reports free disk space only when it is less than a backup needs.
+  /// The check of free disk space; empty unless less is free than a backup needs.
   private var room: [DaemonHealth.Check] {
     var disk = statvfs()
     guard statvfs(directory, &disk) == 0 else { return [] }

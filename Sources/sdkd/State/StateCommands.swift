@@ -7,6 +7,8 @@ import StateStore
 
 /// `sdkd --restore`: replaces the state with a backup while no daemon runs. `sdkctl restore` calls it.
 enum Restoration {
+  /// Restores a backup and prints the result.
+  ///
   /// - Parameter what: the name of a backup, the path of a file, or empty for the newest good backup.
   /// - Returns: 0, with a report as JSON on standard output; 75 while a daemon holds the state; 1 on failure.
   static func run(_ paths: DaemonPaths, _ what: String, beginsAnew: Bool) -> Int32 {
@@ -52,6 +54,8 @@ enum Restoration {
 /// `sdkd --inspect-key`: reports whether the key on standard input, or `root.key`, opens the state. `sdkctl key` and
 /// `sdkctl doctor` call it. Standard input may be empty.
 enum KeyInspection {
+  /// Tries both keys on the state and prints the result.
+  ///
   /// - Returns: 0, with the result as JSON on standard output; 1 on failure.
   static func run(_ paths: DaemonPaths) -> Int32 {
     var bytes = [UInt8](repeating: 0, count: RootKey.byteCount + 1)

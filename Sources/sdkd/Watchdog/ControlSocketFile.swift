@@ -3,7 +3,8 @@ import Logging
 import SDKProtocol
 import Synchronization
 
-/// The file of the control socket. Without it the daemon keeps its connections, but can't get new ones.
+/// A check that the file of the control socket is still there and was not replaced. Without it the daemon keeps its
+/// connections, but clients can't connect.
 final class ControlSocketFile: Sendable {
   private struct Identity: Hashable {
     let device: dev_t

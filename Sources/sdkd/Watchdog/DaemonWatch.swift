@@ -68,11 +68,11 @@ final class DaemonWatch: Sendable {
   /// The checks for `daemon.health`; empty while the disk responds in time and the socket's file is there.
   var checks: [DaemonHealth.Check] { stall.checks + (socketFile?.checks ?? []) }
 
-  /// Whether the disk of the state directory does not answer.
+  /// Whether a reported stall of the state directory's disk still lasts.
   var isDiskStalled: Bool { !stall.checks.isEmpty }
 }
 
-/// A probe of a few instances each time, all of them in rotation.
+/// A probe of the instances and their events. Each run probes up to 32 instances, in rotation.
 private final class InstanceSample: Sendable {
   private let registry: InstanceRegistry
   private let next = Mutex(0)

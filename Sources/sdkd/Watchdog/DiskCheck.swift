@@ -42,7 +42,8 @@ final class DiskCheck: Sendable {
     return standing.withLock { $0 == .answered }
   }
 
-  /// Discards the disk's response. The writer has responded, so it says nothing about the writer's next silence.
+  /// Discards the disk's response once the store's writer has responded. It says nothing about the disk at the writer's
+  /// next stall.
   func reset() { standing.withLock { if $0 == .answered { $0 = .unasked } } }
 
   /// Writes and syncs the file. An error counts as a response too: only a delay matters.

@@ -12,6 +12,8 @@ final class StoreStall: Sendable {
   /// The time for which the writer has been silent; `nil` unless a stall was reported.
   private let silence = Mutex<Duration?>(nil)
 
+  /// Creates a test without a reported stall.
+  ///
   /// - Parameter interval: the manager's watchdog interval. A stall of at least twice this time is reported.
   init(interval: Duration, disk: DiskCheck, logger: Logger) {
     self.interval = interval

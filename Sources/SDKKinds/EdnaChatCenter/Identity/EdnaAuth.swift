@@ -3,7 +3,7 @@ import SDKProtocol
 
 /// The user's proof of identity for the installation: the seed's `ChatAuth`. Empty strings count as absent.
 struct EdnaAuth: RPCValue, Hashable {
-  /// The place of token and scheme in a request.
+  /// The way in which token and scheme are sent: as headers or as cookies.
   enum Method: String, Codable, DescribedEnumeration {
     case headers, cookies
 
@@ -84,7 +84,7 @@ struct EdnaAuth: RPCValue, Hashable {
     return next
   }
 
-  /// The expiry of the token, if it is a JWT that has one.
+  /// The expiry of the token, if it is a JWT that has one; `nil` otherwise.
   var end: Timestamp? { token.flatMap(JWTEnd.of) }
 
   /// Whether the token is a JWT that has expired.

@@ -4,9 +4,9 @@ import SDKProtocol
 
 /// The state that an identity of Chat Center stores.
 struct EdnaState: Sendable, Hashable {
-  /// A change of the user's name or attributes that the next chat that opens sends (`rows.md`, E9).
+  /// A change of the user's name or attributes, which is sent when a chat opens next (`rows.md`, E9).
   struct Pending: Sendable, Hashable {
-    /// The new attributes; `nil` when only the name has changed.
+    /// The attributes to send; `nil` when only the name has changed.
     var data: [String: String]?
   }
 
@@ -19,8 +19,8 @@ struct EdnaState: Sendable, Hashable {
 
   init(_ values: [String: Secret] = [:]) { self.values = values }
 
-  /// The client id that requests send: the identifier, or its ciphertext. RSA is random, so it is encrypted once and
-  /// kept.
+  /// The client id in requests: the user's identifier, or its ciphertext. The ciphertext is stored, because RSA with
+  /// random padding gives another one each time.
   var clientId: String {
     get { values["client_id"]?.reveal() ?? "" }
     set { values["client_id"] = Secret(newValue) }
@@ -35,20 +35,20 @@ struct EdnaState: Sendable, Hashable {
   /// Whether requests declare the client id as encrypted.
   var isEncrypted: Bool { cipher != nil || auth.isEncrypted }
 
-  /// The address that the vendor gave this device.
+  /// The address that the vendor gave this device; `nil` before the first registration.
   var deviceAddress: String? {
     get { values["device_address"]?.reveal() }
     set { values["device_address"] = newValue.map { Secret($0) } }
   }
 
-  /// The proof that requests use now.
+  /// The proof of identity that requests use.
   var auth: EdnaAuth {
     get { EdnaAuth(stored: values["auth"]) }
     set { values["auth"] = newValue.stored }
   }
 
-  /// The proof of the last `authorize`. Another `authorize` with it changes nothing, whatever the bridge has supplied
-  /// since.
+  /// The proof of identity that the last `chatCenter.authorize` gave. Another `authorize` with the same proof changes
+  /// nothing, even if the bridge has supplied a newer one.
   var given: EdnaAuth {
     get { EdnaAuth(stored: values["given"]) }
     set { values["given"] = newValue.stored }
@@ -60,13 +60,13 @@ struct EdnaState: Sendable, Hashable {
     set { values["ping"] = newValue.map { Secret(String($0)) } }
   }
 
-  /// The user's attributes as the vendor has them.
+  /// The user's attributes as last sent to the vendor; `nil` when none were given.
   var data: [String: String]? {
     get { Self.attributes(values[Self.dataKey]) }
     set { values[Self.dataKey] = newValue.map(Self.stored) }
   }
 
-  /// The change that has not been sent to the vendor yet.
+  /// The change that is still to be sent to the vendor; `nil` for none.
   var pending: Pending? {
     get {
       guard let stored = values[Self.pendingKey] else { return nil }
@@ -77,20 +77,20 @@ struct EdnaState: Sendable, Hashable {
     }
   }
 
-  /// The latest attributes: the pending ones, or else those that the vendor has.
+  /// The latest attributes: the pending ones, or else those that the vendor has; `nil` for none.
   var latestData: [String: String]? { pending?.data ?? data }
 
-  /// Schedules these attributes for the next chat that opens. Does nothing if the vendor has them and no change is
+  /// Stores attributes to be sent when a chat opens next. Does nothing if the vendor has them already and no change is
   /// pending.
   mutating func update(_ data: [String: String]) {
     guard pending != nil || data != self.data ?? [:] else { return }
     pending = Pending(data: data)
   }
 
-  /// Schedules a changed name for the next chat that opens.
+  /// Records that the name has changed, so that it is sent when a chat opens next.
   mutating func noteName() { if pending == nil { pending = Pending(data: nil) } }
 
-  /// The text for the input field, which is issued once.
+  /// The text for the chat's input field, which `chatCenter.prefill` sets and which is issued once; `nil` for none.
   var prefill: String? {
     get { values[Self.prefillKey]?.reveal() }
     set { values[Self.prefillKey] = newValue.map { Secret($0) } }
@@ -117,8 +117,8 @@ struct EdnaState: Sendable, Hashable {
   }
 }
 
-/// The proof and attributes of an `authorize` call or a response of the bridge. They travel in the details of a
-/// `CheckedCredential`.
+/// The proof of identity and the attributes in an `authorize` call or a response of the bridge. They are passed on in
+/// the details of a `CheckedCredential`.
 struct EdnaOffer {
   var auth: EdnaAuth
   /// The user's attributes; `nil` to leave them as they are.
@@ -130,7 +130,7 @@ struct EdnaOffer {
     self.data = data
   }
 
-  /// Reads the offer from the details of a credential.
+  /// Creates the offer that `checked` stored in the details of a credential.
   init(_ credential: CheckedCredential) {
     auth = EdnaAuth(stored: credential.details["auth"])
     data = credential.details["data"].flatMap { EdnaState([EdnaState.dataKey: $0]).data }

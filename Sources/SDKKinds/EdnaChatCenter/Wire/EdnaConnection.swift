@@ -125,7 +125,7 @@ actor EdnaConnection: RealtimeConnection {
 }
 
 extension RealtimeEnd {
-  /// The error of requests that are sent after this end.
+  /// The error for requests on a connection that has ended this way.
   fileprivate var error: SDKError? {
     switch self {
     case .refused(let error), .lost(let error): error

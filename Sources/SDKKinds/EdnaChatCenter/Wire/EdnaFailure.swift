@@ -3,7 +3,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// The errors that the vendor's refusals stand for, over HTTP and in frames.
+/// The errors for the vendor's refusals, over HTTP and in frames.
 enum EdnaFailure {
   static let vendor = "edna Chat Center"
 
@@ -52,8 +52,8 @@ enum EdnaFailure {
     }
   }
 
-  /// Returns the error of a failed request. The status 401 of a refused upgrade blames the credentials, and 403 blames
-  /// the client.
+  /// Returns the error of a failed request. If the upgrade to a WebSocket was refused with 401, the credentials are
+  /// wrong. With 403, the installation does not serve this client.
   static func error(_ failure: HTTPFailure) -> SDKError {
     switch failure {
     case .refused(status: 401): unauthorized(nil, status: 401)
@@ -62,7 +62,7 @@ enum EdnaFailure {
     }
   }
 
-  /// Returns an error with this vendor's setting in place of `base_url`.
+  /// Returns an error whose message names `setting` instead of `base_url`.
   private static func own(_ error: SDKError, setting: String) -> SDKError {
     var error = error
     error.message = error.message.replacing("base_url", with: setting)

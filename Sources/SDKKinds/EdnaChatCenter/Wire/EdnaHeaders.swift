@@ -27,13 +27,13 @@ struct EdnaHeaders {
     self.cookies = cookies
   }
 
-  /// The headers of our own requests, with all cookies in one header.
+  /// The headers for the daemon's own requests, with all cookies in one header `Cookie`.
   var fields: [(name: String, value: String)] {
     guard !cookies.isEmpty else { return headers }
     return headers + [("Cookie", cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; "))]
   }
 
-  /// The headers and cookies for apps.
+  /// The headers and cookies with which apps send their own requests.
   var http: TokenHTTP {
     TokenHTTP(
       headers: headers.reduce(into: [:]) { $0[$1.name] = Secret($1.value) },

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// Requests and connections to an installation.
+/// A client for an edna installation, which sends requests and opens connections.
 struct EdnaWire: Sendable {
   var settings: EdnaSettings
   let services: AdapterServices

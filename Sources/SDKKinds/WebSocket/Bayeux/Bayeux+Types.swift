@@ -13,18 +13,18 @@ extension Bayeux {
     case closing
   }
 
-  /// The news for the owner of the client.
+  /// An event that the client reports to its owner.
   enum News: Sendable, Hashable {
     /// The server accepted the subscription and delivers the channel's events from now on. Repeated after each new
     /// handshake.
     case subscribed
     /// The server has accepted a `/meta/connect` as well, so the connection works. Emitted once for each handshake.
     case settled
-    /// The server refused the subscription. The client is over.
+    /// The server refused the subscription. The client has ended.
     case refused(code: String?, description: String)
     /// The data of an event on the channel.
     case event(JSON)
-    /// The connection failed for this reason. The client is over; close the socket.
+    /// The connection failed for this reason. The client has ended; close the socket.
     case failed(String)
     /// The advice on reconnecting after a failure, with the minimum wait in seconds.
     case reconnectAdvice(BayeuxAdvice.Reconnect, after: Double)
@@ -34,7 +34,7 @@ extension Bayeux {
   struct Step: Sendable, Hashable {
     /// Messages to send, in order. They hold credentials.
     var frames: [String] = []
-    /// The news, in order.
+    /// The events to report to the client's owner, in order.
     var news: [News] = []
     /// The time when the input `timer` is due, on the clock of `now`; `nil` for never.
     var wake: Double?

@@ -1,11 +1,11 @@
 public import JSONRPC
 import SDKProtocol
 
-/// An identity in the form of a caller: `{type: "anonymous", name?, email?}` or `{type: "jwt", token?}`.
+/// An identity as a caller gives it: `{type: "anonymous", name?, email?}` or `{type: "jwt", token?}`.
 public struct SupportIdentityInput: RPCValue, Hashable {
   let identity: SupportIdentity
 
-  /// The maximum bytes of a name or an e-mail address, which events carry.
+  /// The maximum size, in bytes, of a name or an e-mail address, which events contain.
   private static let mostBytes = 1024
 
   private enum CodingKeys: String, CodingKey { case type, name, email, token }

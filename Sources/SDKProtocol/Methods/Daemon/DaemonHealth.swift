@@ -50,7 +50,7 @@ public enum DaemonHealth: SDKMethod {
     public var name: String
     /// The status that the check found.
     public var status: Status
-    /// The details, if the caller may see them.
+    /// The details; `nil` if the caller may not see them.
     public var detail: String?
 
     /// Creates a check with its result.

@@ -46,11 +46,11 @@ public enum DaemonInfo: SDKMethod {
 
   /// The paths of a daemon's files.
   public struct Paths: RPCValue, Hashable {
-    /// The configuration file, which need not exist.
+    /// The path of the configuration file, which need not exist.
     public var configuration: String
-    /// The state directory.
+    /// The path of the state directory.
     public var state: String
-    /// The control socket.
+    /// The path of the control socket.
     public var socket: String
 
     /// Creates the paths.

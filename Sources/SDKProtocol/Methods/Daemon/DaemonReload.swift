@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// `daemon.reload`: reads the configuration on disk and puts it in force.
+/// `daemon.reload`: reads the configuration on disk and applies it.
 public enum DaemonReload: SDKMethod {
   public static let name = "daemon.reload"
   public static let summary = "Reads the configuration again and puts it in force."
@@ -39,9 +39,9 @@ public enum DaemonReload: SDKMethod {
     public var removed: [InstanceID]
     /// The unchanged instances.
     public var unchanged: [InstanceID]
-    /// The number of instances of each list, including those that were cut off.
+    /// The number of instances in each category, including those that the lists omit.
     public var counts: Counts
-    /// The problems with what could not be put in force; at most 50.
+    /// The problems with parts of the configuration that could not be applied; at most 50.
     public var problems: [Problem]
 
     /// The maximum number of instances in a list.
@@ -72,7 +72,7 @@ public enum DaemonReload: SDKMethod {
     ])
   }
 
-  /// The number of instances by what the reload did with them.
+  /// The numbers of instances that a reload added, changed, removed and left unchanged.
   public struct Counts: RPCValue {
     /// The number of new instances.
     public var added: Int
@@ -101,7 +101,7 @@ public enum DaemonReload: SDKMethod {
       ]))
   }
 
-  /// A problem with a part of the configuration that could not be put in force.
+  /// A problem with a part of the configuration that could not be applied.
   public struct Problem: RPCValue {
     /// The instance that the problem is about, if any.
     public var instance: InstanceID?

@@ -21,7 +21,7 @@ public enum DelegateAttach: SDKMethod {
 
   /// The params of `delegate.attach`.
   public struct Params: RPCValue {
-    /// The instances.
+    /// The instances for which this connection becomes a delegate.
     public var instances: [InstanceID]
     /// The time for a response, after which the question is passed on: 0.1 to 60 s; 10 s unless given.
     public var timeout: Seconds?

@@ -15,7 +15,7 @@ public enum DelegateDetach: SDKMethod {
 
   /// The params of `delegate.detach`.
   public struct Params: RPCValue {
-    /// The instances; all unless given.
+    /// The instances from which this connection is detached; all unless given.
     public var instances: [InstanceID]?
 
     /// Creates params with these members.

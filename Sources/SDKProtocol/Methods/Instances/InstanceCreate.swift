@@ -30,7 +30,7 @@ public enum InstanceCreate: SDKMethod {
   public struct Params: RPCValue {
     /// The id of the new instance.
     public var instance: InstanceID
-    /// The instance's SDK.
+    /// The kind of the new instance.
     public var kind: KindName
     /// The kind's settings, with the keys of the configuration file.
     public var settings: JSONObject?

@@ -63,8 +63,8 @@ public enum TokenGet: SDKMethod {
 }
 
 extension TokenGet.Params {
-  /// Reads params without their schema, as decoding would. Returns `nil` for all that decoding refuses, and for forms
-  /// that are rare.
+  /// Reads params that have no members but `instance`, `http`, `minTTL` and `timeout`, the times as numbers, without
+  /// using their schema. Returns `nil` for all other params: invalid ones, and rare forms that only decoding accepts.
   public init?(plain params: JSON) {
     guard case .object(let object) = params, case .string(let name)? = object["instance"], let id = InstanceID(name)
     else { return nil }

@@ -7,9 +7,9 @@ enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// The reason why a text is not a valid address.
   enum Mistake: Error, Hashable {
-    /// The text has another form.
+    /// The text has none of the accepted forms, or its path is too long.
     case malformed
-    /// Other machines could connect to the address.
+    /// The host is no loopback address, so that other machines could connect.
     case notLoopback
   }
 

@@ -40,14 +40,15 @@ struct ValueReader {
     return ValueReader(root: element, log: log, base: base.appending(key: "\(path)[\(index)]"))
   }
 
-  /// Returns a duration within bounds, both inclusive.
+  /// Returns a duration from `least` to `most` seconds; `nil` when it is missing or invalid. The mistake for an invalid
+  /// one is "This must be `words`."
   func duration(at path: String, from least: UInt32, to most: UInt32, _ words: String) -> Seconds? {
     value(Seconds.self, at: path) {
       ($0 >= Seconds(literal: least) && $0 <= Seconds(literal: most)) ? nil : "This must be \(words)."
     }
   }
 
-  /// Returns the value at a dotted path of keys.
+  /// Returns the value at a dotted path of keys; `nil` when there is none.
   func json(at path: String) -> JSON? {
     path.split(separator: ".").reduce(root) { (json: JSON?, key) in json?[String(key)] }
   }

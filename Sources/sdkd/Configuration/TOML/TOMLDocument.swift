@@ -1,13 +1,13 @@
 import JSONRPC
 
-/// A parsed TOML text, with the lines of its keys.
+/// A parsed TOML text, with the line numbers of its keys.
 ///
 /// Implements TOML 1.0, except that infinities, not-a-number, dates, times and NUL characters are refused: no setting
 /// has such a value.
 struct TOMLDocument: Sendable {
   /// The root table; tables become objects.
   let root: JSONObject
-  /// The lines of the keys.
+  /// The line number of each key.
   let lines: TOMLLineIndex
 
   /// Parses a text.
