@@ -53,7 +53,7 @@ public struct MetricFamily: Sendable, Hashable {
   }
 }
 
-/// A number that is read for each text, not counted as events happen.
+/// A number that is read each time the metrics are written as text, instead of counted as events happen.
 public struct MetricSample: Sendable, Hashable {
   /// The name of its family.
   public var family: String

@@ -43,7 +43,10 @@ struct ExecProvider: ProviderRunning {
   /// The number of retries for a program that is being written, 50 ms apart: a deployment is brief.
   private static let busyAttempts = 5
 
-  /// - Returns: `nil` when the program is being written and `unlessBusy` requests another try.
+  /// Starts the program, and waits until it has ended and its process group is killed.
+  ///
+  /// - Returns: the run, also of a program that could not be started. `nil` if the program's file is open for writing
+  ///   (`ETXTBSY`) and `unlessBusy` is set: the caller then tries again.
   private func spawn(
     _ program: String, _ invocation: ProviderInvocation, _ deadline: ContinuousClock.Instant, unlessBusy: Bool
   ) async -> ProviderRun? {

@@ -7,7 +7,7 @@ import Linux
 /// It returns when the provider's first process is dead and its group is killed. That process is not reaped yet, so its
 /// number can't have been reused.
 struct ProviderWatch {
-  /// The results of the loop.
+  /// The output of a provider that has ended, and the reason if the daemon ended it.
   struct Report: Sendable {
     var output: [UInt8] = []
     /// The reason why the daemon ended the provider; `nil` when the provider ended by itself.

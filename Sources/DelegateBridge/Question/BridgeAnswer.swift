@@ -32,7 +32,7 @@ public struct BridgeAnswer: Sendable, Hashable {
   /// `shouldAuthenticate`: the service's settings, if the owner provides them.
   public var settings: JSONObject? { members["settings"]?.objectValue }
 
-  /// `authenticationFailed`: whether to continue as a guest.
+  /// `authenticationFailed`: `true` requests settings again, `false` continues as a guest; `nil` if absent.
   public var proceed: Bool? { members["proceed"]?.boolValue }
 
   /// Whether the question is passed on to the next source.

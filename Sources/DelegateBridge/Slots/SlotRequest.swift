@@ -27,7 +27,7 @@ public struct SlotLimits: Sendable, Hashable {
   /// The number of runs in total for instances that files define, each of which has a share of its own. A quarter is
   /// left to the users.
   var runningForFiles: Int { max(1, running - running / 4) }
-  /// The time after which a run frees its slot.
+  /// The time after which a run that is still in progress frees its slot. It counts as long-running until it ends.
   public var slow: Duration
 
   /// Creates limits; each number is at least one.
@@ -41,7 +41,7 @@ public struct SlotLimits: Sendable, Hashable {
   }
 }
 
-/// The owner of a run, for shares of the running providers.
+/// The user, or the instance that a file defines, whose share of the concurrent runs a run counts against.
 enum ProviderOwner: Sendable, Hashable {
   /// The user that created the instance.
   case uid(UInt32)
@@ -63,7 +63,8 @@ public struct BridgePace: Sendable, Hashable {
   /// The typical duration of a run that was answered, in seconds; `nil` before the first.
   public var seconds: Double?
 
-  /// Creates a pace; each number of slots is at least one.
+  /// Creates the numbers for the renewal schedule. Raises numbers of slots below one to one, and lowers
+  /// `slotsPerOwner` to `slots`.
   public init(slots: Int, slotsPerOwner: Int, seconds: Double? = nil) {
     self.slots = max(1, slots)
     self.slotsPerOwner = max(1, min(slots, slotsPerOwner))

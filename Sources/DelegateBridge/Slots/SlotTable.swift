@@ -119,8 +119,10 @@ struct SlotTable: Sendable {
     return free > kept && runs.count < room
   }
 
-  /// Refuses waiting runs whose owner's limits are full, and begins others. Owners within their share come first, in
-  /// turn between instances, then owners over it.
+  /// Refuses the waiting runs for which long-running runs leave no room, and begins those that may begin.
+  ///
+  /// Runs of owners within their share come first; instances take turns. Then come runs of owners over their share, the
+  /// owner with the fewest runs first.
   private mutating func advance() -> Changes {
     var changes = Changes()
     for instance in turns {

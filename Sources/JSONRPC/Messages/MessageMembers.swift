@@ -94,7 +94,7 @@ extension JSONParser {
     case value(JSON)
   }
 
-  /// Reads the whole text.
+  /// Parses the value at the start of the text: an object as the members of a message, any other value as JSON.
   mutating func messageText() throws(JSONSyntaxError) -> MessageText {
     skipSpace()
     guard next == UInt8(ascii: "{") else { return .value(try value()) }

@@ -9,7 +9,7 @@ public struct RPCRequest: Sendable {
   /// The result of preparing the params off the event loop, such as decoded params; `nil` for an unprepared request.
   public var prepared: (any Sendable)?
 
-  /// Makes an unprepared request.
+  /// Makes a request whose `prepared` is `nil`.
   public init(id: RPCID, method: String, params: JSON?) {
     self.id = id
     self.method = method

@@ -27,8 +27,8 @@ public final class Allowance: Sendable {
   private let inFlight = Atomic<Int>(0)
   private let buffered = Atomic<Int>(0)
 
-  /// The number of bytes for which a message costs one token more, so that long messages are not cheaper than short
-  /// ones.
+  /// The number of bytes that counts as one message more against the message rate, so that long messages are not
+  /// cheaper than short ones.
   static let bytesPerMessage = 2 << 10
 
   /// Makes an unused allowance.

@@ -1,6 +1,6 @@
 /// The destination of a response.
 public enum AnswerDestination: Sendable, Hashable {
-  /// A line of its own, written at once.
+  /// A message of its own: the response is written at once, not collected in a batch.
   case single
   /// The batch with this number, which is written when it is complete.
   case batch(Int)

@@ -84,8 +84,8 @@ final class ConnectionCore {
     return bytes > settings.limits.smallFrameBytes && allowance?.isCrowded == true
   }
 
-  /// Reports to the allowance the bytes that are buffered beside the output. These are `pending` bytes at the wire,
-  /// waiting requests, and the responses of incomplete batches.
+  /// Reports to the allowance the bytes that are buffered apart from the output: `pending` bytes that were received but
+  /// not handled yet, waiting requests, and the responses of incomplete batches.
   func keep(pending bytes: Int) {
     guard let allowance else { return }
     pendingBytes = isLost ? 0 : bytes

@@ -103,8 +103,8 @@ struct ProcessStamp: Sendable, Hashable {
   /// The effective group ID.
   let gid: UInt32
 
-  /// Reads the stamp of a living process. Returns `nil` if there is no process with this number, or `/proc` does not
-  /// show it.
+  /// Reads the start time and the effective ids of a living process from `/proc`. Returns `nil` if there is no process
+  /// with this number, it has ended, or `/proc` does not show it.
   init?(of pid: Int32) {
     guard let stat = Self.read("/proc/\(pid)/stat"), let status = Self.read("/proc/\(pid)/status") else { return nil }
     self.init(stat: stat, status: status)

@@ -53,7 +53,7 @@ public enum DelegateAnswer: Sendable, Hashable {
   case token(Secret, expiresAt: Timestamp? = nil)
   /// `getToken`, `invalidAuth` in `zendesk.support`: the id that the owner gives the user.
   case uniqueId(Secret)
-  /// `getToken`, `invalidAuth` in `edna.chatcenter`: an answer with all members.
+  /// `getToken`, `invalidAuth`: an answer with any members, such as `scheme` and `signature` in `edna.chatcenter`.
   case credential(DelegateTokenAnswer)
   /// `shouldAuthenticate`: whether to authenticate, and with which settings.
   case authenticate(Bool, settings: JSONObject? = nil)

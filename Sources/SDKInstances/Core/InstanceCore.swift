@@ -34,7 +34,7 @@ struct InstanceCore: Sendable {
   /// The number of wipes, which storage and apps see as the storage epoch.
   var storageEpoch: UInt64
   var isDeleted = false
-  /// The number of activities so far.
+  /// The number of activities that were begun, such as logins and renewals. The ids of activities are made from it.
   var activities: UInt64 = 0
 
   /// Creates the state of a stored instance.

@@ -5,7 +5,7 @@ struct ServiceState: Sendable {
   /// The service; `nil` for the whole instance.
   let service: String?
   var machine: AuthenticationMachine
-  /// The machine's epoch at the last commit that raised it.
+  /// The epoch of `machine` that is stored already. The next change raises the epoch on disk by the difference.
   var storedEpoch: UInt64
   var identity: IdentityRecord
   /// The activity in progress; `nil` without one.

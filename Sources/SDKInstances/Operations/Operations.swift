@@ -19,7 +19,8 @@ public final class Operations: Sendable {
   /// Starts work that runs to its end even if the caller goes away.
   public func start(_ work: @escaping Work) { continuation.yield(work) }
 
-  /// Starts work that is cancelled when the service ends, such as a connection or the retry of a delivery.
+  /// Starts work that is cancelled once `finish` was called and the work of `start` has ended, such as a connection or
+  /// the retry of a delivery.
   public func startBackground(_ work: @escaping Work) { background.yield(work) }
 
   /// Runs the started work until `finish`, and then until all of it has ended. Cancelling this task cancels the work.

@@ -13,7 +13,7 @@ struct SalesforceSettings: RPCValue, Hashable {
   /// The settings that all kinds have in common.
   var common: CommonSettings
 
-  /// The service types of the seed.
+  /// The service types that the vendor's guide names.
   static let allServices = ["cases", "knowledge", "chat"]
 
   enum CodingKeys: String, CodingKey {

@@ -97,7 +97,7 @@ struct SalesforceWire: Sendable {
 
 /// A secret in a file that only its owner and the daemon can read.
 enum SecretFile {
-  /// The maximum size of a file, which is more than any secret of a connected app has.
+  /// The maximum size of a file, in bytes. The secrets of connected apps are shorter.
   private static let limit = 4096
 
   /// Returns the secret in a file without line ends after it.

@@ -35,8 +35,10 @@ actor MessagingConnection: RealtimeConnection {
     return end
   }
 
-  /// Passes messages until the connection ends. This task waits in each of thousands of instances, so code with a large
-  /// frame is in functions that don't suspend.
+  /// Exchanges messages with the server and passes its news to `hear`, until the connection ends.
+  ///
+  /// A task waits here in each of thousands of instances. Code with much local data is therefore in functions that
+  /// don't suspend, so that a waiting task needs little memory.
   private func exchange(_ hear: @escaping @Sendable (RealtimeNews) async -> Void) async -> RealtimeEnd {
     var step = client.take(.opened, at: time)
     while true {

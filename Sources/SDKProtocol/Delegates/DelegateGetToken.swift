@@ -26,7 +26,7 @@ public struct DelegateTokenAnswer: RPCValue, Hashable {
   public var uniqueId: Secret?
   /// `edna.chatcenter`: the authentication scheme of the token.
   public var scheme: String?
-  /// `edna.chatcenter`: the owner's signature.
+  /// `edna.chatcenter`: the signature that proves the user's client id to the vendor. A secret.
   public var signature: Secret?
   /// `edna.chatcenter`: whether the token is encrypted.
   public var isEncrypted: Bool?

@@ -26,7 +26,7 @@ struct EdnaUser: Sendable {
 
 /// An open socket and its progress through the sign-in steps.
 struct EdnaSession: Sendable {
-  /// The steps in order; each requires the one before it.
+  /// The steps of signing in on a socket, in order: `registerDevice`, `INIT_CHAT`, then `CLIENT_INFO`.
   enum Step: String, Sendable {
     case opened
     case registered

@@ -78,7 +78,8 @@ extension SandboxRequest {
 enum FormBody {
   static let contentType = "application/x-www-form-urlencoded"
 
-  /// Returns the fields, of several with the same name the first; `nil` for another content type or a wrong encoding.
+  /// Returns the fields of a form by name, and the first of several with one name. Returns `nil` if the content type is
+  /// not that of a form, or the encoding is wrong.
   static func items(_ body: Data, contentType: String?) -> [String: String]? {
     let type = (contentType ?? "").split(separator: ";").first?.trimmingCharacters(in: .whitespaces)
     guard type?.lowercased() == Self.contentType, let text = String(bytes: body, encoding: .utf8) else { return nil }

@@ -34,7 +34,7 @@ extension MessagingBackend {
     return ["event": event, "sockets": .array(told.map { .number(Double($0)) })]
   }
 
-  /// Returns the user with this `_id` or external id.
+  /// Returns the user whose `_id` or external id is in the member `name`. Throws if there is none.
   private func user(_ members: ControlMembers, _ name: String) throws(ControlMistake) -> MessagingUser {
     let id = try members.requiredText(name)
     guard let user = users[id] ?? known[id].flatMap({ users[$0] }) else { throw ControlMistake(name, "no such user") }

@@ -28,7 +28,8 @@ enum EventLog {
     return lost
   }
 
-  /// The maximum size in bytes of a sealed event that is read into memory at start for its audience.
+  /// The maximum size, in bytes, of a deleted instance's sealed last event that is read at the start. The event holds
+  /// the access rules for all events of that instance.
   private static let largestAudience = 64 << 10
 
   /// Returns the rows of the last events of deleted instances, in no order, with one index search for each instance. A

@@ -85,7 +85,8 @@ public struct EventPlace: Sendable, Hashable {
   /// The position up to which the loss of events was already reported.
   public var acknowledged: UInt64
 
-  /// Creates a place.
+  /// Creates the place after the event at `position`. `acknowledged` is the position up to which the loss of events was
+  /// already reported.
   public init(_ position: UInt64, acknowledged: UInt64 = 0) {
     self.position = position
     self.acknowledged = acknowledged

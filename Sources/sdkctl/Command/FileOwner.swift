@@ -34,7 +34,9 @@ extension GlobalOptions {
       "The user's daemon keeps its key in root.key, beside its state; credentials are the system's.")
   }
 
-  /// Returns the daemon whose credentials a command changes.
+  /// Returns the daemon whose root key, kept as a systemd credential, a command changes.
+  ///
+  /// - Throws: as `daemonOfFiles`; also `CommandFailure` for a user's daemon, which has no such credentials.
   func daemonOfCredentials(_ context: CommandContext) throws -> DaemonPlace {
     let place = try daemonOfFiles(context)
     guard place.mode != .user else {

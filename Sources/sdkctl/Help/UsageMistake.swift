@@ -3,7 +3,7 @@ import JSONRPC
 
 /// The failure for a command line that the parser refuses, with the nearest word that it knows.
 enum UsageMistake {
-  /// Returns the failure.
+  /// Returns the failure for arguments that the parser refused: a verb that does not exist, else an invalid value.
   ///
   /// - Parameter message: the parser's own message.
   static func failure(_ arguments: [String], message: String) -> CommandFailure {

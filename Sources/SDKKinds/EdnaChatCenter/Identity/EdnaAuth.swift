@@ -1,7 +1,7 @@
 import JSONRPC
 import SDKProtocol
 
-/// The user's proof of identity for the installation: the seed's `ChatAuth`. Empty strings count as absent.
+/// The user's proof of identity for the installation: the SDK's `ChatAuth`. Empty strings count as absent.
 struct EdnaAuth: RPCValue, Hashable {
   /// The way in which token and scheme are sent: as headers or as cookies.
   enum Method: String, Codable, DescribedEnumeration {

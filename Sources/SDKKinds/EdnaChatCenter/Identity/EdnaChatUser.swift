@@ -1,7 +1,7 @@
 public import JSONRPC
 public import SDKProtocol
 
-/// The user to authorise: the seed's `ChatUser`.
+/// The user to authorise: the SDK's `ChatUser`.
 public struct EdnaChatUser: RPCValue, Hashable {
   /// The user's unique, persistent id. It is hard to guess and kept as a secret.
   public var identifier: Secret

@@ -7,7 +7,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// RSA encryption of identifiers that could be guessed (seed 004, "User identifier requirements"). The output is
+/// RSA encryption of identifiers that could be guessed (the vendor's guide, "User identifier requirements"). The output is
 /// base64.
 struct EdnaCipher: Sendable {
   /// The padding scheme.

@@ -1,6 +1,6 @@
 import SDKProtocol
 
-/// Checks of identifiers that need no network (seed 004, "User identifier requirements").
+/// Checks of identifiers that need no network (the vendor's guide, "User identifier requirements").
 enum EdnaIdentifier {
   /// The maximum size of an identifier. One that an app has encrypted with a large key still fits.
   static let maximumBytes = 1024

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chatCenter.authorize`: authorises a user (seed 004, "User authorization").
+/// `chatCenter.authorize`: authorises a user (the vendor's guide, "User authorization").
 public enum ChatCenterAuthorize: SDKMethod {
   public static let name = "chatCenter.authorize"
   public static let summary = "Authorises a user."

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chatCenter.getChat`: opens the chat (seed 004, "Prefilling the input field").
+/// `chatCenter.getChat`: opens the chat (the vendor's guide, "Prefilling the input field").
 public enum ChatCenterGetChat: SDKMethod {
   public static let name = "chatCenter.getChat"
   public static let summary = "All that an app needs to open the chat."

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chatCenter.logout`: ends the session (seed 004, "User logout").
+/// `chatCenter.logout`: ends the session (the vendor's guide, "User logout").
 public enum ChatCenterLogout: SDKMethod {
   public static let name = "chatCenter.logout"
   public static let summary =
@@ -55,7 +55,7 @@ public enum ChatCenterLogout: SDKMethod {
   }
 }
 
-/// `chatCenter.deauthorizeUser`: deletes the user here without informing the vendor (seed 004, "User deletion").
+/// `chatCenter.deauthorizeUser`: deletes the user here without informing the vendor (the vendor's guide, "User deletion").
 public enum ChatCenterDeauthorizeUser: SDKMethod {
   public static let name = "chatCenter.deauthorizeUser"
   public static let summary = "Forgets the user here; the vendor is not told."

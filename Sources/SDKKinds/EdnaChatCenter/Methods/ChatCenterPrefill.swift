@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chatCenter.prefill`: sets the text of the input field (seed 004, "Prefilling the input field").
+/// `chatCenter.prefill`: sets the text of the input field (the vendor's guide, "Prefilling the input field").
 public enum ChatCenterPrefill: SDKMethod {
   public static let name = "chatCenter.prefill"
   public static let summary = "Sets the text that the input field has when the chat opens next."

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chatCenter.updateData`: updates the attributes of the user (seed 004, "Updating user data").
+/// `chatCenter.updateData`: updates the attributes of the user (the vendor's guide, "Updating user data").
 public enum ChatCenterUpdateData: SDKMethod {
   public static let name = "chatCenter.updateData"
   public static let summary = "Updates the user's attributes."

@@ -1,7 +1,7 @@
 import SDKInstances
 import SDKProtocol
 
-/// Authentication settings as an instance stores them, without the access token (seed 002,
+/// Authentication settings as an instance stores them, without the access token (the vendor's guide,
 /// `SCSAuthenticationSettings`).
 struct SalesforceAccount: Sendable, Hashable {
   /// The URL of the organisation's data.

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `serviceChat.registerForPushNotifications`: registers a device for a service's user (seed 002, "Authentication
+/// `serviceChat.registerForPushNotifications`: registers a device for a service's user (the vendor's guide, "Authentication
 /// Settings").
 public enum ServiceChatRegisterForPushNotifications: SDKMethod {
   public static let name = "serviceChat.registerForPushNotifications"

@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `serviceChat.setAuthenticationSettings`: signs a service in or out (seed 002, "Authentication Flow").
+/// `serviceChat.setAuthenticationSettings`: signs a service in or out (the vendor's guide, "Authentication Flow").
 public enum ServiceChatSetAuthenticationSettings: SDKMethod {
   public static let name = "serviceChat.setAuthenticationSettings"
   public static let summary = "Signs a service in with authentication settings, or out with null."

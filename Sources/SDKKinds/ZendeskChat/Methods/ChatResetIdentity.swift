@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chat.resetIdentity`: deletes the visitor's state (seed 003, "resetIdentity").
+/// `chat.resetIdentity`: deletes the visitor's state (the vendor's guide, "resetIdentity").
 public enum ChatResetIdentity: SDKMethod {
   public static let name = "chat.resetIdentity"
   public static let summary = "Forgets the visitor and wipes what the instance stores."

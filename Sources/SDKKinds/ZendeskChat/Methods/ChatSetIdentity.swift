@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `chat.setIdentity`: authenticates the visitor from the next session on (seed 003, "setIdentity").
+/// `chat.setIdentity`: authenticates the visitor from the next session on (the vendor's guide, "setIdentity").
 public enum ChatSetIdentity: SDKMethod {
   public static let name = "chat.setIdentity"
   public static let summary = "Authenticates the visitor from the next session on."

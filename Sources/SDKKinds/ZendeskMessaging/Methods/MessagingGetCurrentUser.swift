@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `messaging.getCurrentUser`: returns the current user (seed 000, "Checking the current SDK user").
+/// `messaging.getCurrentUser`: returns the current user (the vendor's guide, "Checking the current SDK user").
 public enum MessagingGetCurrentUser: SDKMethod {
   public static let name = "messaging.getCurrentUser"
   public static let summary = "Who is signed in."

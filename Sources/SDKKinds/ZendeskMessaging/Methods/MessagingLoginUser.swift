@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `messaging.loginUser`: logs a user in with a JWT (seed 000, "LoginUser").
+/// `messaging.loginUser`: logs a user in with a JWT (the vendor's guide, "LoginUser").
 public enum MessagingLoginUser: SDKMethod {
   public static let name = "messaging.loginUser"
   public static let summary = "Logs a user in with a JWT."

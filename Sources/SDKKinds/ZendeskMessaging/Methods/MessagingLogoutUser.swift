@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `messaging.logoutUser`: logs the user out (seed 000, "LogoutUser").
+/// `messaging.logoutUser`: logs the user out (the vendor's guide, "LogoutUser").
 public enum MessagingLogoutUser: SDKMethod {
   public static let name = "messaging.logoutUser"
   public static let summary = "Logs the user out and wipes what the instance stores."

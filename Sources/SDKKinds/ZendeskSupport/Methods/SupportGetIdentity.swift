@@ -2,7 +2,7 @@ public import JSONRPC
 public import SDKInstances
 public import SDKProtocol
 
-/// `support.getIdentity`: returns the identity without its secrets (seed 001).
+/// `support.getIdentity`: returns the identity without its secrets.
 public enum SupportGetIdentity: SDKMethod {
   public static let name = "support.getIdentity"
   public static let summary = "Which identity is set, without its secrets."

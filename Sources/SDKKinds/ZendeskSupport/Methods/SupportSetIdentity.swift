@@ -3,7 +3,7 @@ public import SDKInstances
 public import SDKProtocol
 import StateStore
 
-/// `support.setIdentity`: sets the user's identity (seed 001, "Set an identity").
+/// `support.setIdentity`: sets the user's identity (the vendor's guide, "Set an identity").
 public enum SupportSetIdentity: SDKMethod {
   public static let name = "support.setIdentity"
   public static let summary = "Sets an anonymous identity or a unique id, and exchanges it for an access token."
@@ -101,7 +101,7 @@ public enum SupportSetIdentity: SDKMethod {
   }
 }
 
-/// `support.clearIdentity`: deletes the identity (seed 001).
+/// `support.clearIdentity`: deletes the identity and wipes what the instance stores.
 public enum SupportClearIdentity: SDKMethod {
   public static let name = "support.clearIdentity"
   public static let summary = "Forgets the identity and wipes what the instance stores."

@@ -4,11 +4,11 @@ import JSONRPC
 final class TOMLTable {
   /// How a table was begun, which decides who may add to it.
   enum Origin {
-    /// By its header, or as the root.
+    /// The table was begun by its header, or is the root.
     case header
-    /// By the header of a table inside it. Its own header may still follow.
+    /// The table was begun by the header of a table inside it. Its own header may still follow.
     case inner
-    /// By a dotted key. Other dotted keys may add to it, but no header of its own may follow.
+    /// The table was begun by a dotted key. Other dotted keys may add to it, but no header of its own may follow.
     case dotted
   }
 
