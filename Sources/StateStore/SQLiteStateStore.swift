@@ -113,7 +113,10 @@ public final class SQLiteStateStore: StateStore {
 
   public func load() async throws(SDKError) -> StoredState {
     let vault = vault
-    let (state, unreadable) = try await reader.read { db in try StateLoader.load(db, vault: vault) }
+    let (state, unreadable, damaged) = try await reader.read { db in try StateLoader.load(db, vault: vault) }
+    if damaged > 0 {
+      logger.error("\(damaged) deleted instances have a last event that does not open: only admins see their events.")
+    }
     for (uuid, count) in unreadable {
       let name = state.instances.first { $0.uuid == uuid }?.id.name ?? uuid.description
       logger.error("\(count) outbox entries of instance \(name) do not open and are dropped.")

@@ -111,7 +111,7 @@ enum ConfigurationCheck {
     let isPackaged = ["/etc/sdkd/", "/etc/sdkd-tenants/"].contains { path.hasPrefix($0) }
     let loaded = ConfigurationLoader.load(
       path: path, kinds: Kinds.all, commandNeedsSameUid: paths.isService || isPackaged)
-    for mistake in loaded.mistakes { StandardError.write("\(mistake)") }
+    for mistake in loaded.mistakes { StandardError.write(untrusted: "\(mistake)") }
     if loaded.mistakes.isEmpty {
       print("\(path): \(loaded.instances.count) instances, no mistakes")
       return 0

@@ -17,13 +17,15 @@ import Testing
     var refused: Set<InstanceUUID> = []
     var events: [UInt64: StoredEvent] = [:]
     var lost: [InstanceUUID: UInt64] = [:]
+    /// Whether a new event can be read after the others.
+    var takesEvents = true
     /// Whether health, a notice or the log tells of the damage.
     var isReported = false
   }
 
   private static let keys = (0..<12).map { "key-\($0)" }
 
-  private func prepare(_ directory: TemporaryDirectory) async throws -> [InstanceUUID] {
+  private func prepare(_ directory: TemporaryDirectory) async throws -> [Sample] {
     let store = try await open(directory)
     let samples = try (0..<6).map { try Sample("desk-\($0)") }
     for sample in samples {
@@ -34,11 +36,11 @@ import Testing
       }
     }
     await store.close()
-    return samples.map(\.uuid)
+    return samples
   }
 
   /// Reads everything; `nil` if the state is refused.
-  private func read(_ directory: TemporaryDirectory, _ uuids: [InstanceUUID]) async throws -> Contents? {
+  private func read(_ directory: TemporaryDirectory, _ samples: [Sample]) async throws -> Contents? {
     let store: SQLiteStateStore
     let lines = Seen<[String]>([])
     do {
@@ -52,7 +54,7 @@ import Testing
       let state = try await store.load()
       for instance in state.instances { contents.instances[instance.uuid] = instance }
       contents.quarantined = Set(state.quarantined.map(\.uuid))
-      for uuid in uuids {
+      for uuid in samples.map(\.uuid) {
         for key in Self.keys + ["draft"] {
           do {
             if let value = try await store.storageValue(of: uuid, key: key) {
@@ -66,7 +68,13 @@ import Testing
       let page = try await store.eventPage(after: 0, limit: 1000, of: nil)
       for event in page.events { contents.events[event.position] = event }
       contents.lost = page.lost
+      if let sample = samples.first(where: { contents.instances[$0.uuid] != nil }) {
+        _ = try await store.commit(sample.change(events: [.init(.networkError)]))
+        let next = try await store.eventPage(after: page.newest, limit: 1, of: nil).events
+        contents.takesEvents = next.map(\.type) == [.networkError] && next[0].position > page.newest
+      }
     } catch {
+      // A change that fails tells of the damage, too.
       await store.close()
       return nil
     }
@@ -79,8 +87,8 @@ import Testing
   @Test("Of 400 flipped bits, each is served right, refused, or shown")
   func flippedBits() async throws {
     let whole = try TemporaryDirectory()
-    let uuids = try await prepare(whole)
-    let truth = try #require(try await read(whole, uuids))
+    let samples = try await prepare(whole)
+    let truth = try #require(try await read(whole, samples))
     #expect(truth.instances.count == 6 && truth.events.count == 72 && !truth.isReported)
     let bytes = try Data(contentsOf: URL(fileURLWithPath: whole.database))
     var random = SplitMix(state: 11)
@@ -92,7 +100,7 @@ import Testing
       var changed = bytes
       changed[place / 8] ^= 1 << UInt8(place % 8)
       try changed.write(to: URL(fileURLWithPath: copy.database))
-      guard let seen = try await read(copy, uuids) else {
+      guard let seen = try await read(copy, samples) else {
         outcomes["refused", default: 0] += 1
         continue
       }
@@ -102,10 +110,30 @@ import Testing
     }
   }
 
+  @Test(
+    "A state whose newest position is wrong is damaged",
+    arguments: [
+      "UPDATE sqlite_sequence SET seq = 1", "UPDATE sqlite_sequence SET seq = -5",
+      "UPDATE sqlite_sequence SET seq = 'x'",
+      "UPDATE sqlite_sequence SET seq = 9223372036854775807", "DELETE FROM sqlite_sequence",
+      "UPDATE event_gap SET position = 1 << 40",
+    ])
+  func wrongPosition(sql: String) async throws {
+    let directory = try TemporaryDirectory()
+    _ = try await prepare(directory)
+    let raw = try RawDatabase(directory)
+    try raw.execute("INSERT INTO event_gap VALUES ('a', 2, 0)")
+    try raw.execute(sql)
+    try raw.close()
+    await #expect(throws: StoreOpenError.corrupt("the number of the newest event is wrong")) {
+      await (try open(directory)).close()
+    }
+  }
+
   /// Returns what is missing or different without a sign of it.
   private static func losses(of truth: Contents, in seen: Contents) -> [String] {
     if seen.isReported { return [] }
-    var found: [String] = []
+    var found = seen.takesEvents ? [] : ["a new event"]
     for (uuid, instance) in truth.instances where !seen.quarantined.contains(uuid) {
       if seen.instances[uuid] != instance { found.append("instance \(instance.id)") }
       for (key, value) in truth.values[uuid] ?? [:] where !seen.refused.contains(uuid) {

@@ -1,5 +1,6 @@
 import GRDB
 import JSONRPC
+import Logging
 import SDKProtocol
 import Testing
 
@@ -164,6 +165,24 @@ import Testing
     #expect(try await again.events(after: 0, limit: 10).map(\.position) == [1, 3])
     let page = try await again.eventPage(after: 0, limit: 10, of: [sample.uuid])
     #expect(page.events.map(\.position) == [1, 3] && page.lost == [.anyDeleted: 2], "a reader sees a gap")
+    await again.close()
+  }
+
+  @Test("The damaged last event of a deleted instance is logged") func logsALostAudience() async throws {
+    let directory = try TemporaryDirectory()
+    let sample = try Sample()
+    let store = try await open(directory)
+    _ = try await store.commit(sample.create)
+    _ = try await store.commit(sample.change(.delete, events: [.init(.instanceDeleted)]))
+    await store.close()
+    let raw = try RawDatabase(directory)
+    try raw.execute("UPDATE event SET payload = zeroblob(100)")
+    try raw.close()
+    let lines = Seen<[String]>([])
+    let again = try await SQLiteStateStore.open(
+      directory: directory.state, logger: Logger(label: "test") { _ in LineHandler(lines: lines) })
+    #expect(try await again.load().deleted == [])
+    #expect(lines.value.contains { $0.hasPrefix("1 deleted instances") })
     await again.close()
   }
 

@@ -13,7 +13,7 @@ struct EventReader {
     var place: EventPlace
     /// Whether the search reached the newest event.
     var isEnd = false
-    /// Whether retention dropped events after the requested place that the caller could have seen, or of deleted
+    /// Whether damaged events were left out, or retention dropped events after the requested place that the caller could have seen, or of deleted
     /// instances whose access rules are no longer known.
     var hasGap = false
   }
@@ -39,11 +39,12 @@ struct EventReader {
     var bytes = 0
     for number in 0..<Self.pageLimit {
       let page = try await store.eventPage(after: found.place.position, limit: Self.pageSize, of: watched)
-      if number == 0, let place {
-        if place.position > page.newest { throw ForeignCursor() }
+      if let place {
+        if number == 0, place.position > page.newest { throw ForeignCursor() }
+        // Each page can have damaged events. What retention dropped is in all of them.
         let lost = page.lost(of: watched)
-        found.hasGap = lost > max(place.position, place.acknowledged)
-        found.place.acknowledged = max(place.acknowledged, lost)
+        if lost > max(found.place.position, found.place.acknowledged) { found.hasGap = true }
+        found.place.acknowledged = max(found.place.acknowledged, lost)
       }
       for event in page.events where event.position <= newest {
         let audience = directory.audience(of: event.uuid, id: event.id)

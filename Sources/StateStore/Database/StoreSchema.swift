@@ -136,9 +136,23 @@ enum StoreSchema {
   static func check(_ db: Database) throws {
     try compare(db)
     let findings = try String.fetchAll(db, sql: "PRAGMA integrity_check(5)")
-    guard findings != ["ok"] else { return }
+    guard findings != ["ok"] else { return try checkPositions(db) }
     let lines = findings.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }
     throw StoreOpenError.corrupt(lines.first.map(String.init) ?? "integrity_check finds damage")
+  }
+
+  /// Throws `corrupt` if the newest position of the event log is below one that was assigned, or out of range.
+  ///
+  /// `integrity_check` does not look at it. The next event would get a position that another one has.
+  private static func checkPositions(_ db: Database) throws {
+    guard try db.tableExists("event") else { return }
+    let newest = try Row.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'event'")?.integer(0) ?? 0
+    let assigned = try ["event", "event_gap"].map { table in
+      try Row.fetchOne(db, sql: "SELECT MAX(position) FROM \(table)")?.integer(0) ?? 0
+    }
+    guard newest >= assigned.max() ?? 0, newest < 1 << 62 else {
+      throw StoreOpenError.corrupt("the number of the newest event is wrong")
+    }
   }
 
   /// Throws `corrupt` unless the database has exactly the tables, indexes, triggers and views of its version.

@@ -8,10 +8,11 @@ struct StateLoader {
   private var outbox: [InstanceUUID: [StoredOutboxEntry]] = [:]
   private var unreadable: [InstanceUUID: Int] = [:]
 
-  /// Returns the state, and the number of unreadable outbox entries of each instance, which the state omits.
+  /// Returns the state, and what it omits: the number of unreadable outbox entries of each instance, and the number of
+  /// deleted instances whose last event is damaged.
   static func load(
     _ db: Database, vault: Vault
-  ) throws -> (state: StoredState, unreadable: [InstanceUUID: Int]) {
+  ) throws -> (state: StoredState, unreadable: [InstanceUUID: Int], damaged: Int) {
     var loader = StateLoader()
     try loader.readOutbox(db, vault)
     for row in try Row.fetchAll(db, sql: SealedPush.selection) {
@@ -20,9 +21,10 @@ struct StateLoader {
     }
     let rows = try Row.fetchCursor(db, sql: InstanceRow.selection + " ORDER BY i.id")
     while let row = try rows.next() { loader.add(row, vault) }
-    loader.state.deleted = try EventLog.deleted(db).compactMap { EventRow.open($0, vault: vault) }
-      .filter { $0.audience != nil }.sorted { $0.position < $1.position }
-    return (loader.state, loader.unreadable)
+    // A payload that is too long for an audience is left out.
+    let last = EventRow.open(try EventLog.deleted(db).filter { $0.data(3) != nil }, vault: vault)
+    loader.state.deleted = last.events.filter { $0.audience != nil }.sorted { $0.position < $1.position }
+    return (loader.state, loader.unreadable, last.damaged.count)
   }
 
   private mutating func readOutbox(_ db: Database, _ vault: Vault) throws {

@@ -25,6 +25,23 @@ struct EventReaderTests {
     }
   }
 
+  @Test("A damaged event is a gap, on whichever page it is", arguments: [5, 200] as [UInt64])
+  func damagedEvents(position: UInt64) async throws {
+    try await World.run { world in
+      try await Self.makeInstances(300, in: world, Records<Bool>())
+      let store = DamagedStore(base: world.store, damaged: position)
+      let reader = EventReader(store: store, directory: world.registry)
+      let peer = Peer(pid: 1, uid: 7, gid: 7)
+      func list(after start: UInt64) async throws -> EventReader.Listing {
+        try await reader.list(
+          after: EventPlace(start), filter: EventFilter(), peer: peer, limit: 2000, maximumBytes: 1 << 20)
+      }
+      let listing = try await list(after: 0)
+      #expect(listing.events.count == 299 && listing.hasGap && listing.isEnd)
+      #expect(try await !list(after: position).hasGap)
+    }
+  }
+
   private static func makeInstances(_ count: Int, in world: World, _ ends: Records<Bool>) async throws {
     defer { ends.add(true) }
     let observer = try #require(AccessRule("uid:7"))
@@ -32,4 +49,39 @@ struct EventReaderTests {
       _ = try await world.instance("desk\(number)", access: AccessRules(observe: [observer]))
     }
   }
+}
+
+/// A store in which one event does not open.
+private struct DamagedStore: StateStore {
+  let base: any StateStore
+  let damaged: UInt64
+
+  func load() async throws(SDKError) -> StoredState { try await base.load() }
+  func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult { try await base.commit(change) }
+  func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
+    try await base.storageValue(of: instance, key: key)
+  }
+  func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)] {
+    try await base.storageKeys(of: instance)
+  }
+  func storagePage(
+    of instance: InstanceUUID, after key: String?, limit: Int
+  ) async throws(SDKError) -> StoredKeys? {
+    try await base.storagePage(of: instance, after: key, limit: limit)
+  }
+  func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] {
+    try await base.events(after: position, limit: limit)
+  }
+  func eventPage(
+    after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
+  ) async throws(SDKError) -> EventPage {
+    var page = try await base.eventPage(after: position, limit: limit, of: instances)
+    let count = page.events.count
+    page.events.removeAll { $0.position == damaged }
+    if page.events.count < count { page.lost[.anyDeleted] = damaged }
+    return page
+  }
+  var health: StoreHealth { base.health }
+  var cursors: CursorCoder { base.cursors }
+  var meta: StoreMeta { base.meta }
 }

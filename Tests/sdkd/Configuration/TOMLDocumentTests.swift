@@ -95,6 +95,27 @@ struct TOMLDocumentTests {
     #expect(throws: TOMLSyntaxProblem(line: line, message: message)) { try TOMLDocument(bytes: bytes) }
   }
 
+  @Test func `A dotted key may add to a table that only the header of an inner one began`() throws {
+    let root = try document("[a.b.c]\nz = 9\n[a]\nb.x = 1").root
+    #expect(JSON.object(root) == ["a": ["b": ["c": ["z": 9], "x": 1]]])
+    #expect(throws: TOMLSyntaxProblem.self) { try document("[a.b.c]\nz = 9\n[a]\nb.x = 1\n[a.b]") }
+    #expect(throws: TOMLSyntaxProblem.self) { try document("[a.b.c]\nz = 9\n[a]\nb.c.x = 1") }
+  }
+
+  @Test func `Deep tables with long names are refused before they cost much`() throws {
+    let names = (0..<16).map { _ in String(repeating: "n", count: 250) }.joined(separator: ".")
+    let text = "x = " + String(repeating: "{\(names) = ", count: 30) + "1" + String(repeating: "}", count: 30)
+    let message = "A key with the tables around it is longer than 2048 bytes."
+    #expect(throws: TOMLSyntaxProblem(line: 1, message: message)) { try document(text) }
+    #expect(throws: TOMLSyntaxProblem(line: 1, message: message)) { try document("[\(names)]") }
+  }
+
+  @Test func `Long arrays leave room for the lines of keys`() throws {
+    let list = "[" + String(repeating: "1,", count: 1023) + "]"
+    let text = (0..<17).map { "l\($0) = \(list)\n" }.joined() + "[net]\nkey = 2"
+    #expect(try document(text).lines.line(of: "net.key") == 19)
+  }
+
   @Test func `A literal string may spell an escape`() throws {
     #expect(try document(#"a = '\u0000'"#).root["a"] == #"\u0000"#)
   }
@@ -144,15 +165,18 @@ struct TOMLDocumentTests {
 
   @Test(arguments: [
     ("[=]", "A key is expected"), ("[]", "A key is expected"), ("[[a]", "] is expected"), ("a", "= is expected"),
-    ("a = ", "A value is expected"), ("a = [1 2]", "] is expected or a comma"), ("a = info", "neither a number nor"),
-    ("a = {b = 1\n}", "} is expected or a comma"), ("a = 'b", "not closed"), ("a = \"\"\"b\"\"", "not closed"),
+    ("a = ", "A value is expected"), ("a = [1 2]", "] is expected or a comma"),
+    ("a = [1,\n\n", "An array that begins here"),
+    ("a = {\nb = 1}", "stands on one line"), ("a = info", "neither a number nor"),
+    ("a = {b = 1\n}", "} is expected or a comma"), ("a = {b = 1,\n}", "stands on one line"), ("a = 'b", "not closed"),
+    ("a = \"\"\"b\"\"", "not closed"),
     ("a = \"\\q\"", "A backslash stands before"), ("a = \"\\ud800\"", "A Unicode escape"),
     ("a = \"\\u12\"", "A Unicode"),
     ("a = 1 b = 2", "Something follows"), ("[a] b = 2", "Something follows"), ("a = 1\na = 2", "a is defined twice"),
     ("a = {b = 1,}", "No comma may stand"), ("a = \"\u{7}\"", "control character"),
-    ("[a.b]\n[a]\nb.c = 1", "a.b is defined already"),
+    ("[a.b]\n[a]\nb.c = 1", "a.b is complete already"),
     ("a.b = 1\n[a]", "a is defined twice"), ("a = 1\n[a.b]", "a is a value already"),
-    ("a = {}\na.b = 1", "a is defined already"),
+    ("a = {}\na.b = 1", "a is complete already"),
     ("[[a]]\n[a]", "a is defined twice"), ("a = 1\r", "Something follows"), ("# \u{7F}", "in a comment"),
   ])
   func `What is no TOML is said`(text: String, words: String) throws {

@@ -2,8 +2,8 @@ import JSONRPC
 
 /// A parsed TOML text, with the line numbers of its keys.
 ///
-/// Implements TOML 1.0, except that infinities, not-a-number, dates, times and NUL characters are refused: no setting
-/// has such a value.
+/// Implements TOML 1.0. Infinities, not-a-number, dates, times and NUL characters are refused, because no setting has
+/// such a value. A byte order mark at the start is skipped.
 struct TOMLDocument: Sendable {
   /// The root table; tables become objects.
   let root: JSONObject
@@ -32,24 +32,29 @@ struct TOMLDocument: Sendable {
 
 /// The lines of the keys in a TOML text, for messages. Paths are those of schema findings: `access.create[0].prefix`.
 struct TOMLLineIndex: Sendable {
-  private var lines: [String: Int] = [:]
+  private var lines: [UTF8Key: Int] = [:]
 
   /// The largest number of entries, which bounds the memory for an unusual text.
   private static let capacity = 16_384
 
   /// Records the line of a key; only the first call for a path counts.
   mutating func note(_ path: String, line: Int) {
-    if lines[path] == nil, lines.count < Self.capacity { lines[path] = line }
+    if lines.count < Self.capacity, !has(path) { lines[UTF8Key(path)] = line }
+  }
+
+  /// Records the line of an element of an array. Elements leave half of the entries to keys.
+  mutating func note(element path: String, line: Int) {
+    if lines.count < Self.capacity / 2 { note(path, line: line) }
   }
 
   /// Returns whether a key's own line is known.
-  func has(_ path: String) -> Bool { lines[path] != nil }
+  func has(_ path: String) -> Bool { lines[UTF8Key(path)] != nil }
 
   /// Returns the line of a key, or of the nearest table around it, or 1.
   func line(of path: String) -> Int {
     var path = Substring(path)
     while !path.isEmpty {
-      if let line = lines[String(path)] { return line }
+      if let line = lines[UTF8Key(String(path))] { return line }
       guard let end = path.lastIndex(where: { $0 == "." || $0 == "[" }) else { break }
       path = path[..<end]
     }

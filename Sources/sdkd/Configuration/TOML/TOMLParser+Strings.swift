@@ -29,7 +29,9 @@ extension TOMLParser {
         continue
       }
       if byte == 0x0A { break }
-      guard !Self.isControl(byte) else { throw problem("A control character stands in a string; write it as \\u00XX.") }
+      guard !Self.isControl(byte) else {
+        throw problem("A control character stands in a string; write it as \\u00XX in double quotes.")
+      }
       position += 1
       if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
         content += try escaped(endsLines: isLong)

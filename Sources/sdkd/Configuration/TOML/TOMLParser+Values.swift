@@ -15,13 +15,17 @@ extension TOMLParser {
   }
 
   private mutating func array(at path: String, depth: Int) throws(TOMLSyntaxProblem) -> [JSON] {
+    let start = line
     try expect("[", "at the start of an array")
     var elements: [JSON] = []
     while true {
       try skipBlanks(andLines: true)
       if take("]") { return elements }
+      guard peek != nil else {
+        throw TOMLSyntaxProblem(line: start, message: "An array that begins here is not closed.")
+      }
       let element = "\(path)[\(elements.count)]"
-      if elements.count < Self.maximumNotedElements { index.note(element, line: line) }
+      if elements.count < Self.maximumNotedElements { index.note(element: element, line: line) }
       elements.append(try value(at: element, depth: depth + 1))
       try skipBlanks(andLines: true)
       if take(",") { continue }
@@ -37,6 +41,7 @@ extension TOMLParser {
     if take("}") { return table.object }
     while true {
       try skipBlanks(andLines: false)
+      if followsLineEnding { throw problem("A table in braces stands on one line.") }
       if peek == UInt8(ascii: "}") { throw problem("No comma may stand before } in a table.") }
       try keyAndValue(in: table, at: path, depth: depth + 1)
       try skipBlanks(andLines: false)

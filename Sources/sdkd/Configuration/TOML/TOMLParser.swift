@@ -1,11 +1,14 @@
 import JSONRPC
 
-/// A parser of TOML that records the line of each key. It bounds keys and depth, so that no text costs much.
+/// A parser of TOML that records the line of each key. It bounds keys, their paths and the depth, so that no text costs
+/// much.
 struct TOMLParser {
   static let maximumKeys = 4096
   static let maximumKeyBytes = 256
   static let maximumKeyParts = 16
   static let maximumDepth = 32
+  /// The maximum length of the path of a key with all tables around it, in bytes.
+  static let maximumPathBytes = 2048
   /// The number of elements whose lines are recorded. In longer arrays the later elements have the line of the array.
   static let maximumNotedElements = 1024
 
@@ -69,7 +72,7 @@ struct TOMLParser {
 
   /// Makes a member the current table, and begins it if it is missing.
   private mutating func enter(_ part: String, from start: Int) throws(TOMLSyntaxProblem) {
-    base = base.appending(key: part)
+    base = try self.path(of: part, in: base)
     index.note(base, line: start)
     switch current[part] {
     case .table(let table): current = table
@@ -91,23 +94,33 @@ struct TOMLParser {
     let parts = try key()
     var (table, path) = (table, base)
     for part in parts.dropLast() {
-      path = path.appending(key: part)
+      path = try self.path(of: part, in: path)
       index.note(path, line: start)
       switch table[part] {
-      case .table(let begun) where begun.origin == .dotted: table = begun
+      case .table(let begun) where begun.origin != .header:
+        begun.origin = .dotted
+        table = begun
       case nil:
         let new = TOMLTable(.dotted)
         table[part] = .table(new)
         table = new
-      default: throw problem("\(path) is defined already, and a dotted key can't add to it.")
+      default: throw problem("\(path) is complete already: write this key below [\(path)], or in its braces.")
       }
     }
     guard let last = parts.last else { return }
-    path = path.appending(key: last)
+    path = try self.path(of: last, in: path)
     index.note(path, line: start)
     guard table[last] == nil else { throw problem("\(path) is defined twice.") }
     try expect("=", "after a key")
     table[last] = .value(try value(at: path, depth: depth))
+  }
+
+  private func path(of key: String, in table: String) throws(TOMLSyntaxProblem) -> String {
+    let path = table.appending(key: key)
+    guard path.utf8.count <= Self.maximumPathBytes else {
+      throw problem("A key with the tables around it is longer than \(Self.maximumPathBytes) bytes.")
+    }
+    return path
   }
 
   /// Parses a key, dotted or not, with the blanks around it. Returns its parts.

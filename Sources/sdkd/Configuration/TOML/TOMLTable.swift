@@ -6,7 +6,8 @@ final class TOMLTable {
   enum Origin {
     /// The table was begun by its header, or is the root.
     case header
-    /// The table was begun by the header of a table inside it. Its own header may still follow.
+    /// The table was begun by the header of a table inside it. Its own header may still follow, or dotted keys that add
+    /// to it.
     case inner
     /// The table was begun by a dotted key. Other dotted keys may add to it, but no header of its own may follow.
     case dotted

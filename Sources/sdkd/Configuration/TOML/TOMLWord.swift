@@ -14,7 +14,7 @@ enum TOMLWord: Equatable {
   case wrong
 
   /// The longest number that is accepted, in bytes.
-  private static let maximumBytes = 64
+  private static let maximumBytes = 160
 
   init(_ word: ArraySlice<UInt8>) {
     let text = String(decoding: word, as: UTF8.self)
