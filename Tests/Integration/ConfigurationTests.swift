@@ -47,7 +47,8 @@ import Testing
 
   @Test func everyMistakeIsSaidWithFileLineAndNearestKey() throws {
     let desk = try Desk()
-    try desk.write("sdkd.toml", "[limits]\nmax_in_fligth = 3\nconnections = \"many\"\n[acces]\nadmins = []\n")
+    let limits = "[limits]\nmax_in_fligth = 3\nconnections = \"many\"\n\"\\u001B[31m\\nforged\" = 1\n"
+    try desk.write("sdkd.toml", limits + "[acces]\nadmins = []\n")
     try desk.write("instances.d/x.toml", "id = \"X!\"\nkind = \"zendesk.mesaging\"\n[settings]\nbase_ulr = \"x\"\n")
     let err = desk.folder.appendingPathComponent("err")
     let check = try Program(
@@ -56,11 +57,12 @@ import Testing
     #expect(check.exit(within: 30) == 78)
     let text = check.logText
     for expected in [
-      "sdkd.toml:2:", "max_in_flight", "sdkd.toml:3:", "sdkd.toml:4:", "access", "x.toml:1:", "x.toml:2:",
+      "sdkd.toml:2:", "max_in_flight", "sdkd.toml:3:", "sdkd.toml:5:", "access", "x.toml:1:", "x.toml:2:",
       "zendesk.messaging",
     ] {
       #expect(text.contains(expected), "\(expected) is not in:\n\(text)")
     }
+    #expect(!text.contains("\u{1B}") && text.contains("\u{FFFD}[31m\u{FFFD}forged"), "\(text)")
     // The daemon starts with the mistakes, and reports them to every caller.
     try desk.start()
     let line = try desk.connect()

@@ -8,7 +8,7 @@ import Testing
 
 /// A disk or memory that changes single bits of a state.
 @Suite struct BitFlipTests {
-  /// What a state holds, as clients can read it.
+  /// The contents of a state, as clients can read them.
   private struct Contents {
     var instances: [InstanceUUID: StoredInstance] = [:]
     var quarantined: Set<InstanceUUID> = []
@@ -19,7 +19,7 @@ import Testing
     var lost: [InstanceUUID: UInt64] = [:]
     /// Whether a new event can be read after the others.
     var takesEvents = true
-    /// Whether health, a notice or the log tells of the damage.
+    /// Whether health, a notice or the log reports the damage.
     var isReported = false
   }
 
@@ -74,7 +74,7 @@ import Testing
         contents.takesEvents = next.map(\.type) == [.networkError] && next[0].position > page.newest
       }
     } catch {
-      // A change that fails tells of the damage, too.
+      // A change that fails reports the damage, too.
       await store.close()
       return nil
     }

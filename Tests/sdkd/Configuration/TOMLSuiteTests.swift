@@ -9,7 +9,7 @@ struct TOMLSuiteTests {
   private static let folder =
     "/usr/share/gocode/src/github.com/BurntSushi/toml/internal/toml-test/tests/"
 
-  /// What TOML 1.1 adds.
+  /// The texts that only TOML 1.1 allows.
   private static let later: Set<String> = ["string/escape-esc.toml"]
 
   private static func texts(_ kind: String) -> [String] {

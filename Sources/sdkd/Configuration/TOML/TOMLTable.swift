@@ -2,7 +2,7 @@ import JSONRPC
 
 /// A table that is being read, with what TOML allows to be added to it.
 final class TOMLTable {
-  /// How a table was begun, which decides who may add to it.
+  /// The way in which a table was begun. What may be added to the table depends on it.
   enum Origin {
     /// The table was begun by its header, or is the root.
     case header
