@@ -30,6 +30,11 @@ import Testing
     #expect(ProcessStamp(stat: stat(), status: text) == nil)
   }
 
+  @Test("A state of several characters is malformed", arguments: ["Zombie", "Z\u{FFFD}\0", "S1"])
+  func longState(state: String) {
+    #expect(ProcessStamp(stat: stat(state: state), status: status) == nil)
+  }
+
   @Test func thisProcessHasOneThatStays() throws {
     let stamp = try #require(ProcessStamp(of: getpid()))
     #expect(stamp == ProcessStamp(of: getpid()))

@@ -51,8 +51,8 @@ struct ProcessEntry: Sendable, Hashable {
       let pid = pid_t(line[..<open].trimmingSpaces)
     else { return nil }
     let fields = line[line.index(after: close)...].split(separator: " ")
-    guard fields.count > 19, let state = fields[0].first, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
-      let session = pid_t(fields[3]), let start = UInt64(fields[19])
+    guard fields.count > 19, fields[0].utf8.count == 1, let state = fields[0].first, let parent = pid_t(fields[1]),
+      let group = pid_t(fields[2]), let session = pid_t(fields[3]), let start = UInt64(fields[19])
     else { return nil }
     self.pid = pid
     self.state = state

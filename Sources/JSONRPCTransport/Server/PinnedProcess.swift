@@ -116,8 +116,10 @@ struct ProcessStamp: Sendable, Hashable {
     // The name is in parentheses and may itself contain spaces and parentheses.
     guard let close = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: close)...].split(whereSeparator: \.isWhitespace)
-    guard fields.count > 19, !["Z", "X", "x"].contains(fields[0]), let start = UInt64(fields[19]),
-      let uid = Self.effective("Uid:", in: status), let gid = Self.effective("Gid:", in: status)
+    // The state is one letter.
+    guard fields.count > 19, fields[0].utf8.count == 1, !["Z", "X", "x"].contains(fields[0]),
+      let start = UInt64(fields[19]), let uid = Self.effective("Uid:", in: status),
+      let gid = Self.effective("Gid:", in: status)
     else { return nil }
     self.start = start
     self.uid = uid

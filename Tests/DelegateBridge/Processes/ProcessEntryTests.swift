@@ -11,7 +11,11 @@ import Testing
     #expect(entry.start == 123_456)
   }
 
-  @Test(arguments: ["", "42", "42 (a", "x (a) S 1 1 1", "42 (a) S 1", ")("]) func refuses(line: String) {
+  @Test(arguments: [
+    "", "42", "42 (a", "x (a) S 1 1 1", "42 (a) S 1", ")(",
+    "42 (a) Zx 7 40 41 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 123456 99 0",
+  ])
+  func refuses(line: String) {
     #expect(ProcessEntry(stat: line) == nil)
   }
 
