@@ -103,6 +103,16 @@ let checks: [Target] =
       path: "Tests/System", swiftSettings: settings),
   ]
 
+/// What tests use in the place of the database.
+let doubles: [Target] =
+  fuzzing
+  ? []
+  : [
+    .target(
+      name: "Doubles", dependencies: ["JSONRPC", "SDKProtocol", "StateStore", .crypto], path: "Tests/Doubles",
+      swiftSettings: settings)
+  ]
+
 let package = Package(
   name: "sdkd",
   products: fuzzing ? [] : products,
@@ -146,7 +156,7 @@ let package = Package(
       tests: ["JSONRPC"])
     + module(
       "StateStore", ["JSONRPC", "SDKProtocol", "CLinux", "Linux", .crypto, .grdb, .logging],
-      tests: ["Linux", "JSONRPC", "SDKProtocol", .crypto, .grdb, .logging])
+      tests: ["Doubles", "Linux", "JSONRPC", "SDKProtocol", .crypto, .grdb, .logging])
     + module("ProviderUnit", ["JSONRPC"], tests: ["JSONRPC"])
     + module("sdkd-provider", ["JSONRPC", "ProviderUnit", "CLinux", "Linux"], executable: true)
     + module(
@@ -156,7 +166,7 @@ let package = Package(
     + module(
       "SDKInstances",
       ["Concurrency", "JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging, .heap, .deque],
-      tests: ["Concurrency", "JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging])
+      tests: ["Doubles", "Concurrency", "JSONRPC", "SDKProtocol", "StateStore", "DelegateBridge", .logging])
     + module(
       "SDKKinds",
       [
@@ -196,6 +206,6 @@ let package = Package(
     + module(
       "fleet-simulation", ["SDKInstances", "DelegateBridge", "SDKProtocol", .heap, .arguments], executable: true,
       tests: [])
-    + (tested == nil ? checks : []),
+    + doubles + (tested == nil ? checks : []),
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,4 @@
-import Crypto
+package import Crypto
 import SDKProtocol
 
 /// A coder that converts positions in the event order into opaque cursors and back.
@@ -17,7 +17,7 @@ public struct CursorCoder: Sendable {
   private let state: [UInt8]
 
   /// Creates a coder for the state with this ID, with a key used only for cursors.
-  init(key: SymmetricKey, stateID: String) {
+  package init(key: SymmetricKey, stateID: String) {
     authentication = DerivedKey.derive(from: key, purpose: "cursor authentication")
     masking = DerivedKey.derive(from: key, purpose: "cursor masking")
     state = Array(stateID.utf8)

@@ -58,7 +58,7 @@ public struct EventPage: Sendable, Hashable {
 }
 
 /// The size limit of events' data (sdkd-protocol(7)).
-enum EventData {
+package enum EventData {
   /// The maximum size of an event's data as JSON, in bytes.
   static let maximumBytes = 8 << 10
   /// The limits on the bytes of a text and the elements of a list, tried in this order until the data fits.
@@ -66,7 +66,7 @@ enum EventData {
 
   /// Returns the data if it fits. Otherwise cuts long texts and lists and drops long keys, with the first of `steps`
   /// that suffices. Returns an empty object if none does.
-  static func clipped(_ data: JSONObject) -> JSONObject {
+  package static func clipped(_ data: JSONObject) -> JSONObject {
     guard JSONWriter.bytes(of: .object(data)).count > maximumBytes else { return data }
     for step in steps {
       let cut = clipped(.object(data), step.bytes, step.elements)

@@ -1,20 +1,20 @@
-import JSONRPC
+package import JSONRPC
 import SDKProtocol
 
 /// The counts of a wipe, updated by the later parts of its change.
-struct WipeCount {
+package struct WipeCount {
   private let former: JSON?
-  private(set) var wiped: CommitResult.Wiped
+  package private(set) var wiped: CommitResult.Wiped
 
   /// Creates the counts for the wipe of an instance with the identity `former`.
-  init(of former: JSON?, storage: Int, pushes: Int, storageEpoch: UInt64) {
+  package init(of former: JSON?, storage: Int, pushes: Int, storageEpoch: UInt64) {
     self.former = former
     wiped = CommitResult.Wiped(
       storage: storage, tokens: StoredIdentity.tokenCount(in: former), pushes: pushes, storageEpoch: storageEpoch)
   }
 
   /// Subtracts the tokens that the new identity of the same change contains again.
-  mutating func identified(as identity: JSON?) {
+  package mutating func identified(as identity: JSON?) {
     wiped.tokens = StoredIdentity.tokenCount(in: former, notKeptIn: identity)
   }
 }
@@ -46,7 +46,7 @@ enum StoredIdentity {
 
 extension CommitResult.Wiped {
   /// Returns the data of an `identityWiped` event: the given data with these counts and the storage epoch set.
-  func data(over data: JSONObject, instance: InstanceUUID) -> JSONObject {
+  package func data(over data: JSONObject, instance: InstanceUUID) -> JSONObject {
     var data = data
     data["storage"] = JSON(storage)
     data["pushes"] = JSON(pushes)

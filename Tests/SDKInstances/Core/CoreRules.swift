@@ -1,3 +1,4 @@
+import Doubles
 import SDKProtocol
 
 @testable import SDKInstances

@@ -1,4 +1,5 @@
 import DelegateBridge
+import Doubles
 import JSONRPC
 import SDKProtocol
 import StateStore

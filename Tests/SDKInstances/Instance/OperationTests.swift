@@ -1,4 +1,5 @@
 import Concurrency
+import Doubles
 import JSONRPC
 import SDKProtocol
 import StateStore

@@ -1,3 +1,4 @@
+import Doubles
 import StateStore
 
 /// A factory of in-memory stores that use a test's clock.

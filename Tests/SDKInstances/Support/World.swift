@@ -1,5 +1,6 @@
 import Concurrency
 import DelegateBridge
+import Doubles
 import JSONRPC
 import Logging
 import SDKProtocol

@@ -1,3 +1,4 @@
+import Doubles
 import Logging
 import SDKProtocol
 import Testing

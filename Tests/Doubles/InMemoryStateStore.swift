@@ -1,5 +1,6 @@
 import Crypto
 public import SDKProtocol
+public import StateStore
 import Synchronization
 
 /// A store without persistence, for tests of the code above a store. It has the semantics of the store on disk.

@@ -1,27 +1,31 @@
 import JSONRPC
-import SDKProtocol
+package import SDKProtocol
+package import StateStore
 
 /// The contents of an `InMemoryStateStore`. It is a value, so that a failed change is undone by discarding the modified
 /// value.
-struct InMemoryState {
+package struct InMemoryState: Sendable {
   private struct Entry {
     var instance: StoredInstance
     var storage: [String: JSON] = [:]
   }
 
   private var entries: [InstanceUUID: Entry] = [:]
-  private(set) var quarantined: [QuarantinedInstance] = []
+  package private(set) var quarantined: [QuarantinedInstance] = []
   private var events: [StoredEvent] = []
   private var newest: UInt64 = 0
   private var dropped: [InstanceUUID: UInt64] = [:]
 
-  var instances: [StoredInstance] { entries.values.map(\.instance).sorted { $0.id < $1.id } }
+  /// Creates empty contents.
+  package init() {}
 
-  func events(after position: UInt64, limit: Int) -> [StoredEvent] {
+  package var instances: [StoredInstance] { entries.values.map(\.instance).sorted { $0.id < $1.id } }
+
+  package func events(after position: UInt64, limit: Int) -> [StoredEvent] {
     Array(events.lazy.filter { $0.position > position }.prefix(max(0, limit)))
   }
 
-  func page(after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?) -> EventPage {
+  package func page(after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?) -> EventPage {
     let later = events.lazy.filter { $0.position > position && instances?.contains($0.uuid) != false }
     let found = Array(later.prefix(max(0, limit)))
     return EventPage(
@@ -30,20 +34,20 @@ struct InMemoryState {
   }
 
   /// The last events of deleted instances that contain access rules, oldest first.
-  var deleted: [StoredEvent] {
+  package var deleted: [StoredEvent] {
     let last = Dictionary(events.map { ($0.uuid, $0) }, uniquingKeysWith: { $1 })
     return last.values.filter { entries[$0.uuid] == nil && $0.audience != nil }.sorted { $0.position < $1.position }
   }
 
-  func value(of uuid: InstanceUUID, key: String) -> StoredValue? {
+  package func value(of uuid: InstanceUUID, key: String) -> StoredValue? {
     entries[uuid].map { StoredValue(value: $0.storage[key], storageEpoch: $0.instance.storageEpoch) }
   }
 
-  func keys(of uuid: InstanceUUID) -> [(key: String, bytes: Int)] {
+  package func keys(of uuid: InstanceUUID) -> [(key: String, bytes: Int)] {
     (entries[uuid]?.storage ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, JSONWriter.bytes(of: $0.value).count) }
   }
 
-  func page(of uuid: InstanceUUID, after key: String?, limit: Int) -> StoredKeys? {
+  package func page(of uuid: InstanceUUID, after key: String?, limit: Int) -> StoredKeys? {
     entries[uuid].map { entry in
       let later = keys(of: uuid).filter { found in key.map { $0 < found.key } ?? true }
       return StoredKeys(keys: Array(later.prefix(max(0, limit))), storageEpoch: entry.instance.storageEpoch)
@@ -51,12 +55,12 @@ struct InMemoryState {
   }
 
   /// Makes an instance unreadable, as a damaged row would.
-  mutating func quarantine(_ uuid: InstanceUUID, problem: String) {
+  package mutating func quarantine(_ uuid: InstanceUUID, problem: String) {
     guard let entry = entries.removeValue(forKey: uuid) else { return }
     quarantined.append(QuarantinedInstance(uuid: uuid, id: entry.instance.id, problem: problem))
   }
 
-  mutating func apply(_ change: InstanceChange, at time: Timestamp) throws(SDKError) -> CommitResult {
+  package mutating func apply(_ change: InstanceChange, at time: Timestamp) throws(SDKError) -> CommitResult {
     try check(change)
     var wipe: WipeCount?
     for part in change.parts { try apply(part, of: change, &wipe) }
@@ -167,7 +171,7 @@ struct InMemoryState {
     instance.outbox.sort { $0.id < $1.id }
   }
 
-  mutating func retain(_ retention: EventRetention, at time: Timestamp) {
+  package mutating func retain(_ retention: EventRetention, at time: Timestamp) {
     var kept: [InstanceUUID: Int] = [:]
     var remaining: [StoredEvent] = []
     for event in events.reversed() {
