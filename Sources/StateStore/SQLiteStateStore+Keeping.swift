@@ -13,7 +13,7 @@ extension SQLiteStateStore {
   }
 
   /// All backups, newest first; empty if the folder can't be read.
-  public var backups: [StateBackup] { (try? BackupFolder(in: directory).copies()) ?? [] }
+  public var backups: [StateBackup] { (try? BackupFolder(in: directory).backups()) ?? [] }
 
   /// Replaces the master key and rewraps every data key under the new one, in the backups too.
   ///

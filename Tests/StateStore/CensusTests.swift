@@ -59,7 +59,7 @@ import Testing
     #expect(again.meta.notice == nil)
     await again.close()
     // The backup lost the deleted instance too, and has a count of its own.
-    _ = try StateRestoration.run(directory: directory.state, from: .copy("copy"))
+    _ = try StateRestoration.run(directory: directory.state, from: .named("copy"))
     let restored = try await open(directory)
     #expect(restored.meta.notice == nil)
     #expect(try await restored.load().instances.isEmpty)
@@ -86,7 +86,7 @@ import Testing
     #expect(opened.meta.notice == nil)
     _ = try await opened.commit(one.change(.delete))
     await opened.close()
-    _ = try StateRestoration.run(directory: directory.state, from: .copy("copy"))
+    _ = try StateRestoration.run(directory: directory.state, from: .named("copy"))
     let restored = try await open(directory)
     #expect(restored.meta.notice == nil)
     #expect(try await restored.load().instances.map(\.uuid) == [two.uuid])

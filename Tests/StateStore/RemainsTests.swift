@@ -67,7 +67,7 @@ import Testing
     try queue.close()
     if hasBackup {
       let again = try await open(directory)
-      #expect(again.meta.repair?.copy.name == "copy")
+      #expect(again.meta.repair?.backup.name == "copy")
       try await sample.expectFilled(again)
       await again.close()
     } else {
@@ -113,7 +113,7 @@ import Testing
     do {
       _ = try StateRestoration.run(directory: directory.state, from: .newest)
       Issue.record("looked at all")
-    } catch StoreOpenError.noCopy(let why) {
+    } catch StoreOpenError.noBackup(let why) {
       #expect(why.components(separatedBy: "bad-").count - 1 == BackupFolder.triedCount, "\(why)")
     }
     try directory.damage()
@@ -121,7 +121,7 @@ import Testing
       Issue.record("looked at all")
       return
     }
-    #expect(try StateRestoration.run(directory: directory.state, from: .copy("good")).restored == "good")
+    #expect(try StateRestoration.run(directory: directory.state, from: .named("good")).restored == "good")
   }
 
   @Test("A link or a FIFO among the backups is not read, and a link in place of their folder is refused")

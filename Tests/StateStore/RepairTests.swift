@@ -27,7 +27,7 @@ import Testing
     let damaged = try Data(contentsOf: URL(fileURLWithPath: directory.database))
     let store = try await open(directory)
     let repair = try #require(store.meta.repair)
-    #expect(repair.copy.name == "newer")
+    #expect(repair.backup.name == "newer")
     for sample in [first, second] { try await sample.expectFilled(store) }
     #expect(store.setAside == [repair.setAside])
     await store.close()
@@ -39,7 +39,7 @@ import Testing
     let clock = TestClock()
     clock.advance(by: 60)
     let again = try await open(directory, clock: clock)
-    #expect(again.meta.repair?.copy.name == "older")
+    #expect(again.meta.repair?.backup.name == "older")
     #expect(try await again.load().instances.map(\.id.name) == ["first"])
     #expect(again.setAside.count == 2)
     await again.close()
@@ -101,7 +101,7 @@ import Testing
       directory: directory.state, from: .newest, at: Timestamp(secondsSince1970: 1_800_000_100))
     #expect(newest.restored == "newer" && newest.setAside == directory.database + ".before-restore-20270115-080140")
     let older = try StateRestoration.run(
-      directory: directory.state, from: .copy("older"), at: Timestamp(secondsSince1970: 1_800_000_200))
+      directory: directory.state, from: .named("older"), at: Timestamp(secondsSince1970: 1_800_000_200))
     #expect(older.restored == "older")
     let store = try await open(directory)
     #expect(try await store.load().instances.map(\.id.name) == ["first"])
@@ -112,7 +112,7 @@ import Testing
     let junk = directory.path + "/junk"
     try Data("junk".utf8).write(to: URL(fileURLWithPath: junk))
     let file = try OwnedDescriptor(opening: junk, 0)
-    for source: StateRestoration.Source in [.copy("none"), .file(descriptor: file.raw, name: junk)] {
+    for source: StateRestoration.Source in [.named("none"), .file(descriptor: file.raw, name: junk)] {
       #expect(throws: StoreOpenError.self) { _ = try StateRestoration.run(directory: directory.state, from: source) }
     }
     #expect(try directory.files() == before)

@@ -23,7 +23,7 @@ import Testing
       let critical = try await machine.journal("-u sdkd.service -p crit -o cat") { $0.contains("was damaged") }
       #expect(critical.contains("was damaged") && critical.contains("state.db.corrupt-"))
       let status = try await machine.sh("systemctl show -P StatusText sdkd.service").output
-      #expect(status.contains("the database was damaged, copy auto-"))
+      #expect(status.contains("the database was damaged, backup auto-"))
       #expect(try await machine.health()["status"] == "degraded")
       try await machine.sh("rm /var/lib/sdkd/state.db.corrupt-*")
       #expect(try await machine.health()["status"] == "ok")
@@ -126,7 +126,7 @@ import Testing
       #expect(try await machine.draft(of: "desk") == "of desk")
       #expect(["degraded", "failing"].contains(try await machine.health()["status"]?.stringValue))
       let copy = try await machine.run(["sdkctl", "backup", "copy"])
-      #expect(copy.status == 1 && copy.error.contains("no copy") || copy.error.contains("free some space"))
+      #expect(copy.status == 1 && copy.error.contains("no backup") || copy.error.contains("free some space"))
       #expect(try await machine.sh("ls -A /var/lib/sdkd/backups 2>/dev/null || true").output.isEmpty)
       try await machine.sh("rm /var/lib/sdkd/ballast")
       try await machine.eventually("it writes again", "sdkctl call storage.put - < /root/params")

@@ -159,7 +159,7 @@ export interface ChatCenterLogoutResult {
 }
 
 export interface DaemonBackupResult {
-  /** What the copy is called. */
+  /** What the backup is called. */
   name: string;
   /** Its size. */
   bytes: number;

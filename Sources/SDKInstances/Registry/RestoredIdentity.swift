@@ -7,7 +7,7 @@ public import StateStore
 public enum RestoredIdentity {
   private static let why = SDKError(
     .state, .rotationInterrupted,
-    "The state was restored from a copy, and the refresh token in it may have been spent since; sign in again or answer "
+    "The state was restored from a backup, and the refresh token in it may have been spent since; sign in again or answer "
       + "through the bridge.")
 
   /// Returns the identity without its single-use credential; `nil` if it has none.

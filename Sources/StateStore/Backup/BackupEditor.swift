@@ -12,15 +12,15 @@ struct BackupEditor {
   /// - Throws: `StoreOpenError` when the folder can't be read, or a backup can neither be changed nor deleted.
   func remove(_ removals: [Removal], _ vault: Vault) throws {
     guard !removals.isEmpty else { return }
-    for copy in try folder.copies() {
+    for backup in try folder.backups() {
       do {
         let concerns = { db in try removals.contains { try InstanceRow.fetch($0.uuid, db) != nil } }
-        try edit(copy, if: concerns) { db, version in
+        try edit(backup, if: concerns) { db, version in
           if version < StoreSchema.censusVersion { try Self.takeCensus(vault.wrapping, before3: nil, db) }
           for removal in removals { try Self.remove(removal, vault, db) }
         }
       } catch {
-        try folder.remove(copy)
+        try folder.remove(backup)
       }
     }
   }
@@ -58,25 +58,27 @@ struct BackupEditor {
     master: SymmetricKey, wrapping: WrappingKey, roots: [RootKey]
   ) -> [(name: String, problem: String)] {
     guard let target = roots.first else { return [] }
-    let copies: [StateBackup]
-    do throws(StoreOpenError) { copies = try folder.copies() } catch { return [("backups", StoreFailure.text(error))] }
-    return copies.compactMap { copy in
+    let backups: [StateBackup]
+    do throws(StoreOpenError) { backups = try folder.backups() } catch {
+      return [("backups", StoreFailure.text(error))]
+    }
+    return backups.compactMap { backup in
       do {
-        try adopt(copy, master: master, wrapping: wrapping, target: target, roots: roots)
+        try adopt(backup, master: master, wrapping: wrapping, target: target, roots: roots)
         return nil
       } catch {
-        return (copy.name, StoreFailure.text(error))
+        return (backup.name, StoreFailure.text(error))
       }
     }
   }
 
   private func adopt(
-    _ copy: StateBackup, master: SymmetricKey, wrapping: WrappingKey, target: RootKey, roots: [RootKey]
+    _ backup: StateBackup, master: SymmetricKey, wrapping: WrappingKey, target: RootKey, roots: [RootKey]
   ) throws {
-    let path = folder.file(copy.name)
+    let path = folder.file(backup.name)
     let connection = try StoreConnection.copy(at: path)
     // Opening a file that was copied by hand changes its journal mode, so its time is restored afterwards.
-    defer { folder.setTime(of: path, to: copy.createdAt) }
+    defer { folder.setTime(of: path, to: backup.createdAt) }
     let isUpToDate = try connection.read { db in
       guard try StoreSchema.version(of: db) == StoreSchema.version,
         let unlocked = try MetaTable.unlock(db, roots: roots)
@@ -85,7 +87,7 @@ struct BackupEditor {
     }
     try connection.close()
     if isUpToDate { return }
-    try edit(copy) { db, version in
+    try edit(backup) { db, version in
       guard let unlocked = try MetaTable.unlock(db, roots: roots) else { return }
       if unlocked.master != master {
         _ = try KeyTable.rewrap(from: WrappingKey(master: unlocked.master), to: wrapping, db)
@@ -99,14 +101,14 @@ struct BackupEditor {
   /// `body` gets the schema version from before the migration. A backup for which `isConcerned` is false stays
   /// unchanged.
   private func edit(
-    _ copy: StateBackup, if isConcerned: (Database) throws -> Bool = { _ in true },
+    _ backup: StateBackup, if isConcerned: (Database) throws -> Bool = { _ in true },
     _ body: (Database, Int) throws -> Void
   ) throws {
-    let path = folder.file(copy.name)
+    let path = folder.file(backup.name)
     let connection = try StoreConnection.copy(at: path)
     defer {
       try? connection.close()
-      folder.setTime(of: path, to: copy.createdAt)
+      folder.setTime(of: path, to: backup.createdAt)
     }
     try connection.writeWithoutTransaction { db in
       // A single transaction: every read outside a transaction would lock the file and look for a journal again.

@@ -15,7 +15,7 @@ public struct StateKeyCheck: Sendable, Hashable {
   public init(directory: String, key: RootKey?) throws(StoreOpenError) {
     let file = (try? RootKeyFile.present(at: directory + "/root.key")) ?? nil
     let folder = BackupFolder(path: directory + "/backups")
-    let backups = try folder.copies().prefix(BackupFolder.triedCount).map { folder.file($0.name) }
+    let backups = try folder.backups().prefix(BackupFolder.triedCount).map { folder.file($0.name) }
     for path in [directory + "/state.db"] + backups {
       guard let wrapped = try? Self.wrapped(at: path) else { continue }
       func opens(_ key: RootKey?) -> Bool {

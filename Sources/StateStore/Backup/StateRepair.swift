@@ -9,7 +9,7 @@ public struct StateRepair: Sendable, Hashable {
   /// The name of the file in the state directory that now holds the damaged database.
   public var setAside: String
   /// The backup that replaced the database.
-  public var copy: StateBackup
+  public var backup: StateBackup
 
   /// Replaces a damaged database by the newest good backup.
   ///
@@ -20,24 +20,24 @@ public struct StateRepair: Sendable, Hashable {
     let label = "corrupt-\(time.fileName)"
     let folder = BackupFolder(in: replacement.directory)
     var bad: [String] = []
-    for copy in try folder.copies().prefix(BackupFolder.triedCount) {
+    for backup in try folder.backups().prefix(BackupFolder.triedCount) {
       var staged: String?
       do throws(StoreOpenError) {
-        let path = try replacement.stage(OwnedDescriptor(readingFile: folder.file(copy.name)), label: label)
+        let path = try replacement.stage(OwnedDescriptor(readingFile: folder.file(backup.name)), label: label)
         staged = path
-        _ = try CopyCheck.check(path, roots: roots.candidates, at: copy.createdAt)
+        _ = try CopyCheck.check(path, roots: roots.candidates, at: backup.createdAt)
       } catch {
         if let staged { unlink(staged) }
         // A full disk is not a fault of the backup.
         if case .unwritable = error { throw error }
-        bad.append(copy.name)
+        bad.append(backup.name)
         continue
       }
       // A missing database is set aside as an empty file, so that an operator notices it.
       try replacement.directory.prepareDatabaseFile()
       if let staged { try replacement.commit(staged, label: label) }
-      return StateRepair(damage: damage, setAside: "state.db.\(label)", copy: copy)
+      return StateRepair(damage: damage, setAside: "state.db.\(label)", backup: backup)
     }
-    throw .corrupt(bad.isEmpty ? damage : "\(damage); none of the copies \(bad.joined(separator: ", ")) opens")
+    throw .corrupt(bad.isEmpty ? damage : "\(damage); none of the backups \(bad.joined(separator: ", ")) opens")
   }
 }

@@ -9,7 +9,7 @@ public struct StateRestoration: Sendable, Hashable {
     /// The newest good backup.
     case newest
     /// The backup with this name.
-    case copy(String)
+    case named(String)
     /// An open file, which is read and not closed. The name is used in messages.
     case file(descriptor: Int32, name: String)
     /// No source: a new state begins.
@@ -28,7 +28,7 @@ public struct StateRestoration: Sendable, Hashable {
   /// Restores a backup. The root key of the present state stays and must open the restored state, which the next
   /// opening checks.
   ///
-  /// - Throws: `stateInUse` while a daemon runs; `noCopy` when there is no good backup; nothing is changed then.
+  /// - Throws: `stateInUse` while a daemon runs; `noBackup` when there is no good backup; nothing is changed then.
   public static func run(
     directory path: String, from source: Source, at time: Timestamp = .now
   ) throws(StoreOpenError) -> StateRestoration {
@@ -45,16 +45,16 @@ public struct StateRestoration: Sendable, Hashable {
       let file = try OwnedDescriptor(duplicatingFile: number, name: name)
       (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: time)
       result.restored = name
-    case .copy(let name):
+    case .named(let name):
       let folder = BackupFolder(in: directory)
-      let copies = try folder.copies()
-      guard let copy = copies.first(where: { $0.name == name }) else {
-        let names = copies.map(\.name).joined(separator: ", ")
-        throw .noCopy(
-          "There is no copy \(name) in \(folder.path); \(names.isEmpty ? "there are none" : "there are \(names)").")
+      let backups = try folder.backups()
+      guard let backup = backups.first(where: { $0.name == name }) else {
+        let names = backups.map(\.name).joined(separator: ", ")
+        throw .noBackup(
+          "There is no backup \(name) in \(folder.path); \(names.isEmpty ? "there are none" : "there are \(names)").")
       }
       let file = try OwnedDescriptor(readingFile: folder.file(name))
-      (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: copy.createdAt)
+      (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: backup.createdAt)
       result.restored = name
     case .newest: staged = try newest(replacement, &result, label: label)
     }
@@ -67,20 +67,20 @@ public struct StateRestoration: Sendable, Hashable {
     _ replacement: StateReplacement, _ result: inout StateRestoration, label: String
   ) throws(StoreOpenError) -> String {
     let folder = BackupFolder(in: replacement.directory)
-    for copy in try folder.copies().prefix(BackupFolder.triedCount) {
+    for backup in try folder.backups().prefix(BackupFolder.triedCount) {
       do throws(StoreOpenError) {
-        let file = try OwnedDescriptor(readingFile: folder.file(copy.name))
-        let (staged, time) = try replacement.checked(file, copy.name, label: label, at: copy.createdAt)
-        (result.restored, result.copiedAt) = (copy.name, time)
+        let file = try OwnedDescriptor(readingFile: folder.file(backup.name))
+        let (staged, time) = try replacement.checked(file, backup.name, label: label, at: backup.createdAt)
+        (result.restored, result.copiedAt) = (backup.name, time)
         return staged
       } catch {
-        guard case .noCopy = error else { throw error }
-        result.damaged.append(copy.name)
+        guard case .noBackup = error else { throw error }
+        result.damaged.append(backup.name)
       }
     }
     let damaged = result.damaged.joined(separator: ", ")
-    throw .noCopy(
-      "There is no good copy in \(folder.path)\(damaged.isEmpty ? "" : ": \(damaged) do not open"); give a file, or begin "
+    throw .noBackup(
+      "There is no good backup in \(folder.path)\(damaged.isEmpty ? "" : ": \(damaged) do not open"); give a file, or begin "
         + "with nothing.")
   }
 }
@@ -96,7 +96,7 @@ extension StateReplacement {
     } catch {
       for ending in ["", "-journal", "-wal", "-shm"] { unlink(staged + ending) }
       switch error {
-      case .corrupt(let what): throw .noCopy("\(name) is no good copy: \(what). Nothing was changed.")
+      case .corrupt(let what): throw .noBackup("\(name) is no good backup: \(what). Nothing was changed.")
       default: throw error
       }
     }

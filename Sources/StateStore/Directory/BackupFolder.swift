@@ -25,16 +25,16 @@ struct BackupFolder: Sendable {
   var partial: String { path + "/.partial" }
 
   /// Returns all backups, newest first.
-  func copies() throws(StoreOpenError) -> [StateBackup] {
+  func backups() throws(StoreOpenError) -> [StateBackup] {
     guard try isThere() else { return [] }
     let names: [String]
     do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
       throw .unwritable("\(path) can't be read")
     }
-    let copies = names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.compactMap { name in
-      copy(String(name.dropLast(Self.suffix.count)))
+    let backups = names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.compactMap { name in
+      backup(named: String(name.dropLast(Self.suffix.count)))
     }
-    return copies.sorted { ($0.createdAt, $0.name) > ($1.createdAt, $1.name) }
+    return backups.sorted { ($0.createdAt, $0.name) > ($1.createdAt, $1.name) }
   }
 
   /// Returns whether the folder exists.
@@ -53,7 +53,7 @@ struct BackupFolder: Sendable {
   }
 
   /// Returns the backup with this name, or `nil` if there is none.
-  func copy(_ name: String) -> StateBackup? {
+  func backup(named name: String) -> StateBackup? {
     var information = stat()
     guard lstat(file(name), &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return nil }
     let time = Double(information.st_mtim.tv_sec) + Double(information.st_mtim.tv_nsec) / 1_000_000_000
@@ -84,8 +84,8 @@ struct BackupFolder: Sendable {
     try synchronize()
   }
 
-  func remove(_ copy: StateBackup) throws(StoreOpenError) {
-    let file = file(copy.name)
+  func remove(_ backup: StateBackup) throws(StoreOpenError) {
+    let file = file(backup.name)
     for ending in ["", "-journal", "-wal", "-shm"] where unlink(file + ending) != 0 && errno != ENOENT {
       throw .unwritable(path: file)
     }

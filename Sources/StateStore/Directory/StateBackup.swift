@@ -31,7 +31,7 @@ public struct StateBackup: Sendable, Hashable {
     }
     guard allowed, let first = name.utf8.first, first != 0x2D, first != 0x2E, first != 0x5F, name.utf8.count <= 64
     else {
-      return "A copy's name has up to 64 of a-z, 0-9, dot, underscore and hyphen and begins with a letter or digit."
+      return "A backup's name has up to 64 of a-z, 0-9, dot, underscore and hyphen and begins with a letter or digit."
     }
     return name.hasPrefix(ownPrefix) ? "Names that begin with \(ownPrefix) are the daemon's own; choose another." : nil
   }

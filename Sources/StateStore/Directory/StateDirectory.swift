@@ -77,7 +77,7 @@ final class StateDirectory: Sendable {
   func hasRemains(besidesDatabase hasDatabase: Bool) throws(StoreOpenError) -> Bool {
     if try hasContent(rootKey) { return true }
     if !hasDatabase, try hasContent(writeAheadLog) { return true }
-    return try !BackupFolder(in: self).copies().isEmpty
+    return try !BackupFolder(in: self).backups().isEmpty
   }
 
   private func hasContent(_ file: String) throws(StoreOpenError) -> Bool {

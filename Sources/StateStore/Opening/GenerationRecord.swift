@@ -49,8 +49,8 @@ struct RollbackCheck {
 
   init(_ record: GenerationRecord, _ folder: BackupFolder) throws(StoreOpenError) {
     self.record = record.read()
-    backups = try folder.copies().prefix(BackupFolder.triedCount).compactMap { copy in
-      try? Self.entry(of: folder.file(copy.name))
+    backups = try folder.backups().prefix(BackupFolder.triedCount).compactMap { backup in
+      try? Self.entry(of: folder.file(backup.name))
     }
   }
 

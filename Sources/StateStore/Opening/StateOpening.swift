@@ -47,7 +47,7 @@ struct StateOpening {
       copiedAt: opened.copiedAt, notice: opened.notice)
     let left = BackupEditor(folder: BackupFolder(in: directory))
       .adopt(master: opened.master, wrapping: vault.wrapping, roots: roots.candidates)
-    problems = left.map { "The copy \($0.name) does not open with the present keys: \($0.problem)" }
+    problems = left.map { "The backup \($0.name) does not open with the present keys: \($0.problem)" }
     // Backups that could not be rewrapped under the credential may still need the key in the file.
     if roots.isFileLeft, left.isEmpty { try RootKeyFile.remove(in: directory) }
   }

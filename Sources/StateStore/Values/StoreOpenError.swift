@@ -17,7 +17,7 @@ public enum StoreOpenError: Error, Sendable, Hashable {
   /// The database was written by a newer version.
   case newerSchema(found: Int, known: Int)
   /// There is no good backup to restore.
-  case noCopy(String)
+  case noBackup(String)
   /// The directory or a file in it can't be read or written.
   case unwritable(String)
 
@@ -49,7 +49,7 @@ public enum StoreOpenError: Error, Sendable, Hashable {
           + "anew with sdkctl restore --empty.")
     case .newerSchema(let found, let known):
       .storeUnavailable("The state has schema \(found), this sdkd knows \(known); install the newer version again.")
-    case .noCopy(let why): .storeUnavailable(why)
+    case .noBackup(let why): .storeUnavailable(why)
     case .unwritable(let what): .storeUnavailable("The state can't be opened: \(what); \(advice).")
     }
   }

@@ -18,8 +18,8 @@ struct BackupMaker {
     if let name, let mistake = StateBackup.mistake(inName: name) {
       throw RPCError.invalidParams(mistake, member: "name")
     }
-    if let name, folder.copy(name) != nil {
-      throw RPCError.invalidParams("There is a copy \(name) already; choose another name.", member: "name")
+    if let name, folder.backup(named: name) != nil {
+      throw RPCError.invalidParams("There is a backup \(name) already; choose another name.", member: "name")
     }
     try folder.prepare()
     let name = name ?? freeName(at: time)
@@ -31,8 +31,10 @@ struct BackupMaker {
       throw error
     }
     try removeSurplus(keep: keep)
-    guard let copy = folder.copy(name) else { throw StoreOpenError.unwritable("\(folder.file(name)) is gone") }
-    return copy
+    guard let backup = folder.backup(named: name) else {
+      throw StoreOpenError.unwritable("\(folder.file(name)) is gone")
+    }
+    return backup
   }
 
   private func write(at time: Timestamp) throws {
@@ -59,7 +61,7 @@ struct BackupMaker {
     let name = StateBackup.ownName(at: time)
     var number = 2
     var free = name
-    while folder.copy(free) != nil {
+    while folder.backup(named: free) != nil {
       free = "\(name)-\(number)"
       number += 1
     }
@@ -67,6 +69,6 @@ struct BackupMaker {
   }
 
   private func removeSurplus(keep: Int) throws(StoreOpenError) {
-    for copy in try folder.copies().filter(\.isOwn).dropFirst(max(1, keep)) { try folder.remove(copy) }
+    for backup in try folder.backups().filter(\.isOwn).dropFirst(max(1, keep)) { try folder.remove(backup) }
   }
 }

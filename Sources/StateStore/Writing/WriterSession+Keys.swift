@@ -21,9 +21,9 @@ extension WriterSession {
   private func refusal(ofCopy error: any Error) -> SDKError {
     if StoreFailure.isDamage(error) { _ = failed(error) }
     if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
-      return .storeUnavailable("The disk is full and no copy was made; free some space and try again.")
+      return .storeUnavailable("The disk is full and no backup was made; free some space and try again.")
     }
-    return .storeUnavailable("No copy could be made (\(StoreFailure.text(error))); look at the disk.")
+    return .storeUnavailable("No backup could be made (\(StoreFailure.text(error))); look at the disk.")
   }
 
   /// Replaces the master key and rewraps every data key under the new one. Returns the number of rewrapped keys of
@@ -66,7 +66,7 @@ extension WriterSession {
       let names = left.map { "\($0.name): \($0.problem)" }.joined(separator: "; ")
       return .failure(
         .storeUnavailable(
-          "The new key is in force, but copies still lie under the former one (\(names)); remove them or try again."))
+          "The new key is in force, but backups still lie under the former one (\(names)); remove them or try again."))
     }
     return .success(count)
   }

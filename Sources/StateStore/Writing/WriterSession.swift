@@ -136,9 +136,9 @@ final class WriterSession {
       try settleRemovals()
       return nil
     } catch {
-      logger.error("A copy of the state still holds a key that was destroyed: \(StoreFailure.text(error))")
+      logger.error("A backup still holds a key that was destroyed: \(StoreFailure.text(error))")
       return .storeUnavailable(
-        "The change is on disk, but a copy of the state still holds the old key (\(StoreFailure.text(error))); "
+        "The change is on disk, but a backup still holds the old key (\(StoreFailure.text(error))); "
           + "look at the disk and repeat the call.")
     }
   }

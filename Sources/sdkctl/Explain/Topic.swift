@@ -6,7 +6,7 @@ struct Topic {
   /// The kind of topic: reason, method, state, kind or setting.
   let type: String
   let name: String
-  /// The facts, in order. A value of several lines is a list.
+  /// The facts, in order. A list of texts has a line for each; a list of words stands on one.
   let facts: [(name: String, value: JSON)]
 
   /// The topic as JSON for scripts.
@@ -19,10 +19,11 @@ struct Topic {
   var table: Table {
     var rows: [[Table.Cell]] = [[.init(type, .bold), .init(name, .bold)]]
     for (name, value) in facts where !value.isNull {
-      let lines = value.arrayValue.map { $0.map(MemberTable.word) } ?? [MemberTable.word(value)]
+      let words = value.arrayValue.map { $0.map(MemberTable.word) } ?? [MemberTable.word(value)]
+      let lines = words.contains { $0.contains(" ") } ? words : [words.joined(separator: " ")]
       for (index, line) in lines.enumerated() where !line.isEmpty {
-        let words = line.split(whereSeparator: \.isNewline).joined(separator: " ")
-        rows.append([.init(index == 0 ? name : ""), .init(words.filter { $0 != "`" })])
+        let text = line.split(whereSeparator: \.isNewline).joined(separator: " ")
+        rows.append([.init(index == 0 ? name : ""), .init(text.filter { $0 != "`" })])
       }
     }
     return Table(header: [], rows: rows)

@@ -28,7 +28,7 @@ struct KindMethod: Hashable {
     guard let (found, command) = pairs.first, let name = found["name"]?.stringValue else {
       throw CommandFailure(
         message: "Instances of \(kind) have no \(verb).", reason: "methodNotFound", status: 2,
-        hints: ["sdkctl call rpc.discover lists the methods of each kind"])
+        hints: ["sdkctl explain \(kind) lists the methods of the kind"])
     }
     return KindMethod(
       name: name, summary: found["summary"]?.stringValue ?? "",

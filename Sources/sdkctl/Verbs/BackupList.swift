@@ -25,17 +25,17 @@ struct BackupList {
         message: "Where the daemon at \(place.socket) keeps its state, only an admin is told.", reason: "notPermitted",
         status: 4)
     }
-    let copies = try Self.copies(in: "\(state)/backups")
-    try context.presenter.list(copies.map(\.json), none: "There are no copies in \(state)/backups.", context.errors) {
+    let backups = try Self.backups(in: "\(state)/backups")
+    try context.presenter.list(backups.map(\.json), none: "There are no backups in \(state)/backups.", context.errors) {
       Table(
         header: ["NAME", "SIZE", "MADE"],
-        rows: copies.map { copy in
-          [.init(copy.name), .init(Figure.bytes(Double(copy.bytes))), .init(copy.createdAt.description)]
+        rows: backups.map { backup in
+          [.init(backup.name), .init(Figure.bytes(Double(backup.bytes))), .init(backup.createdAt.description)]
         })
     }
   }
 
-  private struct Copy {
+  private struct Backup {
     var name: String
     var bytes: Int
     var createdAt: Timestamp
@@ -45,7 +45,7 @@ struct BackupList {
     }
   }
 
-  private static func copies(in folder: String) throws -> [Copy] {
+  private static func backups(in folder: String) throws -> [Backup] {
     guard let directory = opendir(folder) else {
       let error = errno
       if error == ENOENT { return [] }
@@ -55,7 +55,7 @@ struct BackupList {
         hints: error == EACCES ? ["run it as root"] : [])
     }
     defer { closedir(directory) }
-    var found: [Copy] = []
+    var found: [Backup] = []
     while let entry = readdir(directory) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -64,7 +64,7 @@ struct BackupList {
       var status = stat()
       guard lstat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
       found.append(
-        Copy(
+        Backup(
           name: String(name.dropLast(suffix.count)), bytes: Int(status.st_size),
           createdAt: Timestamp(secondsSince1970: Double(status.st_mtim.tv_sec))))
     }

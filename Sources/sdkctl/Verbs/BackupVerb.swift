@@ -34,12 +34,12 @@ struct BackupVerb: Verb {
   }
 }
 
-/// `sdkctl restore [COPY]`: replaces the state by a backup.
+/// `sdkctl restore [BACKUP]`: replaces the state by a backup.
 struct RestoreVerb: Verb {
   static let configuration = CommandConfiguration(
-    verb: "restore", abstract: "Put a copy in the place of the state while the daemon is stopped.",
+    verb: "restore", abstract: "Put a backup in the place of the state while the daemon is stopped.",
     discussion: """
-      Takes the newest good copy in backups/ below the directory of the state, the one of a name, or a file. The copy is \
+      Takes the newest good backup in backups/ below the directory of the state, the one of a name, or a file. The backup is \
       checked first. The present state is set aside beside it, never deleted. Instances that were signed in with a token \
       that can be used once need to be signed in again.
       """,
@@ -48,8 +48,8 @@ struct RestoreVerb: Verb {
       "sdkctl restore --system before-upgrade",
     ])
 
-  @Argument(help: ArgumentHelp("A copy's name, or the path of a file with a slash in it.", valueName: "copy"))
-  var copy: String?
+  @Argument(help: ArgumentHelp("A backup's name, or the path of a file with a slash in it.", valueName: "backup"))
+  var backup: String?
 
   @Flag(help: "Begin with an empty state.")
   var empty = false
@@ -62,9 +62,9 @@ struct RestoreVerb: Verb {
   var isLocal: Bool { true }
 
   func validate() throws {
-    if empty, copy != nil { throw ValidationError("Give a copy or --empty.") }
+    if empty, backup != nil { throw ValidationError("Give a backup or --empty.") }
     if global.socket != nil { throw ValidationError("A restore knows no socket: give --state.") }
-    if copy?.isEmpty == true { throw ValidationError("A copy has a name.") }
+    if backup?.isEmpty == true { throw ValidationError("A backup has a name.") }
   }
 
   func run(in context: CommandContext) async throws {
@@ -74,11 +74,12 @@ struct RestoreVerb: Verb {
         message: "The state of the system's daemon is its own; run this as root.", reason: "notPermitted", status: 4,
         hints: ["--user is for the daemon of the user"])
     }
-    if copy == "list", state == nil {
+    if backup == "list", state == nil {
       // A wrong guess would replace the state.
-      throw CommandFailure.usage("A restore takes the name of a copy.", hints: ["sdkctl backup list lists the copies"])
+      throw CommandFailure.usage(
+        "A restore takes the name of a backup.", hints: ["sdkctl backup list lists the backups"])
     }
-    let words = empty ? ["--restore-nothing"] : ["--restore", copy ?? ""]
+    let words = empty ? ["--restore-nothing"] : ["--restore", backup ?? ""]
     let ended = try await Progress(context.errors).during("restore") {
       try ChildProgram(ChildProgram.daemon, words + (directory(place).map { ["--state", $0] } ?? []))
     }

@@ -159,7 +159,7 @@ extension CommandContext {
     if shows {
       try errors.line(
         "Write the recovery key down and keep it elsewhere: it is not shown again, and without it or this")
-      try errors.line("machine's own secret nobody opens the state or a copy of it.")
+      try errors.line("machine's own secret nobody opens the state or a backup of it.")
     }
     try errors.line("Next: \(next)")
   }

@@ -54,9 +54,9 @@ struct StatusVerb: Verb {
     for check in status["health"]?["checks"]?.arrayValue ?? [] {
       let result = check["status"].map(MemberTable.word) ?? "?"
       let detail = check["detail"]?.stringValue.map { ": \($0)" } ?? ""
-      rows.append([
-        .init("  " + (check["name"]?.stringValue ?? "?")), .init(result + detail, StateStyle.health(result)),
-      ])
+      // Green says that there is nothing to read.
+      let style: Table.Style = result == "ok" && !detail.isEmpty ? .plain : StateStyle.health(result)
+      rows.append([.init("  " + (check["name"]?.stringValue ?? "?")), .init(result + detail, style)])
     }
     if status["instances"] != nil {
       rows.append([.init("instances", .bold), .init(word("instances", "total"))])

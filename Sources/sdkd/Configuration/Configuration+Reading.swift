@@ -111,7 +111,7 @@ extension Configuration {
     grace = reader.duration(at: "shutdown.grace", from: 0, to: 600, "at most 10m")?.value ?? grace
     backup.every =
       reader.value(Seconds.self, at: "backup.every") {
-        $0.value == 0 || $0 >= Seconds(literal: 60) ? nil : "This must be at least 1m, or 0 for no copies."
+        $0.value == 0 || $0 >= Seconds(literal: 60) ? nil : "This must be at least 1m, or 0 for no backups."
       } ?? backup.every
     backup.keep = reader.integer(at: "backup.keep", 1...1000) ?? backup.keep
     logLevel = reader.json(at: "log.level")?.stringValue.flatMap(Logger.Level.init(rawValue:)) ?? logLevel

@@ -83,9 +83,9 @@ extension Configuration {
       name: "shutdown", summary: "The end of the daemon.",
       keys: [.key("grace", Seconds.jsonSchema, default: "\"10s\"", "Time that requests in progress get.")]),
     ConfigurationTable(
-      name: "backup", summary: "Copies of the state.",
+      name: "backup", summary: "Backups of the state.",
       keys: [
-        .key("every", Seconds.jsonSchema, default: "\"1d\"", "Time between two copies; 0 makes none."),
+        .key("every", Seconds.jsonSchema, default: "\"1d\"", "Time between two backups; 0 makes none."),
         .key("keep", .integer(minimum: 1, maximum: 1000), default: "3", "How many are kept."),
       ]),
     ConfigurationTable(

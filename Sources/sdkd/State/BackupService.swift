@@ -66,14 +66,14 @@ struct BackupService: Service {
   private func makeCopy() async {
     do {
       let copy = try await store.backUp(keep: settings().keep)
-      if status.failure != nil { logger.notice("Copies of the state are made again.") }
+      if status.failure != nil { logger.notice("Backups are made again.") }
       status.set(nil)
       logger.info("A copy of the state was made: \(copy.name), \(copy.bytes) bytes.")
     } catch {
       let why = (error as? SDKError)?.message ?? "an unexpected failure"
       status.set(why)
       logger.error(
-        "No copy of the state was made: \(why)", metadata: ["messageID": "\(JournalMessage.backupFailed.id)"])
+        "No backup was made: \(why)", metadata: ["messageID": "\(JournalMessage.backupFailed.id)"])
     }
   }
 }

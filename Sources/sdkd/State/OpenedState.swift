@@ -85,12 +85,12 @@ struct OpenedState {
     if let repair = meta.repair {
       logger.critical(
         """
-        The database was damaged (\(repair.damage)). It is set aside as \(repair.setAside), and the copy \
-        \(repair.copy.name) of \(repair.copy.createdAt) is in its place: what was changed since is lost. Look at it, \
+        The database was damaged (\(repair.damage)). It is set aside as \(repair.setAside), and the backup \
+        \(repair.backup.name) of \(repair.backup.createdAt) is in its place: what was changed since is lost. Look at it, \
         then delete the file that was set aside.
         """, metadata: ["messageID": "\(JournalMessage.stateRepaired.id)"])
     } else if let time = meta.copiedAt {
-      logger.warning("The state is a copy of \(time) that was restored: what was changed since is lost.")
+      logger.warning("The state is a backup of \(time) that was restored: what was changed since is lost.")
     }
     if let notice = meta.notice {
       logger.critical("\(notice.text)", metadata: ["messageID": "\(JournalMessage.stateNoticed.id)"])
@@ -113,6 +113,6 @@ struct OpenedState {
   /// A notice about the state for operators: a repair at the start, or another problem; `nil` for none.
   var note: String? {
     guard let repair = store.meta.repair else { return store.meta.notice?.text }
-    return "the database was damaged, copy \(repair.copy.name) of \(repair.copy.createdAt) restored"
+    return "the database was damaged, backup \(repair.backup.name) of \(repair.backup.createdAt) restored"
   }
 }

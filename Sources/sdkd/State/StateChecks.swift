@@ -10,7 +10,7 @@ struct StateChecks {
   let directory: String
 
   /// The current checks.
-  var all: [DaemonHealth.Check] { [key, copies] + room + setAside + notices }
+  var all: [DaemonHealth.Check] { [key, lastBackup] + room + setAside + notices }
 
   private var key: DaemonHealth.Check {
     let detail =
@@ -22,12 +22,13 @@ struct StateChecks {
     return .init(name: "key", status: .ok, detail: detail)
   }
 
-  private var copies: DaemonHealth.Check {
+  private var lastBackup: DaemonHealth.Check {
     if let failure = backups.failure {
-      return .init(name: "backup", status: .degraded, detail: "the last copy failed: \(failure)")
+      return .init(name: "backup", status: .degraded, detail: "the last backup failed: \(failure)")
     }
     return .init(
-      name: "backup", status: .ok, detail: store.backups.first.map { "\($0.name) of \($0.createdAt)" } ?? "no copy yet")
+      name: "backup", status: .ok,
+      detail: store.backups.first.map { "\($0.name) of \($0.createdAt)" } ?? "no backup yet")
   }
 
   /// The check of free disk space; empty unless less is free than a backup needs.
@@ -41,7 +42,7 @@ struct StateChecks {
     return [
       .init(
         name: "disk", status: .degraded,
-        detail: "\(free >> 10) KiB are free in \(directory), less than a copy of the state takes; free some space")
+        detail: "\(free >> 10) KiB are free in \(directory), less than a backup takes; free some space")
     ]
   }
 

@@ -18,15 +18,15 @@ enum Restoration {
       let file = what.contains("/") ? open(what, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
       defer { if file >= 0 { close(file) } }
       guard file >= 0 || !what.contains("/") else {
-        throw .noCopy("\(what) can't be read: \(SystemCallError.text(of: errno)).")
+        throw .noBackup("\(what) can't be read: \(SystemCallError.text(of: errno)).")
       }
       state = try ConfinedState(paths.state)
       guard let state else {
-        throw .noCopy("There is no state in \(paths.state): \(SystemCallError.text(of: errno)).")
+        throw .noBackup("There is no state in \(paths.state): \(SystemCallError.text(of: errno)).")
       }
       let source: StateRestoration.Source =
         file >= 0
-        ? .file(descriptor: file, name: what) : beginsAnew ? .nothing : what.isEmpty ? .newest : .copy(what)
+        ? .file(descriptor: file, name: what) : beginsAnew ? .nothing : what.isEmpty ? .newest : .named(what)
       let done = try StateRestoration.run(directory: state.path, from: source)
       print(state.shown(JSONWriter.text(of: json(done))))
       return 0

@@ -54,7 +54,7 @@ struct ConfigurationMistakeTests {
       "[limits]\nbuffered_bytes_per_uid = \"1KiB\"",
       "2: limits.buffered_bytes_per_uid: This must be from 1MiB to 16GiB."
     ),
-    ("[backup]\nevery = 5", "2: backup.every: This must be at least 1m, or 0 for no copies."),
+    ("[backup]\nevery = 5", "2: backup.every: This must be at least 1m, or 0 for no backups."),
     (
       "[network]\nallow = [\"https://a.b\"]",
       "2: network.allow[0]: This must be a host or domain such as example.com, without scheme, port and path."

@@ -5,9 +5,9 @@ public enum DaemonBackup: SDKMethod {
   public static let name = "daemon.backup"
   public static let summary = "Makes a consistent copy of the state while it is in use."
   public static let documentation = """
-    The copy lies in `backups/` below the directory of the state, as NAME.db, and `sdkctl restore` puts it in the state's
+    The backup lies in `backups/` below the directory of the state, as NAME.db, and `sdkctl restore` puts it in the state's
     place. One without a name is the daemon's own: it counts for `[backup] keep`, and makes room for newer ones. Keys that
-    a wipe, a logout or a deletion destroys are destroyed in all copies too. On a full disk no half copy stays.
+    a wipe, a logout or a deletion destroys are destroyed in all backups too. On a full disk no half backup stays.
     """
   public static let access = MethodAccess.role(.admin)
   public static let ordering = MethodOrdering.read
@@ -26,7 +26,7 @@ public enum DaemonBackup: SDKMethod {
     public static let jsonSchema = JSONSchema.object([
       .optional(
         "name", .string(pattern: "^[a-z0-9._-]{1,64}$"),
-        "what the copy is to be called: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with auto-")
+        "what the backup is to be called: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with auto-")
     ])
   }
 
@@ -47,7 +47,7 @@ public enum DaemonBackup: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("name", .string(), "what the copy is called"),
+      .required("name", .string(), "what the backup is called"),
       .required("bytes", .integer(minimum: 0), "its size"),
       .required("createdAt", Timestamp.jsonSchema, "the moment whose state it holds"),
     ])

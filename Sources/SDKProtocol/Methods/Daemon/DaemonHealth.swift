@@ -18,7 +18,7 @@ public enum DaemonHealth: SDKMethod {
         ["name": "store", "status": "ok"],
         ["name": "configuration", "status": "ok"],
         ["name": "key", "status": "ok", "detail": "root.key"],
-        ["name": "backup", "status": "ok", "detail": "no copy yet"],
+        ["name": "backup", "status": "ok", "detail": "no backup yet"],
         ["name": "instances", "status": "ok"],
       ],
     ])

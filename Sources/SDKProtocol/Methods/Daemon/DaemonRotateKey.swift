@@ -5,7 +5,7 @@ public enum DaemonRotateKey: SDKMethod {
   public static let name = "daemon.rotateKey"
   public static let summary = "Replaces the master key of the state while it is in use."
   public static let documentation = """
-    Makes a new master key and wraps every data key under it, in the state and in its copies. The former wrapped keys are
+    Makes a new master key and wraps every data key under it, in the state and in its backups. The former wrapped keys are
     in no file when it answers. A crash at any moment leaves all keys as they were or all of them replaced. The root key
     stays the same: `sdkctl key rotate --outer` replaces that one.
     """

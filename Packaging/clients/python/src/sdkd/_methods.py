@@ -177,13 +177,13 @@ class DaemonMethods(Namespace):
     def backup(self, *, name: Optional[str] = None, deadline: Optional[float] = None) -> DaemonBackupResult:
         """Makes a consistent copy of the state while it is in use.
 
-        The copy lies in `backups/` below the directory of the state, as NAME.db, and `sdkctl restore` puts it in the
+        The backup lies in `backups/` below the directory of the state, as NAME.db, and `sdkctl restore` puts it in the
         state's
         place. One without a name is the daemon's own: it counts for `[backup] keep`, and makes room for newer ones.
         Keys that
-        a wipe, a logout or a deletion destroys are destroyed in all copies too. On a full disk no half copy stays.
+        a wipe, a logout or a deletion destroys are destroyed in all backups too. On a full disk no half backup stays.
 
-        - `name`: what the copy is to be called: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with
+        - `name`: what the backup is to be called: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with
         auto-
         """
         params: Dict[str, Any] = {}
@@ -236,7 +236,7 @@ class DaemonMethods(Namespace):
     def rotate_key(self, *, deadline: Optional[float] = None) -> DaemonRotateKeyResult:
         """Replaces the master key of the state while it is in use.
 
-        Makes a new master key and wraps every data key under it, in the state and in its copies. The former wrapped
+        Makes a new master key and wraps every data key under it, in the state and in its backups. The former wrapped
         keys are
         in no file when it answers. A crash at any moment leaves all keys as they were or all of them replaced. The root
         key

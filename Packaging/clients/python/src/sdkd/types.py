@@ -196,7 +196,7 @@ class ChatCenterLogoutResult(TypedDict):
 
 class DaemonBackupResult(TypedDict):
     name: str
-    """What the copy is called."""
+    """What the backup is called."""
     bytes: int
     """Its size."""
     createdAt: Timestamp
