@@ -97,6 +97,12 @@ let checks: [Target] =
       name: "client-driver", dependencies: ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKClient"],
       path: "Tests/Clients/Drivers/Swift", swiftSettings: settings),
     .executableTarget(
+      name: "fleet-simulation", dependencies: ["SDKInstances", "DelegateBridge", "SDKProtocol", .heap, .arguments],
+      path: "Tests/Benchmarks/FleetSimulation", exclude: ["README.md"], swiftSettings: settings),
+    .testTarget(
+      name: "fleet-simulationTests", dependencies: ["fleet-simulation"], path: "Tests/fleet-simulation",
+      swiftSettings: settings),
+    .executableTarget(
       name: "nio-echo", dependencies: [.nioCore, .nioPosix], path: "Tests/Benchmarks/NIOEcho", swiftSettings: settings),
     .testTarget(
       name: "SystemTests", dependencies: ["JSONRPC", "sdkd", "sdkctl", "sdkd-provider", .subprocess, .system],
@@ -203,9 +209,6 @@ let package = Package(
       ],
       // Each start of the program would look through all exported symbols.
       linker: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))])
-    + module(
-      "fleet-simulation", ["SDKInstances", "DelegateBridge", "SDKProtocol", .heap, .arguments], executable: true,
-      tests: [])
     + doubles + (tested == nil ? checks : []),
   swiftLanguageModes: [.v6]
 )

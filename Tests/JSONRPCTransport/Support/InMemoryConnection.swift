@@ -1,24 +1,26 @@
-public import JSONRPC
-internal import NIOCore
-internal import NIOPosix
-internal import Synchronization
+import JSONRPC
+import NIOCore
+import NIOPosix
+import Synchronization
 
-/// A connection without a socket, for tests: a program's handler on one side, a plain client on the other.
+@testable import JSONRPCTransport
+
+/// A connection without a socket: a program's handler on one side, a plain client on the other.
 ///
 /// It uses the same admission, batches and cancellations as a real connection.
-public final class InMemoryConnection: Sendable {
+final class InMemoryConnection: Sendable {
   /// The server's side of the connection, as passed to `makeHandler`.
-  public let connection: Connection
+  let connection: Connection
   /// The lines from the server that aren't responses to `call`: notifications, requests, responses to `send`. For one
   /// reader.
-  public let lines: AsyncStream<JSON>
+  let lines: AsyncStream<JSON>
 
   private let eventLoop: any EventLoop
   private let wire: NIOLoopBoundBox<InMemoryWire?>
   private let calls = Mutex(PendingCalls())
 
   /// Connects a client to the handler that `makeHandler` returns.
-  public init(
+  init(
     peer: PeerCredentials = PeerCredentials(pid: 1, uid: 0, gid: 0),
     settings: ConnectionSettings = ConnectionSettings(), allowance: Allowance? = nil,
     makeHandler: @escaping Listener.MakeHandler
@@ -44,7 +46,7 @@ public final class InMemoryConnection: Sendable {
   /// Calls a method and waits for its result. If the task is cancelled, sends `$/cancelRequest` and throws at once.
   ///
   /// - Throws: the server's `RPCError`, `ClientConnectionError.closed`, or `CancellationError`.
-  public func call(method: String, params: JSON? = nil) async throws -> JSON {
+  func call(method: String, params: JSON? = nil) async throws -> JSON {
     let id = calls.withLock { $0.reserve() }
     let text = RPCText.request(id: Self.rpcID(id), method: method, params: params ?? [:])
     return try await withTaskCancellationHandler {
@@ -64,16 +66,16 @@ public final class InMemoryConnection: Sendable {
   }
 
   /// Sends a line unchanged; `line` has no newline.
-  public func send(_ line: String) { deliver(Array(line.utf8)) }
+  func send(_ line: String) { deliver(Array(line.utf8)) }
 
   /// Ends the client's input. Requests in progress are answered, then the connection ends.
-  public func endInput() { onWire { $0?.core.inputEnded() } }
+  func endInput() { onWire { $0?.core.inputEnded() } }
 
   /// Ends the connection at once, like a client that disconnects.
-  public func close() { onWire { $0?.close() } }
+  func close() { onWire { $0?.close() } }
 
   /// Waits until the connection has ended and its last call has returned.
-  public func closed() async { await connection.closed() }
+  func closed() async { await connection.closed() }
 
   /// Returns the request id of a call: a string such as `c1`, which differs from the numeric ids in lines that tests
   /// `send`.

@@ -1,0 +1,1 @@
+../../../JSONRPCTransport/Support/InMemoryConnection.swift
