@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -23,7 +24,7 @@ struct TestSandbox {
   }
 
   func reply(
-    _ method: String, _ path: String, _ body: JSONTree? = nil, form: [String: String]? = nil,
+    _ method: String, _ path: String, _ body: JSON? = nil, form: [String: String]? = nil,
     authorization: String? = nil, headers: [String: String] = [:]
   ) async -> SandboxReply {
     let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
@@ -41,7 +42,7 @@ struct TestSandbox {
 
   /// Returns the response to a request. Records an issue if there is none.
   func send(
-    _ method: String, _ path: String, _ body: JSONTree? = nil, form: [String: String]? = nil,
+    _ method: String, _ path: String, _ body: JSON? = nil, form: [String: String]? = nil,
     authorization: String? = nil, headers: [String: String] = [:],
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> SandboxResponse {
@@ -59,14 +60,14 @@ struct TestSandbox {
     return token.text
   }
 
-  func login(_ jwt: String, _ body: JSONTree? = nil) async throws -> SandboxResponse {
+  func login(_ jwt: String, _ body: JSON? = nil) async throws -> SandboxResponse {
     try await send("POST", "\(Self.app)/login", body, authorization: "Bearer \(jwt)")
   }
 
   /// Creates an anonymous user. Returns its id and its session token.
-  func anonymous(_ body: JSONTree = [:]) async throws -> (id: String, session: String) {
+  func anonymous(_ body: JSON = [:]) async throws -> (id: String, session: String) {
     let tree = try #require(try await send("POST", "\(Self.app)/appusers", body).tree)
-    return (try #require(tree["appUser"]?["_id"]?.text), try #require(tree["sessionToken"]?.text))
+    return (try #require(tree["appUser"]?["_id"]?.stringValue), try #require(tree["sessionToken"]?.stringValue))
   }
 
   static func basic(_ user: (id: String, session: String)) -> String {
@@ -76,15 +77,15 @@ struct TestSandbox {
   /// Posts a control request, which must succeed, and returns the response.
   @discardableResult
   func control(
-    _ name: String, _ body: JSONTree, sourceLocation: SourceLocation = #_sourceLocation
-  ) async throws -> JSONTree {
+    _ name: String, _ body: JSON, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> JSON {
     let response = try await send("POST", name, body, sourceLocation: sourceLocation)
     #expect(response.status == 200, sourceLocation: sourceLocation)
     return response.tree ?? .null
   }
 
   /// Returns the part of the state that belongs to one backend.
-  func state(_ prefix: String) async throws -> JSONTree {
+  func state(_ prefix: String) async throws -> JSON {
     try #require(try await send("GET", "/_state").tree?[prefix])
   }
 
@@ -92,15 +93,15 @@ struct TestSandbox {
   func notes() async throws -> [String?] {
     let log = try await send("GET", "/_log").tree?["requests"]
     guard case .array(let entries)? = log else { return [] }
-    return entries.map { $0["note"]?.text }
+    return entries.map { $0["note"]?.stringValue }
   }
 }
 
 extension SandboxResponse {
-  var tree: JSONTree? { JSONTree(parsing: body) }
+  var tree: JSON? { JSON(parsing: body) }
 
   /// The `_id` of the user in the response.
-  var userID: String? { tree?["appUser"]?["_id"]?.text }
+  var userID: String? { tree?["appUser"]?["_id"]?.stringValue }
 
   /// Whether this is the response that is the same for every authentication failure.
   var isInvalidAuth: Bool {

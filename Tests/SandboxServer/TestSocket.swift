@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -7,7 +8,7 @@ import Testing
 struct TestSocket {
   let socket: OpenSocket
 
-  func send(_ tree: JSONTree) async { await socket.receive(String(decoding: tree.encoded, as: UTF8.self)) }
+  func send(_ tree: JSON) async { await socket.receive(String(decoding: tree.encoded, as: UTF8.self)) }
 
   /// Returns the next command of the sandbox for the connection; `nil` after the last.
   func next() async -> SocketCommand? {
@@ -16,16 +17,16 @@ struct TestSocket {
   }
 
   /// Returns the next text as JSON. Records an issue if the next command sends no text.
-  func nextTree(sourceLocation: SourceLocation = #_sourceLocation) async -> JSONTree {
+  func nextTree(sourceLocation: SourceLocation = #_sourceLocation) async -> JSON {
     guard case .send(let text, _)? = await next() else {
       Issue.record("no frame", sourceLocation: sourceLocation)
       return .null
     }
-    return JSONTree(parsing: Data(text.utf8)) ?? .string(text)
+    return JSON(parsing: Data(text.utf8)) ?? .string(text)
   }
 
   /// Sends a frame and returns the first frame that comes back.
-  func ask(_ tree: JSONTree, sourceLocation: SourceLocation = #_sourceLocation) async -> JSONTree {
+  func ask(_ tree: JSON, sourceLocation: SourceLocation = #_sourceLocation) async -> JSON {
     await send(tree)
     return await nextTree(sourceLocation: sourceLocation)
   }
@@ -65,11 +66,11 @@ extension TestSandbox {
   struct NotOpened: Error {}
 
   /// Returns the frames in the log: socket number, body and note of each.
-  func frames() async throws -> [(socket: Double?, body: JSONTree?, note: String?)] {
+  func frames() async throws -> [(socket: Double?, body: JSON?, note: String?)] {
     guard case .array(let entries)? = try await send("GET", "/_log").tree?["requests"] else { return [] }
     return entries.filter { $0["method"] == "WS" }.map { entry in
-      let body = entry["body"]?.text.flatMap { JSONTree(parsing: Data($0.utf8)) }
-      return (entry["socket"]?.double, body, entry["note"]?.text)
+      let body = entry["body"]?.stringValue.flatMap { JSON(parsing: Data($0.utf8)) }
+      return (entry["socket"]?.doubleValue, body, entry["note"]?.stringValue)
     }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// A request to one SDK's backend.
 struct BackendCall: Sendable {
@@ -33,7 +34,7 @@ struct BackendCall: Sendable {
 /// A control request to one backend, such as `POST /_grant`.
 struct ControlCall: Sendable {
   /// The body of the request; `nil` if it is not valid JSON.
-  var body: JSONTree?
+  var body: JSON?
   /// The time of the request by the sandbox's clock.
   var now: Date
   /// The URL of the backend, with its prefix and without a trailing slash.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The vendor's side of one SDK: its accounts, its users and its responses to requests.
 ///
@@ -42,14 +43,14 @@ protocol SandboxBackend: Sendable {
   /// Returns the event names by which scripts select a message of a frame, such as `registerDevice` or `/meta/connect`.
   ///
   /// Default: the message's `__type`, `action`, `type` and `channel`.
-  func names(of message: JSONTree) -> [String]
+  func names(of message: JSON) -> [String]
 
   /// Returns a scripted reply with the members that match it to its message, such as the message's id. Default:
   /// `reply`.
-  func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree
+  func completed(_ reply: JSON, answering message: JSON) -> JSON
 
   /// Returns the vendor's error body for an HTTP status, for scripts that give a status only.
-  func errorBody(for status: Int) -> JSONTree
+  func errorBody(for status: Int) -> JSON
 
   /// Returns the vendor's error response for a status at a path, for vendors whose errors differ by path.
   ///
@@ -72,22 +73,22 @@ protocol SandboxBackend: Sendable {
   mutating func setOptions(_ members: ControlMembers) throws(ControlMistake)
 
   /// Handles a `POST` to one of `controls`.
-  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree
+  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSON
 
   /// The backend's part of `GET /_keys`.
-  var keys: JSONTree { get }
+  var keys: JSON { get }
 
   /// The backend's part of `GET /_options`.
-  var options: JSONTree { get }
+  var options: JSON { get }
 
   /// Returns the backend's part of `GET /_state`. `baseURL` is the URL of the backend, with its prefix.
-  func state(baseURL: String) -> JSONTree
+  func state(baseURL: String) -> JSON
 }
 
 extension SandboxBackend {
   static var controls: [String] { [] }
   static var optionNames: [String] { [] }
-  var options: JSONTree { [:] }
+  var options: JSON { [:] }
 
   func errorResponse(for status: Int, path: [String]) -> SandboxResponse {
     SandboxResponse(status, json: errorBody(for: status))
@@ -99,7 +100,7 @@ extension SandboxBackend {
 
   mutating func setOptions(_ members: ControlMembers) throws(ControlMistake) {}
 
-  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
+  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSON {
     throw ControlMistake(nil, "\(Self.prefix) has no \(name)", status: 404)
   }
 }
@@ -121,9 +122,9 @@ extension SandboxBackend {
 
   func sockets(of user: String) -> [Int] { [] }
 
-  func names(of message: JSONTree) -> [String] {
-    ["__type", "action", "type", "channel"].compactMap { message[$0]?.text }
+  func names(of message: JSON) -> [String] {
+    ["__type", "action", "type", "channel"].compactMap { message[$0]?.stringValue }
   }
 
-  func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree { reply }
+  func completed(_ reply: JSON, answering message: JSON) -> JSON { reply }
 }

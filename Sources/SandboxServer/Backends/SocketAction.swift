@@ -1,9 +1,10 @@
 import Foundation
+import JSONRPC
 
 /// An action of a backend on an open WebSocket.
 enum SocketAction: Equatable, Sendable {
   /// Sends a text frame after a delay, if the socket is still open then.
-  case send(JSONTree, to: Int, afterMilliseconds: Int = 0)
+  case send(JSON, to: Int, afterMilliseconds: Int = 0)
   /// Closes the socket with a close frame of this code (RFC 6455, 7.4). Without a code, cuts the connection.
   case close(Int, code: Int?)
 
@@ -32,10 +33,10 @@ struct SocketFrame: Sendable {
   var now: Date
 
   /// The frame as JSON; `nil` if it is not valid JSON.
-  var tree: JSONTree? { JSONTree(parsing: Data(text.utf8)) }
+  var tree: JSON? { JSON(parsing: Data(text.utf8)) }
 
   /// The messages of the frame: the elements of an array, else the single value.
-  var messages: [JSONTree] {
+  var messages: [JSON] {
     switch tree {
     case .array(let messages)?: messages
     case let message?: [message]

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 extension ChatBackend {
   /// Sets the shared secret of the account `kid`, creating the account if needed, and revokes the account's id tokens.
@@ -21,10 +22,10 @@ extension ChatBackend {
     try settings.set(members)
   }
 
-  var options: JSONTree { settings.tree }
+  var options: JSON { settings.tree }
 
   /// Handles `POST /_ban`: drops a visitor now and at each later registration. `banned: false` lifts the ban.
-  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
+  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSON {
     let members = try ControlMembers(call.body, known: ["externalId", "mid", "banned"])
     let externalID = try members.text("externalId")
     let machine = try members.text("mid")
@@ -41,7 +42,7 @@ extension ChatBackend {
     return ["banned": bans]
   }
 
-  var keys: JSONTree {
+  var keys: JSON {
     [
       "accounts": .array(
         accounts.sorted { $0.key < $1.key }.map {
@@ -50,12 +51,12 @@ extension ChatBackend {
     ]
   }
 
-  func errorBody(for status: Int) -> JSONTree {
+  func errorBody(for status: Int) -> JSON {
     ChatRefusal.standard(for: status).tree
   }
 
   /// Returns the visitors, id tokens, bans and registrations.
-  func state(baseURL: String) -> JSONTree {
+  func state(baseURL: String) -> JSON {
     let visitors = self.visitors
     return [
       "visitors": .array(visitors.values.sorted { $0.id < $1.id }.map { $0.tree }),
@@ -71,7 +72,7 @@ extension ChatBackend {
     ]
   }
 
-  private var bans: JSONTree {
+  private var bans: JSON {
     [
       "externalIds": .array(bannedExternalIDs.sorted().map { .string($0) }),
       "mids": .array(bannedMachines.sorted().map { .string($0) }),

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The socket at `/zc/mediator`: one register frame and its acknowledgement.
 ///
@@ -56,8 +57,8 @@ extension ChatBackend {
   /// - `unauthorized`: the id token is unknown, revoked, expired or of another account, or another visitor has the
   ///   machine id.
   /// - `dropped`: the visitor or the machine is banned.
-  mutating func register(_ frame: JSONTree, now: Date) -> ChatRegistration {
-    let machine = frame["mid"]?.text
+  mutating func register(_ frame: JSON, now: Date) -> ChatRegistration {
+    let machine = frame["mid"]?.stringValue
     let (externalID, outcome) = verdict(frame, machine: machine, now: now)
     let registration = ChatRegistration(
       time: now.timeIntervalSince1970, machine: machine, externalID: externalID, outcome: outcome)
@@ -67,14 +68,14 @@ extension ChatBackend {
   }
 
   private mutating func verdict(
-    _ frame: JSONTree, machine: String?, now: Date
+    _ frame: JSON, machine: String?, now: Date
   ) -> (externalID: String?, ChatRegistration.Outcome) {
-    guard frame["__type"] == "register", let key = frame["accountKey"]?.text, accounts.keys.contains(key),
-      let machine, !machine.isEmpty, frame["source"]?.text != nil, frame["source_ver"]?.text != nil
+    guard frame["__type"] == "register", let key = frame["accountKey"]?.stringValue, accounts.keys.contains(key),
+      let machine, !machine.isEmpty, frame["source"]?.stringValue != nil, frame["source_ver"]?.stringValue != nil
     else { return (nil, .unknown) }
     var externalID: String?
-    if let idt = frame["idt"] {
-      guard let text = idt.text, let token = idTokens[text], !token.isRevoked, token.expires > now,
+    if let idt = frame.given("idt") {
+      guard let text = idt.stringValue, let token = idTokens[text], !token.isRevoked, token.expires > now,
         let visitor = visitors[token.visitor], visitor.accountKey == key
       else { return (nil, .unauthorized) }
       externalID = visitor.externalID

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The vendor's side of `zendesk.chat`.
 ///
@@ -38,7 +39,7 @@ struct ChatBackend: SandboxBackend {
   }
 
   /// Handles `POST /authenticated/web/jwt`: issues an id token and a new state to the visitor whom the JWT names.
-  private mutating func exchange(_ call: BackendCall) throws(ChatRefusal) -> JSONTree {
+  private mutating func exchange(_ call: BackendCall) throws(ChatRefusal) -> JSON {
     guard let form = call.form else { throw .other(status: 400, "bad request", details: "the body must be a form") }
     guard let key = form["account_key"], let secret = accounts[key] else { throw .accountKeyNotFound }
     guard let token = form["token"], !token.isEmpty else { throw .tokenNotFound }
@@ -113,7 +114,7 @@ struct ChatOptions: Sendable {
     self = new
   }
 
-  var tree: JSONTree {
+  var tree: JSON {
     [
       "expiresIn": .number(Double(expiresIn)), "failureStatus": .number(Double(failureStatus)),
       "externalIdMax": .number(Double(externalIDMax)),

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The claims of a visitor's JWT, verified by the vendor's rules.
 struct ChatClaims: Equatable {
@@ -21,9 +22,9 @@ struct ChatClaims: Equatable {
     }
     let claims = token.claims
     try Self.checkTimes(claims, now: now.timeIntervalSince1970)
-    guard let name = claims["name"]?.text, !name.isEmpty else { throw .nameShouldBeSet }
-    guard let email = claims["email"]?.text, Self.isAddress(email) else { throw .emailIsInvalid }
-    guard let externalID = claims["external_id"]?.text, !externalID.isEmpty else {
+    guard let name = claims["name"]?.stringValue, !name.isEmpty else { throw .nameShouldBeSet }
+    guard let email = claims["email"]?.stringValue, Self.isAddress(email) else { throw .emailIsInvalid }
+    guard let externalID = claims["external_id"]?.stringValue, !externalID.isEmpty else {
       throw .claims("external_id should be set")
     }
     guard externalID.unicodeScalars.count <= externalIDMax else { throw .claims("external_id is too long") }
@@ -32,12 +33,12 @@ struct ChatClaims: Equatable {
     self.email = email
   }
 
-  private static func checkTimes(_ claims: JSONTree, now: TimeInterval) throws(ChatRefusal) {
-    guard let issued = claims["iat"]?.double else { throw .claims("iat should be set") }
+  private static func checkTimes(_ claims: JSON, now: TimeInterval) throws(ChatRefusal) {
+    guard let issued = claims["iat"]?.doubleValue else { throw .claims("iat should be set") }
     guard issued <= now + tolerance else { throw .claims("iat is in the future") }
     var expiry = issued + longest
-    if let exp = claims["exp"] {
-      guard let exp = exp.double else { throw .claims("exp is invalid") }
+    if let exp = claims.given("exp") {
+      guard let exp = exp.doubleValue else { throw .claims("exp is invalid") }
       guard exp <= expiry else { throw .claims("exp is too far in the future") }
       expiry = exp
     }

@@ -1,3 +1,5 @@
+import JSONRPC
+
 /// An exchange that the Chat backend refuses: `{"success":false,"error",…}`.
 enum ChatRefusal: Error, Equatable {
   case accountKeyNotFound
@@ -53,7 +55,7 @@ enum ChatRefusal: Error, Equatable {
     }
   }
 
-  var tree: JSONTree {
+  var tree: JSON {
     .of(["success": false, "error": .string(error), "details": .optional(details)])
   }
 

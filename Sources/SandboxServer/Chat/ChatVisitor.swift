@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// An authenticated visitor. The external id never changes.
 struct ChatVisitor: Sendable {
@@ -15,7 +16,7 @@ struct ChatVisitor: Sendable {
   var olderStates = 0
 
   /// The visitor as `GET /_state` shows it.
-  var tree: JSONTree {
+  var tree: JSON {
     [
       "id": .string(id), "accountKey": .string(accountKey), "externalId": .string(externalID),
       "name": .string(name), "email": .string(email), "state": .string(state),
@@ -45,13 +46,13 @@ struct ChatRegistration: Sendable {
   enum Outcome: String, Sendable { case ok, dropped, unauthorized, unknown }
 
   /// The acknowledgement frame.
-  var acknowledgement: JSONTree {
+  var acknowledgement: JSON {
     outcome == .ok
       ? ["__type": "register_ack", "status": "ok"]
       : ["__type": "register_ack", "error": .string(outcome.rawValue)]
   }
 
-  var tree: JSONTree {
+  var tree: JSON {
     .of([
       "time": .number(time), "mid": .optional(machine), "externalId": .optional(externalID),
       "ack": .string(outcome.rawValue),

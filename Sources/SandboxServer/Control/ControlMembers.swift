@@ -1,9 +1,11 @@
+import JSONRPC
+
 /// The members of a control request's JSON object. Every error names the faulty member.
 struct ControlMembers {
-  let members: [String: JSONTree]
+  let members: [String: JSON]
 
   /// Reads the members of an object. Throws if `tree` is no object or has members other than `known`.
-  init(_ tree: JSONTree?, known: [String]) throws(ControlMistake) {
+  init(_ tree: JSON?, known: [String]) throws(ControlMistake) {
     guard let members = tree?.members else {
       throw ControlMistake(nil, "the body must be a JSON object with the members \(known.joined(separator: ", "))")
     }
@@ -17,14 +19,16 @@ struct ControlMembers {
   func has(_ name: String) -> Bool { members[name] != nil }
 
   /// Returns the member; `nil` if it is absent or null.
-  func value(_ name: String) -> JSONTree? {
-    members[name].flatMap { $0 == .null ? nil : $0 }
+  func value(_ name: String) -> JSON? {
+    members[name].flatMap(\.unlessNull)
   }
 
   /// Returns a non-empty string; `nil` if the member is absent or null. Throws if it is anything else.
   func text(_ name: String) throws(ControlMistake) -> String? {
     guard let value = value(name) else { return nil }
-    guard let text = value.text, !text.isEmpty else { throw ControlMistake(name, "must be a string and not empty") }
+    guard let text = value.stringValue, !text.isEmpty else {
+      throw ControlMistake(name, "must be a string and not empty")
+    }
     return text
   }
 
@@ -62,7 +66,7 @@ struct ControlMembers {
   func texts(_ name: String) throws(ControlMistake) -> [String]? {
     guard let value = value(name) else { return nil }
     guard case .array(let elements) = value else { throw ControlMistake(name, "must be an array of strings") }
-    let texts = elements.compactMap { $0.text }
+    let texts = elements.compactMap { $0.stringValue }
     guard texts.count == elements.count else { throw ControlMistake(name, "must be an array of strings") }
     return texts
   }
@@ -70,7 +74,7 @@ struct ControlMembers {
   /// Returns a number; `nil` if the member is absent or null. Throws if it is no number within `range`.
   func number(_ name: String, in range: ClosedRange<Double>) throws(ControlMistake) -> Double? {
     guard let value = value(name) else { return nil }
-    guard let number = value.double, range.contains(number) else {
+    guard let number = value.doubleValue, range.contains(number) else {
       throw ControlMistake(name, "must be a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
     }
     return number
@@ -79,7 +83,7 @@ struct ControlMembers {
   /// Returns a whole number; `nil` if the member is absent or null. Throws if it is no whole number within `range`.
   func integer(_ name: String, in range: ClosedRange<Int>) throws(ControlMistake) -> Int? {
     guard let value = value(name) else { return nil }
-    guard let integer = value.double.flatMap({ Int(exactly: $0) }), range.contains(integer) else {
+    guard let integer = value.doubleValue.flatMap({ Int(exactly: $0) }), range.contains(integer) else {
       throw ControlMistake(name, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
     }
     return integer

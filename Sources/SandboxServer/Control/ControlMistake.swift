@@ -1,3 +1,5 @@
+import JSONRPC
+
 /// An error for an invalid control request, with the faulty member.
 struct ControlMistake: Error, Equatable {
   /// The faulty JSON member or query item; `nil` if the request as a whole is invalid.

@@ -1,4 +1,5 @@
 public import Foundation
+import JSONRPC
 
 /// A JWT for the sandbox's Chat backend, as a customer's server issues it.
 public struct DemoChatToken: Sendable {
@@ -28,7 +29,7 @@ public struct DemoChatToken: Sendable {
   /// The signed token. It differs at each access, since each has its own `jti`.
   public var text: String {
     let issued = issuedAt.timeIntervalSince1970.rounded(.down)
-    let claims = JSONTree.of([
+    let claims = JSON.of([
       "external_id": .string(externalID),
       "name": .optional(name),
       "email": .optional(email),

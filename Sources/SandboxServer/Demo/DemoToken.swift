@@ -1,4 +1,5 @@
 public import Foundation
+import JSONRPC
 
 /// A JWT for the sandbox's Messaging backend, as a customer's server issues it.
 public struct DemoToken: Sendable {
@@ -32,7 +33,7 @@ public struct DemoToken: Sendable {
   /// The signed token. It differs at each access, since each has its own `jti`.
   public var text: String {
     let issued = issuedAt.timeIntervalSince1970.rounded(.down)
-    let claims = JSONTree.of([
+    let claims = JSON.of([
       "scope": .string(scope),
       scope == "appUser" ? "userId" : "external_id": .string(externalID),
       "name": .optional(name),

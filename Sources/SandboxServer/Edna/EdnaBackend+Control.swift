@@ -1,7 +1,8 @@
 import Foundation
+import JSONRPC
 
 extension EdnaBackend {
-  func errorBody(for status: Int) -> JSONTree { EdnaRefusal.standard(for: status).tree }
+  func errorBody(for status: Int) -> JSON { EdnaRefusal.standard(for: status).tree }
 
   mutating func setKey(_ kid: String, to secret: String?) throws(ControlMistake) {
     throw ControlMistake("sdk", "\(Self.prefix) has one fixed key pair; POST /_tokens registers tokens")
@@ -11,18 +12,18 @@ extension EdnaBackend {
     tokens.revoke(of: externalID)
   }
 
-  var keys: JSONTree {
+  var keys: JSON {
     ["providerUid": .string(DemoAccounts.providerUID), "publicKey": .string(DemoAccounts.identifierPublicKey)]
   }
 
-  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
+  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSON {
     name == "_tokens" ? try registerToken(call) : try pushUnauthorized(call)
   }
 
   /// Registers the token of `{"token", "clientId"?, "expiresIn"?}`.
   ///
   /// `expiresIn` is in seconds from now. Without `clientId` every client may use the token.
-  private mutating func registerToken(_ call: ControlCall) throws(ControlMistake) -> JSONTree {
+  private mutating func registerToken(_ call: ControlCall) throws(ControlMistake) -> JSON {
     let members = try ControlMembers(call.body, known: ["token", "clientId", "expiresIn"])
     let token = try members.requiredText("token")
     let lifetime = try members.number("expiresIn", in: -1e9...1e9)
@@ -31,7 +32,7 @@ extension EdnaBackend {
   }
 
   /// Sends `UNAUTHORIZED` to the open sockets of the client in `{"clientId", "details"}`. Revokes no token.
-  private mutating func pushUnauthorized(_ call: ControlCall) throws(ControlMistake) -> JSONTree {
+  private mutating func pushUnauthorized(_ call: ControlCall) throws(ControlMistake) -> JSON {
     let members = try ControlMembers(call.body, known: ["clientId", "details"])
     let told = sockets(of: try members.requiredText("clientId")).sorted()
     let details = try members.text("details") ?? "expired"
@@ -44,7 +45,7 @@ extension EdnaBackend {
   }
 
   /// Returns the users, devices, sessions, `CLIENT_OFFLINE` messages and tokens.
-  func state(baseURL: String) -> JSONTree {
+  func state(baseURL: String) -> JSON {
     let online = Set(sessions.values.filter { $0.step == .informed }.map(\.user))
     return [
       "providerUid": .string(DemoAccounts.providerUID),

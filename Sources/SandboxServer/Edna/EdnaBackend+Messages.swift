@@ -1,22 +1,23 @@
 import Foundation
+import JSONRPC
 
 /// The handling of `sendMessage` and the contents that it accepts.
 extension EdnaBackend {
   /// Handles a message and returns its acknowledgement.
   mutating func take(
-    _ data: JSONTree, _ session: EdnaSession, _ frame: SocketFrame
-  ) throws(EdnaRefusal) -> JSONTree {
+    _ data: JSON, _ session: EdnaSession, _ frame: SocketFrame
+  ) throws(EdnaRefusal) -> JSON {
     try check(session, at: frame.now)
-    guard data["deviceAddress"]?.text == session.deviceAddress else {
+    guard data["deviceAddress"]?.stringValue == session.deviceAddress else {
       throw .badRequest("deviceAddress is not the registered one")
     }
-    let content = data["content"] ?? [:]
-    guard let type = content["type"]?.text else { throw .badRequest("content has no type") }
+    let content = data.given("content") ?? [:]
+    guard let type = content["type"]?.stringValue else { throw .badRequest("content has no type") }
     switch type {
     case "INIT_CHAT":
       try Self.checkClient(content, session)
       sessions[frame.socket]?.step = .initiated
-      if let data = content["data"] { users[session.user]?.data = data }
+      if let data = content.given("data") { users[session.user]?.data = data }
     case "CLIENT_INFO":
       try Self.checkClient(content, session)
       if session.step == .registered { throw .badRequest("CLIENT_INFO before INIT_CHAT") }
@@ -34,13 +35,13 @@ extension EdnaBackend {
     ]
   }
 
-  private static func checkClient(_ content: JSONTree, _ session: EdnaSession) throws(EdnaRefusal) {
-    guard content["clientId"]?.text == session.clientID else {
+  private static func checkClient(_ content: JSON, _ session: EdnaSession) throws(EdnaRefusal) {
+    guard content["clientId"]?.stringValue == session.clientID else {
       throw .badRequest("clientId is not the registered one")
     }
   }
 
-  private mutating func inform(_ content: JSONTree, _ session: EdnaSession) throws(EdnaRefusal) {
+  private mutating func inform(_ content: JSON, _ session: EdnaSession) throws(EdnaRefusal) {
     if content["clientIdIsEncrypted"] == true, users[session.user]?.identifier.decrypted == nil {
       throw .unauthorized("invalid", "clientIdIsEncrypted, but the id can't be decrypted")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The WebSocket: `registerDevice`, then `INIT_CHAT`, then `CLIENT_INFO`, each acknowledged.
 extension EdnaBackend {
@@ -24,9 +25,9 @@ extension EdnaBackend {
       return reply.note
     }
     do throws(EdnaRefusal) {
-      let data = message["data"] ?? [:]
-      let answer: JSONTree
-      switch message["action"]?.text {
+      let data = message.given("data") ?? [:]
+      let answer: JSON
+      switch message["action"]?.stringValue {
       case "registerDevice": answer = try register(data, session, frame)
       case "updateDevice": answer = try update(data, session, frame)
       case "sendMessage": answer = try take(data, session, frame)
@@ -45,27 +46,27 @@ extension EdnaBackend {
   }
 
   /// Returns the action and the content type of a message, such as `sendMessage` and `INIT_CHAT`.
-  func names(of message: JSONTree) -> [String] {
-    [message["action"], message["data"]?["content"]?["type"]].compactMap { $0?.text }
+  func names(of message: JSON) -> [String] {
+    [message["action"], message["data"]?["content"]?["type"]].compactMap { $0?.stringValue }
   }
 
   /// Returns the reply with the action and the correlation id of its message added.
-  func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree {
+  func completed(_ reply: JSON, answering message: JSON) -> JSON {
     guard let members = reply.members else { return reply }
-    let asked = JSONTree.of(["action": message["action"], "correlationId": message["correlationId"]])
+    let asked = JSON.of(["action": message.given("action"), "correlationId": message.given("correlationId")])
     return .object((asked.members ?? [:]).merging(members) { _, given in given })
   }
 
   private mutating func register(
-    _ data: JSONTree, _ session: EdnaSession, _ frame: SocketFrame
-  ) throws(EdnaRefusal) -> JSONTree {
-    try Self.checkProvider(data["providerUid"]?.text)
-    guard let sent = data["clientId"]?.text, !sent.isEmpty else { throw .badRequest("clientId is missing") }
+    _ data: JSON, _ session: EdnaSession, _ frame: SocketFrame
+  ) throws(EdnaRefusal) -> JSON {
+    try Self.checkProvider(data["providerUid"]?.stringValue)
+    guard let sent = data["clientId"]?.stringValue, !sent.isEmpty else { throw .badRequest("clientId is missing") }
     let identifier = EdnaIdentifier(sent)
     try tokens.check(session.credentials.token, of: identifier.plain, at: frame.now)
     try note(identifier, session.credentials)
     var device = try device(data, of: identifier.plain)
-    if let push = data["pnsPushAddress"]?.text { device.pushAddress = push.isEmpty ? nil : push }
+    if let push = data["pnsPushAddress"]?.stringValue { device.pushAddress = push.isEmpty ? nil : push }
     devices[device.address] = device
     var session = session
     session.clientID = sent
@@ -77,9 +78,9 @@ extension EdnaBackend {
   }
 
   /// Returns the registering device: found by its address, else by its `deviceUid`, else new.
-  private func device(_ data: JSONTree, of user: String) throws(EdnaRefusal) -> EdnaDevice {
-    if let known = data["deviceAddress"]?.text.flatMap({ devices[$0] }), known.clientID == user { return known }
-    let uid = data["deviceUid"]?.text
+  private func device(_ data: JSON, of user: String) throws(EdnaRefusal) -> EdnaDevice {
+    if let known = data["deviceAddress"]?.stringValue.flatMap({ devices[$0] }), known.clientID == user { return known }
+    let uid = data["deviceUid"]?.stringValue
     if uid != nil, let known = devices.values.first(where: { $0.deviceUID == uid && $0.clientID == user }) {
       return known
     }
@@ -88,10 +89,10 @@ extension EdnaBackend {
   }
 
   private mutating func update(
-    _ data: JSONTree, _ session: EdnaSession, _ frame: SocketFrame
-  ) throws(EdnaRefusal) -> JSONTree {
+    _ data: JSON, _ session: EdnaSession, _ frame: SocketFrame
+  ) throws(EdnaRefusal) -> JSON {
     try check(session, at: frame.now)
-    guard let push = data["pnsPushAddress"]?.text else { throw .badRequest("pnsPushAddress is missing") }
+    guard let push = data["pnsPushAddress"]?.stringValue else { throw .badRequest("pnsPushAddress is missing") }
     devices[session.deviceAddress]?.pushAddress = push.isEmpty ? nil : push
     return ["deviceAddress": .string(session.deviceAddress)]
   }

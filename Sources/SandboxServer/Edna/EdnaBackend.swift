@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The vendor's side of `edna.chatcenter` as the vendor's mobile SDK sees it: configuration and history over HTTP,
 /// everything else over the WebSocket.
@@ -14,7 +15,7 @@ struct EdnaBackend: SandboxBackend {
   /// The sessions by socket number.
   var sessions: [Int: EdnaSession] = [:]
   /// The received `CLIENT_OFFLINE` messages, oldest first.
-  var offline: [JSONTree] = []
+  var offline: [JSON] = []
   var outbox: [SocketAction] = []
 
   mutating func respond(to call: BackendCall) -> SandboxResponse {
@@ -42,7 +43,7 @@ struct EdnaBackend: SandboxBackend {
     }
   }
 
-  private static let config: JSONTree = [
+  private static let config: JSON = [
     "settings": [
       "pingEnabled": true, "pingIntervalMillis": 10_000, "pingRetries": 3, "retryIntervalMillis": 1_000,
       "retryMultiplier": 2, "messageRetryCount": 3,
@@ -51,7 +52,7 @@ struct EdnaBackend: SandboxBackend {
     "scenario": [:],
   ]
 
-  private static let history: JSONTree = [
+  private static let history: JSON = [
     "messages": [], "agentInfo": ["agent": .null, "startDate": .null], "allowedToSendMessages": true,
   ]
 

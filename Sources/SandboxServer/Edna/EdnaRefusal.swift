@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// A request or frame that the edna backend refuses: `{"error", "errorDetails"}`.
 struct EdnaRefusal: Error, Equatable {
@@ -40,7 +41,7 @@ struct EdnaRefusal: Error, Equatable {
     }
   }
 
-  var tree: JSONTree { ["error": .string(error), "errorDetails": .string(details)] }
+  var tree: JSON { ["error": .string(error), "errorDetails": .string(details)] }
 
   var response: SandboxResponse { SandboxResponse(status, json: tree, note: note) }
 }
@@ -83,7 +84,7 @@ struct EdnaCredentials: Equatable, Sendable {
     }
   }
 
-  var tree: JSONTree {
+  var tree: JSON {
     .of(["method": .optional(method?.rawValue), "token": .optional(token), "scheme": .optional(scheme)])
   }
 }

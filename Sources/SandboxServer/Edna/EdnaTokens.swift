@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The tokens that the customer's server has issued, as registered by `POST /_tokens`.
 ///
@@ -41,7 +42,7 @@ struct EdnaTokens: Sendable {
   }
 
   /// The tokens as JSON: `[{token, clientId, expiresAt, revoked}]`, sorted by token.
-  var tree: JSONTree {
+  var tree: JSON {
     .array(
       entries.sorted { $0.key < $1.key }.map { token, entry in
         .of([

@@ -1,5 +1,6 @@
 import CryptoExtras
 import Foundation
+import JSONRPC
 
 /// A user of the installation, identified by the plain client id.
 struct EdnaUser: Sendable {
@@ -7,14 +8,14 @@ struct EdnaUser: Sendable {
   /// The client id as the last request or registration sent it, encrypted or plain.
   var identifier: EdnaIdentifier
   /// The credentials of the last request or registration.
-  var credentials: JSONTree = [:]
+  var credentials: JSON = [:]
   /// The content of the last `CLIENT_INFO`, without type and client id.
-  var info: [String: JSONTree] = [:]
+  var info: [String: JSON] = [:]
   /// The `data` of the last `INIT_CHAT` that had one.
-  var data: JSONTree?
+  var data: JSON?
 
   /// Returns the user as `GET /_state` shows it.
-  func tree(isOnline: Bool) -> JSONTree {
+  func tree(isOnline: Bool) -> JSON {
     .of([
       "clientId": .string(id),
       "encryptedClientId": identifier.decrypted == nil ? nil : .string(identifier.sent),
@@ -42,7 +43,7 @@ struct EdnaSession: Sendable {
   var user = ""
   var deviceAddress = ""
 
-  func tree(_ socket: Int) -> JSONTree {
+  func tree(_ socket: Int) -> JSON {
     [
       "socket": .number(Double(socket)), "step": .string(step.rawValue), "clientId": .string(user),
       "deviceAddress": .string(deviceAddress),
@@ -59,7 +60,7 @@ struct EdnaDevice: Sendable {
   /// The address for pushes; `nil` without a push subscription.
   var pushAddress: String?
 
-  var tree: JSONTree {
+  var tree: JSON {
     .of([
       "deviceAddress": .string(address), "clientId": .string(clientID), "deviceUid": .optional(deviceUID),
       "pnsPushAddress": .optional(pushAddress),

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// A response of the sandbox's logic, independent of the HTTP library.
 struct SandboxResponse: Equatable, Sendable {
@@ -16,7 +17,7 @@ struct SandboxResponse: Equatable, Sendable {
     self.note = note
   }
 
-  init(_ status: Int, json: JSONTree, note: String? = nil) {
+  init(_ status: Int, json: JSON, note: String? = nil) {
     self.init(status, headers: ["Content-Type": ["application/json"]], body: json.encoded, note: note)
   }
 

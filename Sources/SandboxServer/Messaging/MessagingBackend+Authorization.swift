@@ -1,10 +1,11 @@
 import Foundation
+import JSONRPC
 
 extension MessagingBackend {
   /// A token whose signature and claims were verified.
   struct VerifiedToken {
     let externalID: String
-    let claims: JSONTree
+    let claims: JSON
   }
 
   /// Returns the user `id` if the call may act for that user: `Bearer` with a JWT or `Basic` with the session token.
@@ -33,16 +34,16 @@ extension MessagingBackend {
   mutating func verify(_ text: String, now: Date) throws(MessagingRefusal) -> VerifiedToken {
     guard let token = SignedToken(text) else { throw .invalidAuth("not a JWT") }
     guard token.header["alg"] == "HS256" else { throw .invalidAuth("alg is not HS256") }
-    guard let kid = token.header["kid"]?.text else { throw .invalidAuth("no kid in the header") }
+    guard let kid = token.header["kid"]?.stringValue else { throw .invalidAuth("no kid in the header") }
     guard let secret = signingKeys.secrets[kid] else { throw .invalidAuth("unknown kid \(kid)") }
     guard token.isSigned(with: secret) else { throw .invalidAuth("wrong signature for kid \(kid)") }
     let externalID = try Self.externalID(token.claims)
-    if let exp = token.claims["exp"] {
-      guard let exp = exp.double else { throw .invalidAuth("exp is not a number") }
+    if let exp = token.claims.given("exp") {
+      guard let exp = exp.doubleValue else { throw .invalidAuth("exp is not a number") }
       guard exp > now.timeIntervalSince1970 else { throw .invalidAuth("expired: exp \(exp) has passed") }
     }
     let digest = HS256.digest(of: text)
-    if revocations.isRevoked(digest, issuedAt: token.claims["iat"]?.double, of: externalID) {
+    if revocations.isRevoked(digest, issuedAt: token.claims["iat"]?.doubleValue, of: externalID) {
       throw .invalidAuth("revoked: issued before /_revoke")
     }
     revocations.note(digest, of: externalID)
@@ -50,14 +51,14 @@ extension MessagingBackend {
   }
 
   /// Returns `external_id` for the scope `user`, or the legacy `userId` for the scope `appUser`.
-  private static func externalID(_ claims: JSONTree) throws(MessagingRefusal) -> String {
+  private static func externalID(_ claims: JSON) throws(MessagingRefusal) -> String {
     let name: String
-    switch claims["scope"]?.text {
+    switch claims["scope"]?.stringValue {
     case "user": name = "external_id"
     case "appUser": name = "userId"
     default: throw .invalidAuth("scope is not user")
     }
-    guard let id = claims[name]?.text else { throw .invalidAuth("\(name) is missing or not a string") }
+    guard let id = claims[name]?.stringValue else { throw .invalidAuth("\(name) is missing or not a string") }
     guard (1...255).contains(id.unicodeScalars.count) else { throw .invalidAuth("\(name) is not 1 to 255 characters") }
     return id
   }

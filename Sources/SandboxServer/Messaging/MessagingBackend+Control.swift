@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 extension MessagingBackend {
   mutating func setKey(_ kid: String, to secret: String?) throws(ControlMistake) {
@@ -9,14 +10,14 @@ extension MessagingBackend {
     try revocations.revoke(externalID, at: now)
   }
 
-  var keys: JSONTree { signingKeys.tree }
+  var keys: JSON { signingKeys.tree }
 
-  func errorBody(for status: Int) -> JSONTree {
+  func errorBody(for status: Int) -> JSON {
     MessagingRefusal.standard(for: status).tree
   }
 
   /// Returns users, clients, sessions, merges and revocations, sorted by id so that two states can be compared.
-  func state(baseURL: String) -> JSONTree {
+  func state(baseURL: String) -> JSON {
     let users = users.values.sorted { $0.id < $1.id }
     return [
       "appId": .string(DemoAccounts.appID),

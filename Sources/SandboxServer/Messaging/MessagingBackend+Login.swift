@@ -1,15 +1,16 @@
 import Foundation
+import JSONRPC
 
 extension MessagingBackend {
   /// Handles `POST appusers`: creates an anonymous user with a session token.
-  mutating func createAnonymous(_ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+  mutating func createAnonymous(_ call: BackendCall) throws(MessagingRefusal) -> JSON {
     let body = try Self.body(call)
     // An external id needs proof, which only login accepts.
-    if body["userId"] != nil { throw .invalidAuth("userId without a token; use login") }
+    if body.given("userId") != nil { throw .invalidAuth("userId without a token; use login") }
     var user = try newUser()
     user.sessionToken = UUID().uuidString.lowercased()
     user.profile = try Self.profile(body, onto: [:])
-    if body["conversation"] != nil { user.conversations = [Self.newID()] }
+    if body.given("conversation") != nil { user.conversations = [Self.newID()] }
     try attachClient(in: body, to: user.id)
     users[user.id] = user
     return userResponse(user, call, sessionToken: user.sessionToken)
@@ -19,12 +20,12 @@ extension MessagingBackend {
   ///
   /// If the external id is new, the anonymous user gets it and keeps its own id. Otherwise the existing user survives
   /// and the anonymous one is deleted. In both cases the session token becomes invalid.
-  mutating func login(_ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+  mutating func login(_ call: BackendCall) throws(MessagingRefusal) -> JSON {
     let words = (call.authorization ?? "").split(separator: " ").map(String.init)
     guard words.count == 2, words[0].lowercased() == "bearer" else { throw .invalidAuth("login takes a Bearer token") }
     let token = try verify(words[1], now: call.now)
     let body = try Self.body(call)
-    if let claimed = body["userId"], claimed != .string(token.externalID) {
+    if let claimed = body.given("userId"), claimed != .string(token.externalID) {
       throw .invalidAuth("userId in the body is not the token's")
     }
     let anonymous = try provenAnonymous(body)
@@ -47,7 +48,7 @@ extension MessagingBackend {
   }
 
   /// Returns the anonymous user of `appUserId` and `sessionToken`; `nil` if the body has no session token.
-  private func provenAnonymous(_ body: JSONTree) throws(MessagingRefusal) -> MessagingUser? {
+  private func provenAnonymous(_ body: JSON) throws(MessagingRefusal) -> MessagingUser? {
     guard let session = try Self.text("sessionToken", in: body) else { return nil }
     guard let id = try Self.text("appUserId", in: body) else { throw .invalidAuth("sessionToken without appUserId") }
     try checkSession(of: id, session)
@@ -78,9 +79,9 @@ extension MessagingBackend {
   }
 
   /// Assigns the body's `client` to the user. An installation has one user at a time.
-  mutating func attachClient(in body: JSONTree, to userID: String) throws(MessagingRefusal) {
-    guard let client = body["client"] else { return }
-    guard let id = client["id"]?.text, !id.isEmpty else { throw .badRequest("client.id must be a string") }
+  mutating func attachClient(in body: JSON, to userID: String) throws(MessagingRefusal) {
+    guard let client = body.given("client") else { return }
+    guard let id = client["id"]?.stringValue, !id.isEmpty else { throw .badRequest("client.id must be a string") }
     var known = try existingOrNewClient(id, of: userID)
     known.platform = try Self.text("platform", in: client) ?? known.platform
     known.integrationID = try Self.text("integrationId", in: client) ?? known.integrationID

@@ -1,10 +1,11 @@
 import Foundation
+import JSONRPC
 
 /// The control request `POST /_merge`, which merges two users as an agent or the vendor's API does.
 extension MessagingBackend {
   static let controls = ["_merge"]
 
-  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
+  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSON {
     let members = try ControlMembers(call.body, known: ["from", "to", "reason"])
     let outgoing = try user(members, "from")
     let survivor = try user(members, "to")
@@ -25,7 +26,7 @@ extension MessagingBackend {
     }
     if let discarded = outgoing.externalID { known.removeValue(forKey: discarded) }
     users[absorbing.id] = absorbing
-    let event = JSONTree.of([
+    let event = JSON.of([
       "type": "user:merge",
       "survivingAppUser": .of(["_id": .string(absorbing.id), "userId": .optional(absorbing.externalID)]),
       "outgoingAppUserId": .string(outgoing.id), "reason": .string(reason), "sessionToken": .optional(session),

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The realtime socket: Bayeux over WebSocket.
 extension MessagingBackend {
@@ -27,7 +28,7 @@ extension MessagingBackend {
   }
 
   mutating func receive(_ frame: SocketFrame) -> String? {
-    var replies: [JSONTree] = []
+    var replies: [JSON] = []
     var notes: [String] = []
     for message in frame.messages {
       do throws(BayeuxRefusal) {
@@ -51,17 +52,17 @@ extension MessagingBackend {
   }
 
   /// Returns a scripted reply with the members of a successful Bayeux reply that it does not set itself.
-  func completed(_ reply: JSONTree, answering message: JSONTree) -> JSONTree {
+  func completed(_ reply: JSON, answering message: JSON) -> JSON {
     guard let members = reply.members else { return reply }
     return [.object(BayeuxReply(to: message).members.merging(members) { _, scripted in scripted })]
   }
 
   /// Sends an event to all clients that have subscribed to the user. Returns the sockets of those that are connected.
-  mutating func publish(_ event: JSONTree, to userID: String) -> [Int] {
+  mutating func publish(_ event: JSON, to userID: String) -> [Int] {
     var sockets: Set<Int> = []
     for client in bayeux.values {
       for (channel, user) in client.subscriptions where user == userID {
-        let message: JSONTree = ["channel": .string(channel), "data": ["events": [event]]]
+        let message: JSON = ["channel": .string(channel), "data": ["events": [event]]]
         outbox.append(.send([message], to: client.socket))
         sockets.insert(client.socket)
       }
@@ -75,11 +76,12 @@ extension MessagingBackend {
   }
 
   /// Returns the reply to a message; `nil` if the reply is delayed.
-  private mutating func answer(_ message: JSONTree, _ frame: SocketFrame) throws(BayeuxRefusal) -> JSONTree? {
-    guard let channel = message["channel"]?.text else { throw BayeuxRefusal("400::Missing channel") }
+  private mutating func answer(_ message: JSON, _ frame: SocketFrame) throws(BayeuxRefusal) -> JSON? {
+    guard let channel = message["channel"]?.stringValue else { throw BayeuxRefusal("400::Missing channel") }
     if channel == "/meta/handshake" { return try shakeHands(message, frame.socket) }
-    guard let id = message["clientId"]?.text, let client = client(id, on: frame.socket) else {
-      throw BayeuxRefusal("401:\(message["clientId"]?.text ?? ""):Unknown client", advice: BayeuxClient.handshakeAgain)
+    guard let id = message["clientId"]?.stringValue, let client = client(id, on: frame.socket) else {
+      throw BayeuxRefusal(
+        "401:\(message["clientId"]?.stringValue ?? ""):Unknown client", advice: BayeuxClient.handshakeAgain)
     }
     switch channel {
     case "/meta/connect": return connect(message, id, client, frame)
@@ -97,15 +99,15 @@ extension MessagingBackend {
     return BayeuxReply(to: message).tree
   }
 
-  private mutating func shakeHands(_ message: JSONTree, _ socket: Int) throws(BayeuxRefusal) -> JSONTree {
-    guard message["version"]?.text != nil else { throw BayeuxRefusal("402:version:Missing required parameter") }
+  private mutating func shakeHands(_ message: JSON, _ socket: Int) throws(BayeuxRefusal) -> JSON {
+    guard message["version"]?.stringValue != nil else { throw BayeuxRefusal("402:version:Missing required parameter") }
     guard case .array(let types)? = message["supportedConnectionTypes"], types.contains("websocket") else {
       throw BayeuxRefusal("301::Connection types not supported; only websocket is")
     }
     guard bayeux.count < SandboxLimits.users else { throw BayeuxRefusal("503::The sandbox takes no more clients") }
     let id = Self.newID()
     bayeux[id] = BayeuxClient(socket: socket)
-    let more: [String: JSONTree] = [
+    let more: [String: JSON] = [
       "clientId": .string(id), "version": "1.0", "supportedConnectionTypes": ["websocket"],
       "advice": BayeuxClient.retry,
     ]
@@ -115,9 +117,9 @@ extension MessagingBackend {
   /// Replies at once to the first `/meta/connect`, to one that requests it by its timeout, and to one that arrives
   /// while another is held. Holds the others and returns `nil`.
   private mutating func connect(
-    _ message: JSONTree, _ id: String, _ client: BayeuxClient, _ frame: SocketFrame
-  ) -> JSONTree? {
-    let wished = message["advice"]?["timeout"]?.double.map { max(0, min($0, Double(BayeuxClient.timeout))) }
+    _ message: JSON, _ id: String, _ client: BayeuxClient, _ frame: SocketFrame
+  ) -> JSON? {
+    let wished = message["advice"]?["timeout"]?.doubleValue.map { max(0, min($0, Double(BayeuxClient.timeout))) }
     let wait = wished ?? (client.hasConnected ? Double(BayeuxClient.timeout) : 0)
     bayeux[id]?.hasConnected = true
     let reply = BayeuxReply(to: message, ["advice": BayeuxClient.retry]).tree
@@ -129,20 +131,20 @@ extension MessagingBackend {
 
   /// Returns the user of `/sdk/apps/A/appusers/U`. Throws unless the credentials in `ext` would permit access in HTTP.
   private mutating func subscriber(
-    _ message: JSONTree, _ channel: String, now: Date
+    _ message: JSON, _ channel: String, now: Date
   ) throws(BayeuxRefusal) -> String {
     let parts = channel.split(separator: "/").map(String.init)
     guard parts.count == 5, parts[0] == "sdk", parts[1] == "apps", parts[3].lowercased() == "appusers",
       parts[2] == DemoAccounts.appID
     else { throw BayeuxRefusal("403:\(channel):Forbidden channel") }
-    let ext = message["ext"] ?? [:]
-    guard ext["appId"]?.text == parts[2], ext["appUserId"]?.text == parts[4] else {
+    let ext = message.given("ext") ?? [:]
+    guard ext["appId"]?.stringValue == parts[2], ext["appUserId"]?.stringValue == parts[4] else {
       throw BayeuxRefusal("403::Forbidden", note: "appId or appUserId in ext are not the channel's")
     }
     var credential: String?
-    if let jwt = ext["jwt"]?.text {
+    if let jwt = ext["jwt"]?.stringValue {
       credential = "Bearer \(jwt)"
-    } else if let session = ext["sessionToken"]?.text {
+    } else if let session = ext["sessionToken"]?.stringValue {
       credential = "Basic \(Data("\(parts[4]):\(session)".utf8).base64EncodedString())"
     }
     do throws(MessagingRefusal) {
@@ -155,10 +157,10 @@ extension MessagingBackend {
   }
 
   /// Returns the channels of `subscription`, which is one channel or an array.
-  private static func channels(_ message: JSONTree) throws(BayeuxRefusal) -> [String] {
-    let wanted: [JSONTree] =
+  private static func channels(_ message: JSON) throws(BayeuxRefusal) -> [String] {
+    let wanted: [JSON] =
       if case .array(let several)? = message["subscription"] { several } else { [message["subscription"] ?? .null] }
-    let channels = wanted.compactMap(\.text)
+    let channels = wanted.compactMap(\.stringValue)
     guard !channels.isEmpty, channels.count == wanted.count, channels.count <= BayeuxClient.channels else {
       throw BayeuxRefusal("402:subscription:Missing required parameter")
     }

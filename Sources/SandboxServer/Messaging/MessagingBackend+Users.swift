@@ -1,19 +1,20 @@
 import Foundation
+import JSONRPC
 
 extension MessagingBackend {
   /// Handles `POST appusers/U/logout`: removes the user's installation and its push registration.
   ///
   /// The token itself stays valid until it expires: the vendor has no way to revoke one.
-  mutating func logout(_ user: MessagingUser, _ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
-    if let client = try Self.body(call)["client"] {
-      guard let id = client["id"]?.text else { throw .badRequest("client.id must be a string") }
+  mutating func logout(_ user: MessagingUser, _ call: BackendCall) throws(MessagingRefusal) -> JSON {
+    if let client = try Self.body(call).given("client") {
+      guard let id = client["id"]?.stringValue else { throw .badRequest("client.id must be a string") }
       if clients[id]?.userID == user.id { clients.removeValue(forKey: id) }
     }
     return [:]
   }
 
   /// Handles `PUT appusers/U`: sets the members of the profile that the body contains.
-  mutating func update(_ user: MessagingUser, _ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+  mutating func update(_ user: MessagingUser, _ call: BackendCall) throws(MessagingRefusal) -> JSON {
     var user = user
     user.profile = try Self.profile(Self.body(call), onto: user.profile)
     users[user.id] = user
@@ -23,7 +24,7 @@ extension MessagingBackend {
   /// Handles `PUT appusers/U/clients/C`: sets the push token. An empty `pushNotificationToken` unregisters.
   mutating func updateClient(
     _ id: String, of user: MessagingUser, _ call: BackendCall
-  ) throws(MessagingRefusal) -> JSONTree {
+  ) throws(MessagingRefusal) -> JSON {
     let body = try Self.body(call)
     var client = try existingOrNewClient(id, of: user.id)
     client.integrationID = try Self.text("integrationId", in: body) ?? client.integrationID
@@ -37,13 +38,13 @@ extension MessagingBackend {
 
   /// Returns the profile with the body's members applied. A null member removes its value.
   static func profile(
-    _ body: JSONTree, onto old: [String: JSONTree]
-  ) throws(MessagingRefusal) -> [String: JSONTree] {
+    _ body: JSON, onto old: [String: JSON]
+  ) throws(MessagingRefusal) -> [String: JSON] {
     var profile = old
     for name in MessagingUser.textMembers where body.members?[name] != nil {
       profile[name] = .optional(try text(name, in: body))
     }
-    if let properties = body["properties"] {
+    if let properties = body.given("properties") {
       guard properties.members != nil else { throw .badRequest("properties must be an object") }
       profile["properties"] = properties
     }

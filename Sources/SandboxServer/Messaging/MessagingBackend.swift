@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The vendor's side of `zendesk.messaging`, with the realtime socket.
 ///
@@ -32,7 +33,7 @@ struct MessagingBackend: SandboxBackend {
     }
   }
 
-  private mutating func answer(_ route: MessagingRoute, _ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+  private mutating func answer(_ route: MessagingRoute, _ call: BackendCall) throws(MessagingRefusal) -> JSON {
     switch route {
     case .settings(let integration):
       try MessagingSettings(call, integration: integration).settings
@@ -56,7 +57,7 @@ struct MessagingBackend: SandboxBackend {
   }
 
   /// Returns `{settings, appUser, conversations}`, with `sessionToken` if one is given.
-  func userResponse(_ user: MessagingUser, _ call: BackendCall, sessionToken: String? = nil) -> JSONTree {
+  func userResponse(_ user: MessagingUser, _ call: BackendCall, sessionToken: String? = nil) -> JSON {
     .of([
       "settings": MessagingSettings.session(call),
       "appUser": user.tree,
@@ -66,18 +67,18 @@ struct MessagingBackend: SandboxBackend {
   }
 
   /// Returns the body as a JSON object. An empty body stands for `{}`.
-  static func body(_ call: BackendCall) throws(MessagingRefusal) -> JSONTree {
+  static func body(_ call: BackendCall) throws(MessagingRefusal) -> JSON {
     if call.body.isEmpty { return [:] }
-    guard let tree = JSONTree(parsing: call.body), tree.members != nil else {
+    guard let tree = JSON(parsing: call.body), tree.members != nil else {
       throw .badRequest("The body must be a JSON object")
     }
     return tree
   }
 
   /// Returns the text of an optional member. Throws if the member is not a string.
-  static func text(_ name: String, in tree: JSONTree) throws(MessagingRefusal) -> String? {
-    guard let value = tree[name] else { return nil }
-    guard let text = value.text else { throw .badRequest("\(name) must be a string") }
+  static func text(_ name: String, in tree: JSON) throws(MessagingRefusal) -> String? {
+    guard let value = tree.given(name) else { return nil }
+    guard let text = value.stringValue else { throw .badRequest("\(name) must be a string") }
     return text
   }
 

@@ -1,3 +1,5 @@
+import JSONRPC
+
 /// A refusal of the Messaging backend, in the vendor's form `{"error":{"code","description"}}`.
 struct MessagingRefusal: Error, Equatable {
   let status: Int
@@ -40,7 +42,7 @@ struct MessagingRefusal: Error, Equatable {
     }
   }
 
-  var tree: JSONTree { ["error": ["code": .string(code), "description": .string(description)]] }
+  var tree: JSON { ["error": ["code": .string(code), "description": .string(description)]] }
 
   var response: SandboxResponse { SandboxResponse(status, json: tree, note: note) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The settings and the configuration that the SDK reads before it signs in.
 struct MessagingSettings {
@@ -10,7 +11,7 @@ struct MessagingSettings {
   }
 
   /// The response of the settings URL.
-  var settings: JSONTree {
+  var settings: JSON {
     [
       "identifier": .string(DemoAccounts.integrationID),
       "nativeMessagingSettings": ["integrationId": .string(DemoAccounts.integrationID), "enabled": true],
@@ -19,18 +20,18 @@ struct MessagingSettings {
   }
 
   /// The response of `/v2/integrations/{id}/config`.
-  var config: JSONTree {
+  var config: JSON {
     ["config": .object(common.merging(["baseUrl": base]) { _, last in last })]
   }
 
   /// Returns the channel key: base64 of a JSON object with the settings URL.
   static func channelKey(baseURL: String) -> String {
-    let settings: JSONTree = ["settingsUrl": .string("\(baseURL)/settings/\(DemoAccounts.integrationID).json")]
+    let settings: JSON = ["settingsUrl": .string("\(baseURL)/settings/\(DemoAccounts.integrationID).json")]
     return settings.encoded.base64EncodedString()
   }
 
   /// Returns the `settings` of every user response. `baseUrl` is the URL of the realtime socket.
-  static func session(_ call: BackendCall) -> JSONTree {
+  static func session(_ call: BackendCall) -> JSON {
     let socket = call.baseURL.replacing("http://", with: "ws://", maxReplacements: 1)
     return [
       "realtime": [
@@ -41,9 +42,9 @@ struct MessagingSettings {
     ]
   }
 
-  private var base: JSONTree { .string(call.baseURL) }
+  private var base: JSON { .string(call.baseURL) }
 
-  private var common: [String: JSONTree] {
+  private var common: [String: JSON] {
     [
       "app": [
         "id": .string(DemoAccounts.appID), "status": "active", "name": "Sandbox",

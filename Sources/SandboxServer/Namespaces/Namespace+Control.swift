@@ -1,11 +1,12 @@
 import Foundation
+import JSONRPC
 
 extension Namespace {
   /// Handles a control request: one of `Self.controls`, or one that a backend declares.
   func control(_ request: SandboxRequest, path: [String], origin: String) async -> SandboxResponse {
     do throws(ControlMistake) {
       guard path.count == 1, let name = path.first else { throw ControlMistake(nil, "no such control", status: 404) }
-      let body = JSONTree(parsing: request.body)
+      let body = JSON(parsing: request.body)
       switch (request.method.uppercased(), name) {
       case ("POST", "_control"): try scripts.add(body)
       case ("DELETE", "_control"):
@@ -59,14 +60,14 @@ extension Namespace {
     BackendList.all.first { $0.controls.contains(name) }?.prefix
   }
 
-  private func obey(_ name: String, _ body: JSONTree?, origin: String) throws(ControlMistake) -> JSONTree {
+  private func obey(_ name: String, _ body: JSON?, origin: String) throws(ControlMistake) -> JSON {
     let prefix = owner(of: name) ?? ""
     let call = ControlCall(body: body, now: clock.now, baseURL: "\(origin)/\(prefix)")
     defer { deliver(from: prefix) }
     return try backends[prefix]?.control(name, call) ?? [:]
   }
 
-  private func setOptions(_ body: JSONTree?) throws(ControlMistake) -> JSONTree {
+  private func setOptions(_ body: JSON?) throws(ControlMistake) -> JSON {
     let known = BackendList.all.flatMap { $0.optionNames }
     let any = try ControlMembers(body, known: ["sdk"] + known)
     guard any.has("sdk") else { throw ControlMistake("sdk", "is missing") }
@@ -78,7 +79,7 @@ extension Namespace {
   }
 
   /// Handles `GET /_log`. `since` is the least index; with `count` and `waitMs` it waits until `count` entries exist.
-  private func readLog(_ query: [String: String]) async throws(ControlMistake) -> JSONTree {
+  private func readLog(_ query: [String: String]) async throws(ControlMistake) -> JSON {
     let since = try Self.number("since", in: query, most: Int(Int32.max)) ?? 0
     let count = try Self.number("count", in: query, most: SandboxLimits.log) ?? 0
     let wait = try Self.number("waitMs", in: query, most: SandboxLimits.delay) ?? 0
@@ -102,7 +103,7 @@ extension Namespace {
     return number
   }
 
-  private func setKey(_ body: JSONTree?) throws(ControlMistake) -> JSONTree {
+  private func setKey(_ body: JSON?) throws(ControlMistake) -> JSON {
     let members = try ControlMembers(body, known: ["kid", "secret", "sdk"])
     let kid = try members.requiredText("kid")
     guard members.has("secret") else { throw ControlMistake("secret", "is missing; null removes the key") }
@@ -112,7 +113,7 @@ extension Namespace {
     return backends[sdk]?.keys ?? []
   }
 
-  private func revoke(_ body: JSONTree?) throws(ControlMistake) -> JSONTree {
+  private func revoke(_ body: JSON?) throws(ControlMistake) -> JSON {
     let members = try ControlMembers(body, known: ["externalId", "kind", "sdk"])
     let externalID = try members.requiredText("externalId")
     let sdk = try sdk(members)
@@ -133,8 +134,8 @@ extension Namespace {
     return sdk
   }
 
-  private func state(origin: String) -> JSONTree {
-    var state: [String: JSONTree] = ["clock": clock.tree]
+  private func state(origin: String) -> JSON {
+    var state: [String: JSON] = ["clock": clock.tree]
     for (prefix, backend) in backends { state[prefix] = backend.state(baseURL: "\(origin)/\(prefix)") }
     return .object(state)
   }

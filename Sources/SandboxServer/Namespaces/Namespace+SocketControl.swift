@@ -1,9 +1,10 @@
 import Foundation
+import JSONRPC
 
 /// The control requests about WebSockets: `GET /_sockets`, `POST /_push`, `POST /_close`.
 extension Namespace {
   /// Sends the frame of `{"frame": …}` to the sockets selected by `sdk`, `to`, `socket` and `path`.
-  func push(_ body: JSONTree?) throws(ControlMistake) -> JSONTree {
+  func push(_ body: JSON?) throws(ControlMistake) -> JSON {
     let members = try ControlMembers(body, known: Self.selectors + ["frame", "delayMs"])
     guard let frame = members.value("frame") else { throw ControlMistake("frame", "is missing") }
     let delay = try members.integer("delayMs", in: 0...SandboxLimits.delay) ?? 0
@@ -12,7 +13,7 @@ extension Namespace {
   }
 
   /// Closes the selected sockets, with a close frame if the request has a `code`.
-  func close(_ body: JSONTree?) throws(ControlMistake) -> JSONTree {
+  func close(_ body: JSON?) throws(ControlMistake) -> JSON {
     let members = try ControlMembers(body, known: Self.selectors + ["code"])
     let code = try members.integer("code", in: 1000...4999)
     let closed = try selected(members)

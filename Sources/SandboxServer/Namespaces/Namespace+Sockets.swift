@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The WebSockets of a namespace: opening them, receiving frames and sending frames.
 extension Namespace {
@@ -76,8 +77,8 @@ extension Namespace {
   }
 
   /// Sends a string as it is, anything else as JSON. Returns false if the socket is closed or cut.
-  @discardableResult func send(_ tree: JSONTree, to socket: Int, afterMilliseconds delay: Int = 0) -> Bool {
-    let text = tree.text ?? String(decoding: tree.encoded, as: UTF8.self)
+  @discardableResult func send(_ tree: JSON, to socket: Int, afterMilliseconds delay: Int = 0) -> Bool {
+    let text = tree.stringValue ?? String(decoding: tree.encoded, as: UTF8.self)
     return sockets.order(
       .send(text, afterMilliseconds: max(0, min(delay, SandboxLimits.delay))), on: socket)
   }

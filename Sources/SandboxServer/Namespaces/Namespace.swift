@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// An independent instance of the sandbox with its own backends, scripts, clock and log.
 actor Namespace {

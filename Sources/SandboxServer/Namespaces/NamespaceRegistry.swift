@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// All namespaces of the sandbox: the unnamed one, and those that requests to `/ns/{name}` create.
 actor NamespaceRegistry {

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The requests and frames that a namespace has received, in order. At its limit it removes the oldest entries.
 struct RequestLog: Sendable {
@@ -62,7 +63,7 @@ struct LoggedRequest: Sendable {
   /// The entry as JSON: `{index, time, method, path, query, headers, body, status}`, with `note` and `socket` if set.
   ///
   /// A frame has the method `WS`, its socket's path, its text as body and no status.
-  var tree: JSONTree {
+  var tree: JSON {
     .of([
       "index": .number(Double(index)),
       "time": .number(time.timeIntervalSince1970),

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The clock of a namespace: the machine's clock plus an offset that `POST /_clock` sets. It keeps running.
 struct SandboxClock: Sendable {
@@ -16,7 +17,7 @@ struct SandboxClock: Sendable {
   var now: Date { machine().addingTimeInterval(offset) }
 
   /// Sets the clock by `{"offsetSeconds": N}` or `{"now": epochSeconds}`.
-  mutating func set(_ tree: JSONTree?) throws(ControlMistake) {
+  mutating func set(_ tree: JSON?) throws(ControlMistake) {
     let members = try ControlMembers(tree, known: ["offsetSeconds", "now"])
     let offset = try members.number("offsetSeconds", in: Self.offsets)
     let now = try members.number("now", in: 0...4_102_444_800)
@@ -29,7 +30,7 @@ struct SandboxClock: Sendable {
   }
 
   /// The clock as JSON: `{"now": epochSeconds, "offsetSeconds": N}`.
-  var tree: JSONTree {
+  var tree: JSON {
     ["now": .number(now.timeIntervalSince1970.rounded(.down)), "offsetSeconds": .number(offset)]
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The open WebSockets of a namespace.
 struct SocketRoom: Sendable {
@@ -63,7 +64,7 @@ struct SocketRoom: Sendable {
   }
 
   /// The sockets as JSON: `[{socket, path, frames, pings}]`, oldest first.
-  var tree: JSONTree {
+  var tree: JSON {
     .array(
       entries.sorted { $0.key < $1.key }.map { id, entry in
         [

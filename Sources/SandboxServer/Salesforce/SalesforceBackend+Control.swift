@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 extension SalesforceBackend {
   /// Creates the connected app whose client id is `kid`, or changes its secret. With `nil` removes the app.
@@ -36,10 +37,10 @@ extension SalesforceBackend {
     try settings.set(members)
   }
 
-  var options: JSONTree { settings.tree }
+  var options: JSON { settings.tree }
 
   /// Handles `POST /_grant`: returns the token response that a login in the browser would have produced.
-  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSONTree {
+  mutating func control(_ name: String, _ call: ControlCall) throws(ControlMistake) -> JSON {
     let members = try ControlMembers(
       call.body, known: ["user", "client_id", "rotating", "ttl", "refreshable", "community"])
     let user = try members.requiredText("user")
@@ -60,7 +61,7 @@ extension SalesforceBackend {
     return .object(tokens)
   }
 
-  var keys: JSONTree {
+  var keys: JSON {
     [
       "clients": .array(
         clients.sorted { $0.key < $1.key }.map {
@@ -72,8 +73,8 @@ extension SalesforceBackend {
     ]
   }
 
-  func errorBody(for status: Int) -> JSONTree {
-    JSONTree(parsing: SalesforceRefusal.standard(for: status, path: []).response.body) ?? .null
+  func errorBody(for status: Int) -> JSON {
+    JSON(parsing: SalesforceRefusal.standard(for: status, path: []).response.body) ?? .null
   }
 
   func errorResponse(for status: Int, path: [String]) -> SandboxResponse {
@@ -81,7 +82,7 @@ extension SalesforceBackend {
   }
 
   /// Returns the grants, access tokens, revocations and devices, oldest first.
-  func state(baseURL: String) -> JSONTree {
+  func state(baseURL: String) -> JSON {
     [
       "grants": .array(grants.entries.map { $0.value.tree }),
       "accessTokens": .array(

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 extension SalesforceBackend {
   /// Returns the user of the call's access token, for the REST API at an instance.
@@ -13,7 +14,7 @@ extension SalesforceBackend {
   }
 
   /// Handles `GET /services/oauth2/userinfo`.
-  func userInfo(_ call: BackendCall) throws(SalesforceRefusal) -> JSONTree {
+  func userInfo(_ call: BackendCall) throws(SalesforceRefusal) -> JSON {
     let user = try identified(call)
     return [
       "sub": .string(Self.identityURL(of: user, baseURL: call.baseURL)),
@@ -26,7 +27,7 @@ extension SalesforceBackend {
   }
 
   /// Handles `GET /id/{organization}/{user}`.
-  func identity(organization: String, user id: String, _ call: BackendCall) throws(SalesforceRefusal) -> JSONTree {
+  func identity(organization: String, user id: String, _ call: BackendCall) throws(SalesforceRefusal) -> JSON {
     let user = try identified(call)
     guard organization == DemoAccounts.salesforceOrganizationID, id == Self.userID(of: user) else {
       throw .badToken("the token is another user's")
@@ -39,9 +40,11 @@ extension SalesforceBackend {
   }
 
   /// Handles `POST sobjects/MobilePushServiceDevice`.
-  mutating func createDevice(_ user: String, _ call: BackendCall) throws(SalesforceRefusal) -> JSONTree {
-    let body = JSONTree(parsing: call.body)
-    guard let token = body?["ConnectionToken"]?.text, let type = body?["ServiceType"]?.text, !token.isEmpty else {
+  mutating func createDevice(_ user: String, _ call: BackendCall) throws(SalesforceRefusal) -> JSON {
+    let body = JSON(parsing: call.body)
+    guard let token = body?["ConnectionToken"]?.stringValue, let type = body?["ServiceType"]?.stringValue,
+      !token.isEmpty
+    else {
       throw .rest(400, "REQUIRED_FIELD_MISSING", "Required fields are missing: [ConnectionToken, ServiceType]")
     }
     let device = SalesforceDevice(

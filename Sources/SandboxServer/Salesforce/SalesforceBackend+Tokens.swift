@@ -1,10 +1,11 @@
 import Foundation
+import JSONRPC
 
 extension SalesforceBackend {
   /// Handles `POST /services/oauth2/token`: issues an access token, and a new refresh token if they rotate.
   ///
   /// With rotation the refresh token that was sent is then spent, whether or not the response arrives.
-  mutating func refresh(_ call: BackendCall) throws(SalesforceRefusal) -> JSONTree {
+  mutating func refresh(_ call: BackendCall) throws(SalesforceRefusal) -> JSON {
     guard let form = call.form else { throw .oauth("invalid_request", "the body must be a form", "no form") }
     guard ["refresh_token", "hybrid_refresh"].contains(form["grant_type"]) else {
       throw .oauth(
@@ -56,7 +57,7 @@ extension SalesforceBackend {
   /// Issues an access token of the grant and returns `{access_token, instance_url, id, …}`.
   mutating func tokenAnswer(
     for grant: SalesforceGrant, refreshToken: String?, now: Date, baseURL: String
-  ) -> JSONTree {
+  ) -> JSON {
     let access = "\(DemoAccounts.salesforceOrganizationID)!\(Self.random("AQ"))"
     let instance = settings.instance
     accessTokens[access] = .init(

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The vendor's side of `salesforce.chat`: OAuth and one authenticated resource.
 struct SalesforceBackend: SandboxBackend {

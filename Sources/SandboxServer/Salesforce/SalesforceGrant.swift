@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// A user's approval of a connected app, with its refresh token.
 struct SalesforceGrant: Sendable {
@@ -28,7 +29,7 @@ struct SalesforceGrant: Sendable {
   }
 
   /// The grant as `GET /_state` shows it.
-  var tree: JSONTree {
+  var tree: JSON {
     .of([
       "id": .string(id), "user": .string(user), "clientId": .string(clientID), "rotating": .bool(rotates),
       "ttl": .number(ttl), "refreshToken": .optional(refreshToken), "refreshes": .number(Double(refreshes)),
@@ -60,7 +61,7 @@ struct SalesforceDevice: Sendable {
   let serviceType: String
 
   /// The device as `GET /_state` shows it.
-  var tree: JSONTree {
+  var tree: JSON {
     [
       "id": .string(id), "user": .string(user), "ConnectionToken": .string(connectionToken),
       "ServiceType": .string(serviceType),
@@ -79,7 +80,7 @@ struct SalesforceRevocation: Sendable {
   /// The form's `revoke_reason`.
   let reason: String?
 
-  var tree: JSONTree {
+  var tree: JSON {
     .of([
       "time": .number(time), "token": .string(token), "kind": .optional(kind), "grant": .optional(grant),
       "reason": .optional(reason),

@@ -1,3 +1,5 @@
+import JSONRPC
+
 /// The options of the Salesforce backend (`POST /_options`), for behaviour that a scripted response can't produce.
 struct SalesforceOptions: Sendable {
   /// Whether refresh tokens rotate; `nil` to follow the grant.
@@ -9,7 +11,7 @@ struct SalesforceOptions: Sendable {
   /// Only that instance serves data for them, as after an organisation has moved.
   var instance: String?
   /// The members that replace those of refresh responses. `null` removes a member.
-  var answer: [String: JSONTree] = [:]
+  var answer: [String: JSON] = [:]
 
   static let names = ["answer", "instance", "rotating", "ttl"]
   static let lifetimes = -1e6...1e9
@@ -38,7 +40,7 @@ struct SalesforceOptions: Sendable {
     self = new
   }
 
-  var tree: JSONTree {
+  var tree: JSON {
     [
       "rotating": rotating.map { .bool($0) } ?? .null,
       "ttl": ttl.map { .number($0) } ?? .null,

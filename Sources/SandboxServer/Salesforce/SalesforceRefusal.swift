@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// A refusal of the Salesforce backend, in one of the platform's three forms.
 struct SalesforceRefusal: Error, Equatable {

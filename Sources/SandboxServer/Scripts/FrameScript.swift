@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// A script for frames of a WebSocket, posted to `/_control` with a route such as `WS /ed/ws registerDevice`.
 struct FrameScript: Sendable {
@@ -13,13 +14,13 @@ struct FrameScript: Sendable {
   let close: Bool
   let code: Int?
   /// The response in place of the backend's: a string is sent as it is, anything else as JSON.
-  let reply: JSONTree?
+  let reply: JSON?
   /// Whether the backend handles the frame all the same. Its responses on this socket are discarded.
   let passThrough: Bool
 
   static let known = ["route", "times", "delayMs", "drop", "close", "reply", "passThrough"]
 
-  init(_ tree: JSONTree) throws(ControlMistake) {
+  init(_ tree: JSON) throws(ControlMistake) {
     let members = try ControlMembers(tree, known: Self.known)
     route = try RoutePattern(try members.requiredText("route"))
     remaining = try ResponseScript.times(members)
@@ -43,12 +44,12 @@ struct FrameScript: Sendable {
   var isAnswer: Bool { drop || close || reply != nil }
 
   /// Whether a script is for frames, not for requests.
-  static func isMeant(by tree: JSONTree) -> Bool {
-    tree["route"]?.text?.split(separator: " ").first?.uppercased() == RoutePattern.frames
+  static func isMeant(by tree: JSON) -> Bool {
+    tree["route"]?.stringValue?.split(separator: " ").first?.uppercased() == RoutePattern.frames
   }
 
   /// The script as `GET /_control` lists it.
-  var tree: JSONTree {
+  var tree: JSON {
     .of([
       "route": .string(route.text),
       "times": remaining.map { .number(Double($0)) } ?? "forever",

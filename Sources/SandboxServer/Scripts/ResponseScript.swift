@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// A script for the responses of a route, posted to `/_control`.
 struct ResponseScript: Sendable {
@@ -24,7 +25,7 @@ struct ResponseScript: Sendable {
     "passThrough",
   ]
 
-  init(_ tree: JSONTree) throws(ControlMistake) {
+  init(_ tree: JSON) throws(ControlMistake) {
     let members = try ControlMembers(tree, known: Self.known)
     let path = try members.requiredText("route")
     if let method = try members.text("method") {
@@ -77,10 +78,10 @@ struct ResponseScript: Sendable {
     for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
       let isToken = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }
       guard isToken else { throw ControlMistake("headers", "\(name) can't be a header's name") }
-      let values: [JSONTree] = if case .array(let values) = value { values } else { [value] }
+      let values: [JSON] = if case .array(let values) = value { values } else { [value] }
       result[name] = []
       for value in values {
-        guard let text = try checked("headers", value.text) else {
+        guard let text = try checked("headers", value.stringValue) else {
           throw ControlMistake("headers", "\(name) must be a string or an array of strings")
         }
         result[name]?.append(text)
@@ -115,7 +116,7 @@ extension ResponseScript {
   }
 
   /// The script as `GET /_control` lists it.
-  var tree: JSONTree {
+  var tree: JSON {
     .of([
       "route": .string(route.text),
       "times": remaining.map { .number(Double($0)) } ?? "forever",

@@ -1,12 +1,14 @@
+import JSONRPC
+
 /// The pending scripts, in the order in which they were posted.
 struct ScriptQueue: Sendable {
   private(set) var scripts: [ResponseScript] = []
   private(set) var frameScripts: [FrameScript] = []
 
   /// Adds a script, or all scripts of an array. If one is invalid, adds none.
-  mutating func add(_ tree: JSONTree?) throws(ControlMistake) {
+  mutating func add(_ tree: JSON?) throws(ControlMistake) {
     guard let tree else { throw ControlMistake(nil, "the body must be JSON: a script or an array of scripts") }
-    let trees: [JSONTree] = if case .array(let trees) = tree { trees } else { [tree] }
+    let trees: [JSON] = if case .array(let trees) = tree { trees } else { [tree] }
     var added: [ResponseScript] = []
     var addedFrames: [FrameScript] = []
     for tree in trees {
@@ -61,5 +63,5 @@ struct ScriptQueue: Sendable {
   }
 
   /// The scripts as JSON: first those for requests, then those for frames.
-  var tree: JSONTree { .array(scripts.map(\.tree) + frameScripts.map(\.tree)) }
+  var tree: JSON { .array(scripts.map(\.tree) + frameScripts.map(\.tree)) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The customer's server in the vendor's unique-identity exchange, in process.
 ///
@@ -40,7 +41,7 @@ struct CustomerEndpoint {
     guard !name.isEmpty, name != DemoAccounts.supportStranger, !refused.contains(token) else {
       return SandboxResponse(401, json: ["error": "unknown user_token"])
     }
-    let claims: JSONTree = [
+    let claims: JSON = [
       "iat": .number(now.timeIntervalSince1970.rounded(.down)),
       "jti": .string(UUID().uuidString.lowercased()),
       "name": .string(name),

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 extension SupportBackend {
   /// The names of the secrets in `/_keys`: the vendor's and the customer's side of the same secret.
@@ -20,9 +21,9 @@ extension SupportBackend {
     try settings.set(members)
   }
 
-  var options: JSONTree { settings.tree }
+  var options: JSON { settings.tree }
 
-  var keys: JSONTree {
+  var keys: JSON {
     [
       "vendor": .string(vendorSecret), "customer": .string(customerSecret),
       "apps": .array(
@@ -36,12 +37,12 @@ extension SupportBackend {
     ]
   }
 
-  func errorBody(for status: Int) -> JSONTree {
+  func errorBody(for status: Int) -> JSON {
     SupportRefusal.standard(for: status).tree
   }
 
   /// Returns the users, access tokens, devices and requests to the customer's endpoint.
-  func state(baseURL: String) -> JSONTree {
+  func state(baseURL: String) -> JSON {
     [
       "users": .array(users.values.sorted { $0.id < $1.id }.map { $0.stateTree }),
       "accessTokens": .array(

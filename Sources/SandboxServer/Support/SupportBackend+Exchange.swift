@@ -1,10 +1,12 @@
 import Foundation
+import JSONRPC
 
 extension SupportBackend {
   /// Handles `POST /access/sdk/jwt`: the customer's endpoint exchanges the unique id for a JWT, which names the user.
-  mutating func exchangeUniqueID(_ client: String, _ call: BackendCall) throws(SupportRefusal) -> JSONTree {
+  mutating func exchangeUniqueID(_ client: String, _ call: BackendCall) throws(SupportRefusal) -> JSON {
     guard authentication(of: client) == .jwt else { throw .unauthenticated("the app's authentication is anonymous") }
-    guard let user = try Self.body(call)["user"], let token = try Self.text("token", in: user), !token.isEmpty else {
+    guard let user = try Self.body(call).given("user"), let token = try Self.text("token", in: user), !token.isEmpty
+    else {
       throw .badRequest("user.token is missing")
     }
     let claims = try verify(try customerJWT(token, now: call.now), now: call.now)
@@ -12,9 +14,9 @@ extension SupportBackend {
   }
 
   /// Handles `POST /access/sdk/anonymous`: the same guid is the same user, whatever name and e-mail come with it.
-  mutating func exchangeAnonymous(_ client: String, _ call: BackendCall) throws(SupportRefusal) -> JSONTree {
+  mutating func exchangeAnonymous(_ client: String, _ call: BackendCall) throws(SupportRefusal) -> JSON {
     guard authentication(of: client) == .anonymous else { throw .unauthenticated("the app's authentication is jwt") }
-    guard let user = try Self.body(call)["user"], let guid = try Self.text("sdk_guid", in: user) else {
+    guard let user = try Self.body(call).given("user"), let guid = try Self.text("sdk_guid", in: user) else {
       throw .badRequest("user.sdk_guid is missing")
     }
     guard UUID(uuidString: guid) != nil else { throw .badRequest("user.sdk_guid is no UUID") }
@@ -26,7 +28,7 @@ extension SupportBackend {
   /// Issues an access token to the user, created if needed: `{"authentication":{"access_token","user_id"}}`.
   private mutating func answer(
     _ identity: SupportUser.Identity, name: String?, email: String?
-  ) throws(SupportRefusal) -> JSONTree {
+  ) throws(SupportRefusal) -> JSON {
     if let email, email.lowercased() == "\(DemoAccounts.supportAgent)@\(DemoAccounts.mailDomain)" {
       throw .forbidden("\(email) is an agent's")
     }
@@ -51,7 +53,7 @@ extension SupportBackend {
     if customerCalls.count > SandboxLimits.record { customerCalls.removeFirst() }
     guard let answer else { throw .unauthenticated("the customer's JWT endpoint is down") }
     guard answer.status == 200 else { throw .unauthenticated("the customer's JWT endpoint answered \(answer.status)") }
-    guard let jwt = JSONTree(parsing: answer.body)?["jwt"]?.text else {
+    guard let jwt = JSON(parsing: answer.body)?["jwt"]?.stringValue else {
       throw .unauthenticated("the customer's JWT endpoint answered without jwt")
     }
     return jwt
@@ -62,13 +64,14 @@ extension SupportBackend {
     guard let token = SignedToken(text) else { throw .unauthenticated("the customer's jwt is no JWT") }
     guard token.header["alg"] == "HS256" else { throw .unauthenticated("the customer's jwt is not HS256") }
     guard token.isSigned(with: vendorSecret) else { throw .unauthenticated("the customer's jwt is wrongly signed") }
-    guard let issued = token.claims["iat"]?.double, abs(issued - now.timeIntervalSince1970) <= 180 else {
+    guard let issued = token.claims["iat"]?.doubleValue, abs(issued - now.timeIntervalSince1970) <= 180 else {
       throw .unauthenticated("the customer's jwt has no iat of the last three minutes")
     }
-    guard let jti = token.claims["jti"]?.text, !jti.isEmpty, spent[jti] == nil else {
+    guard let jti = token.claims["jti"]?.stringValue, !jti.isEmpty, spent[jti] == nil else {
       throw .unauthenticated("the customer's jwt has no jti, or a spent one")
     }
-    guard let name = token.claims["name"]?.text, let email = token.claims["email"]?.text, !email.isEmpty else {
+    guard let name = token.claims["name"]?.stringValue, let email = token.claims["email"]?.stringValue, !email.isEmpty
+    else {
       throw .unauthenticated("the customer's jwt lacks name or email")
     }
     spent[jti] = true

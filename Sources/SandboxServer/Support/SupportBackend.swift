@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The vendor's side of `zendesk.support`, with the customer's JWT endpoint.
 struct SupportBackend: SandboxBackend {
@@ -74,7 +75,7 @@ struct SupportBackend: SandboxBackend {
   ) throws(SupportRefusal) -> SandboxResponse {
     guard let owner = Self.clients[app] else { throw .notFound("app") }
     guard owner == client else { throw .unauthenticated("Client-Identifier \(client) is another app's") }
-    let core: JSONTree = [
+    let core: JSON = [
       "identifier": .string(app), "authentication": .string(authentication(of: client).rawValue),
       "brand_id": 360_000_000_000, "updated_at": "2027-01-01T00:00:00Z",
     ]
@@ -83,17 +84,17 @@ struct SupportBackend: SandboxBackend {
   }
 
   /// Returns the body as a JSON object.
-  static func body(_ call: BackendCall) throws(SupportRefusal) -> JSONTree {
-    guard let tree = JSONTree(parsing: call.body), tree.members != nil else {
+  static func body(_ call: BackendCall) throws(SupportRefusal) -> JSON {
+    guard let tree = JSON(parsing: call.body), tree.members != nil else {
       throw .badRequest("the body must be a JSON object")
     }
     return tree
   }
 
   /// Returns the text of an optional member. Throws if the member is not a string.
-  static func text(_ name: String, in tree: JSONTree) throws(SupportRefusal) -> String? {
-    guard let value = tree[name] else { return nil }
-    guard let text = value.text else { throw .badRequest("\(name) must be a string") }
+  static func text(_ name: String, in tree: JSON) throws(SupportRefusal) -> String? {
+    guard let value = tree.given(name) else { return nil }
+    guard let text = value.stringValue else { throw .badRequest("\(name) must be a string") }
     return text
   }
 }
@@ -110,8 +111,8 @@ extension SupportBackend {
   }
 
   /// Handles `POST push_notification_devices`. A push token is one device: a new registration replaces an older one.
-  mutating func createDevice(_ user: SupportUser, _ call: BackendCall) throws(SupportRefusal) -> JSONTree {
-    guard let device = try Self.body(call)["push_notification_device"], var details = device.members,
+  mutating func createDevice(_ user: SupportUser, _ call: BackendCall) throws(SupportRefusal) -> JSON {
+    guard let device = try Self.body(call).given("push_notification_device"), var details = device.members,
       let identifier = try Self.text("identifier", in: device), !identifier.isEmpty
     else { throw .badRequest("push_notification_device.identifier is missing") }
     for name in ["device_type", "locale", "token_type", "sdk_guid"] { _ = try Self.text(name, in: device) }

@@ -1,3 +1,5 @@
+import JSONRPC
+
 /// The options of the Support backend (`POST /_options`), for faults that a scripted response can't produce.
 struct SupportOptions: Sendable {
   /// The `authentication` in the settings of all apps; `nil` to keep each app's own.
@@ -27,7 +29,7 @@ struct SupportOptions: Sendable {
     self = new
   }
 
-  var tree: JSONTree {
+  var tree: JSON {
     [
       "authentication": .optional(authentication?.rawValue) ?? .null,
       "customer": .string(customer.rawValue),
@@ -37,7 +39,7 @@ struct SupportOptions: Sendable {
   }
 
   /// Returns the `user_id` of a response; `nil` to leave it out.
-  func userID(_ id: Int) -> JSONTree? {
+  func userID(_ id: Int) -> JSON? {
     switch userID {
     case .number: .number(Double(id))
     case .text: .string(String(id))

@@ -1,3 +1,5 @@
+import JSONRPC
+
 /// A refusal of the Support backend, in the vendor's form `{"error":…}`.
 struct SupportRefusal: Error, Equatable {
   let status: Int
@@ -39,7 +41,7 @@ struct SupportRefusal: Error, Equatable {
     }
   }
 
-  var tree: JSONTree { ["error": .string(text)] }
+  var tree: JSON { ["error": .string(text)] }
 
   var response: SandboxResponse { SandboxResponse(status, json: tree, note: note) }
 }

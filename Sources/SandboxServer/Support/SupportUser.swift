@@ -1,3 +1,5 @@
+import JSONRPC
+
 /// A user of the Support backend, with the identity by which the vendor recognizes the user.
 struct SupportUser: Sendable {
   /// The `user_id` on the wire.
@@ -15,12 +17,12 @@ struct SupportUser: Sendable {
   }
 
   /// The user as `GET /api/mobile/users/me.json` shows it.
-  var tree: JSONTree {
+  var tree: JSON {
     .of(["id": .number(Double(id)), "name": .optional(name), "email": .optional(email), "role": "end-user"])
   }
 
   /// The user as `GET /_state` shows it.
-  var stateTree: JSONTree {
+  var stateTree: JSON {
     let guid: String? = if case .anonymous(let guid) = identity { guid } else { nil }
     return .of([
       "id": .number(Double(id)), "authentication": .string(guid == nil ? "jwt" : "anonymous"),
@@ -45,16 +47,16 @@ struct SupportDevice: Sendable {
   /// The push token.
   let identifier: String
   /// The other members, as sent.
-  let details: [String: JSONTree]
+  let details: [String: JSON]
 
-  var tree: JSONTree {
+  var tree: JSON {
     var members = details
     members["id"] = .number(Double(id))
     members["identifier"] = .string(identifier)
     return .object(members)
   }
 
-  var stateTree: JSONTree {
+  var stateTree: JSON {
     var members = tree.members ?? [:]
     members["userId"] = .number(Double(userID))
     return .object(members)

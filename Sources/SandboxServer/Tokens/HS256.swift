@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import JSONRPC
 
 /// HMAC with SHA-256 over a JWT's first two parts (RFC 7518, 3.2), and the base64url of RFC 7515.
 ///
@@ -10,8 +11,8 @@ enum HS256 {
   }
 
   /// Returns a signed JWT of these claims. `kid` goes into its header.
-  static func token(_ claims: JSONTree, kid: String? = nil, secret: String) -> String {
-    let header = JSONTree.of(["alg": "HS256", "typ": "JWT", "kid": .optional(kid)])
+  static func token(_ claims: JSON, kid: String? = nil, secret: String) -> String {
+    let header = JSON.of(["alg": "HS256", "typ": "JWT", "kid": .optional(kid)])
     let input = "\(base64URL(header.encoded)).\(base64URL(claims.encoded))"
     return "\(input).\(base64URL(signature(of: input, secret: secret)))"
   }

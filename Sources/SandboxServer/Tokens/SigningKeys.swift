@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 /// The signing secrets of an account by key id; at most ten, as the vendor documents.
 struct SigningKeys: Sendable {
@@ -19,15 +20,15 @@ struct SigningKeys: Sendable {
   }
 
   /// The keys as JSON: `[{"kid":…,"secret":…}]`, sorted by id.
-  var tree: JSONTree {
+  var tree: JSON {
     .array(secrets.sorted { $0.key < $1.key }.map { ["kid": .string($0.key), "secret": .string($0.value)] })
   }
 }
 
 /// The parts of a JWT, not yet verified.
 struct SignedToken: Sendable {
-  let header: JSONTree
-  let claims: JSONTree
+  let header: JSON
+  let claims: JSON
   let signature: Data
   /// The signed text: the first two parts with their dot.
   let input: String
@@ -36,8 +37,8 @@ struct SignedToken: Sendable {
   init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3,
-      let header = HS256.bytes(base64URL: parts[0]).flatMap({ JSONTree(parsing: $0) }), header.members != nil,
-      let claims = HS256.bytes(base64URL: parts[1]).flatMap({ JSONTree(parsing: $0) }), claims.members != nil,
+      let header = HS256.bytes(base64URL: parts[0]).flatMap({ JSON(parsing: $0) }), header.members != nil,
+      let claims = HS256.bytes(base64URL: parts[1]).flatMap({ JSON(parsing: $0) }), claims.members != nil,
       let signature = HS256.bytes(base64URL: parts[2])
     else { return nil }
     self.header = header
@@ -85,5 +86,5 @@ struct TokenRevocations: Sendable {
   }
 
   /// The revocations as JSON: `{externalId: epochSeconds of the revocation}`.
-  var tree: JSONTree { .object(revokedAt.mapValues { .number($0) }) }
+  var tree: JSON { .object(revokedAt.mapValues { .number($0) }) }
 }

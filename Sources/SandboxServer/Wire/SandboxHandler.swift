@@ -1,5 +1,6 @@
 import FlyingFox
 import Foundation
+import JSONRPC
 
 /// The entry point for all requests, between the HTTP library and the sandbox's logic.
 struct SandboxHandler: HTTPHandler {

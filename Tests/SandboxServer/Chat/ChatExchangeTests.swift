@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -14,7 +15,7 @@ struct ChatExchangeTests {
     #expect(answer.tree?["expires_in"] == 3_600)
     #expect(answer.idToken?.isEmpty == false)
     let token = try await sandbox.state("zc")["idTokens"]?.elements.first
-    #expect(token?["idToken"]?.text == answer.idToken)
+    #expect(token?["idToken"]?.stringValue == answer.idToken)
     #expect(token?["externalId"] == "alice")
     #expect(token?["expiresAt"] == 1_800_003_600)
   }
@@ -27,7 +28,7 @@ struct ChatExchangeTests {
     #expect(Set([first, second, third].map { $0.idToken }).count == 3)
     let visitors = try await sandbox.state("zc")["visitors"]?.elements
     #expect(visitors?.count == 1)
-    #expect(visitors?.first?["state"]?.text == third.chatState)
+    #expect(visitors?.first?["state"]?.stringValue == third.chatState)
     #expect(visitors?.first?["newestStates"] == 1)
     #expect(visitors?.first?["olderStates"] == 1)
   }
@@ -57,7 +58,7 @@ struct ChatExchangeTests {
     #expect(try await sandbox.send("POST", "/zc/other").status == 404)
   }
 
-  static let faults: [(claims: JSONTree, details: String?)] = [
+  static let faults: [(claims: JSON, details: String?)] = [
     (["name": .null], "name should be set"), (["name": ""], "name should be set"),
     (["email": .null], "email is invalid"), (["email": "nobody"], "email is invalid"),
     (["email": "a b@c.test"], "email is invalid"), (["email": "@c.test"], "email is invalid"),
@@ -72,8 +73,8 @@ struct ChatExchangeTests {
   ]
 
   @Test(arguments: faults)
-  func `Claims are checked one by one`(change: JSONTree, details: String?) async throws {
-    let claims: JSONTree = [
+  func `Claims are checked one by one`(change: JSON, details: String?) async throws {
+    let claims: JSON = [
       "external_id": "alice", "name": "Alice", "email": "alice@example.test", "iat": 1_800_000_000,
       "exp": 1_800_000_300,
     ]

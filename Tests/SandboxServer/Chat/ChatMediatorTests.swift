@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -6,8 +7,8 @@ import Testing
 /// The mediator's socket: registration, acknowledgement and bans.
 struct ChatMediatorTests {
   let sandbox = TestSandbox()
-  static let ok: JSONTree = ["__type": "register_ack", "status": "ok"]
-  static func error(_ word: String) -> JSONTree { ["__type": "register_ack", "error": .string(word)] }
+  static let ok: JSON = ["__type": "register_ack", "status": "ok"]
+  static func error(_ word: String) -> JSON { ["__type": "register_ack", "error": .string(word)] }
 
   @Test func `A register frame is acknowledged, and what follows is not answered`() async throws {
     let idt = try await sandbox.chatExchange(sandbox.chatToken().text).idToken
@@ -17,7 +18,7 @@ struct ChatMediatorTests {
     #expect(await socket.rest().isEmpty)
     #expect(try await sandbox.frames().map { $0.note } == ["register: ok", "registered already"])
     let registrations = try await sandbox.state("zc")["registrations"]?.elements
-    #expect(registrations?.map { $0["externalId"]?.text } == ["alice"])
+    #expect(registrations?.map { $0["externalId"]?.stringValue } == ["alice"])
     #expect(registrations?.map { $0["mid"] } == ["m1"])
   }
 
@@ -25,8 +26,8 @@ struct ChatMediatorTests {
     arguments: [
       (ChatRegisterTests.frame(idt: "zct_unknown"), "unauthorized"), (["__type": "hello"], "unknown"),
       ("text", "unknown"), (ChatRegisterTests.frame(["accountKey": "x"]), "unknown"),
-    ] as [(JSONTree, String)])
-  func `A refused frame gets its error and the socket is closed`(frame: JSONTree, error: String) async throws {
+    ] as [(JSON, String)])
+  func `A refused frame gets its error and the socket is closed`(frame: JSON, error: String) async throws {
     let socket = try await sandbox.open("/zc/mediator")
     #expect(await socket.ask(frame) == Self.error(error))
     #expect(await socket.next() == .close(code: 1008))

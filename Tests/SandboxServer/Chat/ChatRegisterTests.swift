@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -9,8 +10,8 @@ struct ChatRegisterTests {
   let now = Date(timeIntervalSince1970: 1_800_000_000)
 
   /// Returns a register frame with the members in `change` replaced. Without `idt`, that member is missing.
-  static func frame(idt: String? = nil, mid: String = "m1", _ change: [String: JSONTree] = [:]) -> JSONTree {
-    let frame = JSONTree.of([
+  static func frame(idt: String? = nil, mid: String = "m1", _ change: [String: JSON] = [:]) -> JSON {
+    let frame = JSON.of([
       "__type": "register", "accountKey": .string(DemoAccounts.chatAccountKey), "app_id": "sdkd",
       "idt": .optional(idt), "mid": .string(mid), "source": "sdkd", "source_ver": "1",
     ])
@@ -25,7 +26,7 @@ struct ChatRegisterTests {
     return try #require(backend.respond(to: call).idToken)
   }
 
-  private mutating func outcome(_ frame: JSONTree, after seconds: TimeInterval = 0) -> ChatRegistration.Outcome {
+  private mutating func outcome(_ frame: JSON, after seconds: TimeInterval = 0) -> ChatRegistration.Outcome {
     backend.register(frame, now: now.addingTimeInterval(seconds)).outcome
   }
 
@@ -44,7 +45,7 @@ struct ChatRegisterTests {
     #expect(outcome(Self.frame(["idt": 5])) == .unauthorized)
     #expect(outcome(Self.frame(idt: idt), after: 3_599) == .ok)
     #expect(outcome(Self.frame(idt: idt), after: 3_600) == .unauthorized)
-    let account = JSONTree.string(DemoAccounts.chatAccountKeyWithoutSecret)
+    let account = JSON.string(DemoAccounts.chatAccountKeyWithoutSecret)
     #expect(outcome(Self.frame(idt: idt, ["accountKey": account])) == .unauthorized)
     try backend.revokeTokens(of: "alice", at: now)
     #expect(outcome(Self.frame(idt: idt)) == .unauthorized)
@@ -59,7 +60,7 @@ struct ChatRegisterTests {
 
   @Test mutating func `The banned are dropped by external id or machine, until that is lifted`() throws {
     let idt = try idToken("alice")
-    let control = { (body: JSONTree) in ControlCall(body: body, now: .now, baseURL: "") }
+    let control = { (body: JSON) in ControlCall(body: body, now: .now, baseURL: "") }
     _ = try backend.control("_ban", control(["externalId": "alice", "mid": "m9"]))
     let registration = backend.register(Self.frame(idt: idt), now: now)
     #expect(registration.acknowledgement == ["__type": "register_ack", "error": "dropped"])
@@ -74,8 +75,8 @@ struct ChatRegisterTests {
     arguments: [
       ["__type": "hello"], ["accountKey": "unknown"], ["accountKey": .null], ["mid": ""], ["mid": .null],
       ["source": .null], ["source_ver": 5],
-    ] as [[String: JSONTree]])
-  mutating func `A frame that makes no sense is unknown`(change: [String: JSONTree]) throws {
+    ] as [[String: JSON]])
+  mutating func `A frame that makes no sense is unknown`(change: [String: JSON]) throws {
     #expect(outcome(Self.frame(change)) == .unknown)
   }
 }

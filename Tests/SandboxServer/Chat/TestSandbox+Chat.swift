@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -17,8 +18,8 @@ extension TestSandbox {
 }
 
 extension SandboxResponse {
-  var chatState: String? { tree?["state"]?.text }
-  var idToken: String? { tree?["id_token"]?.text }
+  var chatState: String? { tree?["state"]?.stringValue }
+  var idToken: String? { tree?["id_token"]?.stringValue }
 
   /// Whether the response refuses an exchange with this `error` and `details`.
   func isChatRefusal(_ error: String, _ details: String? = nil) -> Bool {

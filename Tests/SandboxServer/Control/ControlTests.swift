@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -77,11 +78,11 @@ struct ControlTests {
       ("/_keys", ["kid": "k"], "secret"), ("/_keys", ["kid": "k", "secret": ""], "secret"),
       ("/_keys", ["kid": "k", "secret": "s", "sdk": "xx"], "sdk"), ("/_revoke", ["externalId": 5], "externalId"),
       ("/_revoke", [:], "externalId"),
-    ] as [(String, JSONTree, String)])
-  func `A mistake names its member`(path: String, body: JSONTree, member: String) async throws {
+    ] as [(String, JSON, String)])
+  func `A mistake names its member`(path: String, body: JSON, member: String) async throws {
     let response = try await sandbox.send("POST", path, body)
     #expect(response.status == 400)
-    #expect(response.tree?["error"]?["member"]?.text == member)
+    #expect(response.tree?["error"]?["member"]?.stringValue == member)
   }
 
   @Test func `What is no JSON object, no method and no control is said so`() async throws {

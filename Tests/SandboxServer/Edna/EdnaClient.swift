@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -35,8 +36,8 @@ struct EdnaClient {
     try await sandbox.open("/ed/ws", headers: token.map { ["Authorization": $0] } ?? [:])
   }
 
-  func register(_ more: [String: JSONTree] = [:]) -> JSONTree {
-    let data: [String: JSONTree] = [
+  func register(_ more: [String: JSON] = [:]) -> JSON {
+    let data: [String: JSON] = [
       "clientId": .string(id), "providerUid": "demo_provider", "deviceUid": "d1", "pnsPushAddress": "p1",
     ]
     return [
@@ -45,8 +46,8 @@ struct EdnaClient {
     ]
   }
 
-  func message(_ type: String, _ address: String, _ more: [String: JSONTree] = [:]) -> JSONTree {
-    let content: [String: JSONTree] = ["type": .string(type), "clientId": .string(id)]
+  func message(_ type: String, _ address: String, _ more: [String: JSON] = [:]) -> JSON {
+    let content: [String: JSON] = ["type": .string(type), "clientId": .string(id)]
     return [
       "action": "sendMessage", "correlationId": .string("c-\(type)"),
       "data": [
@@ -58,12 +59,12 @@ struct EdnaClient {
 
   /// Registers the device and returns its address.
   func registered(_ socket: TestSocket) async throws -> String {
-    try #require(await socket.ask(register())["data"]?["deviceAddress"]?.text)
+    try #require(await socket.ask(register())["data"]?["deviceAddress"]?.stringValue)
   }
 
   /// Performs all three steps: registration, `INIT_CHAT` and `CLIENT_INFO`. Returns the socket and the device's
   /// address.
-  func connected(_ info: [String: JSONTree] = [:]) async throws -> (socket: TestSocket, address: String) {
+  func connected(_ info: [String: JSON] = [:]) async throws -> (socket: TestSocket, address: String) {
     let socket = try await open()
     let address = try await registered(socket)
     for (type, more) in [("INIT_CHAT", [:]), ("CLIENT_INFO", info)] {
@@ -72,7 +73,7 @@ struct EdnaClient {
     return (socket, address)
   }
 
-  func state() async throws -> JSONTree {
+  func state() async throws -> JSON {
     try #require(try await sandbox.send("GET", "/_state").tree?["ed"])
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -92,7 +93,7 @@ struct EdnaHTTPTests {
         "POST", "/_control", ["route": .string("GET \(path)"), "status": .number(Double(status))])
       let response = try await client.get(path, client.headers(proof: "s"))
       #expect(response.status == status)
-      #expect(response.tree?["error"]?.text != nil)
+      #expect(response.tree?["error"]?.stringValue != nil)
       try await check(path, client.headers(proof: "s"), 200)
     }
   }
@@ -102,14 +103,14 @@ struct EdnaHTTPTests {
       ("/_tokens", ["clientId": "a"], "token"), ("/_tokens", ["token": "t", "expiresIn": "1"], "expiresIn"),
       ("/_unauthorized", [:], "clientId"), ("/_unauthorized", ["clientId": "a", "details": "no"], "details"),
       ("/_keys", ["sdk": "ed", "kid": "k", "secret": "s"], "sdk"),
-    ] as [(String, JSONTree, String)])
-  func `A mistake names its member`(path: String, body: JSONTree, member: String) async throws {
+    ] as [(String, JSON, String)])
+  func `A mistake names its member`(path: String, body: JSON, member: String) async throws {
     let response = try await sandbox.send("POST", path, body)
     #expect(response.status == 400)
-    #expect(response.tree?["error"]?["member"]?.text == member)
+    #expect(response.tree?["error"]?["member"]?.stringValue == member)
   }
 
-  private func auth() async throws -> JSONTree? {
+  private func auth() async throws -> JSON? {
     guard case .array(let users)? = try await client.state()["users"] else { return nil }
     return users.first { $0["clientId"] == "alice" }?["auth"]
   }

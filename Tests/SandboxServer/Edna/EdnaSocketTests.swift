@@ -1,5 +1,6 @@
 import CryptoExtras
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -14,18 +15,18 @@ import Testing
     let device = await socket.ask(client.register())
     #expect(device["action"] == "registerDevice")
     #expect(device["correlationId"] == "c-register")
-    let address = try #require(device["data"]?["deviceAddress"]?.text)
+    let address = try #require(device["data"]?["deviceAddress"]?.stringValue)
     for (type, more) in [
       ("INIT_CHAT", ["data": ["plan": "gold"]]), ("CLIENT_INFO", ["name": "Alice", "authorized": true]),
-    ] as [(String, [String: JSONTree])] {
+    ] as [(String, [String: JSON])] {
       let ack = await socket.ask(client.message(type, address, more))
       #expect(ack["action"] == "sendMessage")
       #expect(ack["correlationId"] == .string("c-\(type)"))
       #expect(ack["data"]?["status"] == "sent")
-      #expect(ack["data"]?["messageId"]?.text != nil)
+      #expect(ack["data"]?["messageId"]?.stringValue != nil)
     }
     let state = try await client.state()
-    let device1: JSONTree = [
+    let device1: JSON = [
       "clientId": "alice", "deviceUid": "d1", "pnsPushAddress": "p1", "deviceAddress": .string(address),
     ]
     #expect(state["devices"] == [device1])
@@ -55,7 +56,7 @@ import Testing
     #expect(try await client.registered(try await client.open()) == first)
     let bob = EdnaClient(sandbox: sandbox, id: "bob")
     let socket = try await bob.open()
-    let other = await socket.ask(bob.register(["deviceAddress": .string(first)]))["data"]?["deviceAddress"]?.text
+    let other = await socket.ask(bob.register(["deviceAddress": .string(first)]))["data"]?["deviceAddress"]?.stringValue
     #expect(other != nil && other != first)
   }
 
@@ -67,13 +68,13 @@ import Testing
     #expect(offline.map { $0["clientId"] } == ["alice"])
     #expect(offline.first?["pnsPushAddress"] == "p1")
     #expect(devices.first?["pnsPushAddress"] == nil)
-    let types = try await sandbox.frames().map { $0.body?["data"]?["content"]?["type"]?.text }
+    let types = try await sandbox.frames().map { $0.body?["data"]?["content"]?["type"]?.stringValue }
     #expect(types == [nil, "INIT_CHAT", "CLIENT_INFO", "CLIENT_OFFLINE"])
   }
 
   @Test func `The push address changes, and empty ends it`() async throws {
     let (socket, _) = try await client.connected()
-    for (sent, kept) in [("p2", "p2"), ("", nil)] as [(JSONTree, JSONTree?)] {
+    for (sent, kept) in [("p2", "p2"), ("", nil)] as [(JSON, JSON?)] {
       let reply = await socket.ask([
         "action": "updateDevice", "correlationId": "u", "data": ["pnsPushAddress": sent],
       ])
@@ -86,12 +87,12 @@ import Testing
 
   @Test func `Tokens count on the socket too, from the upgrade's headers or cookies`() async throws {
     _ = try await sandbox.send("POST", "/_tokens", ["token": "good", "clientId": "alice", "expiresIn": 60])
-    func refusal(_ socket: TestSocket) async -> JSONTree? { await socket.ask(client.register())["data"] }
-    let invalid: JSONTree = ["error": "UNAUTHORIZED", "errorDetails": "invalid"]
+    func refusal(_ socket: TestSocket) async -> JSON? { await socket.ask(client.register())["data"] }
+    let invalid: JSON = ["error": "UNAUTHORIZED", "errorDetails": "invalid"]
     #expect(await refusal(try await client.open()) == invalid)
     #expect(await refusal(try await EdnaClient(sandbox: sandbox, token: "bad").open()) == invalid)
     let cookies = try await sandbox.open("/ed/ws", headers: ["Cookie": "Authorization=good"])
-    #expect(await refusal(cookies)?["deviceAddress"]?.text != nil)
+    #expect(await refusal(cookies)?["deviceAddress"]?.stringValue != nil)
     let (socket, address) = try await EdnaClient(sandbox: sandbox, token: "good").connected()
     sandbox.clock.advance(by: 61)
     #expect(
@@ -141,7 +142,7 @@ import Testing
   @Test func `The connection breaks in the middle of the logout, before or after it counts`() async throws {
     for (passThrough, recorded) in [(false, 0), (true, 1)] {
       let (socket, address) = try await client.connected()
-      let script: JSONTree = [
+      let script: JSON = [
         "route": "WS /ed/ws CLIENT_OFFLINE", "close": true, "passThrough": .bool(passThrough),
       ]
       _ = try await sandbox.send("POST", "/_control", script)
@@ -153,7 +154,7 @@ import Testing
   }
 
   @Test func `Encrypted identifiers are shown decrypted, and two encryptions are one user`() async throws {
-    let pem = try #require(try await sandbox.send("GET", "/_keys").tree?["ed"]?["publicKey"]?.text)
+    let pem = try #require(try await sandbox.send("GET", "/_keys").tree?["ed"]?["publicKey"]?.stringValue)
     let key = try _RSA.Encryption.PublicKey(pemRepresentation: pem)
     let paddings: [(String, _RSA.Encryption.Padding)] = [
       ("rsa-oaep-sha256", .PKCS1_OAEP_SHA256), ("rsa-oaep-sha1", .PKCS1_OAEP),

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -19,7 +20,7 @@ import Testing
       let client = ["Client-Identifier": DemoAccounts.supportClientID]
       let answer = try await sandbox.send(
         "POST", "/zs/access/sdk/jwt", ["user": ["token": "alice"]], headers: client)
-      let token = try #require(answer.tree?["authentication"]?["access_token"]?.text)
+      let token = try #require(answer.tree?["authentication"]?["access_token"]?.stringValue)
       let headers = client.merging(["Authorization": "Bearer \(token)"]) { $1 }
       #expect(try await sandbox.send("GET", "/zs/api/mobile/users/me.json", headers: headers).status == 200)
     }
@@ -30,7 +31,7 @@ import Testing
       let grant = try await sandbox.send("POST", "/_grant", ["user": "alice", "rotating": true]).tree
       let form = [
         "grant_type": "refresh_token", "client_id": DemoAccounts.salesforceClientID,
-        "refresh_token": try #require(grant?["refresh_token"]?.text),
+        "refresh_token": try #require(grant?["refresh_token"]?.stringValue),
       ]
       #expect(grant?["instance_url"] == "http://127.0.0.1/sf")
       let refreshed = try await post(sandbox, TestSandbox.tokenPath, form: form)
@@ -43,7 +44,7 @@ import Testing
     try await LiveSandbox.run { sandbox in
       let form = ["account_key": DemoAccounts.chatAccountKey, "token": DemoChatToken(externalID: "alice").text]
       let answer = try await post(sandbox, "/zc/authenticated/web/jwt", form: form)
-      let idt = try #require(answer.tree?["id_token"]?.text)
+      let idt = try #require(answer.tree?["id_token"]?.stringValue)
       let socket = try await LiveSocket.open(sandbox, "/zc/mediator").get()
       try await socket.send(ChatRegisterTests.frame(idt: idt))
       let expected = String(decoding: ChatMediatorTests.ok.encoded, as: UTF8.self)

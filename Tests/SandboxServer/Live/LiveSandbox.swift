@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 @testable import SandboxServer
 
@@ -30,7 +31,7 @@ struct LiveSandbox {
 
   /// Sends a request on a new connection and returns the response.
   func send(
-    _ method: String, _ path: String, _ body: JSONTree? = nil, headers: [String: String] = [:]
+    _ method: String, _ path: String, _ body: JSON? = nil, headers: [String: String] = [:]
   ) async throws -> RawResponse {
     let client = try RawClient(port: port)
     try await client.send(Self.bytes(method, path, body?.encoded ?? Data(), headers: headers))

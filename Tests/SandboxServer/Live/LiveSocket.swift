@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 @testable import SandboxServer
 
@@ -58,7 +59,7 @@ actor LiveSocket {
 
   func send(_ text: String) async throws { try await send(opcode: 1, Data(text.utf8)) }
 
-  func send(_ tree: JSONTree) async throws { try await send(opcode: 1, tree.encoded) }
+  func send(_ tree: JSON) async throws { try await send(opcode: 1, tree.encoded) }
 
   /// Sends any frame, masked as RFC 6455 requires of clients.
   func send(opcode: UInt8, _ payload: Data, fin: Bool = true) async throws {
@@ -91,9 +92,9 @@ actor LiveSocket {
   }
 
   /// Returns the next frame as JSON. Throws `Unexpected` if it is not a text frame with JSON.
-  func nextTree() async throws -> JSONTree {
+  func nextTree() async throws -> JSON {
     let arrival = try await next()
-    guard case .text(let text) = arrival, let tree = JSONTree(parsing: Data(text.utf8)) else {
+    guard case .text(let text) = arrival, let tree = JSON(parsing: Data(text.utf8)) else {
       throw Unexpected(arrival: arrival)
     }
     return tree

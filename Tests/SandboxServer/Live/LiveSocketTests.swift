@@ -1,11 +1,12 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
 
 /// WebSockets over real connections.
 @Suite(.timeLimit(.minutes(2))) struct LiveSocketTests {
-  let handshake: JSONTree = [
+  let handshake: JSON = [
     "channel": "/meta/handshake", "version": "1.0", "supportedConnectionTypes": ["websocket"], "id": "7",
   ]
 
@@ -108,7 +109,7 @@ import Testing
         "action": "registerDevice", "correlationId": "1",
         "data": ["clientId": "alice", "providerUid": .string(DemoAccounts.providerUID)],
       ])
-      #expect(try await socket.nextTree()["data"]?["deviceAddress"]?.text != nil)
+      #expect(try await socket.nextTree()["data"]?["deviceAddress"]?.stringValue != nil)
       _ = try await sandbox.send("POST", "/ns/e/_unauthorized", ["clientId": "alice"])
       #expect(try await socket.nextTree()["data"]?["errorDetails"] == "expired")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -16,7 +17,7 @@ import Testing
       #expect(response.status == 200)
       #expect(response.headers["date"]?.hasSuffix(" GMT") == true)
       #expect(response.headers["content-type"] == "application/json")
-      let id = try #require(response.tree?["appUser"]?["_id"]?.text)
+      let id = try #require(response.tree?["appUser"]?["_id"]?.stringValue)
       try await client.send(LiveSandbox.bytes("GET", "\(TestSandbox.app)/appusers/\(id)", headers: authorization))
       #expect(try await client.readResponse().tree?["appUser"]?["userId"] == "alice")
       let log = try await sandbox.send("GET", "/_log").tree?["requests"]
@@ -30,7 +31,7 @@ import Testing
       for script in [
         ["route": "/**", "closeMidBody": true, "passThrough": true],
         ["route": "/**", "closeMidBody": true, "body": ["a": "bcd"]], ["route": "/**", "closeMidBody": true],
-      ] as [JSONTree] {
+      ] as [JSON] {
         #expect(try await sandbox.send("POST", "/_control", script).status == 200)
         let client = try RawClient(port: sandbox.port)
         try await client.send(LiveSandbox.bytes("POST", "\(TestSandbox.app)/appusers"))

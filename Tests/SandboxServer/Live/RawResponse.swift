@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 @testable import SandboxServer
 
@@ -26,5 +27,5 @@ struct RawResponse: Sendable {
 
   var isWhole: Bool { length.map { body.count >= $0 } ?? false }
 
-  var tree: JSONTree? { JSONTree(parsing: body) }
+  var tree: JSON? { JSON(parsing: body) }
 }

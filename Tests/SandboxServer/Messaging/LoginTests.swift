@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -43,7 +44,7 @@ struct LoginTests {
   @Test func `An anonymous user with a known external id is absorbed`() async throws {
     let alice = try #require(try await sandbox.login(sandbox.token("alice")).userID)
     let anonymous = try await sandbox.anonymous(["client": ["id": "c1"], "conversation": [:]])
-    let merge: JSONTree = ["appUserId": .string(anonymous.id), "sessionToken": .string(anonymous.session)]
+    let merge: JSON = ["appUserId": .string(anonymous.id), "sessionToken": .string(anonymous.session)]
     let response = try await sandbox.login(sandbox.token("alice"), merge)
     #expect(response.userID == alice)
     #expect(response.tree?["appUser"]?["conversationStarted"] == true)
@@ -58,7 +59,7 @@ struct LoginTests {
 
   @Test func `A session token is worthless after the merge, for login and for everything else`() async throws {
     let anonymous = try await sandbox.anonymous()
-    let merge: JSONTree = ["appUserId": .string(anonymous.id), "sessionToken": .string(anonymous.session)]
+    let merge: JSON = ["appUserId": .string(anonymous.id), "sessionToken": .string(anonymous.session)]
     #expect(try await sandbox.login(sandbox.token("alice"), merge).status == 200)
     #expect(try await sandbox.login(sandbox.token("alice"), merge).isInvalidAuth)
     #expect(try await sandbox.login(sandbox.token("bob"), merge).isInvalidAuth)
@@ -71,7 +72,7 @@ struct LoginTests {
   @Test func `A refused login changes nothing`() async throws {
     let anonymous = try await sandbox.anonymous()
     let before = try await sandbox.send("GET", "/_state").tree
-    let body: JSONTree = ["appUserId": .string(anonymous.id), "sessionToken": "wrong", "client": ["id": "c9"]]
+    let body: JSON = ["appUserId": .string(anonymous.id), "sessionToken": "wrong", "client": ["id": "c9"]]
     #expect(try await sandbox.login(sandbox.token("alice"), body).isInvalidAuth)
     #expect(try await sandbox.login(sandbox.token("alice"), ["client": ["id": 5]]).status == 400)
     #expect(try await sandbox.login(sandbox.token("alice"), ["sessionToken": "lonely"]).isInvalidAuth)

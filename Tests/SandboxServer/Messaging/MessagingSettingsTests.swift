@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -11,8 +12,8 @@ struct MessagingSettingsTests {
     for (sandbox, origin) in [
       (sandbox, "http://127.0.0.1:8000"), (sandbox.named("t1"), "http://127.0.0.1:8000/ns/t1"),
     ] {
-      let key = try #require(try await sandbox.send("GET", "/_state").tree?["zm"]?["channelKey"]?.text)
-      let content = try #require(Data(base64Encoded: key).flatMap { JSONTree(parsing: $0) })
+      let key = try #require(try await sandbox.send("GET", "/_state").tree?["zm"]?["channelKey"]?.stringValue)
+      let content = try #require(Data(base64Encoded: key).flatMap { JSON(parsing: $0) })
       #expect(content["settingsUrl"] == .string("\(origin)/zm/settings/\(DemoAccounts.integrationID).json"))
       let settings = try await sandbox.send("GET", "/zm/settings/\(DemoAccounts.integrationID).json").tree
       let config = settings?["sunco_config"]

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -10,7 +11,7 @@ import Testing
   static func channel(_ user: String) -> String { "/sdk/apps/\(DemoAccounts.appID)/appusers/\(user)" }
 
   /// Opens a socket and makes the handshake. Returns the socket and its client id.
-  func connect() async throws -> (socket: TestSocket, client: JSONTree) {
+  func connect() async throws -> (socket: TestSocket, client: JSON) {
     let socket = try await sandbox.open("/zm/faye")
     let reply = await socket.ask([
       "channel": "/meta/handshake", "version": "1.0", "supportedConnectionTypes": ["websocket"], "id": "1",
@@ -25,9 +26,9 @@ import Testing
   }
 
   static func subscribe(
-    _ client: JSONTree, _ user: String, _ credential: [String: JSONTree], app: String = DemoAccounts.appID
-  ) -> JSONTree {
-    var ext: [String: JSONTree] = ["appId": .string(app), "appUserId": .string(user)]
+    _ client: JSON, _ user: String, _ credential: [String: JSON], app: String = DemoAccounts.appID
+  ) -> JSON {
+    var ext: [String: JSON] = ["appId": .string(app), "appUserId": .string(user)]
     ext.merge(credential) { _, last in last }
     return [
       [
@@ -37,7 +38,7 @@ import Testing
     ]
   }
 
-  static func first(_ tree: JSONTree) -> JSONTree {
+  static func first(_ tree: JSON) -> JSON {
     if case .array(let all) = tree { all.first ?? .null } else { tree }
   }
 
@@ -68,8 +69,8 @@ import Testing
     _ = try await sandbox.login(revoked)
     _ = try await sandbox.send("POST", "/_revoke", ["externalId": "alice"])
     let (socket, client) = try await connect()
-    let valid: JSONTree = .string(sandbox.token("alice"))
-    let refused: [(JSONTree, String)] = [
+    let valid: JSON = .string(sandbox.token("alice"))
+    let refused: [(JSON, String)] = [
       (Self.subscribe(client, alice, [:]), "403::Invalid JWT"),
       (Self.subscribe(client, alice, ["jwt": "x.y.z"]), "403::Invalid JWT"),
       (Self.subscribe(client, alice, ["jwt": .string(sandbox.token("alice", ttl: -1))]), "403::Invalid JWT"),
@@ -92,7 +93,7 @@ import Testing
 
   @Test func `The first connect is answered at once, the next is held, one more is not`() async throws {
     let (socket, client) = try await connect()
-    let message: JSONTree = ["channel": "/meta/connect", "clientId": client, "connectionType": "websocket"]
+    let message: JSON = ["channel": "/meta/connect", "clientId": client, "connectionType": "websocket"]
     let expected: [Int] = [0, BayeuxClient.timeout, 0]
     for milliseconds in expected {
       await socket.send(message)
@@ -121,7 +122,7 @@ import Testing
 
   @Test func `What is no Bayeux is refused`() async throws {
     let socket = try await sandbox.open("/zm/faye")
-    for frame in ["text", [], 5, ["channel": "/meta/handshake"], ["channel": "/x", "clientId": "y"]] as [JSONTree] {
+    for frame in ["text", [], 5, ["channel": "/meta/handshake"], ["channel": "/x", "clientId": "y"]] as [JSON] {
       #expect(Self.first(await socket.ask(frame))["successful"] == false)
     }
   }
@@ -142,7 +143,7 @@ import Testing
     #expect(event["type"] == "user:merge")
     #expect(event["survivingAppUser"] == ["_id": .string(survivor.id)])
     #expect(event["outgoingAppUserId"] == .string(gone.id))
-    let fresh = try #require(event["sessionToken"]?.text)
+    let fresh = try #require(event["sessionToken"]?.stringValue)
     for (session, status) in [(fresh, 200), (survivor.session, 200), (gone.session, 401)] {
       let probe = try await sandbox.send(
         "GET", "\(TestSandbox.app)/appusers/\(survivor.id)",
@@ -162,7 +163,7 @@ import Testing
     #expect(Self.first(await socket.nextTree())["channel"] == .string(Self.channel(alice)))
     let again = try await sandbox.login(sandbox.token("alice")).userID
     #expect(again != alice && again != bob)
-    for body in [["from": "bob", "to": "bob"], ["from": "nobody", "to": "bob"], ["to": "bob"]] as [JSONTree] {
+    for body in [["from": "bob", "to": "bob"], ["from": "nobody", "to": "bob"], ["to": "bob"]] as [JSON] {
       #expect(try await sandbox.send("POST", "/_merge", body).status == 400)
     }
   }

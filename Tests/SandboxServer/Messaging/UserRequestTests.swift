@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -33,13 +34,13 @@ struct UserRequestTests {
     for (path, authorization, status) in probes {
       let response = try await sandbox.send("GET", path, authorization: authorization)
       #expect(response.status == status, "\(path) \(authorization ?? "-")")
-      #expect(status == 200 || response.tree?["error"]?["code"]?.text != nil)
+      #expect(status == 200 || response.tree?["error"]?["code"]?.stringValue != nil)
     }
   }
 
   @Test func `The profile takes what it knows and refuses other kinds`() async throws {
     let alice = try await signIn("alice")
-    let put: JSONTree = ["givenName": "A", "locale": "de", "properties": ["plan": "gold"], "unknown": 3]
+    let put: JSON = ["givenName": "A", "locale": "de", "properties": ["plan": "gold"], "unknown": 3]
     let response = try await sandbox.send("PUT", alice.path, put, authorization: alice.authorization)
     #expect(response.tree?["appUser"]?["locale"] == "de")
     #expect(response.tree?["appUser"]?["properties"]?["plan"] == "gold")
@@ -53,7 +54,7 @@ struct UserRequestTests {
   @Test func `Push registers, unregisters with an empty token, and ends with logout`() async throws {
     let alice = try await signIn("alice")
     let path = "\(alice.path.replacing("appusers", with: "appUsers"))/clients/c1"
-    func push() async throws -> JSONTree? {
+    func push() async throws -> JSON? {
       guard case .array(let clients)? = try await sandbox.send("GET", "/_state").tree?["zm"]?["clients"] else {
         return nil
       }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -38,7 +39,7 @@ struct SalesforceResourceTests {
   @Test func `A community takes the tokens and refreshes them`() async throws {
     let tokens = try await sandbox.grant("alice", ["community": true])
     #expect(tokens["sfdc_community_url"] == "http://127.0.0.1:8000/sf/communities/support")
-    #expect(tokens["sfdc_community_id"]?.text?.isEmpty == false)
+    #expect(tokens["sfdc_community_id"]?.stringValue?.isEmpty == false)
     let data = "/sf/communities/support/services/data/v59.0/limits"
     #expect(try await sandbox.limits(tokens.access, at: data).status == 200)
     let path = "/sf/communities/support/services/oauth2/token"
@@ -48,11 +49,11 @@ struct SalesforceResourceTests {
   @Test func `Devices are made and removed by their user`() async throws {
     let (alice, bob) = (try await sandbox.grant().access, try await sandbox.grant("bob").access)
     let path = "\(TestSandbox.data)/sobjects/MobilePushServiceDevice"
-    let body: JSONTree = ["ConnectionToken": "push-1", "ServiceType": "Apple"]
+    let body: JSON = ["ConnectionToken": "push-1", "ServiceType": "Apple"]
     let bearer = { (token: String?) in "Bearer \(token ?? "")" }
     let made = try await sandbox.send("POST", path, body, authorization: bearer(alice))
     #expect(made.status == 201)
-    let id = try #require(made.tree?["id"]?.text)
+    let id = try #require(made.tree?["id"]?.stringValue)
     #expect(try await sandbox.state("sf")["devices"]?.elements.map { $0["ConnectionToken"] } == ["push-1"])
     #expect(try await sandbox.send("DELETE", "\(path)/\(id)", authorization: bearer(bob)).status == 404)
     #expect(try await sandbox.send("DELETE", "\(path)/\(id)", authorization: bearer(alice)).status == 204)

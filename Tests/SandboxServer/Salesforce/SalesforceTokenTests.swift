@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -10,14 +11,14 @@ struct SalesforceTokenTests {
   @Test func `A grant gives a set of tokens that opens everything`() async throws {
     let tokens = try await sandbox.grant()
     #expect(tokens["instance_url"] == "http://127.0.0.1:8000/sf")
-    #expect(tokens["id"]?.text?.hasPrefix("http://127.0.0.1:8000/sf/id/00D") == true)
-    #expect(tokens["client_id"]?.text == DemoAccounts.salesforceClientID)
+    #expect(tokens["id"]?.stringValue?.hasPrefix("http://127.0.0.1:8000/sf/id/00D") == true)
+    #expect(tokens["client_id"]?.stringValue == DemoAccounts.salesforceClientID)
     #expect(tokens["issued_at"] == "1800000000000")
     #expect(try await sandbox.limits(tokens.access).status == 200)
     let info = try await sandbox.userInfo(tokens.access)
     #expect(info.tree?["name"] == "alice")
     #expect(info.tree?["sub"] == tokens["id"])
-    let path = try #require(tokens["id"]?.text?.dropFirst("http://127.0.0.1:8000".count))
+    let path = try #require(tokens["id"]?.stringValue?.dropFirst("http://127.0.0.1:8000".count))
     #expect(try await sandbox.limits(tokens.access, at: String(path)).tree?["display_name"] == "alice")
     let bobs = try await sandbox.grant("bob")
     #expect(try await sandbox.limits(bobs.access, at: String(path)).isBadToken)
@@ -128,9 +129,9 @@ struct SalesforceTokenTests {
     #expect(try await sandbox.send("POST", path, form: ["token": refresh]).oauthError == "invalid_token")
     #expect(try await sandbox.send("POST", path, form: [:]).oauthError == "invalid_request")
     let revocations = try await sandbox.state("sf")["revocations"]?.elements
-    #expect(revocations?.map { $0["kind"]?.text } == ["refresh", "access", nil])
+    #expect(revocations?.map { $0["kind"]?.stringValue } == ["refresh", "access", nil])
     #expect(revocations?.first?["reason"] == "user_logout")
-    #expect(revocations?.first?["token"]?.text == refresh)
+    #expect(revocations?.first?["token"]?.stringValue == refresh)
   }
 
   @Test func `Control revokes access tokens, refresh tokens or both`() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -8,7 +9,7 @@ extension TestSandbox {
   static let data = "/sf/services/data/v59.0"
 
   /// Issues a first set of tokens to a user and returns it.
-  func grant(_ user: String = "alice", _ more: [String: JSONTree] = [:]) async throws -> JSONTree {
+  func grant(_ user: String = "alice", _ more: [String: JSON] = [:]) async throws -> JSON {
     try await control("/_grant", .object(more.merging(["user": .string(user)]) { first, _ in first }))
   }
 
@@ -30,9 +31,9 @@ extension TestSandbox {
   }
 }
 
-extension JSONTree {
-  var access: String? { self["access_token"]?.text }
-  var refresh: String? { self["refresh_token"]?.text }
+extension JSON {
+  var access: String? { self["access_token"]?.stringValue }
+  var refresh: String? { self["refresh_token"]?.stringValue }
 }
 
 extension SandboxResponse {
@@ -41,7 +42,7 @@ extension SandboxResponse {
   }
 
   /// The `error` of an OAuth refusal with status 400; `nil` for any other response.
-  var oauthError: String? { status == 400 ? tree?["error"]?.text : nil }
+  var oauthError: String? { status == 400 ? tree?["error"]?.stringValue : nil }
 
   var isBadToken: Bool {
     status == 403 && body == Data("Bad_OAuth_Token".utf8) && headers["Content-Type"] == ["text/plain"]

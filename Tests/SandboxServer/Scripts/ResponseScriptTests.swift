@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -8,7 +9,7 @@ struct ResponseScriptTests {
   let sandbox = TestSandbox()
   let login = "\(TestSandbox.app)/login"
 
-  func script(_ tree: JSONTree) async throws {
+  func script(_ tree: JSON) async throws {
     let response = try await sandbox.send("POST", "/_control", tree)
     #expect(response.status == 200, "\(String(decoding: response.body, as: UTF8.self))")
   }
@@ -109,16 +110,12 @@ struct ResponseScriptTests {
       (["route": "/x", "contentType": "\n"], "contentType"),
       (["route": "/x", "passThrough": true, "status": 401], "status"),
       (["route": "GET /x", "method": "GET"], "method"),
-    ] as [(JSONTree, String)])
-  func `A mistake names its member and queues nothing`(script: JSONTree, member: String) async throws {
+    ] as [(JSON, String)])
+  func `A mistake names its member and queues nothing`(script: JSON, member: String) async throws {
     let response = try await sandbox.send("POST", "/_control", [["route": "/ok"], script])
     #expect(response.status == 400)
-    #expect(response.tree?["error"]?["member"]?.text == member)
-    #expect(response.tree?["error"]?["description"]?.text?.hasPrefix("\(member): ") == true)
+    #expect(response.tree?["error"]?["member"]?.stringValue == member)
+    #expect(response.tree?["error"]?["description"]?.stringValue?.hasPrefix("\(member): ") == true)
     #expect(try await sandbox.send("GET", "/_control").tree?["pending"] == [])
   }
-}
-
-extension JSONTree: ExpressibleByFloatLiteral {
-  public init(floatLiteral value: Double) { self = .number(value) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -6,7 +7,7 @@ import Testing
 /// Opening, scripting, pushing to and closing WebSockets of any SDK.
 @Suite(.timeLimit(.minutes(1))) struct SocketControlTests {
   let sandbox = TestSandbox()
-  let handshake: JSONTree = [
+  let handshake: JSON = [
     "channel": "/meta/handshake", "version": "1.0", "supportedConnectionTypes": ["websocket"], "id": "7",
   ]
 
@@ -35,14 +36,14 @@ import Testing
     _ = await other.ask(handshake)
     guard case .array(let log)? = try await sandbox.send("GET", "/_log").tree?["requests"] else { return }
     #expect(log.map { $0["method"] } == ["GET", "GET", "WS", "WS"])
-    #expect(log.map { $0["socket"]?.double } == [1, 2, 1, 2])
-    #expect(log.map { $0["status"] } == [101, 101, nil, nil])
+    #expect(log.map { $0["socket"]?.doubleValue } == [1, 2, 1, 2])
+    #expect(log.map { $0["status"] } == [101, 101, .null, .null])
     #expect(log.last?["path"] == "/zm/faye")
     #expect(try await sandbox.frames().first?.body == handshake)
   }
 
   @Test func `A script refuses the upgrade, or drops or delays it`() async throws {
-    let scripts: [JSONTree] = [
+    let scripts: [JSON] = [
       ["route": "GET /zm/faye", "status": 503], ["route": "/zm/**", "closeMidBody": true, "passThrough": true],
       ["route": "/faye", "passThrough": true, "delayMs": 1],
     ]
@@ -54,7 +55,7 @@ import Testing
   }
 
   @Test func `A frame is dropped, answered or its socket closed by script`() async throws {
-    let scripts: [JSONTree] = [
+    let scripts: [JSON] = [
       ["route": "WS /zm/faye /meta/connect", "drop": true], ["route": "WS /zm/faye /meta/handshake", "drop": true],
       ["route": "WS /faye", "reply": ["successful": false, "error": "403::No"]],
       ["route": "WS /zm/*", "reply": "as it is", "passThrough": true], ["route": "WS /zm/**", "close": 1013],
@@ -97,7 +98,7 @@ import Testing
     for (selector, sockets) in [
       ([:], [1, 2]), (["to": "alice"], [2]), (["to": .string(alice)], [2]), (["to": "bob"], []), (["socket": 1], [1]),
       (["sdk": "zm", "socket": 2], [2]), (["path": "/zm/faye"], [1, 2]), (["path": "/zm/x"], []),
-    ] as [([String: JSONTree], JSONTree)] {
+    ] as [([String: JSON], JSON)] {
       var body = selector
       body["frame"] = ["n": 1]
       #expect(try await sandbox.send("POST", "/_push", .object(body)).tree?["sockets"] == sockets)
@@ -126,10 +127,10 @@ import Testing
       ("/_control", ["route": "WS /a", "delayMs": 5, "passThrough": true], "passThrough"),
       ("/_push", ["to": "alice"], "frame"), ("/_push", ["frame": 1, "sdk": "xx"], "sdk"),
       ("/_push", ["frame": 1, "path": "zm"], "path"), ("/_close", ["code": 1], "code"),
-    ] as [(String, JSONTree, String)])
-  func `A mistake names its member`(path: String, body: JSONTree, member: String) async throws {
+    ] as [(String, JSON, String)])
+  func `A mistake names its member`(path: String, body: JSON, member: String) async throws {
     let response = try await sandbox.send("POST", path, body)
     #expect(response.status == 400)
-    #expect(response.tree?["error"]?["member"]?.text == member)
+    #expect(response.tree?["error"]?["member"]?.stringValue == member)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -14,8 +15,8 @@ struct SupportExchangeTests {
   func `Each app has its own way to authenticate`(app: String, client: String, kind: String) async throws {
     let response = try await sandbox.settings(app, client: client)
     #expect(response.status == 200)
-    #expect(response.tree?["authentication"]?.text == kind)
-    #expect(response.tree?["core"]?["authentication"]?.text == kind)
+    #expect(response.tree?["authentication"]?.stringValue == kind)
+    #expect(response.tree?["core"]?["authentication"]?.stringValue == kind)
   }
 
   @Test func `The client must be the app's`() async throws {
@@ -44,7 +45,7 @@ struct SupportExchangeTests {
     #expect(again.supportUserID == first.supportUserID)
     #expect(again.accessToken != token)
     #expect(try await sandbox.exchange("bob").supportUserID != first.supportUserID)
-    let calls = try await sandbox.state("zs")["customerCalls"]?.elements.compactMap { $0["userToken"]?.text }
+    let calls = try await sandbox.state("zs")["customerCalls"]?.elements.compactMap { $0["userToken"]?.stringValue }
     #expect(calls == ["alice", "alice:another-access-token", "bob"])
   }
 
@@ -96,7 +97,7 @@ struct SupportExchangeTests {
     #expect(first.supportUserID != other.supportUserID)
     let user = try await sandbox.state("zs")["users"]?.elements.first
     #expect(user?["name"] == "A")
-    #expect(user?["sdkGuid"]?.text == TestSandbox.guid.lowercased())
+    #expect(user?["sdkGuid"]?.stringValue == TestSandbox.guid.lowercased())
   }
 
   @Test func `An exchange must fit the app's way and have its members`() async throws {
@@ -105,7 +106,7 @@ struct SupportExchangeTests {
     #expect(wrong.isUnauthenticated)
     #expect(try await sandbox.exchangeAnonymous(["sdk_guid": "x"]).status == 400)
     #expect(try await sandbox.exchangeAnonymous([:]).status == 400)
-    for body in [[:], ["user": [:]], ["user": ["token": 5]], ["user": ["token": ""]], "x"] as [JSONTree] {
+    for body in [[:], ["user": [:]], ["user": ["token": 5]], ["user": ["token": ""]], "x"] as [JSON] {
       #expect(try await sandbox.support("POST", "/zs/access/sdk/jwt", body).status == 400)
     }
     #expect(try await sandbox.support("GET", "/zs/access/sdk/jwt").status == 405)

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -36,7 +37,7 @@ struct SupportResourceTests {
   @Test func `Devices are made and removed by their user`() async throws {
     let alice = try await sandbox.exchange("alice").accessToken
     let bob = try await sandbox.exchange("bob").accessToken
-    let body: JSONTree = [
+    let body: JSON = [
       "push_notification_device": [
         "identifier": "push-1", "device_type": "iphone", "locale": "en", "token_type": "urban_airship_channel_id",
         "sdk_guid": .string(TestSandbox.guid),
@@ -46,7 +47,7 @@ struct SupportResourceTests {
     #expect(made.status == 201)
     let device = try #require(made.tree?["push_notification_device"])
     #expect(device["locale"] == "en")
-    let id = try #require(device["id"]?.double.flatMap { Int(exactly: $0) })
+    let id = try #require(device["id"]?.doubleValue.flatMap { Int(exactly: $0) })
     #expect(try await sandbox.support("DELETE", "\(TestSandbox.devices)/\(id).json", token: bob).status == 404)
     #expect(try await sandbox.support("DELETE", "\(TestSandbox.devices)/\(id).json", token: alice).status == 204)
     #expect(try await sandbox.support("DELETE", "\(TestSandbox.devices)/\(id).json", token: alice).status == 404)
@@ -72,9 +73,9 @@ struct SupportResourceTests {
   @Test(
     arguments: [
       ("text", "360000000001"), ("word", "not-a-number"), ("fraction", .number(360_000_000_001.5)),
-      ("object", ["id": 360_000_000_001]), ("null", nil), ("missing", nil), ("number", 360_000_000_001),
-    ] as [(String, JSONTree?)])
-  func `user_id can be malformed while the token is good`(form: String, id: JSONTree?) async throws {
+      ("object", ["id": 360_000_000_001]), ("null", .null), ("missing", nil), ("number", 360_000_000_001),
+    ] as [(String, JSON?)])
+  func `user_id can be malformed while the token is good`(form: String, id: JSON?) async throws {
     try await sandbox.control("/_options", ["sdk": "zs", "userId": .string(form)])
     let response = try await sandbox.exchange("alice")
     #expect(response.supportUserID == id)
@@ -87,11 +88,11 @@ struct SupportResourceTests {
       (["sdk": "zs", "customer": "sleepy"], "customer"), (["sdk": "zs", "refusedIds": "x"], "refusedIds"),
       (["sdk": "zs", "unknown": 1], "unknown"), (["customer": "down"], "sdk"),
       (["sdk": "zm", "customer": "down"], "customer"), (["sdk": "zs", "customer": "down", "userId": 5], "userId"),
-    ] as [(JSONTree, String)])
-  func `A wrong option names its member and changes nothing`(body: JSONTree, member: String) async throws {
+    ] as [(JSON, String)])
+  func `A wrong option names its member and changes nothing`(body: JSON, member: String) async throws {
     let response = try await sandbox.send("POST", "/_options", body)
     #expect(response.status == 400)
-    #expect(response.tree?["error"]?["member"]?.text == member)
+    #expect(response.tree?["error"]?["member"]?.stringValue == member)
     #expect(try await sandbox.send("GET", "/_options").tree?["zs"]?["customer"] == "up")
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import SandboxServer
@@ -9,7 +10,7 @@ extension TestSandbox {
 
   /// Sends a request as the client of the app that takes unique ids, or as `client`.
   func support(
-    _ method: String, _ path: String, _ body: JSONTree? = nil, token: String? = nil,
+    _ method: String, _ path: String, _ body: JSON? = nil, token: String? = nil,
     client: String? = DemoAccounts.supportClientID
   ) async throws -> SandboxResponse {
     try await send(
@@ -21,7 +22,7 @@ extension TestSandbox {
     try await support("POST", "/zs/access/sdk/jwt", ["user": ["token": .string(uniqueID)]])
   }
 
-  func exchangeAnonymous(_ user: JSONTree) async throws -> SandboxResponse {
+  func exchangeAnonymous(_ user: JSON) async throws -> SandboxResponse {
     try await support(
       "POST", "/zs/access/sdk/anonymous", ["user": user], client: DemoAccounts.supportAnonymousClientID)
   }
@@ -36,8 +37,8 @@ extension TestSandbox {
 }
 
 extension SandboxResponse {
-  var accessToken: String? { tree?["authentication"]?["access_token"]?.text }
-  var supportUserID: JSONTree? { tree?["authentication"]?["user_id"] }
+  var accessToken: String? { tree?["authentication"]?["access_token"]?.stringValue }
+  var supportUserID: JSON? { tree?["authentication"]?["user_id"] }
 
   var isUnauthenticated: Bool { status == 401 && tree == ["error": "Couldn't authenticate you"] }
 }

@@ -1,8 +1,10 @@
+import JSONRPC
+
 @testable import SandboxServer
 
-extension JSONTree {
+extension JSON {
   /// The elements of an array; empty for any other value.
-  var elements: [JSONTree] {
+  var elements: [JSON] {
     if case .array(let elements) = self { elements } else { [] }
   }
 }
