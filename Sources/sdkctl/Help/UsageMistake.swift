@@ -50,9 +50,19 @@ enum UsageMistake {
       hints.append("one of: \(values.joined(separator: ", "))")
     } else if text.hasPrefix("The value"), words.count > 1, let form = form(of: words[1]) {
       hints.append(form)
+    } else {
+      hints += missingOption(arguments, text, words)
     }
     if text.last.map({ $0.isLetter || $0 == "'" }) ?? false { text += "." }
     return .usage(text, hints: hints + [CommandLineOrder.helpHint(arguments)])
+  }
+
+  /// Returns hints to the option that `create` and `update` want for a word: a setting, or the kind.
+  private static func missingOption(_ arguments: [String], _ text: String, _ words: [String]) -> [String] {
+    guard arguments.first == "create" || arguments.first == "update" else { return [] }
+    if words.first?.hasPrefix("--kind") == true { return ["sdkctl explain lists the kinds"] }
+    guard text.contains("nexpected argument"), let setting = words.first(where: { $0.contains("=") }) else { return [] }
+    return ["did you mean --setting \(setting)?"]
   }
 
   /// Returns the form of a value, by the metavariable in a name such as `--timeout <duration>`.
