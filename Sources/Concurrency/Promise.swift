@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A result that is set at most once, and that any number of tasks can wait for.
 public final class Promise<Value: Sendable>: Sendable {
-  private struct State {
+  private struct Contents {
     var result: Result<Value, any Error>?
     var waiters: [UInt64: CheckedContinuation<Value, any Error>] = [:]
     var lastWaiter: UInt64 = 0
@@ -13,7 +13,7 @@ public final class Promise<Value: Sendable>: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = Mutex(Contents())
 
   /// Creates a promise without a result.
   public init() {}

@@ -39,12 +39,12 @@ final class BreakerTable: Sendable {
     var lastExit: String?
   }
 
-  private struct State: Sendable {
+  private struct Breakers: Sendable {
     var entries: [BridgeKey: Entry] = [:]
     var lastGeneration = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Mutex(Breakers())
   private let time: BridgeTime
   private let onChange: Observer
 

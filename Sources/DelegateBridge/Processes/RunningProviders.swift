@@ -9,12 +9,12 @@ final class RunningProviders: Sendable {
   /// The only instance in this process.
   static let shared = RunningProviders()
 
-  private struct State: Sendable {
+  private struct Runs: Sendable {
     var lastID = 0
     var starts: [Int: UInt64] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = Mutex(Runs())
 
   /// Registers a run and returns its number. Call it before the run's process exists.
   func begin() -> Int {

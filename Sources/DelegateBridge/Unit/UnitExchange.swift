@@ -29,7 +29,7 @@ struct UnitExchange {
   /// Sends the question and reads until the reply is complete or too long, the deadline passes, or the exchange is
   /// cancelled.
   mutating func run() -> ProviderRun {
-    do throws(UnitSocket.Refusal) {
+    do throws(UnitSocket.NoConnection) {
       try unit.connect(socket, until: deadline)
     } catch {
       return ProviderRun(ending: isCancelled() ? .cancelled : error.ending)

@@ -8,7 +8,7 @@ import Linux
 /// and the listener must run as one of the two. systemd runs as root, or as the user.
 struct UnitSocket {
   /// The reason why there is no connection, as a provider's ending.
-  struct Refusal: Error { let ending: ProviderEnding }
+  struct NoConnection: Error { let ending: ProviderEnding }
 
   /// The unit's name.
   let name: String
@@ -20,20 +20,20 @@ struct UnitSocket {
   private var path: String { "\(folder)/\(name).sock" }
 
   /// Connects a non-blocking socket. Waits until the deadline while the listener's queue is full.
-  func connect(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(Refusal) {
-    if let problem = UnitName.problem(of: name) { throw Refusal(ending: .notStarted(problem)) }
+  func connect(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(NoConnection) {
+    if let problem = UnitName.problem(of: name) { throw NoConnection(ending: .notStarted(problem)) }
     do throws(SafePath.Refusal) {
       try check()
     } catch {
       switch error {
-      case .missing(let sentence): throw Refusal(ending: .notStarted(sentence))
-      case .notAllowed(let sentence): throw Refusal(ending: .notAllowed(sentence))
+      case .missing(let sentence): throw NoConnection(ending: .notStarted(sentence))
+      case .notAllowed(let sentence): throw NoConnection(ending: .notAllowed(sentence))
       }
     }
     try reach(socket, until: deadline)
     var (pid, uid, gid): (pid_t, uid_t, gid_t) = (0, 0, 0)
     guard cl_peer_credentials(socket.raw, &pid, &uid, &gid) == 0, uid == 0 || uid == user else {
-      throw Refusal(
+      throw NoConnection(
         ending: .notAllowed(
           "The token provider is not asked because a process of uid \(uid) listens on \(path); systemd must."))
     }
@@ -58,16 +58,16 @@ struct UnitSocket {
     }
   }
 
-  private func reach(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(Refusal) {
+  private func reach(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(NoConnection) {
     guard let address = UnixAddress(path: path) else {
-      throw Refusal(
+      throw NoConnection(
         ending: .notStarted("The path \(path) is too long for a socket; set a shorter bridge.unit_sockets."))
     }
     while true {
       if address.withPointer({ Glibc.connect(socket.raw, $0, $1) }) == 0 { return }
       let problem = errno
       guard problem == EAGAIN || problem == EINTR, ContinuousClock.now < deadline else {
-        throw Refusal(ending: problem == EAGAIN ? .timedOut : .notStarted(sentence(problem)))
+        throw NoConnection(ending: problem == EAGAIN ? .timedOut : .notStarted(sentence(problem)))
       }
       poll(nil, 0, 20)
     }

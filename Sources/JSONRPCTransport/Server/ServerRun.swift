@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The run of a listener: accepts connections and owns the tasks that wait for their ends.
 final class ServerRun: Sendable {
-  private struct State {
+  private struct Contents {
     var settings: ConnectionSettings
     var connections: [UInt64: Connection] = [:]
     var channel: (any Channel)?
@@ -18,7 +18,7 @@ final class ServerRun: Sendable {
   private let group: MultiThreadedEventLoopGroup
   private let admit: Listener.Admission
   private let makeHandler: Listener.MakeHandler
-  private let state: Mutex<State>
+  private let state: Mutex<Contents>
   private let refused = RefusalHandler.Count()
   private let accepted: AsyncStream<Connection>
   private let acceptedContinuation: AsyncStream<Connection>.Continuation
@@ -30,7 +30,7 @@ final class ServerRun: Sendable {
     makeHandler: @escaping Listener.MakeHandler
   ) {
     self.group = group
-    state = Mutex(State(settings: settings))
+    state = Mutex(Contents(settings: settings))
     self.admit = admit
     self.makeHandler = makeHandler
     (accepted, acceptedContinuation) = AsyncStream.makeStream()

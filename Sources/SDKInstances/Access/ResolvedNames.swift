@@ -9,14 +9,14 @@ public final class ResolvedNames: NameDirectory {
   /// A function that starts a thread, which runs the body and then ends.
   public typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws -> Void
 
-  private struct Entry {
+  private struct UsedName {
     var number: UInt32?
     /// The number of the `refresh` round in which the name was last in use.
     var round: UInt64
   }
 
-  private struct State {
-    var entries: [SystemName: Entry] = [:]
+  private struct Names {
+    var entries: [SystemName: UsedName] = [:]
     /// The queue of names in rules that have just taken effect.
     var fresh = NameQueue(maximumPerOwner: ResolvedNames.freshPerOwner)
     /// The queue of all names in use, which each `refresh` fills.
@@ -47,7 +47,7 @@ public final class ResolvedNames: NameDirectory {
   /// The maximum number of concurrent look-ups.
   private static let threads = 4
 
-  private let state = Mutex(State())
+  private let state = Mutex(Names())
   private let lookUp: @Sendable (SystemName) -> NameService.Answer
   private let start: Start
 
@@ -76,7 +76,7 @@ public final class ResolvedNames: NameDirectory {
         if state.entries[name] != nil {
           state.entries[name]?.round = state.round
         } else if state.fresh.add(name, for: owner) {
-          state.entries[name] = Entry(round: state.round)
+          state.entries[name] = UsedName(round: state.round)
         }
       }
     }
@@ -89,7 +89,7 @@ public final class ResolvedNames: NameDirectory {
       state.round += 1
       for (owner, names) in namesByOwner {
         for name in names {
-          state.entries[name, default: Entry(round: state.round)].round = state.round
+          state.entries[name, default: UsedName(round: state.round)].round = state.round
           state.routine.add(name, for: owner)
         }
       }

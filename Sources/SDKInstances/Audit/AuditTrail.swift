@@ -84,7 +84,7 @@ public final class AuditTrail: CallObserver {
   private func count(
     _ call: borrowing EndedCall, _ kind: AuditRecord.Kind, method: String? = nil, what: String,
     program: PeerProcess?, _ record: () -> AuditRecord
-  ) -> AuditTally.Entry? {
+  ) -> AuditTally.Occurrences? {
     let key = AuditTally.Key(
       kind: kind, uid: call.peer.uid, program: program, method: method ?? call.method?.name ?? "",
       instance: call.instance?.name ?? "", what: what)

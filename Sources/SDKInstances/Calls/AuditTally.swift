@@ -2,7 +2,7 @@ import SDKProtocol
 import Synchronization
 
 /// A tally of frequent audit records: the first of its key is written, later ones are only counted. It is a value,
-/// whose owner must synchronize access; an `Entry` may be counted up without that.
+/// whose owner must synchronize access; an `Occurrences` may be counted up without that.
 struct AuditTally {
   /// The key under which equal occurrences are counted together.
   struct Key: Hashable {
@@ -18,7 +18,7 @@ struct AuditTally {
   }
 
   /// The counts of a key.
-  final class Entry: Sendable {
+  final class Occurrences: Sendable {
     /// The record of the first occurrence.
     let record: AuditRecord
     fileprivate let state: Mutex<(count: Int, lastUsed: Duration, isRemoved: Bool)>
@@ -63,7 +63,7 @@ struct AuditTally {
   struct Credential: Sendable {
     var tokenId: TokenID
     var instance: InstanceID
-    var entry: Entry
+    var entry: Occurrences
   }
 
   /// The maximum number of keys.
@@ -74,7 +74,7 @@ struct AuditTally {
   /// The time without an occurrence after which a key is removed. Its next occurrence is written again.
   static let lifetime = Duration.seconds(600)
 
-  private var entries: [Key: Entry] = [:]
+  private var entries: [Key: Occurrences] = [:]
   private var refusals: [UInt32: Int] = [:]
 
   init(capacity: Int = 4096, refusalsPerUser: Int = 64) {
@@ -102,12 +102,12 @@ struct AuditTally {
     let room = entries.count >= capacity ? makeRoom() : []
     var first = record
     if isTooMany { first.generalize() }
-    entries[key] = Entry(first, at: now)
+    entries[key] = Occurrences(first, at: now)
     return room + [first]
   }
 
   /// The entry of a key; `nil` for an unknown one.
-  subscript(key: Key) -> Entry? { entries[key] }
+  subscript(key: Key) -> Occurrences? { entries[key] }
 
   /// Returns the counts since the last flush, and removes keys that were unused for `lifetime`.
   mutating func flush(at now: Duration) -> [AuditRecord] {

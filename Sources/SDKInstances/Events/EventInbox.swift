@@ -3,17 +3,17 @@ import Synchronization
 
 /// A buffer of committed events, so that committing never waits for subscribers.
 final class EventInbox: Sendable {
-  private struct State {
+  private struct Buffer {
     var order: EventOrder
     var isServed = false
   }
 
-  private let state: Mutex<State>
+  private let state: Mutex<Buffer>
   private let capacity: Int
 
   init(capacity: Int = 4096) {
     self.capacity = capacity
-    state = Mutex(State(order: EventOrder(after: 0, capacity: capacity)))
+    state = Mutex(Buffer(order: EventOrder(after: 0, capacity: capacity)))
   }
 
   /// Empties the buffer and starts after a position.

@@ -6,7 +6,7 @@ import Synchronization
 /// The entry point of all calls: finds the method, orders writes and reads, and turns errors into error responses.
 public final class Gateway: Sendable {
   /// A method with its route and its observer, so that one look-up finds all three.
-  private final class Entry: Sendable {
+  private final class RoutedMethod: Sendable {
     let method: any SDKMethod.Type
     let read: CallRouter.Read
     let shortcut: Shortcut?
@@ -23,7 +23,7 @@ public final class Gateway: Sendable {
     }
   }
 
-  private let entries: [String: Entry]
+  private let entries: [String: RoutedMethod]
   private let unknownMethods: CallObservation?
   let clock: MonotonicClock
   private let lanes = WriteLanes()
@@ -50,7 +50,7 @@ public final class Gateway: Sendable {
   ) {
     let known = methods.compactMap { method in
       router[method.name].map {
-        (method.name, Entry(method, $0.read, shortcuts[method.name], observers.observation(of: method)))
+        (method.name, RoutedMethod(method, $0.read, shortcuts[method.name], observers.observation(of: method)))
       }
     }
     entries = Dictionary(known, uniquingKeysWith: { first, _ in first })
@@ -120,7 +120,9 @@ public final class Gateway: Sendable {
         refused ?? call.run))
   }
 
-  private func reply(_ answer: ShortAnswer, _ entry: Entry, _ session: ClientSession, _ start: Duration) -> Acceptance {
+  private func reply(_ answer: ShortAnswer, _ entry: RoutedMethod, _ session: ClientSession, _ start: Duration)
+    -> Acceptance
+  {
     var failure: RPCError?
     do throws(SDKError) { try ReplyBound.check(answer.text, to: entry.method) } catch { failure = error.rpcError }
     entry.observation?(

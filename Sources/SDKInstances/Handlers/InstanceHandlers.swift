@@ -37,7 +37,7 @@ enum InstanceHandlers {
   /// Returns the description of an instance for callers with a role.
   static func shape(_ instance: HostedInstance, _ registry: InstanceRegistry, _ role: Role) -> Instance {
     instance.shape(
-      secretSettings: registry.kind(instance.kind)?.secretSettings ?? [],
+      secretSettings: registry.kind(instance.kind)?.settings.secrets ?? [],
       isAdmin: role == .admin, conceals: registry.conceals(instance, from: role))
   }
 
@@ -60,7 +60,7 @@ enum InstanceHandlers {
       }
       if let labels = params.labels { next.labels = try merged(current.labels, labels) }
       try registry.check(next, replacing: current, by: context.peer)
-      let backend = registry.kind(current.kind)?.backendSettings ?? []
+      let backend = registry.kind(current.kind)?.settings.backend ?? []
       let isOtherBackend = backend.contains { next.settings[$0] != current.settings[$0] }
       return .init(
         definition: next, adapter: try registry.adapter(for: next, uuid: instance.uuid),

@@ -4,7 +4,7 @@ import StateStore
 
 /// A page of `instance.list`.
 struct InstanceListing {
-  private enum Entry {
+  private enum Listed {
     case hosted(HostedInstance)
     case quarantined(QuarantinedInstance)
 
@@ -41,15 +41,15 @@ struct InstanceListing {
   }
 
   /// All instances, sorted by id. Quarantined ones are included for admins only.
-  private var entries: [Entry] {
-    let hosted = registry.instances.map(Entry.hosted)
+  private var entries: [Listed] {
+    let hosted = registry.instances.map(Listed.hosted)
     let quarantined = registry.quarantined
     guard !quarantined.isEmpty, registry.access.isAdmin(context.peer) else { return hosted }
-    return (hosted + quarantined.map(Entry.quarantined)).sorted { $0.id < $1.id }
+    return (hosted + quarantined.map(Listed.quarantined)).sorted { $0.id < $1.id }
   }
 
   /// Returns the description of an instance for the caller; `nil` if it is hidden or does not match the filters.
-  private func shape(_ entry: Entry) -> Instance? {
+  private func shape(_ entry: Listed) -> Instance? {
     switch entry {
     case .hosted(let instance):
       if let kind = params.kind, instance.kind != kind { return nil }

@@ -26,9 +26,9 @@ public struct CommonSettings: Sendable, Hashable {
   ]
 
   /// The common settings that name a file or a proxy. Only admins may change them.
-  public static let adminSettings: Set<String> = ["ca_file", "proxy", "proxy_credentials"]
+  static let adminOnly: Set<String> = ["ca_file", "proxy", "proxy_credentials"]
   /// The common settings whose values no caller gets.
-  public static let secretSettings: Set<String> = ["proxy_credentials"]
+  static let secrets: Set<String> = ["proxy_credentials"]
 
   private enum CodingKeys: String, CodingKey {
     case timeout, refresh, proxy

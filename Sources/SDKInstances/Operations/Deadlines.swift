@@ -13,18 +13,18 @@ public protocol DeadlineTimer: Sendable {
 public final class Deadlines: Sendable {
   public typealias Work = @Sendable () -> Void
 
-  private struct Entry: Comparable {
+  private struct DueTime: Comparable {
     var time: Timestamp
     var key: String
     var generation: UInt64
 
-    static func < (one: Entry, other: Entry) -> Bool {
+    static func < (one: DueTime, other: DueTime) -> Bool {
       one.time == other.time ? one.generation < other.generation : one.time < other.time
     }
   }
 
   private struct State {
-    var heap = Heap<Entry>()
+    var heap = Heap<DueTime>()
     var current: [String: (generation: UInt64, work: Work)] = [:]
     var generation: UInt64 = 0
     var timer: (any DeadlineTimer)?
@@ -55,7 +55,7 @@ public final class Deadlines: Sendable {
       state.generation += 1
       if let time {
         state.current[key] = (state.generation, work)
-        state.heap.insert(Entry(time: time, key: key, generation: state.generation))
+        state.heap.insert(DueTime(time: time, key: key, generation: state.generation))
       } else {
         state.current[key] = nil
       }

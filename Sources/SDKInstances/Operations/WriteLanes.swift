@@ -13,11 +13,11 @@ public final class WriteLanes: Sendable {
     var places: [UInt64] = []
     var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
   }
-  private struct State {
+  private struct Lanes {
     var lanes: [Key: Lane] = [:]
     var next: UInt64 = 0
   }
-  private let state = Mutex(State())
+  private let state = Mutex(Lanes())
 
   /// Creates an order without writes.
   public init() {}

@@ -4,12 +4,12 @@ import Synchronization
 
 /// The state that decides whether calls run: before the start, serving, or failed.
 public final class Availability: Sendable {
-  private struct State {
+  private struct Facts {
     var isServing = false
     var failure: SDKError?
   }
 
-  private let state = Mutex(State())
+  private let state = Mutex(Facts())
   private let start = Promise<Void>()
 
   /// Creates the availability before the start: calls wait.
@@ -28,7 +28,7 @@ public final class Availability: Sendable {
   public func fail(_ error: SDKError) { begin(failure: error) }
 
   private func begin(failure: SDKError?) {
-    state.withLock { $0 = State(isServing: failure == nil, failure: failure) }
+    state.withLock { $0 = Facts(isServing: failure == nil, failure: failure) }
     start.resolve(.success(()))
   }
 

@@ -16,11 +16,11 @@ extension InstanceRegistry {
     if definition.provider != former?.provider {
       throw SDKError.accessDenied("The provider is a program that the daemon runs; only an admin may set it.")
     }
-    for name in kind.adminSettings where definition.settings[name] != former?.settings[name] {
+    for name in kind.settings.adminOnly where definition.settings[name] != former?.settings[name] {
       throw SDKError.accessDenied("The setting \(name) names a file or a proxy; only an admin may set it.")
     }
-    let hidden = kind.hiddenURLs(in: definition.settings)
-    for name in kind.urlSettings.union(hidden.keys) where definition.settings[name] != former?.settings[name] {
+    let hidden = kind.settings.hiddenURLs(definition.settings)
+    for name in kind.settings.urls.union(hidden.keys) where definition.settings[name] != former?.settings[name] {
       guard let url = hidden[name] ?? definition.settings[name]?.stringValue, let host = URLRule.parts(url)?.host
       else { continue }
       if lists(host, for: kind), !URLRule.isLoopback(url) { continue }
@@ -48,7 +48,7 @@ extension InstanceRegistry {
 
   /// Whether `[network] allow`, or without it the list of the vendor's own domains, contains a host.
   private func lists(_ host: String, for kind: any SDKKind) -> Bool {
-    (access.hosts ?? kind.vendorDomains).contains { host == $0 || host.hasSuffix(".\($0)") }
+    (access.hosts ?? kind.settings.vendorDomains).contains { host == $0 || host.hasSuffix(".\($0)") }
   }
 
   /// Checks a URL that a caller supplies in a call.
@@ -67,11 +67,11 @@ extension InstanceRegistry {
   }
 
   private func listed(_ kind: any SDKKind, _ definition: Definition) -> SuppliedURLRule {
-    SuppliedURLRule(domains: access.hosts ?? kind.vendorDomains, ownHosts: ownHosts(kind, definition))
+    SuppliedURLRule(domains: access.hosts ?? kind.settings.vendorDomains, ownHosts: ownHosts(kind, definition))
   }
 
   private func ownHosts(_ kind: any SDKKind, _ definition: Definition) -> Set<String> {
-    Set(kind.urlSettings.compactMap { definition.settings[$0]?.stringValue.flatMap(URLRule.parts)?.host })
+    Set(kind.settings.urls.compactMap { definition.settings[$0]?.stringValue.flatMap(URLRule.parts)?.host })
   }
 
   /// Whether a file or an admin defined an instance, so that it may be directed to any host.

@@ -8,7 +8,7 @@ extension InstanceRegistry {
   }
 
   /// The present use of an instance name that a configuration file defines.
-  public enum Standing: Sendable {
+  public enum NameUse: Sendable {
     /// No instance has the name.
     case none
     /// An instance that a file defined has the name.
@@ -20,7 +20,7 @@ extension InstanceRegistry {
   }
 
   /// Returns the present use of an instance name.
-  public func standing(of id: InstanceID) -> Standing {
+  public func nameUse(_ id: InstanceID) -> NameUse {
     if let instance = hosted(id) { return instance.currentDefinition.source == .file ? .file : .api }
     return isKnown(id) ? .quarantined : .none
   }
@@ -29,7 +29,7 @@ extension InstanceRegistry {
   ///
   /// - Throws: `instanceExists` when the id was made by a call; `instanceQuarantined`.
   public func reconcile(_ id: InstanceID, _ definition: Definition) async throws -> Reconciled {
-    switch standing(of: id) {
+    switch nameUse(id) {
     case .none:
       _ = try await create(id, definition)
       return .added
@@ -49,7 +49,7 @@ extension InstanceRegistry {
       _ = try await create(id, definition)
       return .changed
     }
-    let backend = kind(definition.kind)?.backendSettings ?? []
+    let backend = kind(definition.kind)?.settings.backend ?? []
     try await present.redefine { current in
       .init(
         definition: definition, adapter: try adapter(for: definition, uuid: present.uuid),

@@ -8,21 +8,8 @@ public protocol SDKKind: Sendable {
   var name: KindName { get }
   /// The kind in one sentence, for the OpenRPC document.
   var summary: String { get }
-  /// The JSON schema of the kind's settings.
-  var settingsSchema: JSONSchema { get }
-  /// The settings whose values are shown to no caller.
-  var secretSettings: Set<String> { get }
-  /// The settings that name a file on the daemon's machine or a proxy. Only admins may set them.
-  var adminSettings: Set<String> { get }
-  /// The settings that hold a URL.
-  var urlSettings: Set<String> { get }
-  /// The vendor's own domains. Callers other than admins may use only these in URLs, unless `[network] allow` replaces
-  /// them.
-  var vendorDomains: [String] { get }
-  /// Returns the URLs that settings hold in another form, such as a channel key, by the setting's name.
-  func hiddenURLs(in settings: JSONObject) -> [String: String]
-  /// The settings that identify the vendor's backend. When one of them changes, the present identity is wiped.
-  var backendSettings: Set<String> { get }
+  /// The kind's settings.
+  var settings: KindSettings { get }
   /// Whether the external ids of the kind's users are secrets. Observers then get a digest instead.
   var concealsExternalId: Bool { get }
   /// The kind's own methods.
@@ -37,9 +24,8 @@ public protocol SDKKind: Sendable {
 
 extension SDKKind {
   /// The kind's entry in the OpenRPC document.
-  public var described: OpenRPCDocument.Kind { .init(name, meaning: summary, settings: settingsSchema) }
+  public var described: OpenRPCDocument.Kind { .init(name, meaning: summary, settings: settings.schema) }
   public var concealsExternalId: Bool { false }
-  public func hiddenURLs(in settings: JSONObject) -> [String: String] { [:] }
 }
 
 /// The services that the program provides to an adapter.

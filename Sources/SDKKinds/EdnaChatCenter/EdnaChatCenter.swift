@@ -9,12 +9,9 @@ public struct EdnaChatCenter: SDKKind {
 
   public var name: KindName { .ednaChatCenter }
   public var summary: String { "The edna Chat Center SDK." }
-  public var settingsSchema: JSONSchema { EdnaSettings.jsonSchema }
-  public var secretSettings: Set<String> { CommonSettings.secretSettings }
-  public var adminSettings: Set<String> { CommonSettings.adminSettings }
-  public var urlSettings: Set<String> { ["rest_url", "ws_url"] }
-  public var vendorDomains: [String] { ["edna.io", "edna.ru"] }
-  public var backendSettings: Set<String> { ["rest_url"] }
+  public let settings = KindSettings(
+    schema: EdnaSettings.jsonSchema, urls: ["rest_url", "ws_url"],
+    backend: ["rest_url"], vendorDomains: ["edna.io", "edna.ru"])
   public var concealsExternalId: Bool { true }
   public var methods: [any SDKMethod.Type] {
     [

@@ -14,13 +14,13 @@ final class ResponseGuard: ChannelDuplexHandler {
   typealias OutboundIn = HTTPClientRequestPart
   typealias OutboundOut = HTTPClientRequestPart
 
-  private enum Phase {
+  private enum Response {
     case idle
     case responding
     case broken
   }
 
-  private var phase = Phase.idle
+  private var phase = Response.idle
   /// The parts of the current round of reads, which are passed on when the round ends.
   private var held: [HTTPClientResponsePart] = []
 

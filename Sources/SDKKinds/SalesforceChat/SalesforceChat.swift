@@ -9,12 +9,10 @@ public struct SalesforceChat: SDKKind {
 
   public var name: KindName { .salesforceChat }
   public var summary: String { "The Salesforce Service Chat SDK." }
-  public var settingsSchema: JSONSchema { SalesforceSettings.jsonSchema }
-  public var secretSettings: Set<String> { CommonSettings.secretSettings.union(["client_secret"]) }
-  public var adminSettings: Set<String> { CommonSettings.adminSettings.union(["client_secret_file"]) }
-  public var urlSettings: Set<String> { ["login_url"] }
-  public var vendorDomains: [String] { ["salesforce.com", "force.com", "my.site.com", "salesforce-sites.com"] }
-  public var backendSettings: Set<String> { ["client_id"] }
+  public let settings = KindSettings(
+    schema: SalesforceSettings.jsonSchema, secrets: ["client_secret"], adminOnly: ["client_secret_file"],
+    urls: ["login_url"],
+    backend: ["client_id"], vendorDomains: ["salesforce.com", "force.com", "my.site.com", "salesforce-sites.com"])
   public var methods: [any SDKMethod.Type] {
     [
       ServiceChatSetAuthenticationSettings.self, ServiceChatGetAuthenticationSettings.self,

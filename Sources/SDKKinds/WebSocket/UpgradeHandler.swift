@@ -10,7 +10,7 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundOut = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  private enum Phase {
+  private enum Upgrade {
     case asking
     case upgraded
     case failed
@@ -19,7 +19,7 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
   private let request: UpgradeRequest
   private let limits: SocketLimits
   private let turn: Turn<LiveSocket>
-  private var phase = Phase.asking
+  private var phase = Upgrade.asking
   private var received = ByteBuffer()
 
   init(_ request: UpgradeRequest, limits: SocketLimits, turn: Turn<LiveSocket>) {

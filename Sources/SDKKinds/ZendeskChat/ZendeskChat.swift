@@ -9,12 +9,9 @@ public struct ZendeskChat: SDKKind {
 
   public var name: KindName { .zendeskChat }
   public var summary: String { "The Zendesk Chat SDK." }
-  public var settingsSchema: JSONSchema { ChatSettings.jsonSchema }
-  public var secretSettings: Set<String> { CommonSettings.secretSettings }
-  public var adminSettings: Set<String> { CommonSettings.adminSettings }
-  public var urlSettings: Set<String> { ["id_url", "mediator_url"] }
-  public var vendorDomains: [String] { ["zopim.com", "zendesk.com"] }
-  public var backendSettings: Set<String> { ["account_key", "app_id", "id_url"] }
+  public let settings = KindSettings(
+    schema: ChatSettings.jsonSchema, urls: ["id_url", "mediator_url"],
+    backend: ["account_key", "app_id", "id_url"], vendorDomains: ["zopim.com", "zendesk.com"])
   public var methods: [any SDKMethod.Type] { [ChatSetIdentity.self, ChatResetIdentity.self] }
 
   public func register(in router: inout CallRouter, registry: InstanceRegistry) {

@@ -9,17 +9,15 @@ public struct ZendeskMessaging: SDKKind {
 
   public var name: KindName { .zendeskMessaging }
   public var summary: String { "The Zendesk Messaging SDK." }
-  public var settingsSchema: JSONSchema { MessagingSettings.jsonSchema }
-  public var secretSettings: Set<String> { CommonSettings.secretSettings }
-  public var adminSettings: Set<String> { CommonSettings.adminSettings }
-  public var urlSettings: Set<String> { ["base_url", "settings_url", "realtime_url"] }
-  public var vendorDomains: [String] { ["zendesk.com", "smooch.io"] }
-  public var backendSettings: Set<String> { ["base_url", "app_id", "channel_key", "settings_url"] }
+  public let settings = KindSettings(
+    schema: MessagingSettings.jsonSchema, urls: ["base_url", "settings_url", "realtime_url"],
+    hiddenURLs: { hiddenURLs(in: $0) },
+    backend: ["base_url", "app_id", "channel_key", "settings_url"], vendorDomains: ["zendesk.com", "smooch.io"])
   public var methods: [any SDKMethod.Type] {
     [MessagingLoginUser.self, MessagingLogoutUser.self, MessagingGetCurrentUser.self]
   }
 
-  public func hiddenURLs(in settings: JSONObject) -> [String: String] {
+  static func hiddenURLs(in settings: JSONObject) -> [String: String] {
     guard let key = settings["channel_key"]?.stringValue,
       let url = try? MessagingSettings.settingsURL(ofChannelKey: key)
     else { return [:] }

@@ -10,12 +10,9 @@ public struct ZendeskSupport: SDKKind {
 
   public var name: KindName { .zendeskSupport }
   public var summary: String { "The Zendesk Support SDK." }
-  public var settingsSchema: JSONSchema { SupportSettings.jsonSchema }
-  public var secretSettings: Set<String> { CommonSettings.secretSettings }
-  public var adminSettings: Set<String> { CommonSettings.adminSettings }
-  public var urlSettings: Set<String> { ["base_url"] }
-  public var vendorDomains: [String] { ["zendesk.com"] }
-  public var backendSettings: Set<String> { ["base_url", "app_id", "client_id"] }
+  public let settings = KindSettings(
+    schema: SupportSettings.jsonSchema, urls: ["base_url"],
+    backend: ["base_url", "app_id", "client_id"], vendorDomains: ["zendesk.com"])
   public var methods: [any SDKMethod.Type] {
     [SupportSetIdentity.self, SupportGetIdentity.self, SupportClearIdentity.self]
   }

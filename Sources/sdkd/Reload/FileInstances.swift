@@ -35,7 +35,7 @@ struct FileInstances: Sendable {
   /// missing directory while instances from files exist.
   func mistakes(in files: [InstanceFile]) -> [ConfigurationMistake] {
     (missingDirectory.map { [$0] } ?? [])
-      + files.filter { registry.standing(of: $0.id) == .api }.map {
+      + files.filter { registry.nameUse($0.id) == .api }.map {
         ConfigurationMistake(
           file: $0.file, line: $0.idLine, key: "id",
           message: "An instance \($0.id) was made by a call; delete it there or choose another id here.")

@@ -9,22 +9,19 @@ struct FakeKind: SDKKind {
   let summary = "A kind for tests."
   var vendor = FakeVendor()
   var policy = AuthenticationPolicy.samples[0]
-  let settingsSchema = JSONSchema.object(
-    CommonSettings.members + [
-      .required("base_url", .string(), "where"), .optional("anonymous", .boolean, "anonymous users"),
-      .optional("services", .array(.string()), "services"), .optional("farewell", .boolean, "tells of wipes"),
-      .optional("farewell_ends", .boolean, "until somebody signs in"),
-      .optional("realtime", .boolean, "keeps a connection"), .optional("orphans", .boolean, "leaves pushes"),
-      .optional("one_push", .boolean, "keeps one push"), .optional("retry", .boolean, "tries logouts again"),
-      .optional("forgets", .boolean, "keeps no identity"),
-      .optional("renews", .boolean, "renews a credential with its refresh token"),
-      .optional("key", .string(), "a secret"), .optional("key_file", .string(), "a file"),
-    ])
-  let secretSettings: Set<String> = ["key"]
-  let adminSettings: Set<String> = ["ca_file", "key_file"]
-  let urlSettings: Set<String> = ["base_url"]
-  let vendorDomains = ["example"]
-  let backendSettings: Set<String> = ["base_url"]
+  let settings = KindSettings(
+    schema: JSONSchema.object(
+      CommonSettings.members + [
+        .required("base_url", .string(), "where"), .optional("anonymous", .boolean, "anonymous users"),
+        .optional("services", .array(.string()), "services"), .optional("farewell", .boolean, "tells of wipes"),
+        .optional("farewell_ends", .boolean, "until somebody signs in"),
+        .optional("realtime", .boolean, "keeps a connection"), .optional("orphans", .boolean, "leaves pushes"),
+        .optional("one_push", .boolean, "keeps one push"), .optional("retry", .boolean, "tries logouts again"),
+        .optional("forgets", .boolean, "keeps no identity"),
+        .optional("renews", .boolean, "renews a credential with its refresh token"),
+        .optional("key", .string(), "a secret"), .optional("key_file", .string(), "a file"),
+      ]),
+    secrets: ["key"], adminOnly: ["key_file"], urls: ["base_url"], backend: ["base_url"], vendorDomains: ["example"])
   var methods: [any SDKMethod.Type] { name == FakeLogin.kind ? [FakeLogin.self, FakeLogout.self] : [] }
 
   func register(in router: inout CallRouter, registry: InstanceRegistry) {
@@ -39,7 +36,7 @@ struct FakeKind: SDKKind {
   }
 
   func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter {
-    if let violation = settingsSchema.violation(in: .object(settings), at: "settings") {
+    if let violation = self.settings.schema.violation(in: .object(settings), at: "settings") {
       throw RPCError.invalidParams(violation)
     }
     let refresh = try settings["refresh"].map { try JSONValueDecoder.decode(CommonSettings.Refresh.self, from: $0) }

@@ -92,7 +92,7 @@ struct InstanceFileReader {
       return [:]
     }
     var isWhole = resolveSecrets(of: kind, in: &settings)
-    let findings = kind.settingsSchema.findings(in: .object(settings), at: "settings")
+    let findings = kind.settings.schema.findings(in: .object(settings), at: "settings")
     log.add(findings)
     isWhole = isWhole && findings.isEmpty
     // The adapter has the most precise checks, but stops at the first mistake, so it comes last.
@@ -105,7 +105,7 @@ struct InstanceFileReader {
   /// - Returns: whether all secrets were found.
   private func resolveSecrets(of kind: any SDKKind, in settings: inout JSONObject) -> Bool {
     var isWhole = true
-    for name in kind.secretSettings.sorted() {
+    for name in kind.settings.secrets.sorted() {
       let path = "settings.\(name)"
       switch settings[name] {
       case .string:

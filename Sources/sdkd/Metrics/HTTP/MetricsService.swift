@@ -9,13 +9,13 @@ import Synchronization
 /// A service that serves the metrics over HTTP if the configuration wants it. A failure is reported, and the daemon
 /// runs without.
 final class MetricsService: Service {
-  private struct State {
+  private struct Serving {
     var address: ListenAddress?
     var listener: MetricsListener?
     var problem: String?
   }
 
-  private let state = Mutex(State())
+  private let state = Mutex(Serving())
   private let group: MultiThreadedEventLoopGroup
   private let source: MetricsListener.Source
   private let logger: Logger
@@ -49,7 +49,7 @@ final class MetricsService: Service {
       }
       logger.info("Metrics are served at \(address).")
     }
-    state.withLock { $0 = State(address: address, listener: listener) }
+    state.withLock { $0 = Serving(address: address, listener: listener) }
     await former.1?.close()
     return nil
   }

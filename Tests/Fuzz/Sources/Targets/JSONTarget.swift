@@ -19,7 +19,7 @@ extension FuzzTarget {
     let clipped = EventData.clipped(object)
     require(
       JSONWriter.bytes(of: .object(clipped)).count <= EventData.maximumBytes, "Clipped event data is over its bound.")
-    for kind in Kinds.all { checkViolation(kind.settingsSchema.violation(in: json, at: "settings")) }
+    for kind in Kinds.all { checkViolation(kind.settings.schema.violation(in: json, at: "settings")) }
   }
 
   private static let schemas: [JSONSchema] =

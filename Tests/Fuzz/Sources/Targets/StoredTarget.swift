@@ -42,7 +42,7 @@ extension FuzzTarget {
     guard let kind = Kinds.all.first(where: { $0.name == definition.kind }),
       let adapter = try? kind.makeAdapter(settings: definition.settings, services: .offline)
     else { return }
-    _ = kind.hiddenURLs(in: definition.settings)
+    _ = kind.settings.hiddenURLs(definition.settings)
     guard let json = instance.identity, let identity = try? IdentityRecord.read(json) else { return }
     _ = adapter.endpoint(for: identity)
     let capabilities = adapter.capabilities

@@ -31,12 +31,9 @@ struct FakeKind: SDKKind {
 
   var name = KindName("zendesk.messaging")
   let summary = "A kind for tests."
-  var settingsSchema: JSONSchema { FakeSettings.jsonSchema }
-  var secretSettings: Set<String> { ["client_secret"] }
-  var adminSettings: Set<String> { ["ca_file"] }
-  var urlSettings: Set<String> { ["base_url"] }
-  var backendSettings: Set<String> { ["base_url", "app_id"] }
-  var vendorDomains: [String] { ["example"] }
+  let settings = KindSettings(
+    schema: FakeSettings.jsonSchema, secrets: ["client_secret"], urls: ["base_url"], backend: ["base_url", "app_id"],
+    vendorDomains: ["example"])
   var methods: [any SDKMethod.Type] { [] }
 
   func register(in router: inout CallRouter, registry: InstanceRegistry) {}
