@@ -158,7 +158,7 @@ import Testing
     let (desk, line, _) = try desk()
     let missing = try line.failure("token.refresh", ["instance": "desk"])
     #expect(missing.reason == "providerFailed")
-    #expect(missing.message.contains("systemctl start sdkd-provider-front-desk.socket"))
+    #expect(missing.message.contains("systemctl enable --now sdkd-provider-front-desk.socket"))
     #expect(try lastExit(line) == "notStarted")
     let unit = try desk.unit("front-desk", "exit 0")
     unit.signal(SIGKILL)

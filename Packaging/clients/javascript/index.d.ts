@@ -128,7 +128,8 @@ export interface Client extends Methods {
   /**
    * Attaches a delegate, which answers the instances' questions until it is detached.
    *
-   * @param answer - may throw `Denied` to refuse for good
+   * @param answer - may throw `Denied` to refuse for good; any other error is written with `console.error`, and passes the
+   *   question on
    * @param options.timeout - the time for an answer, from 0.1 to 60; 10 by default
    */
   attach(instances: string[], answer: Answering, options?: { timeout?: number }): Promise<Attachment>;

@@ -40,7 +40,9 @@ struct UnitSocket {
   }
 
   private func check() throws(SafePath.Refusal) {
-    let way = SafePath(user: user, remedy: "start it with: systemctl start \(UnitName.socketUnit(name))")
+    let way = SafePath(
+      user: user, remedy: "correct provider.unit, or start it with: systemctl enable --now \(UnitName.socketUnit(name))"
+    )
     let (full, status) = try way.follow(path)
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw .notAllowed("The token provider is not asked because \(full) is no socket.")

@@ -50,23 +50,26 @@ public struct JSONParser {
     try parse(bytes, maximumMarks) { parser throws(JSONSyntaxError) in try parser.messageText() }
   }
 
-  private static func parse<Content>(
+  // Inlined, so that the type of the result is known: its look-up would take longer than a short text.
+  @inline(__always) private static func parse<Content>(
     _ bytes: some Sequence<UInt8>, _ maximumMarks: Int,
     _ read: (inout JSONParser) throws(JSONSyntaxError) -> Content
   ) throws(JSONSyntaxError) -> Content {
-    func result(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<Content, JSONSyntaxError> {
+    var result = Result<Content, JSONSyntaxError>.failure(
+      JSONSyntaxError(problem: "no text", offset: 0, isBeyondLimits: false))
+    func readAll(_ bytes: UnsafeBufferPointer<UInt8>) {
       do throws(JSONSyntaxError) {
         var parser = JSONParser(bytes: bytes, maximumMarks: maximumMarks)
         let content = try read(&parser)
         parser.skipSpace()
         guard parser.position == bytes.count else { throw parser.error("text after the value") }
-        return .success(content)
+        result = .success(content)
       } catch {
-        return .failure(error)
+        result = .failure(error)
       }
     }
-    if let result = bytes.withContiguousStorageIfAvailable(result) { return try result.get() }
-    return try Array(bytes).withUnsafeBufferPointer(result).get()
+    if bytes.withContiguousStorageIfAvailable(readAll) == nil { Array(bytes).withUnsafeBufferPointer(readAll) }
+    return try result.get()
   }
 
   private init(bytes: UnsafeBufferPointer<UInt8>, maximumMarks: Int) {

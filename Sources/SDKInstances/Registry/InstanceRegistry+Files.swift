@@ -35,7 +35,8 @@ extension InstanceRegistry {
       return .added
     case .api:
       throw SDKError(
-        .existing, .instanceExists, "\(id) was made by a call; delete it there or choose another id here.",
+        .existing, .instanceExists,
+        "\(id) was made by a call; delete it with sdkctl delete, or choose another id here.",
         instance: id)
     case .quarantined:
       throw SDKError(

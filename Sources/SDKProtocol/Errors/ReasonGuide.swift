@@ -27,12 +27,13 @@ extension Reason {
       ReasonGuide(
         [.access], "The caller has a role on the instance, but too little for this call, or may not create it.",
         show: "This app may not do that.",
-        "Give the caller the role: `sdkctl update ID --access-control user:NAME`. `sdkctl whoami` shows the roles.")
+        "Add the caller to the rules of the role that the message names: `sdkctl update ID --access-use RULE`, with each rule "
+          + "that `sdkctl show ID` lists, since the option replaces them. `sdkctl whoami` shows the roles.")
     case .instanceNotFound:
       ReasonGuide(
         [.missing], "There is no such instance, or the caller has no role on it. The two look the same.",
         show: "The service is not set up.",
-        "Check the name: `sdkctl list`.")
+        "Check the name: `sdkctl list`. `sdkctl whoami` shows the caller's rights.")
     case .instanceExists:
       ReasonGuide(
         [.existing], "An instance with this id exists already.",
@@ -48,7 +49,7 @@ extension Reason {
         "The vendor refused the credential, and no new one could be had. The identity is kept, its content is "
           + "locked.",
         show: "Please sign in again.",
-        "Sign in again, or repair the token provider. `sdkctl show ID` has the cause.")
+        "Sign in again, or repair the token provider or the delegate. `sdkctl show ID` has the cause.")
     case .locked:
       ReasonGuide(
         [.state], "The vendor does not let this user in, or stored data could not be wiped.",
@@ -162,7 +163,7 @@ extension Reason {
     case .invalidAuth:
       ReasonGuide(
         [.vendor], "The vendor refused the credential.",
-        show: "Signing in failed.",
+        show: "Signing in failed. Please try again.",
         "See `vendorCode`, `vendorDescription` and `hints`. Keys and secrets of the backend must be those of "
           + "the vendor's account.")
     case .agentNotAllowed:

@@ -115,13 +115,19 @@ struct ListVerb: Verb {
 
   // MARK: Table
 
+  /// Returns whether an instance in this state gives out its token.
+  private static func isServed(_ state: String) -> Bool {
+    state != InstanceState.reauthNeeded.rawValue && state != InstanceState.locked.rawValue
+  }
+
   /// Returns a table of the instances for people.
   static func table(_ instances: [JSON], now: Timestamp) -> Table {
     let rows = instances.map { instance -> [Table.Cell] in
       let state = instance["state"]?.stringValue ?? "?"
       let user = instance["user"]
       let name = ["externalId", "email", "name", "id"].lazy.compactMap { user?[$0]?.stringValue }.first
-      let end = instance["expiresAt"]?.stringValue.flatMap({ Timestamp($0) })
+      // A token that nobody gets has no end worth showing.
+      let end = isServed(state) ? instance["expiresAt"]?.stringValue.flatMap({ Timestamp($0) }) : nil
       return [
         .init(instance["instance"]?.stringValue ?? "?"), .init(instance["kind"]?.stringValue ?? "-"),
         .init(state, StateStyle.instance(state)), .init(name ?? "-"),

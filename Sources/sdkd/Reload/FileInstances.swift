@@ -38,7 +38,7 @@ struct FileInstances: Sendable {
       + files.filter { registry.nameUse($0.id) == .api }.map {
         ConfigurationMistake(
           file: $0.file, line: $0.idLine, key: "id",
-          message: "An instance \($0.id) was made by a call; delete it there or choose another id here.")
+          message: "An instance \($0.id) was made by a call; delete it with sdkctl delete, or choose another id here.")
       }
   }
 

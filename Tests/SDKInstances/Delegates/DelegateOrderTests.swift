@@ -75,6 +75,9 @@ struct DelegateOrderTests {
       await world.attach(session, timeout: 7)
       var question = world.question(desk)
       _ = try await world.delegates.answer(question, of: desk.actor.bridgeKey(nil), waits: false)
+      var sent = question
+      sent.deadline = world.clock.now + 7
+      #expect(link.requests.last?.params == sent.json, "the deadline is that of the answer")
       question.deadline = world.clock.now + 3
       _ = try await world.delegates.answer(question, of: desk.actor.bridgeKey(nil), waits: false)
       #expect(link.requests.map(\.method) == ["delegate.getToken", "delegate.getToken"])

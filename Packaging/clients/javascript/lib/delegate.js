@@ -136,10 +136,10 @@ export class Attachment {
       text({ result });
       return { result };
     } catch (error) {
+      if (error instanceof Denied) return fail(-32040, 'providerDenied', 'The delegate says no.');
       // An error's text belongs to the app and is not sent.
-      return error instanceof Denied
-        ? fail(-32040, 'providerDenied', 'The delegate says no.')
-        : fail(-32040, 'providerFailed', 'The delegate has no answer.');
+      if (!signal.aborted) console.error('The delegate failed at a question of the daemon.', error);
+      return fail(-32040, 'providerFailed', 'The delegate has no answer.');
     }
   }
 }

@@ -79,8 +79,9 @@ class Client(Methods):
     ) -> Attachment:
         """Attaches a delegate, which answers the instances' questions until it is detached.
 
-        `answer` gets each question. It returns the answer, or `None` to pass the question on; it raises `Denied` to
-        refuse for good. `timeout` is the time for an answer, from 0.1 to 60 s; 10 s by default.
+        `answer` gets each question, perhaps before this method returns. It returns the answer, or `None` to pass the
+        question on; it raises `Denied` to refuse for good. Any other exception is logged (`logging`, `sdkd`) and passes
+        the question on. If nobody answers, the caller gets `providerFailed`. `timeout` is the time for an answer, from 0.1 to 60 s; 10 s by default.
         """
         params: Dict[str, Any] = {"instances": list(instances)}
         if timeout is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections import deque
 from types import TracebackType
@@ -16,6 +17,8 @@ from ._connection import Connection
 
 if TYPE_CHECKING:
     from ._client import Client
+
+_log = logging.getLogger("sdkd")
 
 #: Answers a question, or returns `None` to pass it on. Its task is cancelled when the answer is no longer needed.
 Answering = Callable[[DelegateQuestion], Awaitable[Optional[Answer]]]
@@ -166,8 +169,11 @@ class Attachment:
             return {"result": result}
         except Denied:
             return _error(-32040, "providerDenied", "The delegate says no.")
-        except (Exception, asyncio.CancelledError):
+        except asyncio.CancelledError:
+            return _error(-32040, "providerFailed", "The delegate was interrupted.")
+        except Exception:
             # The error's text belongs to the app and is not sent.
+            _log.exception("The delegate failed at a question of the daemon.")
             return _error(-32040, "providerFailed", "The delegate has no answer.")
 
 
