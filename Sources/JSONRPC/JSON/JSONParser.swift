@@ -46,7 +46,7 @@ public struct JSONParser {
   public static func parse(_ text: String) throws(JSONSyntaxError) -> JSON { try parse(text.utf8) }
 
   /// Returns the message or batch that the whole of `bytes` spells.
-  static func parseMessage(_ bytes: some Sequence<UInt8>) throws(JSONSyntaxError) -> MessageText {
+  static func parseMessage(_ bytes: ArraySlice<UInt8>) throws(JSONSyntaxError) -> MessageText {
     try parse(bytes, maximumMarks) { parser throws(JSONSyntaxError) in try parser.messageText() }
   }
 

@@ -118,7 +118,7 @@ public enum RPCFrame: Sendable {
   /// Parses the text of a frame.
   ///
   /// - Throws: the error to answer with `id: null`.
-  public init(_ bytes: some Sequence<UInt8>) throws(RPCError) {
+  public init(_ bytes: ArraySlice<UInt8>) throws(RPCError) {
     let elements: [JSON]
     do {
       switch try JSONParser.parseMessage(bytes) {

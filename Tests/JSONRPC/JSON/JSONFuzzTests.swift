@@ -32,7 +32,7 @@ struct JSONFuzzTests {
         default: bytes = Array(bytes.prefix(place))
         }
       }
-      if let frame = try? RPCFrame(bytes), case .single(.request(let request)) = frame {
+      if let frame = try? RPCFrame(bytes[...]), case .single(.request(let request)) = frame {
         #expect(!RPCText.response(id: request.id, result: Array("null".utf8)).contains(0x0A))
       }
     }

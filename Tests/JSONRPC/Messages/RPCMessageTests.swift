@@ -2,7 +2,7 @@ import JSONRPC
 import Testing
 
 struct RPCMessageTests {
-  private func frame(_ text: String) throws(RPCError) -> RPCFrame { try RPCFrame(Array(text.utf8)) }
+  private func frame(_ text: String) throws(RPCError) -> RPCFrame { try RPCFrame(Array(text.utf8)[...]) }
 
   private func single(_ text: String) throws -> RPCMessage {
     guard case .single(let message) = try frame(text) else {
