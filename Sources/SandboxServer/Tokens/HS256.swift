@@ -12,7 +12,7 @@ enum HS256 {
 
   /// Returns a signed JWT of these claims. `kid` goes into its header.
   static func token(_ claims: JSON, kid: String? = nil, secret: String) -> String {
-    let header = JSON.of(["alg": "HS256", "typ": "JWT", "kid": .optional(kid)])
+    let header = JSON.of(["alg": "HS256", "kid": .optional(kid), "typ": "JWT"])
     let input = "\(base64URL(header.encoded)).\(base64URL(claims.encoded))"
     return "\(input).\(base64URL(signature(of: input, secret: secret)))"
   }
