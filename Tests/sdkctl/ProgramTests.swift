@@ -116,6 +116,12 @@ struct ProgramTests {
       run.calls.first?.params == [
         "instance": "kiosk", "settings": ["a": nil], "provider": nil, "labels": ["x": "1", "y": nil],
       ])
+    _ = await run.status(
+      "update", "kiosk", "--access-observe", "*", "--remove-access", "use", "--provider-unit", "desk")
+    #expect(
+      run.calls.last?.params == [
+        "instance": "kiosk", "provider": ["unit": "desk"], "access": ["observe": ["*"], "use": nil],
+      ])
   }
 
   @Test func whatHeadLeavesUnread() async {

@@ -53,7 +53,7 @@ extension Reason {
     case .locked:
       ReasonGuide(
         [.state], "The vendor does not let this user in, or stored data could not be wiped.",
-        show: "Your account is blocked. Please contact support.",
+        show: "You can't sign in now. Please contact support.",
         "`sdkctl show ID` has the cause. Another login or a logout unlocks.")
     case .noIdentity:
       ReasonGuide(
@@ -268,7 +268,8 @@ extension Reason {
         "Nothing, if that is meant. Otherwise correct the provider.")
     case .providerBackoff:
       ReasonGuide(
-        [.provider], "The token provider failed before, and is asked again only after a pause.",
+        [.provider],
+        "The token provider failed before, and is asked again only after a pause; or no run is free for it.",
         show: "The service has a problem. Trying again.",
         "Wait for `retryAfter`, or try at once: `sdkctl refresh ID`.")
     case .rateLimit:

@@ -2,6 +2,11 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
+/// A list of rules in an instance's access.
+enum AccessList: String, ExpressibleByArgument, CaseIterable {
+  case observe, use, control
+}
+
 /// The options that define an instance, for `create` and `update`.
 struct DefinitionOptions: ParsableArguments {
   @Option(
@@ -33,6 +38,9 @@ struct DefinitionOptions: ParsableArguments {
     completion: .file())
   var providerFile: String?
 
+  @Option(help: ArgumentHelp("The provider is sdkd-provider-NAME.socket.", valueName: "name"))
+  var providerUnit: String?
+
   @Option(
     parsing: .remaining,
     help: ArgumentHelp("The provider's program and its arguments: the rest of the line.", valueName: "word"))
@@ -57,8 +65,9 @@ struct DefinitionOptions: ParsableArguments {
 
   /// Returns the provider; `nil` when none was given.
   func providerObject(_ input: Input) throws -> JSONObject? {
-    guard providerFile != nil || !providerCommand.isEmpty else { return nil }
+    guard providerFile != nil || providerUnit != nil || !providerCommand.isEmpty else { return nil }
     var object = try providerFile.map { try input.object(from: $0) } ?? JSONObject()
+    if let providerUnit { object["unit"] = .string(providerUnit) }
     if !providerCommand.isEmpty { object["command"] = .array(providerCommand.map(JSON.string)) }
     return object
   }

@@ -36,7 +36,9 @@ struct ErrorReference {
       return names.isEmpty ? nil : row(["`\(entry.name)`", grouped(names).map { "`\($0)`" }.joined(separator: ", ")])
     }
     guard !rows.isEmpty else { return "" }
-    return "\n\n" + ([row(["reason", "methods"]), row(["---", "---"])] + rows).joined(separator: "\n")
+    return "\n\n"
+      + ([row(["reason", "methods (a reason that is not in this table can come from any)"]), row(["---", "---"])] + rows)
+      .joined(separator: "\n")
   }
 
   /// Returns the methods whose errors can have a reason; those of all methods are not listed.

@@ -71,7 +71,9 @@ enum UsageMistake {
     switch variable {
     case "instance": return "an id has 1 to 64 of a-z, 0-9, . _ and -, and begins with a letter or a digit"
     case "duration": return "a duration is a number of seconds, or such as 500ms, 10s, 5m or 2h"
-    case "rule": return "a rule is *, or conditions joined by +: user:NAME, uid:N, group:NAME, unit:NAME.service"
+    case "rule":
+      return "a rule is *, or conditions joined by +: user:NAME, uid:N, group:NAME, unit:NAME.service, "
+        + "user-unit:NAME.service@USER"
     case "k=v": return "it takes a key, = and a value"
     case "template": return "each { needs a }; {{ and }} stand for braces"
     default: return nil

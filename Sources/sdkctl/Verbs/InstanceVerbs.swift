@@ -56,6 +56,10 @@ struct UpdateVerb: Verb {
   @Option(name: .customLong("remove-label"), help: ArgumentHelp("Remove a label.", valueName: "k"))
   var removedLabels: [String] = []
 
+  @Option(
+    name: .customLong("remove-access"), help: ArgumentHelp("Remove all rules of a role.", valueName: "role"))
+  var removedAccess: [AccessList] = []
+
   @Flag(help: "Remove the token provider.")
   var removeProvider = false
 
@@ -64,7 +68,8 @@ struct UpdateVerb: Verb {
   func run(in context: CommandContext) async throws {
     let labels = (definition.labelTexts ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }
     let patch = JSONObject(labels + removedLabels.map { ($0, JSON.null) })
-    let access = try definition.access.map { try JSONValueEncoder.encode($0).objectValue ?? [:] }
+    var access = try definition.access.map { try JSONValueEncoder.encode($0).objectValue ?? [:] } ?? [:]
+    for list in removedAccess { access[list.rawValue] = .null }
     let provider = try definition.providerObject(context.input).map(JSON.object)
     let settings = try await definition.settingsObject(context.input) {
       let instance = try? await context.ask(InstanceGet.self, .init(instance: id))
@@ -72,7 +77,8 @@ struct UpdateVerb: Verb {
     }
     let params = InstanceUpdate.Params(
       instance: id, settings: settings,
-      provider: removeProvider ? .null : provider, access: access, labels: patch.isEmpty ? nil : patch)
+      provider: removeProvider ? .null : provider, access: access.isEmpty ? nil : access,
+      labels: patch.isEmpty ? nil : patch)
     try context.show(instance: try await context.ask(InstanceUpdate.self, params))
   }
 }
