@@ -59,7 +59,7 @@ func module(
   return [
     target,
     .testTarget(
-      name: "\(name)Tests", dependencies: [.byName(name: name)] + tests, path: "Tests/\(name)",
+      name: "\(name)Tests", dependencies: [.byName(name: name), "Randomness"] + tests, path: "Tests/\(name)",
       resources: resources, swiftSettings: settings),
   ]
 }
@@ -97,7 +97,8 @@ let checks: [Target] =
       name: "client-driver", dependencies: ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKClient"],
       path: "Tests/Clients/Drivers/Swift", swiftSettings: settings),
     .executableTarget(
-      name: "fleet-simulation", dependencies: ["SDKInstances", "DelegateBridge", "SDKProtocol", .heap, .arguments],
+      name: "fleet-simulation",
+      dependencies: ["Randomness", "SDKInstances", "DelegateBridge", "SDKProtocol", .heap, .arguments],
       path: "Tests/Benchmarks/FleetSimulation", exclude: ["README.md"], swiftSettings: settings),
     .testTarget(
       name: "fleet-simulationTests", dependencies: ["fleet-simulation"], path: "Tests/fleet-simulation",
@@ -109,14 +110,15 @@ let checks: [Target] =
       path: "Tests/System", swiftSettings: settings),
   ]
 
-/// What tests use in the place of the database.
-let doubles: [Target] =
+/// What several test targets use: a store in memory, and random numbers that repeat.
+let shared: [Target] =
   fuzzing
   ? []
   : [
     .target(
-      name: "Doubles", dependencies: ["JSONRPC", "SDKProtocol", "StateStore", .crypto], path: "Tests/Doubles",
-      swiftSettings: settings)
+      name: "Doubles", dependencies: ["JSONRPC", "SDKProtocol", "StateStore", .crypto], path: "Tests/Shared/Doubles",
+      swiftSettings: settings),
+    .target(name: "Randomness", path: "Tests/Shared/Randomness", swiftSettings: settings),
   ]
 
 let package = Package(
@@ -209,6 +211,6 @@ let package = Package(
       ],
       // Each start of the program would look through all exported symbols.
       linker: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))])
-    + doubles + (tested == nil ? checks : []),
+    + shared + (tested == nil ? checks : []),
   swiftLanguageModes: [.v6]
 )

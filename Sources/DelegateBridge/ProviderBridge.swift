@@ -129,6 +129,7 @@ public final class ProviderBridge: AnsweringBridge {
       breakers.abandon(key, admission)
       throw error
     }
+    let question = question.due(by: time.now() + provider.timeout.value)
     let invocation = ProviderInvocation(
       provider, question, inherited: options.environment, patience: time.left(until: question.deadline))
     let start = time.uptime()

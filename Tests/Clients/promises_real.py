@@ -205,6 +205,9 @@ def a_delegate_passes_fails_hangs_and_denies(case):
         error = case.driver.call("token.refresh", instance="denied").fails()
         assert error["reason"] == reason, (mode, error)
         assert "question" in case.driver.questions.get(timeout=60)
+        if mode == "fail" and "log" in case.driver.can:
+            # The program itself is told why; the daemon is not (below).
+            assert "secret of the app" in case.driver.errors(), case.driver.errors()
         if mode == "hang" and "cancel" in case.driver.can:
             assert case.driver.questions.get(timeout=60) == {"cancelled": True}
         case.driver.do("detach", stream=mode)

@@ -59,6 +59,14 @@ import Testing
     func forget(_ key: BridgeKey) { state.withLock { $0.forgotten += 1 } }
   }
 
+  @Test("The deadline that a provider reads is the end of its run")
+  func deadline() async throws {
+    _ = try await ask(world.bridge(), ProviderConfiguration(json: #"{"command":["/p"],"timeout":"2s"}"#))
+    let asked = try JSONParser.parse(world.provider.input)
+    let deadline = try #require(asked["deadline"]?.stringValue.flatMap { Timestamp($0) })
+    #expect(deadline - .now <= 2)
+  }
+
   private static let pass = BridgeAnswer(members: ["defer": true])
   private let world = World()
   private let key = BridgeKey(instance: "uuid", service: "main")

@@ -1,4 +1,5 @@
 import JSONRPC
+import Randomness
 import Testing
 
 @testable import JSONRPCTransport
@@ -112,7 +113,7 @@ struct ConnectionStateTests {
 
   /// In any order of entries, ends and cancellations, the limits hold, no call is lost and none leaves twice.
   @Test func keepsItsBooksInAnyOrder() {
-    var random = SeededRandom(seed: 3)
+    var random = SeededGenerator(seed: 3)
     var state = state(inFlight: 3, queued: 50)
     var running: [ConnectionState<String>.Ticket] = []
     var inside: Set<String> = []

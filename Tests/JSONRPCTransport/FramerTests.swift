@@ -1,3 +1,4 @@
+import Randomness
 import Testing
 
 @testable import JSONRPCTransport
@@ -140,7 +141,7 @@ struct FramerTests {
 
   @Test("Messages with headers are the same however their bytes arrive")
   func piecesDoNotMatter() {
-    var random = SeededRandom(seed: 11)
+    var random = SeededGenerator(seed: 11)
     for _ in 0..<300 {
       let texts = (0..<4).map { _ in String(repeating: "\n{\r", count: Int.random(in: 0...12, using: &random)) }
       let stream = texts.map { "Content-Length: \($0.utf8.count)\r\nC: d\r\n\r\n\($0)" }.joined()
@@ -176,7 +177,7 @@ struct FramerTests {
   }
 
   @Test func agreesWithSplittingHoweverTheBytesArrive() {
-    var random = SeededRandom(seed: 7)
+    var random = SeededGenerator(seed: 7)
     for _ in 0..<500 {
       let text = String(
         (0..<Int.random(in: 0..<60, using: &random)).map { _ in "ab{}\" \n\n\r".randomElement(using: &random) ?? "a" })
@@ -201,15 +202,5 @@ struct FramerTests {
       return
     }
     #expect(line.count == 1 << 20)
-  }
-}
-
-/// A random number generator with the same numbers for the same seed.
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return (state >> 33) << 32 | (state &* 2_862_933_555_777_941_757) >> 32
   }
 }

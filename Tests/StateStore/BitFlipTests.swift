@@ -1,6 +1,7 @@
 import Foundation
 import JSONRPC
 import Logging
+import Randomness
 import SDKProtocol
 import Testing
 
@@ -91,7 +92,7 @@ import Testing
     let truth = try #require(try await read(whole, samples))
     #expect(truth.instances.count == 6 && truth.events.count == 72 && !truth.isReported)
     let bytes = try Data(contentsOf: URL(fileURLWithPath: whole.database))
-    var random = SplitMix(state: 11)
+    var random = SeededGenerator(seed: 11)
     var outcomes: [String: Int] = [:]
     for _ in 0..<400 {
       let place = Int(random.next() % UInt64(bytes.count * 8))
@@ -144,17 +145,5 @@ import Testing
       if max(seen.lost[event.uuid] ?? 0, seen.lost[.anyDeleted] ?? 0) < position { found.append("event \(position)") }
     }
     return found
-  }
-}
-
-/// Random numbers from a seed.
-private struct SplitMix {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import JSONRPC
+import Randomness
 import SDKProtocol
 import Testing
 
@@ -97,7 +98,7 @@ import Testing
   @Test func leavesNoCopiesOfKeysBehind() async throws {
     let directory = try TemporaryDirectory()
     let store = try await open(directory)
-    var generator = Seeded(state: 42)
+    var generator = SeededGenerator(seed: 42)
     var living: [Sample] = []
     var destroyed: [Data] = []
     for step in 0..<300 {
@@ -160,19 +161,6 @@ import Testing
     #expect(try await again.loaded(sample) == sample.instance)
     #expect(try copy.files()["state.db-wal"]?.isEmpty == true)
     await again.close()
-  }
-}
-
-/// A random number generator with the same numbers in every run.
-private struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }
 

@@ -98,7 +98,7 @@ struct HelpTests {
       (["token", "UPPER"], "is invalid for '<instance>'.", "an id has 1 to 64"),
       (["token", "desk", "--min-ttl", "soon"], "is invalid", "a duration is"),
       (["create", "desk", "zendesk.chat"], "'--kind <kind>'", "sdkctl explain lists the kinds"),
-      (["create", "desk", "--kind", "zendesk.chat", "a=1", "b=2"], "unexpected", "did you mean --setting a=1?"),
+      (["create", "desk", "--kind", "zendesk.chat", "a=1", "b=2"], "unexpected", "did you mean --setting a=…?"),
     ])
   func unknownWords(_ line: [String], _ message: String, _ hint: String) async {
     #expect(await run.status(line) == 2)

@@ -71,6 +71,13 @@ public struct BridgeQuestion: Sendable, Hashable {
     self.deadline = deadline
   }
 
+  /// Returns the question with this deadline, unless its own is earlier.
+  public func due(by deadline: Timestamp) -> BridgeQuestion {
+    var question = self
+    question.deadline = min(question.deadline, deadline)
+    return question
+  }
+
   /// The question in JSON form, as delegates receive it in `params`. `providerInput` is the form for providers.
   public var json: JSON {
     var object: JSONObject = [

@@ -50,26 +50,24 @@ public struct JSONParser {
     try parse(bytes, maximumMarks) { parser throws(JSONSyntaxError) in try parser.messageText() }
   }
 
-  // Inlined, so that the type of the result is known: its look-up would take longer than a short text.
+  // Inlined: as a generic function it would look up the type of the result, which takes longer than a short text.
   @inline(__always) private static func parse<Content>(
     _ bytes: some Sequence<UInt8>, _ maximumMarks: Int,
     _ read: (inout JSONParser) throws(JSONSyntaxError) -> Content
   ) throws(JSONSyntaxError) -> Content {
-    var result = Result<Content, JSONSyntaxError>.failure(
-      JSONSyntaxError(problem: "no text", offset: 0, isBeyondLimits: false))
-    func readAll(_ bytes: UnsafeBufferPointer<UInt8>) {
+    func result(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<Content, JSONSyntaxError> {
       do throws(JSONSyntaxError) {
         var parser = JSONParser(bytes: bytes, maximumMarks: maximumMarks)
         let content = try read(&parser)
         parser.skipSpace()
         guard parser.position == bytes.count else { throw parser.error("text after the value") }
-        result = .success(content)
+        return .success(content)
       } catch {
-        result = .failure(error)
+        return .failure(error)
       }
     }
-    if bytes.withContiguousStorageIfAvailable(readAll) == nil { Array(bytes).withUnsafeBufferPointer(readAll) }
-    return try result.get()
+    if let result = bytes.withContiguousStorageIfAvailable(result) { return try result.get() }
+    return try Array(bytes).withUnsafeBufferPointer(result).get()
   }
 
   private init(bytes: UnsafeBufferPointer<UInt8>, maximumMarks: Int) {

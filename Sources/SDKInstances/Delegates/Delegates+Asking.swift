@@ -58,8 +58,7 @@ extension Delegates {
     let patience = min(delegate.timeout, left(for: question))
     guard patience > .zero else { throw .delegateTimedOut }
     guard link.unsentBytes < EventHub.maximumUnsentBytes else { throw .delegateFailed("does not read what it is sent") }
-    var question = question
-    question.deadline = min(question.deadline, clock.now() + patience / .seconds(1))
+    let question = question.due(by: clock.now() + patience / .seconds(1))
     let result: JSON
     do throws(PeerRequestError) {
       result = try await link.request(method: question.name.method, params: question.json, timeout: patience)

@@ -1,6 +1,6 @@
 public import JSONRPC
 
-/// What is known of a kind's settings beside their values. The settings that all kinds have are added.
+/// The description of a kind's settings: their schema, and which of them need special care.
 public struct KindSettings: Sendable {
   /// The JSON schema of the settings.
   public let schema: JSONSchema
@@ -18,7 +18,7 @@ public struct KindSettings: Sendable {
   /// them.
   public let vendorDomains: [String]
 
-  /// Creates the description of a kind's settings.
+  /// Creates the description. The secret and admin-only settings that all kinds have are added.
   public init(
     schema: JSONSchema, secrets: Set<String> = [], adminOnly: Set<String> = [], urls: Set<String>,
     hiddenURLs: @escaping @Sendable (_ settings: JSONObject) -> [String: String] = { _ in [:] }, backend: Set<String>,

@@ -2,8 +2,8 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// A list of rules in an instance's access.
-enum AccessList: String, ExpressibleByArgument, CaseIterable {
+/// A role that rules of an instance give.
+enum RuledRole: String, ExpressibleByArgument, CaseIterable {
   case observe, use, control
 }
 
@@ -38,7 +38,7 @@ struct DefinitionOptions: ParsableArguments {
     completion: .file())
   var providerFile: String?
 
-  @Option(help: ArgumentHelp("The provider is sdkd-provider-NAME.socket.", valueName: "name"))
+  @Option(help: ArgumentHelp("The token provider is the unit sdkd-provider-NAME.socket.", valueName: "name"))
   var providerUnit: String?
 
   @Option(
@@ -72,10 +72,20 @@ struct DefinitionOptions: ParsableArguments {
     return object
   }
 
+  /// Returns the rules of a role; `nil` when none were given.
+  func rules(of role: RuledRole) -> [AccessRule]? {
+    let rules =
+      switch role {
+      case .observe: accessObserve
+      case .use: accessUse
+      case .control: accessControl
+      }
+    return rules.isEmpty ? nil : rules
+  }
+
   /// The access rules; `nil` when none were given.
   var access: AccessRules? {
-    func given(_ rules: [AccessRule]) -> [AccessRule]? { rules.isEmpty ? nil : rules }
-    let all = AccessRules(observe: given(accessObserve), use: given(accessUse), control: given(accessControl))
+    let all = AccessRules(observe: rules(of: .observe), use: rules(of: .use), control: rules(of: .control))
     return all == AccessRules() ? nil : all
   }
 

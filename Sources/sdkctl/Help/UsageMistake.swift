@@ -61,8 +61,8 @@ enum UsageMistake {
   private static func missingOption(_ arguments: [String], _ text: String, _ words: [String]) -> [String] {
     guard arguments.first == "create" || arguments.first == "update" else { return [] }
     if words.first?.hasPrefix("--kind") == true { return ["sdkctl explain lists the kinds"] }
-    guard text.contains("nexpected argument"), let setting = words.first(where: { $0.contains("=") }) else { return [] }
-    return ["did you mean --setting \(setting)?"]
+    guard text.contains("nexpected argument"), let word = words.first(where: { $0.contains("=") }) else { return [] }
+    return ["did you mean --setting \(word.prefix { $0 != "=" })=…?"]
   }
 
   /// Returns the form of a value, by the metavariable in a name such as `--timeout <duration>`.

@@ -58,18 +58,24 @@ struct UpdateVerb: Verb {
 
   @Option(
     name: .customLong("remove-access"), help: ArgumentHelp("Remove all rules of a role.", valueName: "role"))
-  var removedAccess: [AccessList] = []
+  var removedAccess: [RuledRole] = []
 
   @Flag(help: "Remove the token provider.")
   var removeProvider = false
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  func validate() throws {
+    for role in removedAccess where definition.rules(of: role) != nil {
+      throw ValidationError("Give --access-\(role) or --remove-access \(role), not both.")
+    }
+  }
+
   func run(in context: CommandContext) async throws {
     let labels = (definition.labelTexts ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }
     let patch = JSONObject(labels + removedLabels.map { ($0, JSON.null) })
     var access = try definition.access.map { try JSONValueEncoder.encode($0).objectValue ?? [:] } ?? [:]
-    for list in removedAccess { access[list.rawValue] = .null }
+    for role in removedAccess { access[role.rawValue] = .null }
     let provider = try definition.providerObject(context.input).map(JSON.object)
     let settings = try await definition.settingsObject(context.input) {
       let instance = try? await context.ask(InstanceGet.self, .init(instance: id))

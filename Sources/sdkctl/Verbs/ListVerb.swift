@@ -126,7 +126,7 @@ struct ListVerb: Verb {
       let state = instance["state"]?.stringValue ?? "?"
       let user = instance["user"]
       let name = ["externalId", "email", "name", "id"].lazy.compactMap { user?[$0]?.stringValue }.first
-      // A token that nobody gets has no end worth showing.
+      // Callers get no token in these states, so its end means nothing.
       let end = isServed(state) ? instance["expiresAt"]?.stringValue.flatMap({ Timestamp($0) }) : nil
       return [
         .init(instance["instance"]?.stringValue ?? "?"), .init(instance["kind"]?.stringValue ?? "-"),

@@ -1,3 +1,5 @@
+import Randomness
+
 /// The arrivals of requests at the vendor, counted in bins of ten seconds.
 struct Arrivals: Sendable, Hashable {
   /// The width of a bin, in seconds.
@@ -35,20 +37,7 @@ struct Arrivals: Sendable, Hashable {
   }
 }
 
-/// A random number generator (SplitMix64) that returns the same numbers for the same seed.
-struct Chance: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
+extension SeededGenerator {
   /// Returns a random number from 0 to 1, excluding 1.
   mutating func part() -> Double { Double(next() >> 11) / Double(UInt64(1) << 53) }
 }

@@ -1,4 +1,5 @@
 import DelegateBridge
+import Randomness
 import SDKInstances
 import SDKProtocol
 
@@ -7,17 +8,17 @@ protocol Client {
   /// Records a new token and schedules its renewal.
   ///
   /// - Returns: the time of its renewal.
-  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double
+  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout SeededGenerator) -> Double
   /// Returns the time of the next check if the client does not contact the vendor at `now`; `nil` if it does.
-  mutating func holdsBack(at now: Double, _ chance: inout Chance) -> Double?
+  mutating func holdsBack(at now: Double, _ chance: inout SeededGenerator) -> Double?
   /// Records a failed request and schedules the next attempt.
   ///
   /// - Returns: the time of the next attempt.
-  mutating func failed(at now: Double, _ chance: inout Chance) -> Double
+  mutating func failed(at now: Double, _ chance: inout SeededGenerator) -> Double
 }
 
 extension Client {
-  mutating func holdsBack(at now: Double, _ chance: inout Chance) -> Double? { nil }
+  mutating func holdsBack(at now: Double, _ chance: inout SeededGenerator) -> Double? { nil }
 }
 
 /// The daemon, with its own planner and breaker and the default settings of an instance.
@@ -29,7 +30,7 @@ struct DaemonClient: Client {
 
   init() {}
 
-  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double {
+  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout SeededGenerator) -> Double {
     _ = breaker.succeeded()
     failures = 0
     end = now + lifetime
@@ -37,18 +38,18 @@ struct DaemonClient: Client {
     return Self.planner.renewal(obtained: start, expires: start + lifetime, random: random)?.secondsSince1970 ?? end
   }
 
-  mutating func holdsBack(at now: Double, _ chance: inout Chance) -> Double? {
+  mutating func holdsBack(at now: Double, _ chance: inout SeededGenerator) -> Double? {
     guard case .refused = breaker.admit(at: .seconds(now)) else { return nil }
     return next(after: now, &chance)
   }
 
-  mutating func failed(at now: Double, _ chance: inout Chance) -> Double {
+  mutating func failed(at now: Double, _ chance: inout SeededGenerator) -> Double {
     failures += 1
     _ = breaker.failed(at: .seconds(now), chance: chance.part())
     return next(after: now, &chance)
   }
 
-  private func next(after now: Double, _ chance: inout Chance) -> Double {
+  private func next(after now: Double, _ chance: inout SeededGenerator) -> Double {
     let isAlive = end > now
     let time = Self.planner.retry(
       after: Timestamp(secondsSince1970: now), failures: failures,
@@ -61,8 +62,10 @@ struct DaemonClient: Client {
 
 /// A client that renews after four fifths of the lifetime and then retries every five seconds.
 struct FixedClient: Client {
-  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double { now + 0.8 * lifetime }
-  mutating func failed(at now: Double, _ chance: inout Chance) -> Double { now + 5 }
+  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout SeededGenerator) -> Double {
+    now + 0.8 * lifetime
+  }
+  mutating func failed(at now: Double, _ chance: inout SeededGenerator) -> Double { now + 5 }
 }
 
 /// A client that renews after four fifths of the lifetime and then doubles its delay from one second to five minutes.
@@ -71,12 +74,12 @@ struct ExponentialClient: Client {
 
   init() {}
 
-  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout Chance) -> Double {
+  mutating func obtained(at now: Double, lifetime: Double, _ chance: inout SeededGenerator) -> Double {
     pause = 1
     return now + 0.8 * lifetime
   }
 
-  mutating func failed(at now: Double, _ chance: inout Chance) -> Double {
+  mutating func failed(at now: Double, _ chance: inout SeededGenerator) -> Double {
     defer { pause = min(2 * pause, 300) }
     return now + pause
   }

@@ -1,4 +1,5 @@
 import HeapModule
+import Randomness
 
 /// A simulation of a fleet of clients, in simulated time.
 enum Fleet {
@@ -15,7 +16,7 @@ enum Fleet {
   static func run<C: Client>(
     _ scenario: Scenario, daemons: Int, seed: UInt64, make: () -> C
   ) -> Arrivals {
-    var chance = Chance(seed: seed)
+    var chance = SeededGenerator(seed: seed)
     var arrivals = Arrivals(duration: scenario.duration)
     var clients = (0..<daemons).map { _ in make() }
     var ends = [Double](repeating: .infinity, count: daemons)

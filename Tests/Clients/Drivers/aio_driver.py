@@ -78,7 +78,7 @@ async def main():
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=1 << 20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    say(can=["cancel"])
+    say(can=["cancel", "log"])
     while line := await reader.readline():
         message = json.loads(line)
         if message["do"] == "cancel":

@@ -77,7 +77,7 @@ async function take(message) {
   }
 }
 
-say({ can: ['cancel'] });
+say({ can: ['cancel', 'log'] });
 for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line);
   if (message.do === 'cancel') controllers[message.target].abort();

@@ -68,7 +68,7 @@ def command(number, do, client="main", **arguments):
         say(id=number, error=failure(error))
 
 
-say(can=[])
+say(can=["log"])
 for line in sys.stdin:
     message = json.loads(line)
     number = message.pop("id")

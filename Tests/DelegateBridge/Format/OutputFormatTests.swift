@@ -1,4 +1,5 @@
 import JSONRPC
+import Randomness
 import SDKProtocol
 import Testing
 
@@ -147,7 +148,7 @@ import Testing
 
   @Test(arguments: BridgeQuestion.Name.allCases, ProviderFormat.allCases)
   func anyBytesAreAnsweredOrRefused(name: BridgeQuestion.Name, format: ProviderFormat) throws {
-    var random = SplitMix(state: 7)
+    var random = SeededGenerator(seed: 7)
     let seeds = [
       #"{"token":"a"}"#, "password=a\n", #"{"success":true,"id_token":"x"}"#, #"{"apiVersion":"a","status":1}"#,
       #"{"access_token":"a","expires_in":1}"#,

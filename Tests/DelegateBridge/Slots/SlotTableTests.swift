@@ -1,3 +1,4 @@
+import Randomness
 import Testing
 
 @testable import DelegateBridge
@@ -181,7 +182,7 @@ import Testing
 
   /// In any order of events, the limits hold and no run waits that could start.
   @Test(arguments: 0..<20) func limitsHoldAtRandom(seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     var table = SlotTable(limits: limits)
     var running: [Int: (instance: Int, owner: UInt32)] = [:]
     var long: Set<Int> = []
@@ -224,18 +225,5 @@ import Testing
       take(table.finish(id, succeeded: true))
     }
     #expect(table.waitingCount == 0 && table.slotCount == 0)
-  }
-}
-
-/// A random number generator with the same numbers for the same seed.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -10,6 +10,7 @@ final class FakeProvider: ProviderRunning {
     var hanging: Set<String> = []
     var outputs: [String: String] = [:]
     var runs: [String] = []
+    var input: [UInt8] = []
     var current = 0
   }
 
@@ -17,6 +18,8 @@ final class FakeProvider: ProviderRunning {
 
   /// The programs that were run, in order.
   var runs: [String] { state.withLock { $0.runs } }
+  /// The standard input of the last run.
+  var input: [UInt8] { state.withLock { $0.input } }
   /// The number of runs in progress.
   var current: Int { state.withLock { $0.current } }
 
@@ -33,6 +36,7 @@ final class FakeProvider: ProviderRunning {
     let program = invocation.arguments.first ?? ""
     let (ending, hangs, output) = state.withLock { state in
       state.runs.append(program)
+      state.input = invocation.input
       state.current += 1
       return (state.endings[program] ?? .exited(0), state.hanging.contains(program), state.outputs[program])
     }

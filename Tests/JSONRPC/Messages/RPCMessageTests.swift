@@ -1,4 +1,5 @@
 import JSONRPC
+import Randomness
 import Testing
 
 struct RPCMessageTests {

@@ -1,6 +1,7 @@
 import DelegateBridge
 import Doubles
 import JSONRPC
+import Randomness
 import SDKProtocol
 import Testing
 

@@ -1,4 +1,5 @@
 import DelegateBridge
+import Randomness
 import SDKProtocol
 import Testing
 

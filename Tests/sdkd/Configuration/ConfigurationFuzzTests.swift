@@ -1,5 +1,6 @@
 import JSONRPC
 import Linux
+import Randomness
 import SDKInstances
 import Testing
 
@@ -33,15 +34,6 @@ struct ConfigurationFuzzTests {
     x = 0x1F
     """
 
-  /// A generator that gives the same numbers in every run of the tests.
-  private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return state ^ (state >> 33)
-    }
-  }
-
   private func feed(_ bytes: [UInt8]) {
     let log = MistakeLog(file: "fuzz")
     guard let document = try? TOMLDocument(bytes: bytes) else { return }
@@ -62,12 +54,12 @@ struct ConfigurationFuzzTests {
   }
 
   @Test func `Random bytes never trap`() {
-    var numbers = Numbers(state: 1)
+    var numbers = SeededGenerator(seed: 1)
     for length in 0..<600 { feed((0..<length % 64).map { _ in UInt8.random(in: 0...255, using: &numbers) }) }
   }
 
   @Test func `Texts with changed characters never trap, and what is read has its lines`() {
-    var numbers = Numbers(state: 2)
+    var numbers = SeededGenerator(seed: 2)
     let pieces = [
       "\"", "'", "\"\"\"", "'''", "[", "]", "[[", "]]", "{", "}", "=", ".", ",", "\n", "\\", "#", "1", "a", " ",
     ]
@@ -84,7 +76,7 @@ struct ConfigurationFuzzTests {
   }
 
   @Test func `Soup of what TOML is made of never traps`() {
-    var numbers = Numbers(state: 3)
+    var numbers = SeededGenerator(seed: 3)
     let words = [
       "a", "b", ".", "=", "=", "[", "]", "{", "}", ",", "\n", "\n", "\"s\"", "'l'", "1", "true", "#c\n",
       "\"\"\"m\n\"\"\"", " ",
