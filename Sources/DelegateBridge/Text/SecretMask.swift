@@ -80,7 +80,7 @@ struct SecretMask {
     } else if word.allSatisfy({ $0 == "=" }) {
       result.append(contentsOf: word)
       if expectation == .separator { expectation = .value }
-    } else if let equals = word.firstIndex(of: "="), Self.introduces(word[..<equals]) {
+    } else if let equals = word.firstIndex(of: "="), Self.introduces(word[..<equals]), !Self.isSecret(word[..<equals]) {
       result.append(contentsOf: word[...equals])
       if word.index(after: equals) < word.endIndex { hide() } else { expectation = .value }
     } else if Self.isSecret(word) {

@@ -8,6 +8,7 @@ import Testing
     ("eyJhbGci", "‹masked›"),
     ("id=eyJhbGciOiJIUzI1NiJ9", "‹masked›"),
     ("token=abc123", "token=‹masked›"),
+    ("9fK2mQ7xW4bZ8nR5tY1uC3vD_token=abc", "‹masked›"),
     ("access_token=abc&scope=x", "access_token=‹masked›&scope=x"),
     ("https://host/path?client_secret=s3cr3t;x", "https://host/path?client_secret=‹masked›;x"),
     ("https://bob:hunter2@git.example.com/x failed", "https://‹masked›@git.example.com/x failed"),
