@@ -96,8 +96,8 @@ struct Composition {
     let (router, methods, shortcuts) = Handlers.router(
       registry: registry, kinds: Kinds.all,
       facts: DaemonFacts(
-        pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount, paths: paths.published,
-        limits: { live.current.limits.published }, proxy: { network.shown },
+        pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
+        paths: { paths.published(live.current) }, limits: { live.current.limits.published }, proxy: { network.shown },
         problems: problems,
         metrics: { [meters] in await meters.text() },
         reload: { try await reloading.reload() }, backUp: { try await keeping.backUp($0) },

@@ -50,6 +50,23 @@ import Testing
     #expect(!desk.logs.contains("trouble"))
   }
 
+  @Test("After a good run, doctor still notices that the socket of the unit is gone")
+  func doctorNoticesAMissingSocket() throws {
+    let (desk, line, _) = try desk()
+    let unit = try desk.unit("front-desk", Self.mint)
+    try line.call("token.refresh", ["instance": "desk"])
+    #expect(try lastExit(line) == "0")
+    func finding() throws -> String? {
+      let output = try desk.sdkctl(["doctor", "-o", "json"]).output
+      return try JSONParser.parse(output).arrayValue?.first { $0["check"] == "provider" }?["message"]?.stringValue
+    }
+    #expect(try finding() == "desk: the unit front-desk can be asked.")
+    unit.signal(SIGKILL)
+    let socket = desk.unitSockets.appendingPathComponent("front-desk.sock").path
+    unlink(socket)
+    #expect(try finding() == "desk: there is no socket at \(socket).")
+  }
+
   @Test(
     "A unit gets the input that its provider is configured with",
     arguments: [("none", ""), ("git", "protocol=https\nhost=HOST\nusername=alice\n\n")])

@@ -72,6 +72,22 @@ import Testing
     #expect(stopped.output.contains("failing  socket") && stopped.output.contains("sdkd --socket \(desk.socket)"))
   }
 
+  @Test("A rule that names an unknown user or group is no error, but create, update and doctor say so")
+  func unknownNamesInRules() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect(), access: ["use": ["user:root", "group:nosuchgroup"]])
+    let update = try desk.sdkctl("update", "desk", "--access-control", "user:nosuchuser")
+    #expect(update.status == 0)
+    #expect(update.error == "warning: There is no user nosuchuser, so its rule matches nobody.\n")
+    #expect(try desk.sdkctl("update", "desk", "--access-observe", "user:root").error == "")
+    let found = try findings(try run(desk, ["doctor", "--timeout", "60s", "-o", "json"]).output)
+    #expect(
+      found["rights"]?.dropFirst() == [
+        "warning desk: There is no group nosuchgroup, so its rule matches nobody.",
+        "warning desk: There is no user nosuchuser, so its rule matches nobody.",
+      ])
+  }
+
   @Test func theConfigurationIsCheckedByTheDaemonsOwnProgram() throws {
     let desk = try Desk()
     let file = try desk.write("sdkd.toml", "[bridge]\nalow = 1\n[limits]\nconnections = 0\n")

@@ -86,6 +86,9 @@ struct ExplainTests {
     let wrong = Run()
     #expect(await wrong.status("explain", "expiredJTW", answer: fails) == 2)
     #expect(wrong.errors.contains("did you mean expiredJWT?"))
+    let part = Run()
+    #expect(await part.status("explain", "reauth", answer: fails) == 2)
+    #expect(part.errors.contains("did you mean reauthNeeded?"), "\(part.errors)")
   }
 
   @Test("The methods of a reason are those that declare it")

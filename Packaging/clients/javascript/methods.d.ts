@@ -147,7 +147,7 @@ export interface DaemonMethods {
    *
    * The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
    * for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
-   * vendors, and the paths of the configuration, the state and the socket.
+   * vendors, and the paths of the configuration, the state, the socket and the token providers' sockets.
    */
   info(options?: CallOptions): Promise<DaemonInfoResult>;
   /**

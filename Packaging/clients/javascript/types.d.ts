@@ -199,6 +199,8 @@ export interface DaemonInfoResultPaths {
   state: string;
   /** The control socket. */
   socket: string;
+  /** The folder with the sockets of token providers that are units. */
+  unitSockets: string;
 }
 
 export interface DaemonInfoResult {
@@ -764,6 +766,11 @@ export interface InstanceCreatedEvent {
   data: Record<string, never>;
 }
 
+export interface InstanceUpdatedData {
+  /** What differs, such as settings or access. */
+  changed?: string[];
+}
+
 export interface InstanceUpdatedEvent {
   /** Its position in the daemon's order. */
   cursor: Cursor;
@@ -780,7 +787,7 @@ export interface InstanceUpdatedEvent {
   /** The operation that it completes. */
   operation?: string;
   /** Its details. */
-  data: Record<string, never>;
+  data: InstanceUpdatedData;
 }
 
 export interface InstanceDeletedEvent {

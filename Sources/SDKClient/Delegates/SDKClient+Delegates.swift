@@ -6,7 +6,7 @@ extension SDKClient {
   /// A function that answers an instance's questions. Its task is cancelled when the answer is no longer needed.
   ///
   /// A thrown `DelegateDenial` refuses for good. After any other error the question goes to the next delegate or the
-  /// token provider.
+  /// token provider. The error itself is neither sent nor logged: a function that can fail logs why.
   public typealias DelegateHandler = @Sendable (DelegateQuestion) async throws -> DelegateAnswer
 
   /// Attaches a delegate, which answers for instances before their token providers. It has a connection of its own,

@@ -25,10 +25,11 @@ extension AuditRecord {
     fields[.service] = event.service
     fields[.operation] = event.operation
     fields[.cause] = event.data["cause"]?.stringValue
+    fields[.changed] = event.data["changed"]?.arrayValue?.compactMap(\.stringValue).joined(separator: ",")
     // Only the user's ids, which events may hold; never a name or an address.
     let user = event.data["user"]
     fields[.user] = user?["externalId"]?.stringValue ?? user?["id"]?.stringValue
-    let why = [fields[.cause], reason].compactMap { $0 }.joined(separator: ", ")
+    let why = [fields[.cause], fields[.changed], reason].compactMap { $0 }.joined(separator: ", ")
     self.init(kind, "\(event.id): \(event.type.rawValue)\(why.isEmpty ? "" : " (\(why))").", fields)
   }
 

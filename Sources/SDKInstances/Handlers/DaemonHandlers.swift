@@ -11,8 +11,8 @@ public struct DaemonFacts: Sendable {
   public var startedAt: Timestamp
   /// The number of earlier starts on this state.
   public var restartCount: Int
-  /// The paths of the daemon's files, which only admins get.
-  public var paths: DaemonInfo.Paths?
+  /// Returns the paths of the daemon's files, which only admins get.
+  public var paths: @Sendable () -> DaemonInfo.Paths?
   /// Returns the limits for callers other than admins, by name.
   public var limits: @Sendable () -> [String: Double]
   /// Returns the proxy to the vendors; `nil` for direct connections.
@@ -30,7 +30,7 @@ public struct DaemonFacts: Sendable {
 
   /// Creates a value with these members.
   public init(
-    pid: Int, startedAt: Timestamp, restartCount: Int, paths: DaemonInfo.Paths? = nil,
+    pid: Int, startedAt: Timestamp, restartCount: Int, paths: @escaping @Sendable () -> DaemonInfo.Paths? = { nil },
     limits: @escaping @Sendable () -> [String: Double],
     proxy: @escaping @Sendable () -> DaemonInfo.Result.Proxy? = { nil },
     problems: @escaping @Sendable () -> [DaemonHealth.Check],
@@ -64,7 +64,7 @@ enum DaemonHandlers {
         name: "sdkd", version: SDKVersion.program, apiVersion: SDKVersion.api, pid: facts.pid,
         startedAt: facts.startedAt, kinds: registry.kindNames, limits: facts.limits(), restartCount: facts.restartCount,
         proxy: registry.access.isAdmin(context.peer) ? facts.proxy() : nil,
-        paths: registry.access.isAdmin(context.peer) ? facts.paths : nil)
+        paths: registry.access.isAdmin(context.peer) ? facts.paths() : nil)
     }
     router.register(DaemonHealth.self) { _, context in health(registry, facts, context) }
     router.register(DaemonMetrics.self) { _, _ in await facts.metrics() }

@@ -49,6 +49,14 @@ public struct Definition: Sendable, Hashable, Codable {
     self.onRemove = onRemove
   }
 
+  /// Returns the names of the parts that differ in another definition, as the event `instanceUpdated` has them.
+  func changes(to new: Definition) -> [String] {
+    [
+      ("settings", settings == new.settings), ("provider", provider == new.provider), ("access", access == new.access),
+      ("labels", labels == new.labels), ("on_remove", onRemove == new.onRemove),
+    ].filter { !$0.1 }.map(\.0)
+  }
+
   /// Decodes a stored definition.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)

@@ -30,6 +30,8 @@ public enum AuditField: String, Sendable, CaseIterable {
   case event
   /// The cause of a logout, such as `implicit`.
   case cause
+  /// The parts of the instance that a definition changed, such as `settings,access`.
+  case changed
   /// The user's id, as in events: a digest where the id is a secret.
   case user
   /// The operation that the event completes.

@@ -75,6 +75,8 @@ extension EventType {
         .required("reason", Reason.jsonSchema, "the stable name"),
         .optional("httpStatus", .integer(), "the vendor's HTTP status"),
       ])
+    case .instanceUpdated:
+      data([.optional("changed", .array(.string()), "what differs, such as settings or access")])
     case .pushRegistered, .pushUnregistered, .pushOrphaned:
       .named(
         "PushData",
@@ -82,7 +84,7 @@ extension EventType {
           .required("id", .string(), "the registration's id"), .optional("user", User.jsonSchema, "whose it is"),
         ]))
     case .identityChanged, .settingsUpdated, .delegateAttached, .delegateDetached, .breakerOpened, .breakerClosed,
-      .instanceCreated, .instanceUpdated, .instanceDeleted:
+      .instanceCreated, .instanceDeleted:
       .empty
     }
   }

@@ -31,7 +31,9 @@ struct Doctor {
     let place = place.adding(info)
     let isAdmin = await self.isAdmin()
     let instances = (try? await context.instances(InstanceList.Params())) ?? []
-    let rights = await RightsCheck(caller: caller, context: context).findings(instances, isAdmin: isAdmin)
+    let rights =
+      await RightsCheck(caller: caller, context: context).findings(instances, isAdmin: isAdmin)
+      + RightsCheck.unknownNames(instances, until: .now + Self.hurry)
     let document = (try? await context.ask(RPCDiscover.self, Empty())) ?? [:]
     guard context.budget.left > .zero else {
       // Findings based on unanswered calls would be wrong, so they are left out.
@@ -41,7 +43,7 @@ struct Doctor {
     add(daemon.findings + rights, next: "the instances")
     add(instances.flatMap(Self.state), next: "the token providers")
     let uid = info["pid"]?.intValue.flatMap(ProcStatus.uid)
-    let sockets = place.providerSockets
+    let sockets = place.unitSockets
     add(
       instances.flatMap { ProviderCheck(instance: $0, daemon: uid, sockets: sockets).findings }, next: "the vendors")
     let vendors = VendorCheck(

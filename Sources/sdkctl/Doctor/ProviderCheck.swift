@@ -7,8 +7,8 @@ struct ProviderCheck {
   let instance: JSON
   /// The daemon's uid; `nil` if unknown.
   let daemon: UInt32?
-  /// The directory of the sockets of provider units.
-  let sockets: String
+  /// The directory with the sockets of provider units; `nil` if the caller is not told.
+  let sockets: String?
 
   var findings: [Finding] {
     let id = instance["instance"]?.stringValue ?? "?"
@@ -25,11 +25,12 @@ struct ProviderCheck {
 
   private func program(_ id: String, _ provider: JSONObject?) -> Finding? {
     if let unit = provider?["unit"]?.stringValue {
-      // The daemon's setting may name another directory: a successful last run counts then.
-      let socket = "\(sockets)/\(unit).sock"
-      guard access(socket, F_OK) != 0, errno == ENOENT, instance["bridge"]?["lastExit"]?.stringValue != "0" else {
-        return nil
+      guard let sockets else {
+        return Finding(
+          .skipped, "provider", "\(id): only admins are told where the unit \(unit) should have its socket.")
       }
+      let socket = "\(sockets)/\(unit).sock"
+      guard access(socket, F_OK) != 0, errno == ENOENT else { return nil }
       return Finding(
         .warning, "provider", "\(id): there is no socket at \(socket).",
         advice: "systemctl enable --now sdkd-provider-\(unit).socket")

@@ -42,6 +42,20 @@ struct RightsCheck {
     return [Finding(.ok, "rights", "\(caller.name) has \(words.joined(separator: "; ")).")]
   }
 
+  /// Returns a warning for each name in the instances' rules that this machine does not know.
+  static func unknownNames(_ instances: [JSON], until deadline: ContinuousClock.Instant) -> [Finding] {
+    // Many instances have the same rules.
+    let byRules = Dictionary(grouping: instances) { instance in
+      instance["access"].flatMap { try? JSONValueDecoder.decode(AccessRules.self, from: $0) } ?? AccessRules()
+    }
+    return byRules.flatMap { rules, instances in
+      let id = instances.compactMap { $0["instance"]?.stringValue }.min() ?? "?"
+      return UnknownNames.sentences(in: rules, until: deadline).map {
+        Finding(.warning, "rights", "\(id): \($0)", advice: "see the rules: sdkctl show \(id)")
+      }
+    }.sorted { $0.message < $1.message }
+  }
+
   private static func count(_ number: Int) -> String { number == 1 ? "1 instance" : "\(number) instances" }
 
   /// Returns the caller's role by the rules. The rules don't list an instance's owner, so below `use` a test call

@@ -91,11 +91,8 @@ struct DaemonPlace {
     }
   }
 
-  /// The default directory for the sockets of token providers that are units. The configuration can name another.
-  var providerSockets: String {
-    if case .tenant(let name) = mode { return "/run/sdkd-providers/\(name)" }
-    return "/run/sdkd-providers"
-  }
+  /// The directory with the sockets of token providers that are units; `nil` unless `daemon.info` gave the path.
+  var unitSockets: String? { told?["unitSockets"]?.stringValue }
 
   /// The name of the daemon's unit without the suffix; `nil` for a daemon started by hand.
   var unit: String? {

@@ -13,8 +13,8 @@ struct ConfigCheckVerb: Verb {
     verb: "check", abstract: "Say every mistake in the configuration's files.",
     discussion: """
       Checks the file of the daemon that is meant, or FILE, with the instances in the directory instances.d beside it, \
-      by sdkd --check. The daemon need not run, and nothing is put in force: that is sdkctl reload. Exit status 78 when \
-      there are mistakes.
+      by sdkd --check. The daemon need not run, and nothing is put in force: that is sdkctl reload, which also says when \
+      a call has taken the id of a file. Exit status 78 when there are mistakes.
       """,
     examples: [
       "sdkctl config check",

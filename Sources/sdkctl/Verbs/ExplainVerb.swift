@@ -30,10 +30,13 @@ struct ExplainVerb: Verb {
     guard let topic else { return try list(topics, context) }
     let found = topics.named(topic)
     guard !found.isEmpty else {
-      let nearest = topic.nearest(in: topics.names.flatMap(\.names))
+      let names = topics.names.flatMap(\.names)
+      // A part of a name is more than a typo away from it.
+      let part = topic.count < 3 ? nil : names.first { $0.lowercased().contains(topic.lowercased()) }
       throw CommandFailure.usage(
         "\(topic) is not a reason, method, state, kind or setting.",
-        hints: (nearest.map { ["did you mean \($0)?"] } ?? []) + ["sdkctl explain lists the topics"])
+        hints: ((part ?? topic.nearest(in: names)).map { ["did you mean \($0)?"] } ?? [])
+          + ["sdkctl explain lists the topics"])
     }
     guard context.presenter.isForPeople else {
       return try context.presenter.list(found.map(\.json)) { Table(header: [], rows: []) }

@@ -69,10 +69,11 @@ struct DaemonPaths: Sendable {
 }
 
 extension DaemonPaths {
-  /// The paths as `daemon.info` tells them to admins: absolute, since the reader has another working directory.
-  var published: DaemonInfo.Paths {
+  /// Returns the paths as `daemon.info` tells them to admins: absolute, since the reader has another working directory.
+  func published(_ configuration: Configuration) -> DaemonInfo.Paths {
     DaemonInfo.Paths(
-      configuration: Self.absolute(config), state: Self.absolute(state), socket: Self.absolute(socket))
+      configuration: Self.absolute(config), state: Self.absolute(state), socket: Self.absolute(socket),
+      unitSockets: Self.absolute(configuration.bridge(self).unitSockets))
   }
 
   private static func absolute(_ path: String) -> String {

@@ -155,9 +155,13 @@ struct AuditTrailTests {
     #expect(record.fields[.cause] == "implicit")
     #expect(!"\(record)".contains("b.example"))
     var other = event
+    (other.type, other.data) = (.instanceUpdated, ["changed": ["settings", "access"]])
+    trail.record(other)
+    #expect(written.all.last?.message == "desk: instanceUpdated (settings,access).")
+    #expect(written.all.last?.fields[.changed] == "settings,access")
     other.type = .tokenRefreshed
     trail.record(other)
-    #expect(written.count == 1)
+    #expect(written.count == 2)
   }
 
   @Test func `Every method that changes an identity, a definition or who answers is of those always written`() {

@@ -83,6 +83,7 @@ struct DefinitionTests {
       try await update(world, desk, ["refresh": ["max_attempts": 1]])
       #expect(desk.state == .authenticated)
       #expect(try await world.events().last == .instanceUpdated)
+      #expect(try await world.last(.instanceUpdated)?.data == ["changed": ["settings"]])
       world.clock.advance(61)
       world.bridge.answer("alice#2", "alice#3")
       world.vendor.fail(.verify, SampleErrors.refused)

@@ -7,7 +7,7 @@ public enum DaemonInfo: SDKMethod {
   public static let documentation = """
     The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
     for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
-    vendors, and the paths of the configuration, the state and the socket.
+    vendors, and the paths of the configuration, the state, the socket and the token providers' sockets.
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
@@ -39,6 +39,7 @@ public enum DaemonInfo: SDKMethod {
       "restartCount": 0,
       "paths": [
         "configuration": "/etc/sdkd/sdkd.toml", "state": "/var/lib/sdkd", "socket": "/run/sdkd/sdkd.sock",
+        "unitSockets": "/run/sdkd-providers",
       ],
     ])
 
@@ -52,18 +53,22 @@ public enum DaemonInfo: SDKMethod {
     public var state: String
     /// The path of the control socket.
     public var socket: String
+    /// The path of the directory with the sockets of token providers that are units.
+    public var unitSockets: String
 
     /// Creates the paths.
-    public init(configuration: String, state: String, socket: String) {
+    public init(configuration: String, state: String, socket: String, unitSockets: String) {
       self.configuration = configuration
       self.state = state
       self.socket = socket
+      self.unitSockets = unitSockets
     }
 
     public static let jsonSchema = JSONSchema.object([
       .required("configuration", .string(), "the configuration file, which need not exist"),
       .required("state", .string(), "the state directory"),
       .required("socket", .string(), "the control socket"),
+      .required("unitSockets", .string(), "the folder with the sockets of token providers that are units"),
     ])
   }
 

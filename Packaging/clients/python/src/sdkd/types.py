@@ -238,6 +238,8 @@ class DaemonInfoResultPaths(TypedDict):
     """The state directory."""
     socket: str
     """The control socket."""
+    unitSockets: str
+    """The folder with the sockets of token providers that are units."""
 
 
 class _DaemonInfoResultRequired(TypedDict):
@@ -888,6 +890,11 @@ class InstanceCreatedEvent(_InstanceCreatedEventRequired, total=False):
     """The operation that it completes."""
 
 
+class InstanceUpdatedData(TypedDict, total=False):
+    changed: List[str]
+    """What differs, such as settings or access."""
+
+
 class _InstanceUpdatedEventRequired(TypedDict):
     cursor: Cursor
     """Its position in the daemon's order."""
@@ -899,7 +906,7 @@ class _InstanceUpdatedEventRequired(TypedDict):
     """The instance's SDK."""
     type: Literal["instanceUpdated"]
     """Settings, provider, access or labels were changed."""
-    data: Dict[str, Any]
+    data: InstanceUpdatedData
     """Its details."""
 
 

@@ -205,7 +205,7 @@ class DaemonMethods(Namespace):
 
         The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
         for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
-        vendors, and the paths of the configuration, the state and the socket.
+        vendors, and the paths of the configuration, the state, the socket and the token providers' sockets.
         """
         params: Dict[str, Any] = {}
         return cast("DaemonInfoResult", await self._send("daemon.info", params, True, deadline))
