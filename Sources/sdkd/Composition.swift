@@ -97,7 +97,8 @@ struct Composition {
       registry: registry, kinds: Kinds.all,
       facts: DaemonFacts(
         pid: Int(getpid()), startedAt: .now, restartCount: opened.store.meta.restartCount,
-        paths: { paths.published(live.current) }, limits: { live.current.limits.published }, proxy: { network.shown },
+        paths: { paths.published(unitSockets: live.current.bridge(paths).unitSockets) },
+        limits: { live.current.limits.published }, proxy: { network.shown },
         problems: problems,
         metrics: { [meters] in await meters.text() },
         reload: { try await reloading.reload() }, backUp: { try await keeping.backUp($0) },

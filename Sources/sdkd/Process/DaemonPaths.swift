@@ -70,10 +70,10 @@ struct DaemonPaths: Sendable {
 
 extension DaemonPaths {
   /// Returns the paths as `daemon.info` tells them to admins: absolute, since the reader has another working directory.
-  func published(_ configuration: Configuration) -> DaemonInfo.Paths {
+  func published(unitSockets: String) -> DaemonInfo.Paths {
     DaemonInfo.Paths(
       configuration: Self.absolute(config), state: Self.absolute(state), socket: Self.absolute(socket),
-      unitSockets: Self.absolute(configuration.bridge(self).unitSockets))
+      unitSockets: Self.absolute(unitSockets))
   }
 
   private static func absolute(_ path: String) -> String {
