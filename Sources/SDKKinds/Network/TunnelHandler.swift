@@ -9,7 +9,7 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private let tunnel: Tunnel
   private let opened: EventLoopPromise<Void>
-  private var received = ByteBuffer()
+  private var reader = UpgradeAnswerReader()
   private var timer: Scheduled<Void>?
   private var isOver = false
 
@@ -46,13 +46,9 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isOver else { return }
-    received.writeImmutableBuffer(Self.unwrapInboundIn(data))
+    var bytes = Self.unwrapInboundIn(data)
     do throws(HTTPFailure) {
-      while let (answer, length) = try UpgradeAnswer.read(received.readableBytesView) {
-        received.moveReaderIndex(forwardBy: length)
-        if (100..<200).contains(answer.status), answer.status != 101 { continue }
-        return end(conclude(answer, context))
-      }
+      if let answer = try reader.read(&bytes) { end(conclude(answer, rest: bytes, context)) }
     } catch {
       end(.failure(tunnel.failure("answered CONNECT with something that is not HTTP; check that it is an HTTP proxy")))
     }
@@ -68,10 +64,12 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     end(.failure(tunnel.failure(connecting: error)))
   }
 
-  private func conclude(_ answer: UpgradeAnswer, _ context: ChannelHandlerContext) -> Result<Void, HTTPFailure> {
+  private func conclude(
+    _ answer: UpgradeAnswer, rest: ByteBuffer, _ context: ChannelHandlerContext
+  ) -> Result<Void, HTTPFailure> {
     guard (200..<300).contains(answer.status) else { return .failure(tunnel.failure(status: answer.status)) }
     // In TLS the client speaks first.
-    guard received.readableBytes == 0 else {
+    guard rest.readableBytes == 0 else {
       return .failure(tunnel.failure("sent data before the server could; check that it is an HTTP proxy"))
     }
     context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
@@ -83,7 +81,6 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     isOver = true
     timer?.cancel()
     timer = nil
-    received = ByteBuffer()
     opened.completeWith(outcome.mapError { $0 as any Error })
   }
 }

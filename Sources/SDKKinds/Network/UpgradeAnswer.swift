@@ -1,3 +1,4 @@
+import NIOCore
 import SDKInstances
 
 /// The head of the response to an upgrade request.
@@ -7,33 +8,7 @@ struct UpgradeAnswer: Sendable {
   /// The header fields, in order.
   var headers: [(name: String, value: String)]
 
-  /// The maximum bytes of a head.
-  static let limit = 16 << 10
-
-  /// Reads a head from the beginning of `bytes`; `nil` when it is incomplete.
-  ///
-  /// - Returns: the head and its number of bytes.
-  static func read(_ bytes: some Collection<UInt8>) throws(HTTPFailure) -> (answer: UpgradeAnswer, length: Int)? {
-    var lines: [String] = []
-    var line: [UInt8] = []
-    var length = 0
-    for byte in bytes {
-      length += 1
-      guard length <= limit else { throw .tooLarge }
-      guard byte == 0x0A else {
-        line.append(byte)
-        continue
-      }
-      if line.last == 0x0D { line.removeLast() }
-      if line.isEmpty { return (try UpgradeAnswer(lines), length) }
-      // The header fields that we evaluate are ASCII.
-      lines.append(String(decoding: line, as: UTF8.self))
-      line.removeAll(keepingCapacity: true)
-    }
-    return nil
-  }
-
-  private init(_ lines: [String]) throws(HTTPFailure) {
+  fileprivate init(_ lines: [String]) throws(HTTPFailure) {
     let malformed = HTTPFailure.network("the answer is not HTTP")
     let first = (lines.first ?? "").split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     guard first.count >= 2, first[0] == "HTTP/1.1" || first[0] == "HTTP/1.0", first[1].utf8.count == 3,
@@ -62,5 +37,40 @@ struct UpgradeAnswer: Sendable {
         default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
       }
+  }
+}
+
+/// A reader of the head of a response that arrives in pieces. It looks at each byte once, however small the pieces are.
+struct UpgradeAnswerReader {
+  /// The maximum bytes of a head.
+  static let limit = 16 << 10
+
+  private var lines: [String] = []
+  private var line: [UInt8] = []
+  private var length = 0
+
+  /// Takes bytes up to the end of a head, and leaves those behind it.
+  ///
+  /// - Returns: the head; `nil` when it is incomplete. Informational responses, such as early hints, are skipped.
+  mutating func read(_ bytes: inout ByteBuffer) throws(HTTPFailure) -> UpgradeAnswer? {
+    while let byte = bytes.readInteger(as: UInt8.self) {
+      length += 1
+      guard length <= Self.limit else { throw .tooLarge }
+      guard byte == 0x0A else {
+        line.append(byte)
+        continue
+      }
+      if line.last == 0x0D { line.removeLast() }
+      guard line.isEmpty else {
+        // The header fields that we evaluate are ASCII.
+        lines.append(String(decoding: line, as: UTF8.self))
+        line.removeAll(keepingCapacity: true)
+        continue
+      }
+      let answer = try UpgradeAnswer(lines)
+      (lines, length) = ([], 0)
+      if !(100..<200).contains(answer.status) || answer.status == 101 { return answer }
+    }
+    return nil
   }
 }

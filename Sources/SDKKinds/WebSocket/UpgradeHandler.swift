@@ -20,7 +20,7 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
   private let limits: SocketLimits
   private let turn: Turn<LiveSocket>
   private var phase = Upgrade.asking
-  private var received = ByteBuffer()
+  private var reader = UpgradeAnswerReader()
 
   init(_ request: UpgradeRequest, limits: SocketLimits, turn: Turn<LiveSocket>) {
     self.request = request
@@ -37,9 +37,11 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
     case .upgraded: context.fireChannelRead(data)
     case .failed: break
     case .asking:
-      received.writeImmutableBuffer(Self.unwrapInboundIn(data))
+      var bytes = Self.unwrapInboundIn(data)
       do throws(HTTPFailure) {
-        try read(context)
+        guard let answer = try reader.read(&bytes) else { return }
+        try request.check(answer)
+        try upgrade(context, rest: bytes)
       } catch {
         fail(context, error)
       }
@@ -56,17 +58,7 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
     fail(context, HTTPFailure(socket: error))
   }
 
-  private func read(_ context: ChannelHandlerContext) throws(HTTPFailure) {
-    while let (answer, length) = try UpgradeAnswer.read(received.readableBytesView) {
-      received.moveReaderIndex(forwardBy: length)
-      // Informational responses, such as early hints, precede the final one.
-      if (100..<200).contains(answer.status), answer.status != 101 { continue }
-      try request.check(answer)
-      return try upgrade(context)
-    }
-  }
-
-  private func upgrade(_ context: ChannelHandlerContext) throws(HTTPFailure) {
+  private func upgrade(_ context: ChannelHandlerContext, rest: ByteBuffer) throws(HTTPFailure) {
     let handler = SocketHandler(limits: limits)
     do {
       try context.pipeline.syncOperations.addHandlers(
@@ -79,8 +71,6 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
     let socket = LiveSocket(context.channel, NIOLoopBound(handler, eventLoop: context.eventLoop))
     // When the attempt is over already, the socket is released, which closes the connection.
     guard turn.resolve(.success(socket)) else { return }
-    let rest = received
-    received = ByteBuffer()
     if rest.readableBytes > 0 {
       context.fireChannelRead(Self.wrapInboundOut(rest))
       context.fireChannelReadComplete()
@@ -91,7 +81,6 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
   private func fail(_ context: ChannelHandlerContext, _ failure: HTTPFailure) {
     guard case .asking = phase else { return }
     phase = .failed
-    received = ByteBuffer()
     turn.resolve(.failure(failure))
     context.close(promise: nil)
   }

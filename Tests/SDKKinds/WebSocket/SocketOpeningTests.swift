@@ -15,6 +15,20 @@ import Testing
     }
   }
 
+  @Test("The head of an answer reads alike in pieces of any size", arguments: [1, 7, 1000])
+  func pieces(size: Int) throws {
+    let text = "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 101 Switching\r\nA: 1 \nB:2\r\n\r\nrest"
+    var (reader, rest, answer) = (UpgradeAnswerReader(), ByteBuffer(string: text), UpgradeAnswer?.none)
+    while answer == nil {
+      guard var piece = rest.readSlice(length: min(size, rest.readableBytes)), piece.readableBytes > 0 else { break }
+      answer = try reader.read(&piece)
+      if answer != nil { rest.moveReaderIndex(to: rest.readerIndex - piece.readableBytes) }
+    }
+    #expect(answer?.status == 101)
+    #expect(answer?.headers.map { "\($0.name)=\($0.value)" } == ["A=1", "B=2"])
+    #expect(String(buffer: rest) == "rest")
+  }
+
   @Test("The request carries path, host, header fields and subprotocols")
   func request() async throws {
     let server = try await TestSocketServer.start(.upgrade([("Sec-WebSocket-Protocol", "b")]))
