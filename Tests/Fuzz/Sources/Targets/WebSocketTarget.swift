@@ -14,8 +14,8 @@ extension FuzzTarget {
   static let webSocket = FuzzTarget("websocket") { input in
     // An empty frame costs as much as a hundred bytes.
     let parts = input.parts.prefix(512)
-    var (reader, head) = (UpgradeAnswerReader(), ByteBuffer(bytes: parts[0]))
-    _ = try? reader.read(&head)
+    var (reader, answer) = (UpgradeAnswerReader(), ByteBuffer(bytes: parts[0]))
+    _ = try? reader.read(&answer)
     guard let url = VendorURL("ws://127.0.0.1:1/", .webSocket),
       let request = UpgradeRequest(
         SocketRequestParts(instance: "a", url: "ws://127.0.0.1:1/", subprotocols: ["chat"]), to: url)
@@ -28,7 +28,7 @@ extension FuzzTarget {
       try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
       let turn = Turn<LiveSocket>()
       try channel.pipeline.syncOperations.addHandler(UpgradeHandler(request, limits: limits, turn: turn))
-      try channel.writeInbound(ByteBuffer(bytes: self.head(parts[0], to: request)))
+      try channel.writeInbound(ByteBuffer(bytes: head(parts[0], to: request)))
       for part in parts.dropFirst() {
         try channel.writeInbound(ByteBuffer(bytes: frame(part)))
         take(from: channel)
