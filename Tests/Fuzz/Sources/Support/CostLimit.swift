@@ -34,7 +34,8 @@ enum CostLimit {
       // The machine may be slower now than at the start.
       limit = max(limit, factor * plainCost() * Double(bytes + fixedBytes))
     }
-    fatalError("An input of \(bytes) bytes costs \(least) s of CPU time; at most \(limit) s are in proportion.")
+    fatalError(
+      "An input that counts as \(bytes) bytes costs \(least) s of CPU time; at most \(limit) s are in proportion.")
   }
 
   private static func cost(_ body: () -> Void) -> Double {

@@ -6,16 +6,20 @@ struct FuzzTarget: Sendable {
   let maximumLength: Int
   /// The cost that is allowed, as a multiple of the cost of plain JSON.
   let costFactor: Double
+  /// The bytes that each line counts besides its own: a message has a cost of its own, however short it is.
+  let bytesPerLine: Int
   /// Feeds an input to the code and checks what must hold afterwards.
   let run: @Sendable (Input) -> Void
 
   /// A target.
   init(
-    _ name: String, maximumLength: Int = 16 << 10, costFactor: Double = 12, run: @escaping @Sendable (Input) -> Void
+    _ name: String, maximumLength: Int = 16 << 10, costFactor: Double = 12, bytesPerLine: Int = 0,
+    run: @escaping @Sendable (Input) -> Void
   ) {
     self.name = name
     self.maximumLength = maximumLength
     self.costFactor = costFactor
+    self.bytesPerLine = bytesPerLine
     self.run = run
   }
 
@@ -25,7 +29,10 @@ struct FuzzTarget: Sendable {
   }
 
   /// Runs an input, and fails when its cost is out of proportion.
-  func check(_ input: Input) { CostLimit.check(input.bytes.count, factor: costFactor) { run(input) } }
+  func check(_ input: Input) {
+    let lines = bytesPerLine == 0 ? 0 : input.bytes.count { $0 == UInt8(ascii: "\n") }
+    CostLimit.check(input.bytes.count + lines * bytesPerLine, factor: costFactor) { run(input) }
+  }
 
   /// All targets.
   static let all: [FuzzTarget] =

@@ -11,9 +11,8 @@ extension FuzzTarget {
   /// A WebSocket from the answer to the upgrade to its end. The first part is the head of the answer without its end,
   /// in which `ACCEPT` stands for the right key; of every other part the first byte is that of the frame, the rest its
   /// payload. A part that begins with a zero byte is bytes as they are.
-  static let webSocket = FuzzTarget("websocket") { input in
-    // An empty frame costs as much as a hundred bytes.
-    let parts = input.parts.prefix(512)
+  static let webSocket = FuzzTarget("websocket", bytesPerLine: 24) { input in
+    let parts = input.parts
     var (reader, answer) = (UpgradeAnswerReader(), ByteBuffer(bytes: parts[0]))
     _ = try? reader.read(&answer)
     guard let url = VendorURL("ws://127.0.0.1:1/", .webSocket),
