@@ -21,7 +21,7 @@ public struct BridgeOptions: Sendable {
   public var sweeps: Bool
 
   /// The default folder of the sockets of providers.
-  public static let standardUnitSockets = "/run/sdkd-providers"
+  public static let standardUnitSockets = UnitName.standardSockets
 
   /// Creates settings. The default environment is that of the process.
   public init(

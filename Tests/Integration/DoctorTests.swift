@@ -78,13 +78,13 @@ import Testing
     try desk.create("desk", on: try desk.connect(), access: ["use": ["user:root", "group:nosuchgroup"]])
     let update = try desk.sdkctl("update", "desk", "--access-control", "user:nosuchuser")
     #expect(update.status == 0)
-    #expect(update.error == "warning: There is no user nosuchuser, so its rule matches nobody.\n")
+    #expect(update.error == "warning: There is no user nosuchuser, so its rule matches no caller.\n")
     #expect(try desk.sdkctl("update", "desk", "--access-observe", "user:root").error == "")
     let found = try findings(try run(desk, ["doctor", "--timeout", "60s", "-o", "json"]).output)
     #expect(
       found["rights"]?.dropFirst() == [
-        "warning desk: There is no group nosuchgroup, so its rule matches nobody.",
-        "warning desk: There is no user nosuchuser, so its rule matches nobody.",
+        "warning desk: There is no group nosuchgroup, so its rule matches no caller.",
+        "warning desk: There is no user nosuchuser, so its rule matches no caller.",
       ])
   }
 

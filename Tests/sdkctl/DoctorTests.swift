@@ -62,6 +62,20 @@ import Testing
     #expect(origins.map(VendorCheck(origins: [], knowsProxy: false).way).first == [])
   }
 
+  @Test("Advice for a tenant's provider names the tenant's unit and daemon")
+  func tenantProvider() throws {
+    let place = try DaemonPlace(.tenant("acme")).adding(["paths": ["unitSockets": "/run/sdkd-providers/acme"]])
+    var instance = Samples.instance("desk").objectValue ?? [:]
+    instance["provider"] = ["unit": "front-desk"]
+    instance["bridge"] = ["state": "open", "lastExit": "notStarted"]
+    let findings = ProviderCheck(instance: .object(instance), daemon: nil, place: place).findings
+    #expect(
+      findings.map(\.advice) == [
+        "systemctl enable --now sdkd-provider-acme-front-desk.socket",
+        "read why: sdkctl --tenant acme logs desk; then sdkctl --tenant acme refresh desk",
+      ])
+  }
+
   @Test("A unit that was given up is a failure, with the commands that start it again")
   func aUnitThatWasGivenUpIsAFailure() throws {
     func finding(_ service: String, _ socket: String = "ActiveState=active", tenant: String? = nil) throws -> Finding? {

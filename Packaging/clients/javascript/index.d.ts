@@ -82,9 +82,9 @@ export interface EventFilter {
  * `cursor`: give it as `since` to continue there later.
  */
 export interface Events extends AsyncIterableIterator<Item> {
-  /** The cursor of the last item taken; of the beginning before that. */
+  /** The cursor of the last item taken. Before the first item: where the subscription began. */
   readonly cursor: string | undefined;
-  /** Subscribes now instead of with the first item. What happens after a state that is read next is not missed. */
+  /** Subscribes now instead of with the first item. If you call it before you read the state, you miss nothing after that. */
   start(): Promise<void>;
   /** Returns the next item, or `undefined` when `deadline` seconds have passed or the iterator was closed. */
   take(deadline?: number): Promise<Item | undefined>;

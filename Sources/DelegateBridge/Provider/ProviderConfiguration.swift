@@ -63,8 +63,8 @@ public struct ProviderConfiguration: RPCValue, Hashable {
     self.unit = unit
   }
 
-  /// The provider's name in the journal: the name of the socket unit, or the program.
-  var name: String { unit.map { UnitName.socketUnit($0) } ?? arguments.first ?? "" }
+  /// The provider's name in the journal: `unit:NAME`, or the program.
+  var name: String { unit.map { "unit:\($0)" } ?? arguments.first ?? "" }
 
   /// The words to execute: the command itself, or the shell and the command.
   public var arguments: [String] { shell && unit == nil ? ["/bin/sh", "-c"] + command : command }
@@ -114,6 +114,9 @@ enum UnitName {
   /// The maximum length of the name in bytes, so that the socket's path fits into a unix socket address.
   static let longest = 64
 
+  /// The folder of the sockets, unless a setting names another. Each tenant has a folder below it.
+  static let standardSockets = "/run/sdkd-providers"
+
   /// Returns why a name is invalid, as a sentence; `nil` if it is valid.
   static func problem(of name: String) -> String? {
     let isValid =
@@ -128,9 +131,11 @@ enum UnitName {
       + "\"-\"."
   }
 
-  /// Returns a pattern for the service units that systemd creates, one per question.
-  static func serviceUnits(_ name: String) -> String { "sdkd-provider-\(name)@*" }
-
-  /// Returns the name of the socket unit.
-  static func socketUnit(_ name: String) -> String { "sdkd-provider-\(name).socket" }
+  /// Returns the name of the unit without its suffix. The units of a tenant's providers contain the tenant's name, as
+  /// the folder of their sockets does.
+  static func unit(_ name: String, socketsIn folder: String) -> String {
+    let parent = standardSockets + "/"
+    let tenant = folder.hasPrefix(parent) ? "\(folder.dropFirst(parent.count))-" : ""
+    return "sdkd-provider-\(tenant)\(name)"
+  }
 }

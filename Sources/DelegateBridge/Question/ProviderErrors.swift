@@ -14,7 +14,7 @@ extension SDKError {
 
   /// Returns the error of a provider that refused the user.
   static func denied(_ how: String) -> SDKError {
-    SDKError(.provider, .providerDenied, "The token provider says no to this user (\(how)); its owner decides.")
+    SDKError(.provider, .providerDenied, "The token provider denied this user (\(how)); its owner decides.")
   }
 
   /// The error of a `provider.command` where it is not allowed: the command would run as the daemon's user, which can
@@ -28,7 +28,7 @@ extension SDKError {
   static func breakerOpen(retryAfter: Duration) -> SDKError {
     SDKError(
       .provider, .providerBackoff,
-      "The token provider failed before and is not run yet; wait, or call token.refresh to try at once.",
+      "The token provider failed before and is not run yet; wait. With the role control, call token.refresh to try at once.",
       retryAfter: retryAfter / .seconds(1))
   }
 

@@ -6,6 +6,8 @@ struct ProviderRun: Sendable {
   var ending: ProviderEnding
   /// The standard output, at most `maxOutput` bytes.
   var output: [UInt8] = []
+  /// The command that shows what a unit wrote to standard error; `nil` for a program, which writes to the daemon's journal.
+  var journal: String?
 }
 
 extension ProviderRun {
@@ -23,8 +25,8 @@ extension ProviderRun {
     case .exited(77): throw .denied("exit status 77")
     case .exited(let status):
       if let failure = OutputFormat.failure(output, format: provider.format) { throw failure.error }
-      throw Self.failed("failed with exit status \(status)", provider)
-    case .signalled(let signal): throw Self.failed("was ended by signal \(signal)", provider)
+      throw failed("failed with exit status \(status)")
+    case .signalled(let signal): throw failed("was ended by signal \(signal)")
     case .timedOut:
       throw SDKError(
         .provider, .providerTimeout,
@@ -37,10 +39,10 @@ extension ProviderRun {
     }
   }
 
-  private static func failed(_ how: String, _ provider: ProviderConfiguration) -> SDKError {
-    let place = provider.unit.map { "journalctl -u '\(UnitName.serviceUnits($0))'" } ?? "the journal"
-    return SDKError(
-      .provider, .providerFailed, "The token provider \(how); \(place) has what it wrote to standard error.")
+  private func failed(_ how: String) -> SDKError {
+    SDKError(
+      .provider, .providerFailed,
+      "The token provider \(how); \(journal ?? "the journal") has what it wrote to standard error.")
   }
 }
 

@@ -75,8 +75,7 @@ struct UnitExchange {
     guard let reply = ProviderReply(received) else {
       return ProviderRun(
         ending: .lost(
-          "The token provider's unit ended without saying how; see: journalctl -u '\(UnitName.serviceUnits(unit.name))'."
-        ))
+          "The token provider's unit ended without saying how; see: \(unit.journal)."))
     }
     guard reply.output.count <= limit else { return ProviderRun(ending: .tooMuchOutput) }
     switch reply.status {

@@ -28,7 +28,9 @@ struct UnitProvider: ProviderRunning {
             var exchange = UnitExchange(
               unit: unit, socket: socket, invocation: invocation, deadline: deadline,
               isCancelled: { cancellation.isRequested.load(ordering: .sequentiallyConsistent) })
-            continuation.resume(returning: exchange.run())
+            var run = exchange.run()
+            run.journal = unit.journal
+            continuation.resume(returning: run)
           }
         } catch {
           let sentence = "The daemon has no room for another thread."

@@ -18,6 +18,9 @@ struct UnitSocket {
   var user: uid_t = geteuid()
 
   private var path: String { "\(folder)/\(name).sock" }
+  private var socketUnit: String { UnitName.unit(name, socketsIn: folder) + ".socket" }
+  /// The command that shows what the provider wrote to standard error. systemd makes a service for each question.
+  var journal: String { "journalctl -u '\(UnitName.unit(name, socketsIn: folder))@*'" }
 
   /// Connects a non-blocking socket. Waits until the deadline while the listener's queue is full.
   func connect(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(NoConnection) {
@@ -41,8 +44,7 @@ struct UnitSocket {
 
   private func check() throws(SafePath.Refusal) {
     let way = SafePath(
-      user: user, remedy: "correct provider.unit, or start it with: systemctl enable --now \(UnitName.socketUnit(name))"
-    )
+      user: user, remedy: "correct provider.unit, or start it with: systemctl enable --now \(socketUnit)")
     let (full, status) = try way.follow(path)
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw .notAllowed("The token provider is not asked because \(full) is no socket.")
@@ -78,9 +80,9 @@ struct UnitSocket {
   private func sentence(_ problem: Int32) -> String {
     switch problem {
     case ECONNREFUSED:
-      "Nobody listens on \(path); start it with: systemctl restart \(UnitName.socketUnit(name))."
+      "Nobody listens on \(path); start it with: systemctl restart \(socketUnit)."
     case EACCES, EPERM:
-      "The daemon's user may not connect to \(path); set SocketUser= in \(UnitName.socketUnit(name)) to it."
+      "The daemon's user may not connect to \(path); set SocketUser= in \(socketUnit) to it."
     default: "The token provider's socket \(path) can't be connected: \(SystemCallError.text(of: problem))."
     }
   }

@@ -106,7 +106,7 @@ extension Delegates {
 extension SDKError {
   /// The error when the delegate denied the user.
   static let delegateDenied = SDKError(
-    .provider, .providerDenied, "The delegate says no to this user; its owner decides.")
+    .provider, .providerDenied, "The delegate denied this user; its owner decides.")
 
   /// The error when the delegate is connected, but has not responded in time.
   static let delegateTimedOut = SDKError(

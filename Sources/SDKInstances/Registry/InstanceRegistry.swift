@@ -118,7 +118,7 @@ public final class InstanceRegistry: Sendable {
       guard let role = role(of: peer, on: instance) else { throw .instanceNotFound(id) }
       guard role >= needed else {
         throw .accessDenied(
-          "This takes the role \(needed.name) on \(id), and the caller has \(role.name); ask the owner for it.",
+          "This takes the role \(needed.name) on \(id), and the caller has \(role.name); its owner or an admin can give it.",
           instance: id)
       }
       return (instance, role)

@@ -73,7 +73,7 @@ struct ChatJWT {
       end = exp
     }
     guard end > now.secondsSince1970 else {
-      throw refusal(.tokenHasExpired, "has expired; get a new one from the customer's backend.", findings)
+      throw refusal(.tokenHasExpired, "has expired; get a new one from your backend.", findings)
     }
     return Timestamp(secondsSince1970: end)
   }

@@ -45,7 +45,7 @@ struct MessagingJWT {
     if isStrict, let finding = findings.first(where: \.isFatal) { throw Self.invalid("is refused: \(finding.hint)") }
     if let expiresAt, expiresAt <= now {
       throw SDKError(
-        .local, .expiredJWT, "The JWT has expired. Get a new one from the customer's backend.",
+        .local, .expiredJWT, "The JWT has expired. Get a new one from your backend.",
         hints: findings.map(\.hint))
     }
     var hints = findings.map(\.hint)

@@ -27,8 +27,9 @@ extension Reason {
       ReasonGuide(
         [.access], "The caller has a role on the instance, but too little for this call, or may not create it.",
         show: "This app may not do that.",
-        "Add the caller to the rules of the role that the message names: `sdkctl update ID --access-use RULE`, with each rule "
-          + "that `sdkctl show ID` lists, since the option replaces them. `sdkctl whoami` shows the roles.")
+        "Add the caller to the rules of the role that the message names: in the instance's file, or by "
+          + "`sdkctl update ID --access-ROLE RULE`, with each rule that `sdkctl show ID` lists, since the option replaces them. "
+          + "`sdkctl whoami` shows the roles.")
     case .instanceNotFound:
       ReasonGuide(
         [.missing], "There is no such instance, or the caller has no role on it. The two look the same.",
@@ -46,8 +47,8 @@ extension Reason {
     case .reauthNeeded:
       ReasonGuide(
         [.state],
-        "The vendor refused the credential, and no new one could be had. The identity is kept, its content is "
-          + "locked.",
+        "The credential has expired, or the vendor refused it, and no new one could be had. The identity is kept, its "
+          + "content is locked.",
         show: "Please sign in again.",
         "Sign in again, or repair the token provider or the delegate. `sdkctl show ID` has the cause.")
     case .locked:
@@ -271,7 +272,7 @@ extension Reason {
         [.provider],
         "The token provider failed before, and is asked again only after a pause; or no run is free for it.",
         show: "The service has a problem. Trying again.",
-        "Wait for `retryAfter`, or try at once: `sdkctl refresh ID`.")
+        "Wait for `retryAfter`. With the role `control`, `sdkctl refresh ID` tries at once.")
     case .rateLimit:
       ReasonGuide(
         [.limit], "This caller makes too many calls, or has too many connections.",

@@ -33,7 +33,7 @@ public enum InstanceState: String, Sendable, Codable, DescribedEnumeration {
     case .refreshing:
       "A user is signed in, and the token is being renewed. The present one is served as long as it lives."
     case .reauthNeeded:
-      "The credential was refused, and no new one could be had. The identity is kept, its content is locked."
+      "The credential has expired or was refused, and no new one could be had. The identity is kept, its content is locked."
     case .locked: "The vendor does not let the user in, or stored data could not be wiped. No token is given."
     case .loggedOut: "The user has logged out, or was logged out. What was stored for them is wiped."
     case .quarantined: "The stored state does not open. Only admins see the instance, and only its deletion works."

@@ -12,7 +12,7 @@ struct DefinitionOptions: ParsableArguments {
   @Option(
     name: .customLong("setting"),
     help: ArgumentHelp(
-      "A setting; a value that reads as JSON is taken so where the kind allows. Secrets go into the file.",
+      "A setting; a value that is valid JSON is sent as JSON where the kind allows. Secrets go into the file.",
       valueName: "k=v"),
     completion: CompletionSource.settings)
   var settings: [Assignment] = []

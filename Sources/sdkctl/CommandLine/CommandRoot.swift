@@ -5,7 +5,7 @@ import SDKProtocol
 struct CommandRoot: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sdkctl",
-    abstract: "Commands a running sdkd.",
+    abstract: "Controls a running sdkd.",
     discussion: """
       sdkctl looks for the daemon at --socket, then at SDKD_SOCKET, then the user's own if there is one, then the \
       system's. Secrets are read from standard input or a file, never from the command line.

@@ -29,7 +29,7 @@ struct ConfigurationCheck {
       return Finding(
         .failing, "configuration",
         "\(file) and instances.d have \(mistakes == 1 ? "1 mistake" : "\(mistakes) mistakes").",
-        advice: "sdkctl config check")
+        advice: place.command("config check"))
     default: return Finding(.failing, "configuration", "sdkd --check ended with \(ended.status).")
     }
   }

@@ -33,7 +33,7 @@ struct Doctor {
     let instances = (try? await context.instances(InstanceList.Params())) ?? []
     let rights =
       await RightsCheck(caller: caller, context: context).findings(instances, isAdmin: isAdmin)
-      + RightsCheck.unknownNames(instances, until: .now + Self.hurry)
+      + RightsCheck.unknownNames(instances, place, until: .now + Self.hurry)
     let document = (try? await context.ask(RPCDiscover.self, Empty())) ?? [:]
     guard context.budget.left > .zero else {
       // Findings based on unanswered calls would be wrong, so they are left out.
@@ -41,11 +41,10 @@ struct Doctor {
       return found + [unanswered(message)] + around(place, within: Self.hurry)
     }
     add(daemon.findings + rights, next: "the instances")
-    add(instances.flatMap(Self.state), next: "the token providers")
+    add(instances.flatMap { Self.state(of: $0, place) }, next: "the token providers")
     let uid = info["pid"]?.intValue.flatMap(ProcStatus.uid)
-    let sockets = place.unitSockets
     add(
-      instances.flatMap { ProviderCheck(instance: $0, daemon: uid, sockets: sockets).findings }, next: "the vendors")
+      instances.flatMap { ProviderCheck(instance: $0, daemon: uid, place: place).findings }, next: "the vendors")
     let vendors = VendorCheck(
       origins: VendorCheck.origins(of: instances, document), proxy: info["proxy"]?["url"]?.stringValue,
       exceptions: info["proxy"]?["exceptions"]?.arrayValue?.compactMap(\.stringValue) ?? [],
@@ -131,22 +130,23 @@ struct Doctor {
   private func isAdmin() async -> Bool { (try? await context.ask(DaemonMetrics.self, Empty())) != nil }
 
   /// Returns a finding for an instance that needs an action by a person.
-  private static func state(of instance: JSON) -> [Finding] {
+  private static func state(of instance: JSON, _ place: DaemonPlace) -> [Finding] {
     let id = instance["instance"]?.stringValue ?? "?"
     let last = instance["lastError"]?["message"]?.stringValue.map { ": \($0)" } ?? "."
     switch instance["state"]?.stringValue {
     case "reauthNeeded":
       return [
-        Finding(.warning, "instance", "\(id) needs a new credential\(last)", advice: "sdkctl login \(id)")
+        Finding(.warning, "instance", "\(id) needs a new credential\(last)", advice: place.command("login \(id)"))
       ]
     case "locked":
       return [
-        Finding(.warning, "instance", "\(id) is locked by its vendor\(last)", advice: "sdkctl show \(id)")
+        Finding(.warning, "instance", "\(id) is locked by its vendor\(last)", advice: place.command("show \(id)"))
       ]
     case "quarantined":
       return [
         Finding(
-          .warning, "instance", "\(id) is quarantined\(last)", advice: "sdkctl restore, or: sdkctl delete \(id)")
+          .warning, "instance", "\(id) is quarantined\(last)",
+          advice: "\(place.command("restore")), or: \(place.command("delete \(id)"))")
       ]
     default: return []
     }

@@ -42,7 +42,8 @@ enum ClockCheck {
     }
     guard !ended.output.hasPrefix("yes") else { return Finding(.ok, "clock", "The clock is kept right.") }
     return Finding(
-      .warning, "clock", "Nothing keeps the clock right; tokens end by it.", advice: "timedatectl set-ntp true")
+      .warning, "clock", "No time service runs. With a wrong clock tokens seem to expire too early or too late.",
+      advice: "timedatectl set-ntp true")
   }
 }
 
@@ -77,8 +78,8 @@ struct KeyCheck {
     }
     guard hasUnit else { return Finding(.ok, "key", "The state is sealed with \(file), mode 600.") }
     return Finding(
-      .warning, "key", "The key lies beside what it seals, in \(file).",
-      advice: "sdkctl \(tenant.map { "--tenant \($0) " } ?? "")key init, which makes it a credential of the unit")
+      .warning, "key", "The key is in the same folder as the data that it encrypts: \(file).",
+      advice: place.command("key init") + ", which makes it a credential of the unit")
   }
 }
 
@@ -105,7 +106,7 @@ extension KeyCheck {
     }
     return Finding(
       .failing, "key", "The credential \(file) does not open the state.",
-      advice: "sdkctl \(tenant.map { "--tenant \($0) " } ?? "")key init --recovery, with the recovery key of the state")
+      advice: place.command("key init --recovery") + ", with the recovery key of the state")
   }
 }
 

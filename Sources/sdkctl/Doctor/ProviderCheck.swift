@@ -7,8 +7,8 @@ struct ProviderCheck {
   let instance: JSON
   /// The daemon's uid; `nil` if unknown.
   let daemon: UInt32?
-  /// The directory with the sockets of provider units; `nil` if the caller is not told.
-  let sockets: String?
+  /// The daemon. Its directory with the sockets of provider units is known if the caller is told.
+  let place: DaemonPlace
 
   var findings: [Finding] {
     let id = instance["instance"]?.stringValue ?? "?"
@@ -25,7 +25,7 @@ struct ProviderCheck {
 
   private func program(_ id: String, _ provider: JSONObject?) -> Finding? {
     if let unit = provider?["unit"]?.stringValue {
-      guard let sockets else {
+      guard let sockets = place.unitSockets else {
         return Finding(
           .skipped, "provider", "\(id): only admins are told where the unit \(unit) should have its socket.")
       }
@@ -33,7 +33,7 @@ struct ProviderCheck {
       guard access(socket, F_OK) != 0, errno == ENOENT else { return nil }
       return Finding(
         .warning, "provider", "\(id): there is no socket at \(socket).",
-        advice: "systemctl enable --now sdkd-provider-\(unit).socket")
+        advice: "systemctl enable --now sdkd-provider-\(place.tenant.map { "\($0)-" } ?? "")\(unit).socket")
     }
     guard provider?["shell"]?.boolValue != true, let path = provider?["command"]?.arrayValue?.first?.stringValue else {
       return nil
@@ -50,6 +50,6 @@ struct ProviderCheck {
     let last = words?["lastRun"]?.stringValue.map { "its provider \($0); " } ?? ""
     return Finding(
       .warning, "provider", "\(id): \(last)\(state).",
-      advice: "read why: sdkctl logs \(id); then sdkctl refresh \(id)")
+      advice: "read why: \(place.command("logs \(id)")); then \(place.command("refresh \(id)"))")
   }
 }

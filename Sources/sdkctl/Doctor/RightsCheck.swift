@@ -43,7 +43,9 @@ struct RightsCheck {
   }
 
   /// Returns a warning for each name in the instances' rules that this machine does not know.
-  static func unknownNames(_ instances: [JSON], until deadline: ContinuousClock.Instant) -> [Finding] {
+  static func unknownNames(
+    _ instances: [JSON], _ place: DaemonPlace, until deadline: ContinuousClock.Instant
+  ) -> [Finding] {
     // Many instances have the same rules.
     let byRules = Dictionary(grouping: instances) { instance in
       instance["access"].flatMap { try? JSONValueDecoder.decode(AccessRules.self, from: $0) } ?? AccessRules()
@@ -51,7 +53,9 @@ struct RightsCheck {
     return byRules.flatMap { rules, instances in
       let id = instances.compactMap { $0["instance"]?.stringValue }.min() ?? "?"
       return UnknownNames.sentences(in: rules, until: deadline).map {
-        Finding(.warning, "rights", "\(id): \($0)", advice: "see the rules: sdkctl show \(id)")
+        Finding(
+          .warning, "rights", "\(id): \($0)",
+          advice: "correct the rule (\(place.command("show \(id)")) has all), or add the name")
       }
     }.sorted { $0.message < $1.message }
   }

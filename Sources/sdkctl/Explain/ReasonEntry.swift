@@ -48,7 +48,7 @@ struct ReasonEntry: Hashable {
 
   private init(
     _ name: String, _ source: Source, codes: [Int] = [], _ statuses: [Int32], retry: Retry = .no, _ cause: String,
-    _ remedy: String
+    show toShow: String = "", _ remedy: String
   ) {
     self.name = name
     self.source = source
@@ -56,6 +56,7 @@ struct ReasonEntry: Hashable {
     self.statuses = statuses
     self.retry = retry
     self.cause = cause
+    self.toShow = toShow
     self.remedy = remedy
   }
 
@@ -80,6 +81,7 @@ struct ReasonEntry: Hashable {
     ReasonEntry("input", .client, [1], "Standard input or a file can't be read or used.", "Correct the input."),
     ReasonEntry(
       "noDaemon", .client, [3], "No daemon listens on the socket. Nothing was sent.",
+      show: "The service has a problem.",
       "Start it; the hint names the unit or the socket that is meant."),
     ReasonEntry(
       "notPermitted", .client, [4], "The caller may not use the socket, a file or the journal.",
@@ -89,10 +91,11 @@ struct ReasonEntry: Hashable {
       "Check who listens on the socket: `ls -l`, `ss -xlp`."),
     ReasonEntry(
       "connectionClosed", .client, [75], retry: .yes, "The connection was lost, and nothing was changed.",
-      "Call again."),
+      show: "The service has a problem. Trying again.", "Call again."),
     ReasonEntry(
       "outcomeUnknown", .client, [1, 75],
       "A write was sent and got no answer. Whether it was run is unknown. The status is 75 after a time-out.",
+      show: "The service has a problem. Please check whether it worked.",
       "Read the state, then decide."),
     ReasonEntry("tooManyCalls", .client, [75], retry: .yes, "The client has too many calls in progress.", "Wait."),
     ReasonEntry(

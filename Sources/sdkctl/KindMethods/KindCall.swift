@@ -15,7 +15,8 @@ struct KindCallOptions: ParsableArguments {
 
   @Option(
     name: .customLong("param"),
-    help: ArgumentHelp("Another param of the kind's method; a value that reads as JSON is taken so.", valueName: "k=v"))
+    help: ArgumentHelp(
+      "Another param of the kind's method; a value that is valid JSON is sent as JSON.", valueName: "k=v"))
   var params: [Assignment] = []
 }
 

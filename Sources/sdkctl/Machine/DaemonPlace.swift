@@ -110,6 +110,17 @@ struct DaemonPlace {
     return "systemctl \(mode == .user ? "--user " : "")\(verb) \(unit).\(ending)"
   }
 
+  /// Returns a command of `sdkctl` for this daemon, such as `sdkctl --tenant acme show desk`.
+  func command(_ words: String) -> String {
+    switch mode {
+    case .system: "sdkctl \(words)"
+    case .user: "sdkctl --user \(words)"
+    case .tenant(let name): "sdkctl --tenant \(name) \(words)"
+    // Whoever runs this has said by an option or SDKD_SOCKET which daemon is meant.
+    case .byHand: "sdkctl \(words)"
+    }
+  }
+
   private static func folder(_ variable: String, _ below: String) -> String {
     func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
     return value(variable) ?? "\(value("HOME") ?? "/")/\(below)"

@@ -1,8 +1,8 @@
 import JSONRPC
 import SDKProtocol
 
-/// The names in access rules that the name service of this machine does not know. A rule with such a name matches
-/// nobody.
+/// The names in access rules that the name service of this machine does not know. A rule with such a name matches no
+/// caller.
 enum UnknownNames {
   /// Returns a sentence for each unknown name in the rules, at most ten; none if `getent` does not answer in time.
   static func sentences(in rules: AccessRules, until deadline: ContinuousClock.Instant) -> [String] {
@@ -15,8 +15,8 @@ enum UnknownNames {
       }
     }
     let sentences =
-      unknown(users, in: "passwd", deadline).map { "There is no user \($0), so its rule matches nobody." }
-      + unknown(groups, in: "group", deadline).map { "There is no group \($0), so its rule matches nobody." }
+      unknown(users, in: "passwd", deadline).map { "There is no user \($0), so its rule matches no caller." }
+      + unknown(groups, in: "group", deadline).map { "There is no group \($0), so its rule matches no caller." }
     return Array(sentences.prefix(10))
   }
 
@@ -25,7 +25,8 @@ enum UnknownNames {
   ) -> [String] {
     let names = Set(names).sorted()
     // getent ends with 2 when it does not find one of the names.
-    guard !names.isEmpty, let ended = try? ChildProcess.run(["getent", database, "--"] + names, until: deadline),
+    guard !names.isEmpty, .now < deadline,
+      let ended = try? ChildProcess.run(["getent", database, "--"] + names, until: deadline),
       [0, 2].contains(ended.status)
     else { return [] }
     let known = Set(ended.output.split(separator: "\n").map { String($0.prefix { $0 != ":" }) })

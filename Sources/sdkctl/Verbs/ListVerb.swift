@@ -9,7 +9,8 @@ struct ListVerb: Verb {
   static let configuration = CommandConfiguration(
     verb: "list", abstract: "List the instances that you can see.",
     discussion: """
-      LAST ERROR shows a failure while it matters: one that no later success has overtaken. sdkctl show has it always. \
+      LAST ERROR shows a failure while it matters: one that no later success has overtaken. sdkctl events has the \
+      earlier ones. \
       With --watch each change adds a line, until Ctrl-C or --timeout.
       """,
     examples: [

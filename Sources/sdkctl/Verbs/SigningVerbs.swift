@@ -21,7 +21,7 @@ struct LoginVerb: Verb {
     help: ArgumentHelp("Read from this file instead of standard input.", valueName: "path"), completion: .file())
   var file: String?
 
-  @Flag(help: "Wait until the vendor has accepted the user, for kinds that answer before.")
+  @Flag(help: "Wait until the vendor has accepted the user, for kinds whose login returns earlier.")
   var wait = false
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -45,7 +45,7 @@ struct LogoutVerb: Verb {
   @Flag(help: "Forget the user here even if the vendor can't be told.")
   var localOnly = false
 
-  @Flag(help: "Wait until the vendor has ended the session, for kinds that answer before.")
+  @Flag(help: "Wait until the vendor has ended the session, for kinds whose logout returns earlier.")
   var wait = false
 
   @OptionGroup(title: "Global options") var global: GlobalOptions

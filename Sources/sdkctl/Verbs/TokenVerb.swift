@@ -25,7 +25,7 @@ struct TokenVerb: Verb {
 
   @OptionGroup var lifetime: TokenLifetime
 
-  @Flag(help: "Print how to put it on a request.")
+  @Flag(help: "Print the HTTP header and query with which a request carries it.")
   var http = false
 
   @OptionGroup(title: "Global options") var global: GlobalOptions

@@ -22,10 +22,10 @@ extension Configuration {
       keys: [
         .key(
           "allow", .array(.string(pattern: "^/", called: "absolute path")), example: "[\"/usr/libexec/sdkd\"]",
-          "Directories that providers must lie in; without this, anywhere."),
+          "Providers must be in one of these directories; without this, in any."),
         .key(
           "same_uid", .boolean, default: "false",
-          "Whether a provider may run as a child of a system daemon, with its uid and so with sight of all its state."),
+          "Whether a provider may run as a child of a system daemon. It then has the same uid and can read all state."),
         .key(
           "unit_sockets", .string(pattern: "^/", called: "absolute path"), example: "\"/run/front-desk-providers\"",
           """
@@ -35,14 +35,14 @@ extension Configuration {
         .key("max_concurrent", .integer(minimum: 1, maximum: 4096), default: "32", "Providers that run at a time."),
         .key(
           "max_running", .integer(minimum: 1, maximum: 65_536), default: "256",
-          "Providers in all, those that take longer than 2 s included."),
+          "Providers in all; max_concurrent does not count those that take longer than 2 s."),
       ]),
     ConfigurationTable(
       name: "delegate", summary: "Delegates: connections that are asked for credentials before the providers.",
       keys: [
         .key(
           "grace", Seconds.jsonSchema, default: "\"30s\"",
-          "How long one that was lost is waited for where no provider is configured.")
+          "How long to wait for a delegate that was lost to come back, where no provider is configured.")
       ]),
     ConfigurationTable(name: "limits", summary: "What callers other than admins may use.", keys: limitKeys),
     ConfigurationTable(
@@ -126,7 +126,8 @@ extension Configuration {
     .key("write_timeout", Seconds.jsonSchema, default: "\"30s\"", "How long it may then go on without reading."),
     .key(
       "buffered_bytes_per_uid", ByteCount.jsonSchema, default: "\"32MiB\"",
-      "What all connections of one uid may have unfinished, waiting and unread; past it each gets along with 64 KiB."),
+      "What all connections of one uid may have unfinished, waiting and unread; above that each connection may have 64 KiB."
+    ),
     .key("connections", .integer(minimum: 1, maximum: 65_536), default: "128", "Connections of one uid."),
     .key(
       "total_connections", .integer(minimum: 1, maximum: 65_536), default: "2048",

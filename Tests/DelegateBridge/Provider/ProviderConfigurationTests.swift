@@ -81,4 +81,13 @@ import Testing
 
   @Test(arguments: ["", "KiB", "-1", "+1", "1.5KiB", "9223372036854775807KiB", "1GiB", "1 KiB"])
   func refusesSizes(text: String) { #expect(ByteCount(text: text) == nil) }
+
+  @Test("The units of a tenant's providers contain the tenant's name")
+  func unitNames() {
+    #expect(UnitName.unit("front-desk", socketsIn: "/run/sdkd-providers") == "sdkd-provider-front-desk")
+    #expect(UnitName.unit("front-desk", socketsIn: "/run/sdkd-providers/acme") == "sdkd-provider-acme-front-desk")
+    #expect(UnitName.unit("front-desk", socketsIn: "/run/other") == "sdkd-provider-front-desk")
+    let socket = UnitSocket(name: "front-desk", folder: "/run/sdkd-providers/acme")
+    #expect(socket.journal == "journalctl -u 'sdkd-provider-acme-front-desk@*'")
+  }
 }

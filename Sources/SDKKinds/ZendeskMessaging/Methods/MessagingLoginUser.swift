@@ -7,8 +7,8 @@ public enum MessagingLoginUser: SDKMethod {
   public static let name = "messaging.loginUser"
   public static let summary = "Logs a user in with a JWT."
   public static let documentation = """
-    The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. The same
-    token again succeeds without one. When the vendor has accepted another user, what is stored of the former one is
+    The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. A
+    login with the same token again succeeds without one. When the vendor has accepted another user, what is stored of the former one is
     wiped, and the vendor is told of the former one's logout. The vendor's refusal is invalidAuth or expiredJWT with its
     words and hints; a failed login keeps the user who was there. A newer login or a logout supersedes this one; a logout
     that came before it is waited for.

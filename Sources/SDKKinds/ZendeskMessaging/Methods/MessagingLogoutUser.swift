@@ -7,8 +7,8 @@ public enum MessagingLogoutUser: SDKMethod {
   public static let name = "messaging.logoutUser"
   public static let summary = "Logs the user out and wipes what the instance stores."
   public static let documentation = """
-    Valid in every state. The vendor is told with a living token; a dead one is renewed once through the provider, and
-    without a fresh one the logout is local. When the vendor can't be reached everything is kept and the call fails,
+    Valid in every state. The vendor is told if the token is valid. An expired one is renewed once through the
+    provider; if that fails, only this machine logs out. When the vendor can't be reached everything is kept and the call fails,
     unless localOnly is set. A login or logout that follows waits for this one's end.
     """
   public static let access = MethodAccess.role(.control)

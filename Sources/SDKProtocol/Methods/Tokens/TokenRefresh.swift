@@ -5,8 +5,9 @@ public enum TokenRefresh: SDKMethod {
   public static let name = "token.refresh"
   public static let summary = "A new credential."
   public static let documentation = """
-    Asks for a new token and returns it, or the error; then the cached token stays as it was. Obeys the
-    breaker, and within `refresh.min_interval` shares the last result; a caller with control resets both.
+    Asks for a new token and returns it, or the error; then the cached token stays as it was. After failures of the
+    provider it fails until the next attempt is due, and within `refresh.min_interval` it returns the last result again.
+    For a caller with control neither applies.
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read

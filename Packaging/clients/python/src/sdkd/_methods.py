@@ -429,8 +429,9 @@ class MessagingMethods(Namespace):
     def login_user(self, instance: InstanceID, jwt: JWT, *, deadline: Optional[float] = None) -> User:
         """Logs a user in with a JWT.
 
-        The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. The same
-        token again succeeds without one. When the vendor has accepted another user, what is stored of the former one is
+        The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. A
+        login with the same token again succeeds without one. When the vendor has accepted another user, what is stored
+        of the former one is
         wiped, and the vendor is told of the former one's logout. The vendor's refusal is invalidAuth or expiredJWT with
         its
         words and hints; a failed login keeps the user who was there. A newer login or a logout supersedes this one; a
@@ -448,9 +449,9 @@ class MessagingMethods(Namespace):
     ) -> MessagingLogoutUserResult:
         """Logs the user out and wipes what the instance stores.
 
-        Valid in every state. The vendor is told with a living token; a dead one is renewed once through the provider,
-        and
-        without a fresh one the logout is local. When the vendor can't be reached everything is kept and the call fails,
+        Valid in every state. The vendor is told if the token is valid. An expired one is renewed once through the
+        provider; if that fails, only this machine logs out. When the vendor can't be reached everything is kept and the
+        call fails,
         unless localOnly is set. A login or logout that follows waits for this one's end.
 
         - `instance`: the instance
@@ -792,8 +793,10 @@ class TokenMethods(Namespace):
     ) -> Token:
         """A new credential.
 
-        Asks for a new token and returns it, or the error; then the cached token stays as it was. Obeys the
-        breaker, and within `refresh.min_interval` shares the last result; a caller with control resets both.
+        Asks for a new token and returns it, or the error; then the cached token stays as it was. After failures of the
+        provider it fails until the next attempt is due, and within `refresh.min_interval` it returns the last result
+        again.
+        For a caller with control neither applies.
 
         - `instance`: the instance
         - `service`: the service, for kinds that have several

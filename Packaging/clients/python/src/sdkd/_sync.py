@@ -86,11 +86,11 @@ class Events(_Part[aio.Events]):
 
     @property
     def cursor(self) -> Optional[str]:
-        """The cursor of the last item taken; of the beginning before that."""
+        """The cursor of the last item taken. Before the first item: where the subscription began."""
         return self._part.cursor
 
     def start(self) -> None:
-        """Subscribes now instead of with the first item. What happens after a state that is read next is not missed."""
+        """Subscribes now instead of with the first item. If you call it before you read the state, you miss nothing after that."""
         self._runner.run(self._part.start)
 
     def take(self, deadline: Optional[float] = None) -> Optional[Item]:

@@ -37,11 +37,11 @@ class Events:
 
     @property
     def cursor(self) -> Optional[str]:
-        """The cursor of the last item taken; of the beginning before that."""
+        """The cursor of the last item taken. Before the first item: where the subscription began."""
         return self._cursor
 
     async def start(self) -> None:
-        """Subscribes now instead of with the first item. What happens after a state that is read next is not missed."""
+        """Subscribes now instead of with the first item. If you call it before you read the state, you miss nothing after that."""
         await self._next(self._client._until(None), True)
 
     async def take(self, deadline: Optional[float] = None) -> Optional[Item]:
