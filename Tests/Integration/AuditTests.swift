@@ -76,6 +76,33 @@ struct AuditTests {
     }
   }
 
+  @Test("The audit tells the rules after a change, and has a record for each instance of an attach")
+  func rulesAndDelegates() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    for id in ["desk", "other"] { try desk.create(id, on: line) }
+    try line.call("instance.update", ["instance": "desk", "access": ["use": ["user:bob"]]])
+    try line.call("delegate.attach", ["instances": ["desk", "other"]])
+    try line.call("delegate.detach", ["instances": ["other"]])
+    _ = try line.failure("delegate.attach", ["instances": ["nosuch"]])
+    #expect(desk.stop() == 0)
+    let all = try desk.audit(["--file", desk.firstLog]).records
+    let update = all.first { $0["event"] == "instanceUpdated" }
+    #expect(update != nil, "\(all.map(JSONWriter.text))")
+    #expect(update?["rules"] == "{\"use\":[\"user:bob\"]}")
+    #expect(update?["changed"] == "access")
+    func instances(_ method: JSON, _ record: JSON) -> [JSON?] {
+      all.filter { $0["method"] == method && $0["record"] == record }.map { $0["instance"] }
+    }
+    #expect(instances("delegate.attach", "call") == ["desk", "other"])
+    #expect(instances("delegate.detach", "call") == ["other"])
+    #expect(instances("delegate.attach", "refusal") == ["nosuch"])
+    #expect(all.allSatisfy { $0["method"] != "delegate.attach" || $0["instance"] == "nosuch" || $0["kind"] != nil })
+    let text = try desk.sdkctl(["audit", "other", "--file", desk.firstLog]).output.split(separator: "\n")
+    #expect(text.first == "TIME  RECORD  CALLER  WHAT  INSTANCE  OUTCOME  DETAILS")
+    #expect(text.contains { $0.contains("  uid 0 root ") && $0.contains("  delegate.attach  other  ok") }, "\(text)")
+  }
+
   @Test func tenThousandReadsAreOneRecordAndACount() throws {
     let desk = try Desk.open()
     let line = try desk.connect()

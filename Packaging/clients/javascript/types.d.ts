@@ -766,9 +766,20 @@ export interface InstanceCreatedEvent {
   data: Record<string, never>;
 }
 
+export interface Access {
+  /** Who reads state and events. */
+  observe?: AccessRule[];
+  /** Who gets tokens and opens sessions. */
+  use?: AccessRule[];
+  /** Who logs in and out. */
+  control?: AccessRule[];
+}
+
 export interface InstanceUpdatedData {
   /** What differs, such as settings or access. */
   changed?: string[];
+  /** The new access rules if they changed and have at most 4 KiB. */
+  access?: Access;
 }
 
 export interface InstanceUpdatedEvent {
@@ -818,15 +829,6 @@ export interface EventsListResult {
   next?: Cursor;
   /** True when events after since are no longer kept. */
   gap?: boolean;
-}
-
-export interface Access {
-  /** Who reads state and events. */
-  observe?: AccessRule[];
-  /** Who gets tokens and opens sessions. */
-  use?: AccessRule[];
-  /** Who logs in and out. */
-  control?: AccessRule[];
 }
 
 export interface Service {
@@ -1167,15 +1169,15 @@ export type Cursor = string;
 
 export type LogoutCause = 'explicit' | 'implicit' | 'deauthorized' | 'switch' | 'guest';
 
+/** Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +. */
+export type AccessRule = string;
+
 export type Event =
   | UserLoggedInEvent | UserLoggedOutEvent | LogoutFailedEvent | AuthenticationFailedEvent | TokenRefreshedEvent
   | RefreshFailedEvent | AnonymousUserCreatedEvent | FellBackToAnonymousEvent | UserMergedEvent | IdentityChangedEvent
   | IdentityWipedEvent | SettingsUpdatedEvent | NetworkErrorEvent | PushRegisteredEvent | PushUnregisteredEvent
   | PushOrphanedEvent | DelegateAttachedEvent | DelegateDetachedEvent | BreakerOpenedEvent | BreakerClosedEvent
   | InstanceCreatedEvent | InstanceUpdatedEvent | InstanceDeletedEvent;
-
-/** Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +. */
-export type AccessRule = string;
 
 export type InstanceSource = 'file' | 'api';
 

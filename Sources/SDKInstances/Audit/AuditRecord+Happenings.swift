@@ -26,6 +26,7 @@ extension AuditRecord {
     fields[.operation] = event.operation
     fields[.cause] = event.data["cause"]?.stringValue
     fields[.changed] = event.data["changed"]?.arrayValue?.compactMap(\.stringValue).joined(separator: ",")
+    fields[.rules] = event.data["access"].map(JSONWriter.text)
     // Only the user's ids, which events may hold; never a name or an address.
     let user = event.data["user"]
     fields[.user] = user?["externalId"]?.stringValue ?? user?["id"]?.stringValue

@@ -42,15 +42,27 @@ public final class AuditTrail: CallObserver {
       if AuditRule.refusals.contains(error.reason) {
         count(call, .refusal, what: error.reason, program: nil) { .refusal(error, call, kind: self.kind(of: call)) }
       } else if rule == .each, !AuditRule.isNoCall(error) {
-        sink(.call(call, kind: kind(of: call)))
+        record(call)
       }
       return
     }
     if let credential = call.issued { observe(call, credential) }
     switch rule {
-    case .each: sink(.call(call, kind: kind(of: call)))
+    case .each: record(call)
     case .counted: count(call, .call, what: "", program: call.process) { .call(call, kind: self.kind(of: call)) }
     case .none: return
+    }
+  }
+
+  /// Writes the record of a call, or one for each of the instances that it names.
+  private func record(_ call: borrowing EndedCall) {
+    let record = AuditRecord.call(call, kind: kind(of: call))
+    guard !call.instances.isEmpty else { return sink(record) }
+    for instance in call.instances {
+      var own = record
+      own.fields[.instance] = instance.name
+      own.fields[.kind] = served.withLock { $0.registry }?.kind(ofInstance: instance)?.name
+      sink(own)
     }
   }
 

@@ -25,7 +25,7 @@ extension InstanceCore {
     let kept = Set(services.map(\.service)).intersection(former.services.map(\.service))
     let isReset = wipes || services.count != former.services.count || kept.count != services.count || new.isOtherBackend
     let isSettingChange = definition.settings != new.definition.settings
-    let changed = definition.changes(to: new.definition)
+    let changes = try definition.changes(to: new.definition)
     let hadAdapter = adapter
     (definition, adapter, provider) = (new.definition, new.adapter, new.provider)
     if isReset || new.adapter.traits.persistsIdentity != hadAdapter.traits.persistsIdentity {
@@ -57,7 +57,7 @@ extension InstanceCore {
     change.parts += Self.parts(writing: [], newest.filter { wipes || !present.contains($0.id) })
     deliveries = newest
     if wipes { change.events.append(.init(.identityWiped)) }
-    change.events.append(.init(.instanceUpdated, data: ["changed": .array(changed.map(JSON.string))]))
+    change.events.append(.init(.instanceUpdated, data: changes))
     step.change = change
     if !dropped.isEmpty { step.add(.logDropped(dropped), on: nil) }
     for state in former.services where new.isOtherBackend || !kept.contains(state.service) {

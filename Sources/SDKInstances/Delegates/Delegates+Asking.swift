@@ -67,7 +67,7 @@ extension Delegates {
       case .cancelled: throw .delegateNotNeeded
       case .timedOut: throw .delegateTimedOut
       case .closed: throw .delegateFailed("went away before it answered")
-      case .refused(let refusal): throw Self.meaning(of: refusal)
+      case .refused(let refusal): throw Self.meaning(of: refusal, link.peer)
       }
     }
     do throws(SDKError) {
@@ -79,11 +79,12 @@ extension Delegates {
   }
 
   /// Returns the error for a delegate's error response. Its own message is left out, because it may hold anything.
-  private static func meaning(of refusal: RPCError) -> SDKError {
+  private static func meaning(of refusal: RPCError, _ peer: Peer) -> SDKError {
     if refusal.code == SDKError.Origin.provider.rawValue, refusal.reason == Reason.providerDenied.rawValue {
       return .delegateDenied
     }
-    return .delegateFailed("answered with the error \(refusal.code)")
+    let process = "uid \(peer.uid), pid \(peer.pid)"
+    return .delegateFailed("(\(process)) failed, with the error \(refusal.code); its own log may tell why")
   }
 
   private func left(for question: BridgeQuestion) -> Duration {

@@ -115,7 +115,7 @@ public final class Gateway: Sendable {
     let refused: CallRouter.Operation? = if let refusal { { _ in throw refusal } } else { nil }
     return .run(
       PendingCall(
-        gateway: self, method: method, instance: instance, written: written,
+        gateway: self, method: method, subject: call.subject, written: written,
         context: CallContext(session: session, place: place), observation: observation, start: start,
         refused ?? call.run))
   }

@@ -8,7 +8,7 @@ struct PendingCall: AcceptedCall {
   private let gateway: Gateway
   private let method: any SDKMethod.Type
   private let observation: CallObservation?
-  private let instance: InstanceID?
+  private let subject: CallSubject
   /// The time of acceptance, by the gateway's clock.
   private let start: Duration
   private let context: CallContext
@@ -22,18 +22,18 @@ struct PendingCall: AcceptedCall {
   /// it.
   ///
   /// - Parameters:
-  ///   - instance: the instance that the call is about; `nil` for all.
+  ///   - subject: the instances that the call is about.
   ///   - written: the instances that a write changes.
   ///   - observation: called when the call has ended.
   ///   - start: the time of acceptance.
   init(
-    gateway: Gateway, method: any SDKMethod.Type, instance: InstanceID?, written: [InstanceID], context: CallContext,
+    gateway: Gateway, method: any SDKMethod.Type, subject: CallSubject, written: [InstanceID], context: CallContext,
     observation: CallObservation?, start: Duration, _ operation: @escaping CallRouter.Operation
   ) {
     self.gateway = gateway
     self.method = method
     self.observation = observation
-    self.instance = instance
+    self.subject = subject
     self.start = start
     self.context = context
     self.operation = operation
@@ -42,10 +42,10 @@ struct PendingCall: AcceptedCall {
       earlier = []
       own = []
     case .read:
-      earlier = context.session.pendingWrites(instance)
+      earlier = context.session.pendingWrites(subject.instance)
       own = []
     case .write(let waits):
-      earlier = waits ? context.session.pendingWrites(instance) : []
+      earlier = waits ? context.session.pendingWrites(subject.instance) : []
       own = written.map { ($0, context.session.beginWrite($0)) }
     }
     gateway.unfinished.wrappingAdd(1, ordering: .relaxed)
@@ -77,10 +77,12 @@ struct PendingCall: AcceptedCall {
 
   private func tell(_ result: Result<[UInt8], RPCError>) {
     guard let observation else { return }
+    let named = subject.all
     observation(
       EndedCall(
-        method: method, instance: instance, peer: context.peer, failure: result.failure,
-        issued: context.notes.issued, duration: gateway.clock.now() - start, isImmediate: false))
+        method: method, instance: named.count == 1 ? named[0] : nil, instances: named.count > 1 ? named : [],
+        peer: context.peer, failure: result.failure, issued: context.notes.issued,
+        duration: gateway.clock.now() - start, isImmediate: false))
   }
 
   /// Starts the work that the handler scheduled for after the reply, without waiting for it.

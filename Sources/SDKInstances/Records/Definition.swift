@@ -49,12 +49,20 @@ public struct Definition: Sendable, Hashable, Codable {
     self.onRemove = onRemove
   }
 
-  /// Returns the names of the parts that differ in another definition, as the event `instanceUpdated` has them.
-  func changes(to new: Definition) -> [String] {
-    [
+  /// The maximum size of the access rules in an event, in bytes of JSON.
+  private static let maximumRulesInEvent = 4096
+
+  /// Returns what differs in another definition, as the data of the event `instanceUpdated`.
+  func changes(to new: Definition) throws -> JSONObject {
+    let parts = [
       ("settings", settings == new.settings), ("provider", provider == new.provider), ("access", access == new.access),
       ("labels", labels == new.labels), ("on_remove", onRemove == new.onRemove),
     ].filter { !$0.1 }.map(\.0)
+    var data: JSONObject = ["changed": .array(parts.map(JSON.string))]
+    guard access != new.access else { return data }
+    let rules = try JSONValueEncoder.encode(new.access)
+    if JSONWriter.bytes(of: rules).count <= Self.maximumRulesInEvent { data["access"] = rules }
+    return data
   }
 
   /// Decodes a stored definition.

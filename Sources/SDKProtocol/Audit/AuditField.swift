@@ -32,6 +32,8 @@ public enum AuditField: String, Sendable, CaseIterable {
   case cause
   /// The parts of the instance that a definition changed, such as `settings,access`.
   case changed
+  /// The access rules of the instance since a change of them, as JSON.
+  case rules
   /// The user's id, as in events: a digest where the id is a secret.
   case user
   /// The operation that the event completes.

@@ -76,7 +76,10 @@ extension EventType {
         .optional("httpStatus", .integer(), "the vendor's HTTP status"),
       ])
     case .instanceUpdated:
-      data([.optional("changed", .array(.string()), "what differs, such as settings or access")])
+      data([
+        .optional("changed", .array(.string()), "what differs, such as settings or access"),
+        .optional("access", AccessRules.jsonSchema, "the new access rules if they changed and have at most 4 KiB"),
+      ])
     case .pushRegistered, .pushUnregistered, .pushOrphaned:
       .named(
         "PushData",

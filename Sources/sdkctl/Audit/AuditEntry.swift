@@ -74,15 +74,20 @@ struct AuditEntry: Hashable {
     return Double(text).map { JSON($0) } ?? .string(text)
   }
 
-  /// The record on one line: time, type, caller, action, instance, outcome and details.
-  var line: String {
+  /// The names of the parts of a line.
+  static let header = "TIME  RECORD  CALLER  WHAT  INSTANCE  OUTCOME  DETAILS"
+
+  /// Returns the record on one line: time, type, caller, action, instance, outcome and details.
+  ///
+  /// - Parameter name: returns the user name of a uid, if it has one.
+  func line(name: (_ uid: String) -> String?) -> String {
     let peer = fields[.peerUID].map { uid in
-      "uid \(uid)" + (fields[.peerExe].map { " \($0)" } ?? "")
-        + ((fields[.peerUnit] ?? fields[.peerUserUnit]).map { " (\($0))" } ?? "")
+      let unit = (fields[.peerUnit] ?? fields[.peerUserUnit]).map { "(\($0))" }
+      return ["uid \(uid)", name(uid), fields[.peerExe], unit].compactMap(\.self).joined(separator: " ")
     }
     let what = fields[.method] ?? fields[.event] ?? fields[.provider] ?? "-"
     let service = fields[.service].map { "/\($0)" } ?? ""
-    let details = [AuditField.tokenId, .cause, .changed, .user, .exit, .count].compactMap { field in
+    let details = [AuditField.tokenId, .cause, .changed, .rules, .user, .exit, .count].compactMap { field in
       fields[field].map { "\(field.rawValue)=\($0)" }
     }
     return

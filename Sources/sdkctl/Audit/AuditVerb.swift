@@ -36,7 +36,7 @@ struct AuditVerb: Verb {
     if let file = journal.file {
       try journal.readFile(file) { line in if let entry = AuditEntry(line: line) { try printing.add(entry) } }
     } else {
-      printing.skipped = try journal.readJournal(arguments(since: start), isOwn: global.user) { object in
+      printing.skipped = try journal.readJournal(arguments(since: start), global) { object in
         guard let entry = AuditEntry(journal: object) else { return false }
         let before = printing.count
         try printing.add(entry)
@@ -63,6 +63,8 @@ struct AuditPrinting {
   /// The number of records printed.
   private(set) var count = 0
   private var array: [JSON] = []
+  /// The user names of uids that were looked up.
+  private var names: [String: String?] = [:]
 
   init(id: InstanceID?, since: Timestamp?, context: CommandContext) {
     self.id = id
@@ -75,9 +77,19 @@ struct AuditPrinting {
     if let id, entry.fields[.instance] != id.name { return }
     if let since, let time = entry.time, time < since { return }
     count += 1
-    if context.presenter.isForPeople { return try context.output.wrapped(line: entry.line) }
+    if context.presenter.isForPeople {
+      if count == 1, context.presenter.hasHeaders { try context.output.line(AuditEntry.header) }
+      return try context.output.wrapped(line: entry.line { name(of: $0) })
+    }
     // A JSON array is printed when it is complete, lines one by one.
     if context.presenter.isArray { array.append(entry.json) } else { try context.presenter.line(entry.json) }
+  }
+
+  private mutating func name(of uid: String) -> String? {
+    if let known = names[uid] { return known }
+    let name = UInt32(uid).flatMap { getpwuid($0) }.map { String(cString: $0.pointee.pw_name) }
+    names[uid] = .some(name)
+    return name
   }
 
   /// Prints the collected JSON array, and on standard error the number of skipped lines.

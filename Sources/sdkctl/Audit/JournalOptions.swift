@@ -60,9 +60,10 @@ struct JournalOptions: ParsableArguments {
   ///
   /// - Parameters:
   ///   - words: the arguments of `journalctl`.
+  ///   - global: the options that say which daemon is meant.
   ///   - entry: takes an entry, and returns whether it was used.
   /// - Throws: `CommandFailure` when there is no journal, or the user may not read it.
-  func readJournal(_ words: [String], isOwn: Bool, _ entry: (JSONObject) throws -> Bool) throws -> Int {
+  func readJournal(_ words: [String], _ global: GlobalOptions, _ entry: (JSONObject) throws -> Bool) throws -> Int {
     let journal = try JournalReader(words)
     var lines = DescriptorLines(descriptor: journal.output)
     var (skipped, count) = (0, 0)
@@ -76,13 +77,14 @@ struct JournalOptions: ParsableArguments {
       if try entry(object) { count += 1 }
     }
     let end = try journal.end()
-    let isBlind = JournalReader.isBlind(end.complaint)
+    // A user who has a journal of their own gets no complaint.
+    let isBlind = JournalReader.isBlind(end.complaint) || directory == nil && !JournalReader.canReadSystem
     if JournalReader.isMissing(end.complaint) {
       throw CommandFailure(
         message: "This machine has no journal.", reason: "journal", status: 1,
         hints: ["read the daemon's log with --file PATH, or the journal of another place with --directory PATH"])
     }
-    guard end.failed || isBlind && !isOwn && count == 0 else { return skipped }
+    guard end.failed || isBlind && !isOwn(global) && count == 0 else { return skipped }
     if isBlind {
       throw CommandFailure(
         message: "The journal of the system can't be read by this user.", reason: "notPermitted", status: 4,
@@ -105,6 +107,11 @@ struct JournalOptions: ParsableArguments {
       hints: ["read its log with --file PATH", "--system is for the daemon of the machine"])
   }
 
+  /// Whether the user's own daemon is meant, whose journal the user can always read.
+  private func isOwn(_ global: GlobalOptions) -> Bool {
+    global.user || !global.isNamed && (try? DaemonPlace(global.location))?.mode == .user
+  }
+
   /// Returns the arguments of `journalctl`. They match trusted fields of the journal, because any user can write
   /// entries with the other fields.
   ///
@@ -115,7 +122,7 @@ struct JournalOptions: ParsableArguments {
       words += matches.map { "\($0.key)=\($0.text)" }
     } else if let tenant = global.tenant {
       words.append("_SYSTEMD_UNIT=sdkd@\(tenant).service")
-    } else if global.user || !global.isNamed && (try? DaemonPlace(global.location))?.mode == .user {
+    } else if isOwn(global) {
       words += ["_SYSTEMD_USER_UNIT=sdkd.service", "_UID=\(getuid())"]
     } else {
       words.append("_SYSTEMD_UNIT=sdkd.service")
@@ -156,6 +163,16 @@ struct JournalReader {
   func end() throws(ChildProcess.Failure) -> (failed: Bool, complaint: String) {
     let ended = try process.end()
     return (ended.status != 0, ended.errors)
+  }
+
+  /// Whether this user can read a journal of the system.
+  static var canReadSystem: Bool {
+    ["/var/log", "/run/log"].contains { folder in
+      var found = glob_t()
+      defer { globfree(&found) }
+      guard glob("\(folder)/journal/*/system.journal", 0, nil, &found) == 0 else { return false }
+      return (0..<Int(found.gl_pathc)).contains { found.gl_pathv[$0].map { access($0, R_OK) == 0 } == true }
+    }
   }
 
   /// Whether the standard error of `journalctl` says that there is no journal.

@@ -59,7 +59,7 @@ struct LogsVerb: Verb {
     } else {
       let fields = id.map { ["\(AuditField.instance.journalName)=\($0)"] } ?? []
       let words = journal.arguments(global, fields: fields, since: start, lines: lines)
-      let skipped = try journal.readJournal(words, isOwn: global.user) { object in
+      let skipped = try journal.readJournal(words, global) { object in
         try show(LogEntry(journal: object))
         return true
       }

@@ -890,9 +890,20 @@ class InstanceCreatedEvent(_InstanceCreatedEventRequired, total=False):
     """The operation that it completes."""
 
 
+class Access(TypedDict, total=False):
+    observe: List[AccessRule]
+    """Who reads state and events."""
+    use: List[AccessRule]
+    """Who gets tokens and opens sessions."""
+    control: List[AccessRule]
+    """Who logs in and out."""
+
+
 class InstanceUpdatedData(TypedDict, total=False):
     changed: List[str]
     """What differs, such as settings or access."""
+    access: Access
+    """The new access rules if they changed and have at most 4 KiB."""
 
 
 class _InstanceUpdatedEventRequired(TypedDict):
@@ -951,15 +962,6 @@ class EventsListResult(_EventsListResultRequired, total=False):
     """Give it as since for the next page."""
     gap: bool
     """True when events after since are no longer kept."""
-
-
-class Access(TypedDict, total=False):
-    observe: List[AccessRule]
-    """Who reads state and events."""
-    use: List[AccessRule]
-    """Who gets tokens and opens sessions."""
-    control: List[AccessRule]
-    """Who logs in and out."""
 
 
 class _ServiceRequired(TypedDict):
@@ -1331,6 +1333,8 @@ KindName = Literal[
 Cursor = str
 """Cursor."""
 LogoutCause = Literal["explicit", "implicit", "deauthorized", "switch", "guest"]
+AccessRule = str
+"""Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +."""
 Event = Union[
     UserLoggedInEvent, UserLoggedOutEvent, LogoutFailedEvent, AuthenticationFailedEvent, TokenRefreshedEvent,
     RefreshFailedEvent, AnonymousUserCreatedEvent, FellBackToAnonymousEvent, UserMergedEvent, IdentityChangedEvent,
@@ -1338,8 +1342,6 @@ Event = Union[
     PushOrphanedEvent, DelegateAttachedEvent, DelegateDetachedEvent, BreakerOpenedEvent, BreakerClosedEvent,
     InstanceCreatedEvent, InstanceUpdatedEvent, InstanceDeletedEvent,
 ]
-AccessRule = str
-"""Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +."""
 InstanceSource = Literal["file", "api"]
 InstanceState = Literal[
     "noUser", "anonymous", "authenticating", "authenticated", "refreshing", "reauthNeeded", "locked", "loggedOut",
