@@ -113,7 +113,8 @@ enum ConfigurationCheck {
       path: path, kinds: Kinds.all, commandNeedsSameUid: paths.isService || isPackaged)
     for mistake in loaded.mistakes { StandardError.write(untrusted: "\(mistake)") }
     if loaded.mistakes.isEmpty {
-      print("\(path): \(loaded.instances.count) instances, no mistakes")
+      let count = loaded.instances.count
+      print("\(path): \(count == 1 ? "1 instance" : "\(count) instances"), no mistakes")
       return 0
     }
     return 78

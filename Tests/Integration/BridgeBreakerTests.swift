@@ -86,7 +86,7 @@ import Testing
   @Test func showTellsItInWords() throws {
     let desk = try desk()
     func show() throws -> String { try Vendor.output("sdkctl", ["--socket", desk.desk.socket, "show", "desk"]) }
-    #expect(try show().contains("ready to ask"))
+    #expect(try show().contains("not paused"))
     _ = try holdBack(desk)
     let text = try show()
     #expect(text.contains("waiting after failures; asks again in"))

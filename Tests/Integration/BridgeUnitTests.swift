@@ -58,13 +58,14 @@ import Testing
     #expect(try lastExit(line) == "0")
     func finding() throws -> String? {
       let output = try desk.sdkctl(["doctor", "-o", "json"]).output
-      return try JSONParser.parse(output).arrayValue?.first { $0["check"] == "provider" }?["message"]?.stringValue
+      let found = try JSONParser.parse(output).arrayValue?.first { $0["check"] == "provider" }
+      return found.map { "\($0["status"]?.stringValue ?? "") \($0["message"]?.stringValue ?? "")" }
     }
-    #expect(try finding() == "desk: the unit front-desk can be asked.")
+    #expect(try finding() == "ok desk: the unit front-desk can be asked.")
     unit.signal(SIGKILL)
     let socket = desk.unitSockets.appendingPathComponent("front-desk.sock").path
     unlink(socket)
-    #expect(try finding() == "desk: there is no socket at \(socket).")
+    #expect(try finding() == "failing desk: there is no socket at \(socket).")
   }
 
   @Test(

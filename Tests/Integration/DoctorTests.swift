@@ -72,20 +72,58 @@ import Testing
     #expect(stopped.output.contains("failing  socket") && stopped.output.contains("sdkd --socket \(desk.socket)"))
   }
 
-  @Test("A rule that names an unknown user or group is no error, but create, update and doctor say so")
+  @Test("A rule that names an unknown user or group is no error, but create, update, reload and doctor say so")
   func unknownNamesInRules() throws {
     let desk = try Desk.open()
+    try desk.create("other", on: try desk.connect(), access: ["use": ["user:root"]])
+    #expect(try desk.sdkctl("update", "other", "--access-observe", "user:root").error == "")
     try desk.create("desk", on: try desk.connect(), access: ["use": ["user:root", "group:nosuchgroup"]])
     let update = try desk.sdkctl("update", "desk", "--access-control", "user:nosuchuser")
     #expect(update.status == 0)
-    #expect(update.error == "warning: There is no user nosuchuser, so its rule matches no caller.\n")
-    #expect(try desk.sdkctl("update", "desk", "--access-observe", "user:root").error == "")
+    for name in ["group nosuchgroup", "user nosuchuser"] {
+      #expect(
+        update.error.contains("warning: desk: There is no \(name), so its rule matches no caller. → "),
+        "\(update.error)")
+    }
     let found = try findings(try run(desk, ["doctor", "--timeout", "60s", "-o", "json"]).output)
     #expect(
       found["rights"]?.dropFirst() == [
         "warning desk: There is no group nosuchgroup, so its rule matches no caller.",
         "warning desk: There is no user nosuchuser, so its rule matches no caller.",
       ])
+    try desk.write(
+      "instances.d/kiosk.toml",
+      """
+      id = "kiosk"
+      kind = "zendesk.messaging"
+      [settings]
+      app_id = "\(Desk.app)"
+      base_url = "\(try desk.vendor.messaging)"
+      [provider]
+      unit = "kiosk"
+      [access]
+      use = ["user:nosuchkiosk"]
+      """)
+    let reload = try desk.sdkctl(["reload"])
+    #expect(reload.status == 0, "\(reload.error)")
+    #expect(reload.error.contains("warning: kiosk: There is no user nosuchkiosk, "), "\(reload.error)")
+    #expect(reload.error.contains("warning: kiosk: there is no socket at /"), "\(reload.error)")
+    #expect(reload.error.contains("kiosk.sock. → systemctl enable --now sdkd-provider-kiosk.socket"))
+    #expect(try desk.sdkctl(["reload"]).error == "", "nothing has changed")
+  }
+
+  @Test(
+    "The doctor of a user without rights makes no call that is refused",
+    .enabled(if: getuid() == 0, "needs root to start processes of other users"))
+  func doctorIsNotRefused() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect(), access: ["use": ["uid:1001"]])
+    let run = try desk.sdkctl(
+      ["doctor", "--timeout", "60s", "-o", "json"],
+      before: ["/usr/bin/setpriv", "--reuid=1001", "--regid=1001", "--clear-groups"])
+    #expect(try findings(run.output)["rights"]?.first?.hasSuffix("has use on desk.") == true, "\(run.output)")
+    #expect(desk.stop() == 0)
+    #expect(!desk.logs.contains("record=refusal"), "\(desk.logs)")
   }
 
   @Test func theConfigurationIsCheckedByTheDaemonsOwnProgram() throws {

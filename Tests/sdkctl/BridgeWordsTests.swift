@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func tellHowTheBreakerStands() {
-    #expect(words(["state": "closed", "attached": 0]) == ["state": "ready to ask"])
+    #expect(words(["state": "closed", "attached": 0]) == ["state": "not paused"])
     #expect(words(["state": "halfOpen"])?["state"] == "trying again after failures")
     func next(_ seconds: Double) -> JSON { .string((now + seconds).description) }
     #expect(

@@ -65,12 +65,16 @@ struct ExplainTests {
     }
   }
 
-  @Test("Reasons, states, methods, kinds and settings are explained")
+  @Test("Reasons, states, methods, events, kinds and settings are explained")
   func topics() async throws {
     #expect(try await explain("providerBackoff").contains("sdkctl refresh ID"))
     let both = try await explain("reauthNeeded")
     #expect(both.contains("reason") && both.contains("state"), "\(both)")
-    #expect(try await explain("token.get").contains("minTTL?"))
+    let method = try await explain("token.get")
+    #expect(method.contains("minTTL?"))
+    #expect(method.split(separator: " ").count { $0 == "expiredJWT" } == 1, "\(method)")
+    #expect(try await explain("instanceUpdated").contains("access: Access; the new access rules"))
+    #expect(try await explain("shortLived").contains("--min-ttl"))
     #expect(try await explain("zendesk.chat").contains("account_key"))
     #expect(try await explain("refresh.margin").contains("zendesk.chat refresh.margin"))
     #expect(try await explain("noDaemon").contains("exit"))

@@ -29,7 +29,7 @@ struct Doctor {
     let daemon = await reach()
     guard let info = daemon.info else { return found + daemon.findings + around(place, within: Self.hurry) }
     let place = place.adding(info)
-    let isAdmin = await self.isAdmin()
+    let isAdmin = RightsCheck.isAdmin(info)
     let instances = (try? await context.instances(InstanceList.Params())) ?? []
     let rights =
       await RightsCheck(caller: caller, context: context).findings(instances, isAdmin: isAdmin)
@@ -40,11 +40,11 @@ struct Doctor {
       let message = "The daemon has not answered all questions in \(limit)."
       return found + [unanswered(message)] + around(place, within: Self.hurry)
     }
-    add(daemon.findings + rights, next: "the instances")
-    add(instances.flatMap { Self.state(of: $0, place) }, next: "the token providers")
+    add(daemon.findings + rights, next: "the token providers")
     let uid = info["pid"]?.intValue.flatMap(ProcStatus.uid)
     add(
-      instances.flatMap { ProviderCheck(instance: $0, daemon: uid, place: place).findings }, next: "the vendors")
+      instances.flatMap { ProviderCheck(instance: $0, daemon: uid, place: place).findings }, next: "the instances")
+    add(instances.flatMap { Self.state(of: $0, place) }, next: "the vendors")
     let vendors = VendorCheck(
       origins: VendorCheck.origins(of: instances, document), proxy: info["proxy"]?["url"]?.stringValue,
       exceptions: info["proxy"]?["exceptions"]?.arrayValue?.compactMap(\.stringValue) ?? [],
@@ -126,8 +126,6 @@ struct Doctor {
           ?? "read its log, which is its standard error")
     }
   }
-
-  private func isAdmin() async -> Bool { (try? await context.ask(DaemonMetrics.self, Empty())) != nil }
 
   /// Returns a finding for an instance that needs an action by a person.
   private static func state(of instance: JSON, _ place: DaemonPlace) -> [Finding] {

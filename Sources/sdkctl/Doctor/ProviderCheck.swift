@@ -25,15 +25,11 @@ struct ProviderCheck {
 
   private func program(_ id: String, _ provider: JSONObject?) -> Finding? {
     if let unit = provider?["unit"]?.stringValue {
-      guard let sockets = place.unitSockets else {
+      guard place.unitSockets != nil else {
         return Finding(
           .skipped, "provider", "\(id): only admins are told where the unit \(unit) should have its socket.")
       }
-      let socket = "\(sockets)/\(unit).sock"
-      guard access(socket, F_OK) != 0, errno == ENOENT else { return nil }
-      return Finding(
-        .warning, "provider", "\(id): there is no socket at \(socket).",
-        advice: "systemctl enable --now sdkd-provider-\(place.tenant.map { "\($0)-" } ?? "")\(unit).socket")
+      return Self.missingSocket(of: unit, id: id, place)
     }
     guard provider?["shell"]?.boolValue != true, let path = provider?["command"]?.arrayValue?.first?.stringValue else {
       return nil
@@ -41,6 +37,15 @@ struct ProviderCheck {
     return ProgramPath(path: path, daemon: daemon).problem.map { problem in
       Finding(.failing, "provider", "\(id): \(problem.message)", advice: problem.advice)
     }
+  }
+
+  /// Returns the finding for a unit without a socket; `nil` if it has one, or if the caller can't know.
+  static func missingSocket(of unit: String, id: String, _ place: DaemonPlace) -> Finding? {
+    guard let socket = place.unitSockets.map({ "\($0)/\(unit).sock" }) else { return nil }
+    guard access(socket, F_OK) != 0, errno == ENOENT else { return nil }
+    return Finding(
+      .failing, "provider", "\(id): there is no socket at \(socket).",
+      advice: "systemctl enable --now sdkd-provider-\(place.tenant.map { "\($0)-" } ?? "")\(unit).socket")
   }
 
   private func breaker(_ id: String) -> Finding? {

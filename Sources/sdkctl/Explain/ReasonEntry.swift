@@ -80,7 +80,7 @@ struct ReasonEntry: Hashable {
       "usage", .client, [2], "The command line has a mistake.", "The hints name the nearest word and the help."),
     ReasonEntry("input", .client, [1], "Standard input or a file can't be read or used.", "Correct the input."),
     ReasonEntry(
-      "noDaemon", .client, [3], "No daemon listens on the socket. Nothing was sent.",
+      "noDaemon", .client, [3], retry: .yes, "No daemon listens on the socket. Nothing was sent.",
       show: "The service has a problem.",
       "Start it; the hint names the unit or the socket that is meant."),
     ReasonEntry(
@@ -102,6 +102,20 @@ struct ReasonEntry: Hashable {
       "badAnswer", .client, [1], "The daemon's answer can't be read; its version may be another.",
       "Compare the versions: `sdkctl status`, `sdkctl --version`."),
     ReasonEntry("badLocation", .client, [2], "What names the daemon is not a socket or tenant.", "Correct it."),
+    ReasonEntry(
+      "shortLived", .client, [75], retry: .sometimes, "`sdkctl token --strict` got a token shorter than `--min-ttl`.",
+      "Ask for less, or have your backend issue tokens that live longer."),
+    ReasonEntry(
+      "configuration", .client, [78], "`sdkctl config check` found mistakes.",
+      "Correct them; each is listed with its file and line."),
+    ReasonEntry(
+      "problems", .client, [1], "`sdkctl reload` could not put all of the configuration in force.",
+      "The lines above name what is missing and why."),
+    ReasonEntry(
+      "failing", .client, [1], "`sdkctl status` or `sdkctl doctor` found something that does not work.",
+      "Follow the advice of `sdkctl doctor`."),
+    ReasonEntry(
+      "journal", .client, [1], "The journal can't be read here.", "Read the daemon's log with `--file`."),
     ReasonEntry("systemError", .client, [1], "A system call failed.", "The message has the cause."),
   ]
 }

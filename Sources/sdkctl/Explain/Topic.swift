@@ -3,7 +3,7 @@ import SDKProtocol
 
 /// A topic of `sdkctl explain` with its facts.
 struct Topic {
-  /// The kind of topic: reason, method, state, kind or setting.
+  /// The kind of topic: reason, method, state, event, kind or setting.
   let type: String
   let name: String
   /// The facts, in order. A list of texts has a line for each; a list of words stands on one.
@@ -37,15 +37,16 @@ struct Topics {
 
   /// Returns the topics of this name: a word such as `timeout` can be a reason and a setting.
   func named(_ name: String) -> [Topic] {
-    reasons.filter { $0.name == name } + states.filter { $0.name == name } + methods.filter { $0.name == name }
-      + kinds.filter { $0.name == name } + settings.filter { $0.name == name || $0.name.hasSuffix(" \(name)") }
+    (reasons + states + methods + events + kinds).filter { $0.name == name }
+      + settings.filter { $0.name == name || $0.name.hasSuffix(" \(name)") }
   }
 
   /// The names of all topics, by type.
   var names: [(type: String, names: [String])] {
     func all(_ topics: [Topic]) -> [String] { topics.map(\.name) }
     return [
-      ("reasons", all(reasons)), ("states", all(states)), ("methods", all(methods)), ("kinds", all(kinds)),
+      ("reasons", all(reasons)), ("states", all(states)), ("methods", all(methods)), ("events", all(events)),
+      ("kinds", all(kinds)),
       ("settings", settings.map { $0.name.split(separator: " ").last.map(String.init) ?? "" }.uniqued),
     ]
   }
@@ -88,8 +89,23 @@ struct Topics {
           ("summary", method["summary"] ?? .null), ("description", method["description"] ?? .null),
           ("role", method["x-sdkd"]?["role"] ?? .null), ("kind", method["x-sdkd"]?["kind"] ?? "all"),
           ("order", method["x-sdkd"]?["ordering"] ?? .null), ("params", .array(params)),
-          ("result", .string(Self.type(of: method["result"]?["schema"]))), ("reasons", .array(errors.map(JSON.string))),
+          ("result", .string(Self.type(of: method["result"]?["schema"]))),
+          ("reasons", .array(errors.uniqued.map(JSON.string))),
         ])
+    }
+  }
+
+  private var events: [Topic] {
+    EventType.allCases.map { type in
+      let name = type.rawValue.prefix(1).uppercased() + type.rawValue.dropFirst()
+      let schemas = document["components"]?["schemas"]
+      let data = Self.type(of: schemas?["\(name)Event"]?["properties"]?["data"])
+      let members = (schemas?[data]?["properties"]?.objectValue?.members ?? []).map { member in
+        "\(member.key): \(Self.type(of: member.value)); \(member.value["description"]?.stringValue ?? "")"
+      }
+      return Topic(
+        type: "event", name: type.rawValue,
+        facts: [("meaning", .string(type.meaning)), ("data", .array(members.map(JSON.string)))])
     }
   }
 
@@ -144,6 +160,7 @@ struct Topics {
     if let reference = schema["$ref"]?.stringValue {
       return reference.split(separator: "/").last.map(String.init) ?? "any"
     }
+    if let whole = schema["allOf"]?.arrayValue?.first { return type(of: whole) }
     if let values = schema["enum"]?.arrayValue { return values.map(MemberTable.word).joined(separator: " | ") }
     if let choices = (schema["oneOf"] ?? schema["anyOf"])?.arrayValue {
       return choices.map { type(of: $0) }.joined(separator: " or ")

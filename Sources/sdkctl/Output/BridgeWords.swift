@@ -17,7 +17,7 @@ enum BridgeWords {
 
   private static func state(_ bridge: JSONObject, _ now: Timestamp) -> String {
     switch bridge["state"]?.stringValue {
-    case "closed": return "ready to ask"
+    case "closed": return "not paused"
     case "halfOpen": return "trying again after failures"
     case "open":
       guard let next = bridge["nextAttemptAt"]?.stringValue, let time = Timestamp(next) else {

@@ -2,17 +2,17 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl explain TOPIC`: explains a reason, a method, a state, a kind or a setting.
+/// `sdkctl explain TOPIC`: explains a reason, a method, a state, an event, a kind or a setting.
 struct ExplainVerb: Verb {
   static let configuration = CommandConfiguration(
-    verb: "explain", abstract: "Explain a reason, a method, a state, a kind or a setting.",
+    verb: "explain", abstract: "Explain a reason, a method, a state, an event, a kind or a setting.",
     discussion: """
       A reason is the word in parentheses behind an error. Methods, kinds and settings are those of the daemon; without \
       one, those of the installed sdkd. Without a topic all are listed. sdkd.toml(5) has the settings of the daemon.
       """,
     examples: [
       "sdkctl explain providerBackoff", "sdkctl explain token.get", "sdkctl explain reauthNeeded",
-      "sdkctl explain zendesk.chat", "sdkctl explain refresh.margin",
+      "sdkctl explain tokenRefreshed", "sdkctl explain zendesk.chat", "sdkctl explain refresh.margin",
     ])
 
   @Argument(help: "The topic.", completion: CompletionSource.topics)
@@ -34,7 +34,7 @@ struct ExplainVerb: Verb {
       // A part of a name is more than a typo away from it.
       let part = topic.count < 3 ? nil : names.first { $0.lowercased().contains(topic.lowercased()) }
       throw CommandFailure.usage(
-        "\(topic) is not a reason, method, state, kind or setting.",
+        "\(topic) is not a reason, method, state, event, kind or setting.",
         hints: ((part ?? topic.nearest(in: names)).map { ["did you mean \($0)?"] } ?? [])
           + ["sdkctl explain lists the topics"])
     }

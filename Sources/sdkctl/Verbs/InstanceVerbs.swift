@@ -31,8 +31,9 @@ struct CreateVerb: Verb {
     let params = InstanceCreate.Params(
       instance: id, kind: kind, settings: settings, provider: try definition.providerObject(context.input),
       access: definition.access, labels: definition.labelTexts)
-    try context.show(instance: try await context.ask(InstanceCreate.self, params))
-    try context.warn(of: definition.access)
+    let made = try await context.ask(InstanceCreate.self, params)
+    try context.show(instance: made)
+    try await context.warn(of: [made], global)
   }
 }
 
@@ -86,8 +87,9 @@ struct UpdateVerb: Verb {
       instance: id, settings: settings,
       provider: removeProvider ? .null : provider, access: access.isEmpty ? nil : access,
       labels: patch.isEmpty ? nil : patch)
-    try context.show(instance: try await context.ask(InstanceUpdate.self, params))
-    try context.warn(of: definition.access)
+    let changed = try await context.ask(InstanceUpdate.self, params)
+    try context.show(instance: changed)
+    try await context.warn(of: [changed], global)
   }
 }
 
@@ -147,14 +149,6 @@ extension CommandContext {
   /// Prints all details of an instance.
   fileprivate func show(instance: JSON) throws {
     try presenter.show(presenter.isForPeople ? BridgeWords.readable(instance, now: .now) : instance)
-  }
-
-  /// Warns of names in rules that this machine does not know. For a daemon on another machine it can't be said.
-  fileprivate func warn(of rules: AccessRules?) throws {
-    guard let rules, remote == nil else { return }
-    for sentence in UnknownNames.sentences(in: rules, until: .now + .seconds(2)) {
-      try errors.line("warning: \(sentence)")
-    }
   }
 
   /// Returns the JSON Schema of a kind's settings; `nil` if the daemon does not return it.

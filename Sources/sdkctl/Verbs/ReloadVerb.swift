@@ -10,7 +10,7 @@ struct ReloadVerb: Verb {
     discussion: """
       Says which instances of files were added, changed and removed. With a mistake anywhere nothing is changed: every \
       mistake is shown with file, line and key, and the exit status is 1. It is 1 too when something that is right could \
-      not be put in force. Takes an admin.
+      not be put in force. It warns of rules with unknown users and groups, and of provider units without a socket. Takes an admin.
       """,
     examples: [
       "sdkctl reload",
@@ -29,6 +29,10 @@ struct ReloadVerb: Verb {
       throw failure
     }
     try context.presenter.show(result) { Self.table(result) }
+    let ids = Set(["added", "changed"].flatMap { result[$0]?.arrayValue ?? [] })
+    if !ids.isEmpty, let instances = try? await context.instances(InstanceList.Params()) {
+      try await context.warn(of: instances.filter { $0["instance"].map(ids.contains) == true }, global)
+    }
     let problems = (result["problems"]?.arrayValue ?? []).map(Self.line)
     guard problems.isEmpty else {
       throw CommandFailure(

@@ -42,6 +42,7 @@ struct TokenLifetime: ParsableArguments {
     let lives =
       "The token lives \(Elapsed.text(seconds: ttl)), shorter than --min-ttl \(Elapsed.text(seconds: minTTL.value))"
     return token?["stale"]?.boolValue == true
-      ? "\(lives), and can't be renewed now. See its last error: sdkctl show." : "\(lives): new tokens live no longer."
+      ? "\(lives), and could not be renewed. sdkctl show has the last error, if there was one."
+      : "\(lives): new tokens live no longer."
   }
 }

@@ -17,7 +17,7 @@ struct WhoamiVerb: Verb {
   func run(in context: CommandContext) async throws {
     let caller = Caller.process
     let rights = RightsCheck(caller: caller, context: context)
-    let isAdmin = try await rights.isAdmin()
+    let isAdmin = RightsCheck.isAdmin(try await context.ask(DaemonInfo.self, Empty()))
     let instances = try await context.instances(InstanceList.Params())
     var roles = JSONObject()
     for instance in instances {
