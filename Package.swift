@@ -169,7 +169,10 @@ let package = Package(
     + module("sdkd-provider", ["JSONRPC", "ProviderUnit", "CLinux", "Linux"], executable: true)
     + module(
       "DelegateBridge",
-      ["JSONRPC", "SDKProtocol", "ProviderUnit", "CLinux", "Linux", .subprocess, .system, .logging, .deque],
+      [
+        "Concurrency", "JSONRPC", "SDKProtocol", "ProviderUnit", "CLinux", "Linux", .subprocess, .system, .logging,
+        .deque,
+      ],
       tests: ["JSONRPC", "SDKProtocol", .logging])
     + module(
       "SDKInstances",

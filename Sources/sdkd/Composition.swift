@@ -48,8 +48,9 @@ struct Composition {
       maximumPerUser: configuration.limits.subscriptionsPerUid, onEvent: { audit.record($0) })
     let breakers = BreakerEvents(operations: operations)
     let delegates = Delegates(
-      grace: .seconds(configuration.delegateGrace), operations: operations, logger: logger,
-      deadlines: deadlines, memory: opened.database == nil ? nil : DelegateNote(path: "\(paths.state)/delegates.json"))
+      grace: .seconds(configuration.delegateGrace), logger: logger,
+      memory: opened.database == nil ? nil : DelegateNote(path: "\(paths.state)/delegates.json"), now: clock.now,
+      start: operations.start, later: { deadlines.set("delegates", at: $0, $1) })
     let bridge = ProviderBridge(
       options: configuration.bridge(paths), sources: [delegates], logger: logger,
       onBreakerChange: { breakers.changed($0, isOpen: $1) },

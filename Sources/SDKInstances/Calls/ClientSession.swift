@@ -1,4 +1,5 @@
 import Concurrency
+public import DelegateBridge
 public import JSONRPC
 import SDKProtocol
 import Synchronization
@@ -37,6 +38,16 @@ public final class ClientSession: Sendable {
       guard let instance else { return writes.values.flatMap { $0 } }
       return writes[instance] ?? []
     }
+  }
+}
+
+extension ClientSession: DelegateConnection {
+  public var process: (uid: UInt32, pid: Int32) { (link.peer.uid, link.peer.pid) }
+  public var unsentBytes: Int { link.unsentBytes }
+  public var isClosed: Bool { link.isClosed }
+
+  public func request(method: String, params: JSON, timeout: Duration) async throws(PeerRequestError) -> JSON {
+    try await link.request(method: method, params: params, timeout: timeout)
   }
 }
 

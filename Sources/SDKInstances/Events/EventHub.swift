@@ -181,9 +181,9 @@ public actor EventHub {
   public func end(_ session: ObjectIdentifier) { table.end(session) }
 
   /// Sends a line of the protocol to every subscribed connection and to `others`, once to each.
-  public func announce(_ line: [UInt8], to others: [(session: ObjectIdentifier, link: any ClientLink)] = []) {
+  public func announce(_ line: [UInt8], to others: [ClientSession] = []) {
     var told = Set<ObjectIdentifier>()
-    for other in others where told.insert(other.session).inserted { other.link.send(line) }
+    for other in others where told.insert(other.key).inserted { other.link.send(line) }
     for subscription in table.all where told.insert(subscription.session).inserted { subscription.link.send(line) }
   }
 

@@ -1,3 +1,4 @@
+public import DelegateBridge
 public import JSONRPC
 public import Logging
 public import SDKProtocol

@@ -1,3 +1,4 @@
+import DelegateBridge
 import JSONRPC
 import SDKProtocol
 
@@ -18,7 +19,7 @@ enum DelegateHandlers {
         instances[id] = try registry.find(id, for: context.peer, atLeast: .control).instance
       }
       try await delegates.attach(
-        context.session, to: instances.values.sorted { $0.id < $1.id }, timeout: .seconds(timeout))
+        context.session, to: instances.values.sorted { $0.id < $1.id }.map(\.delegated), timeout: .seconds(timeout))
       context.afterReply { delegates.activate(context.session) }
       return Empty()
     }
@@ -38,6 +39,6 @@ enum DelegateHandlers {
 extension CallSubject {
   /// Returns the first instances of a list, as many as one call can be about. Methods refuse longer lists.
   fileprivate static func listed(_ ids: [InstanceID]) -> CallSubject {
-    .instances(Array(ids.prefix(DelegateSeats.maximumPerSession)))
+    .instances(Array(ids.prefix(Delegates.maximumPerConnection)))
   }
 }

@@ -135,11 +135,6 @@ extension InstanceRegistry {
     .accessDenied("No rule lets the caller create \(id); an admin can add one under [[access.create]].")
   }
 
-  /// Whether a peer may be a delegate of an instance: it has control now.
-  func mayDelegate(_ peer: Peer, for instance: HostedInstance) -> Bool {
-    role(of: peer, on: instance).map { $0 >= .control } ?? false
-  }
-
   /// Whether callers with a role get only the digest of a user's external id. Observers do where the id is a secret.
   func conceals(_ instance: HostedInstance, from role: Role) -> Bool {
     role < .use && kind(instance.kind)?.concealsExternalId == true

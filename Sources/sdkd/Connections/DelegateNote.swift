@@ -1,4 +1,5 @@
 import Concurrency
+import DelegateBridge
 import Glibc
 import JSONRPC
 import Linux

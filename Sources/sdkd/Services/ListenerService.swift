@@ -1,3 +1,4 @@
+import DelegateBridge
 import JSONRPC
 import JSONRPCTransport
 import NIOCore
@@ -61,7 +62,7 @@ struct ListenerService: Service {
   private func drain() async {
     if let params = try? JSONValueEncoder.encode(DaemonClosing.Params(graceSeconds: grace)) {
       await events.announce(
-        RPCText.notification(method: DaemonClosing.name, params: params), to: delegates.links)
+        RPCText.notification(method: DaemonClosing.name, params: params), to: delegates.connections)
     }
     delegates.close()
     listener.drain(grace: .seconds(grace))

@@ -1,4 +1,3 @@
-import DelegateBridge
 import JSONRPC
 import Logging
 import SDKProtocol
@@ -6,6 +5,7 @@ import StateStore
 import Synchronization
 import Testing
 
+@testable import DelegateBridge
 @testable import SDKInstances
 
 /// Attaching and detaching: rights, limits, events, and delegates that are expected back after their connection is
@@ -89,12 +89,12 @@ struct DelegateAttachTests {
       await world.gateway.endSubscriptionsAndDelegates(of: sessions[3])
       #expect(await world.call("delegate.attach", params, on: sessions[8]).value == [:])
 
-      var seats = DelegateSeats()
-      let many = (0..<1024).map { (id: desk.id, uuid: "u\($0)") }
+      var seats = DelegateSeats<ClientSession>()
+      let many = (0..<1024).map { DelegatedInstance(id: desk.id, uuid: "u\($0)") }
       #expect(try seats.attach(sessions[0], to: many, timeout: .seconds(1)).count == 1024)
       #expect(try seats.attach(sessions[0], to: many, timeout: .seconds(1)).isEmpty)
       let error = #expect(throws: SDKError.self) {
-        _ = try seats.attach(sessions[0], to: [(id: desk.id, uuid: "v")], timeout: .seconds(1))
+        _ = try seats.attach(sessions[0], to: [DelegatedInstance(id: desk.id, uuid: "v")], timeout: .seconds(1))
       }
       #expect(error?.reason == .tooManyInstances)
       #expect(seats.count(of: "v") == 0)
@@ -252,11 +252,11 @@ struct DelegateAttachTests {
     try await World.run { world in
       let desk = try await world.instance("one")
       let session = world.session()
-      var seats = DelegateSeats()
-      _ = try seats.attach(session, to: [(desk.id, desk.uuid.description)], timeout: .seconds(1))
-      #expect(seats.sessionCount == 1)
+      var seats = DelegateSeats<ClientSession>()
+      _ = try seats.attach(session, to: [desk.delegated], timeout: .seconds(1))
+      #expect(seats.connectionCount == 1)
       seats.forget(desk.uuid.description)
-      #expect(seats.sessionCount == 0)
+      #expect(seats.connectionCount == 0)
     }
   }
 
@@ -274,16 +274,16 @@ struct DelegateAttachTests {
       let deadlines = Deadlines(clock: world.clock.wall)
       func restarted() -> Delegates {
         let delegates = Delegates(
-          grace: .seconds(2), clock: world.clock.wall, operations: world.operations,
-          logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-          deadlines: deadlines, memory: memory)
+          grace: .seconds(2), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, memory: memory,
+          now: world.clock.wall.now, start: world.operations.start,
+          later: { deadlines.set("delegates", at: $0, $1) })
         delegates.serve(world.registry)
         return delegates
       }
       let delegates = restarted()
       #expect(delegates.hasDelegate(BridgeKey(instance: "gone")))
       let session = world.session()
-      try await delegates.attach(session, to: [one, two], timeout: .seconds(1))
+      try await delegates.attach(session, to: [one.delegated, two.delegated], timeout: .seconds(1))
       _ = await delegates.detach(session, from: [two.id])
       await delegates.end(session)
       try await eventually("it is noted") { memory.load().contains(one.uuid.description) }
@@ -328,16 +328,16 @@ struct DelegateAttachTests {
       let desk = try await world.instance("one")
       let memory = SlowMemory()
       let delegates = Delegates(
-        grace: .zero, clock: world.clock.wall, operations: world.operations,
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, memory: memory)
+        grace: .zero, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, memory: memory,
+        now: world.clock.wall.now, start: world.operations.start)
       delegates.serve(world.registry)
       for _ in 0..<10 {
         let session = world.session()
-        try await delegates.attach(session, to: [desk], timeout: .seconds(1))
+        try await delegates.attach(session, to: [desk.delegated], timeout: .seconds(1))
         _ = await delegates.detach(session, from: [desk.id])
       }
       let session = world.session()
-      try await delegates.attach(session, to: [desk], timeout: .seconds(1))
+      try await delegates.attach(session, to: [desk.delegated], timeout: .seconds(1))
       #expect(memory.saved.isEmpty, "calls have returned before the disk did")
       memory.release()
       try await eventually("the last state is kept") { memory.saved.last == [desk.uuid.description] }

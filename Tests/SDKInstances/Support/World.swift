@@ -61,7 +61,7 @@ final class World: Sendable {
       backUp: { DaemonBackup.Result(name: $0.name ?? "auto-1", bytes: 0, createdAt: ManualClock.start) },
       rotateKey: { DaemonRotateKey.Result(rewrapped: 0) })
     delegates = Delegates(
-      grace: grace, replyTime: .seconds(60), clock: clock.wall, operations: operations, logger: logger)
+      grace: grace, replyTime: .seconds(60), logger: logger, now: clock.wall.now, start: operations.start)
     delegates.serve(registry)
     let (router, methods, shortcuts) = Handlers.router(
       registry: registry, kinds: kinds, facts: facts, delegates: delegates)

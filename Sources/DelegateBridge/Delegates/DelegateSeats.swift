@@ -3,13 +3,11 @@ import SDKProtocol
 
 /// The table of delegates: which connections answer the questions of which instances. It is a value; callers pass the
 /// time, and wait outside of it.
-struct DelegateSeats {
+struct DelegateSeats<Connection: DelegateConnection> {
   /// A connection that answers for an instance.
   struct Attachment {
-    let session: ClientSession
-    let instance: InstanceID
-    /// The instance's UUID.
-    let uuid: String
+    let connection: Connection
+    let instance: DelegatedInstance
     /// The time that the delegate may take to respond.
     let timeout: Duration
     /// Whether the reply to the connection's `delegate.attach` is being sent. Until then the delegate gets no
@@ -27,12 +25,12 @@ struct DelegateSeats {
   }
 
   /// The maximum number of delegates of one instance.
-  static let maximumPerInstance = 8
+  static var maximumPerInstance: Int { 8 }
   /// The maximum number of instances of one connection.
-  static let maximumPerSession = 1024
+  static var maximumPerConnection: Int { 1024 }
 
   private var seats: [String: Seat] = [:]
-  private var bySession: [ObjectIdentifier: Set<String>] = [:]
+  private var byConnection: [ObjectIdentifier: Set<String>] = [:]
   /// Whether the table is closed: questions no longer wait for lost delegates to attach again.
   private var isClosed = false
 
@@ -43,34 +41,35 @@ struct DelegateSeats {
   ///
   /// - Returns: the attachments to instances that it was not attached to before.
   mutating func attach(
-    _ session: ClientSession, to instances: [(id: InstanceID, uuid: String)], timeout: Duration
+    _ connection: Connection, to instances: [DelegatedInstance], timeout: Duration
   ) throws(SDKError) -> [Attachment] {
-    let known = bySession[session.key] ?? []
+    let known = byConnection[key(connection)] ?? []
     let fresh = instances.filter { !known.contains($0.uuid) }
-    guard known.count + fresh.count <= Self.maximumPerSession else {
-      throw .tooManyAttachments(limit: Self.maximumPerSession)
+    guard known.count + fresh.count <= Self.maximumPerConnection else {
+      throw .tooManyAttachments(limit: Self.maximumPerConnection)
     }
     for instance in fresh where (seats[instance.uuid]?.attachments.count ?? 0) >= Self.maximumPerInstance {
       throw .tooManyDelegates(instance.id, limit: Self.maximumPerInstance)
     }
     var added: [Attachment] = []
     for instance in instances {
-      var attachment = Attachment(session: session, instance: instance.id, uuid: instance.uuid, timeout: timeout)
+      var attachment = Attachment(connection: connection, instance: instance, timeout: timeout)
       var seat = seats[instance.uuid] ?? Seat()
-      attachment.isReady = seat.attachments.contains { $0.session === session && $0.isReady }
-      seat.attachments.removeAll { $0.session === session }
+      attachment.isReady = seat.attachments.contains { $0.connection === connection && $0.isReady }
+      seat.attachments.removeAll { $0.connection === connection }
       seat.attachments.append(attachment)
       seat.lostAt = nil
       seats[instance.uuid] = seat
-      if bySession[session.key, default: []].insert(instance.uuid).inserted { added.append(attachment) }
+      if byConnection[key(connection), default: []].insert(instance.uuid).inserted { added.append(attachment) }
     }
     return added
   }
 
   /// Marks a connection's attachments as ready, so that it gets questions.
-  mutating func activate(_ session: ClientSession) {
-    for uuid in bySession[session.key] ?? [] {
-      guard var seat = seats[uuid], let index = seat.attachments.firstIndex(where: { $0.session === session }) else {
+  mutating func activate(_ connection: Connection) {
+    for uuid in byConnection[key(connection)] ?? [] {
+      guard var seat = seats[uuid], let index = seat.attachments.firstIndex(where: { $0.connection === connection })
+      else {
         continue
       }
       seat.attachments[index].isReady = true
@@ -84,11 +83,11 @@ struct DelegateSeats {
   ///
   /// - Parameter lostAt: when the connection was lost, if that is the reason.
   mutating func detach(
-    _ session: ClientSession, from uuid: String, lostAt: ContinuousClock.Instant? = nil
+    _ connection: Connection, from uuid: String, lostAt: ContinuousClock.Instant? = nil
   ) -> Attachment? {
-    guard leave(session, uuid), var seat = seats[uuid] else { return nil }
-    let attachment = seat.attachments.first { $0.session === session }
-    seat.attachments.removeAll { $0.session === session }
+    guard leave(connection, uuid), var seat = seats[uuid] else { return nil }
+    let attachment = seat.attachments.first { $0.connection === connection }
+    seat.attachments.removeAll { $0.connection === connection }
     if let lostAt { seat.lostAt = lostAt }
     seats[uuid] = seat
     return attachment
@@ -98,18 +97,20 @@ struct DelegateSeats {
   ///
   /// - Returns: whether it was on the list.
   @discardableResult
-  private mutating func leave(_ session: ClientSession, _ uuid: String) -> Bool {
-    guard bySession[session.key]?.remove(uuid) != nil else { return false }
-    if bySession[session.key]?.isEmpty == true { bySession[session.key] = nil }
+  private mutating func leave(_ connection: Connection, _ uuid: String) -> Bool {
+    guard byConnection[key(connection)]?.remove(uuid) != nil else { return false }
+    if byConnection[key(connection)]?.isEmpty == true { byConnection[key(connection)] = nil }
     return true
   }
 
   /// The number of connections with attachments.
-  var sessionCount: Int { bySession.count }
+  var connectionCount: Int { byConnection.count }
 
   /// Returns the attachments of a connection.
-  func attachments(of session: ClientSession) -> [Attachment] {
-    (bySession[session.key] ?? []).compactMap { uuid in seats[uuid]?.attachments.first { $0.session === session } }
+  func attachments(of connection: Connection) -> [Attachment] {
+    (byConnection[key(connection)] ?? []).compactMap { uuid in
+      seats[uuid]?.attachments.first { $0.connection === connection }
+    }
   }
 
   /// Records that an instance lost its delegate at `lostAt`, so that questions wait for it.
@@ -120,7 +121,7 @@ struct DelegateSeats {
   /// Removes a deleted instance.
   mutating func forget(_ uuid: String) {
     guard let seat = seats.removeValue(forKey: uuid) else { return }
-    for attachment in seat.attachments { leave(attachment.session, uuid) }
+    for attachment in seat.attachments { leave(attachment.connection, uuid) }
     seat.arrival.resolve(.failure(CancellationError()))
   }
 
@@ -130,6 +131,8 @@ struct DelegateSeats {
     for seat in seats.values { seat.arrival.resolve(.failure(CancellationError())) }
   }
 
+  private func key(_ connection: Connection) -> ObjectIdentifier { ObjectIdentifier(connection) }
+
   // MARK: Asking
 
   /// Returns the latest attached delegate that is connected and not in `asked`, and the promise that is resolved when
@@ -138,12 +141,12 @@ struct DelegateSeats {
     for uuid: String, except asked: Set<ObjectIdentifier>
   ) -> (attachment: Attachment, arrival: Promise<Void>)? {
     guard let seat = seats[uuid] else { return nil }
-    return seat.attachments.last { !asked.contains($0.session.key) && !$0.session.link.isClosed }
+    return seat.attachments.last { !asked.contains(key($0.connection)) && !$0.connection.isClosed }
       .map { ($0, seat.arrival) }
   }
 
   /// Returns the number of connected delegates of an instance.
-  func count(of uuid: String) -> Int { seats[uuid]?.attachments.count { !$0.session.link.isClosed } ?? 0 }
+  func count(of uuid: String) -> Int { seats[uuid]?.attachments.count { !$0.connection.isClosed } ?? 0 }
 
   /// The number of attachments; a connection that answers for two instances counts twice.
   var count: Int { seats.values.reduce(0) { $0 + $1.attachments.count } }
@@ -170,20 +173,11 @@ struct DelegateSeats {
   }
 
   /// The connections with attachments.
-  var sessions: [ClientSession] {
-    var found: [ObjectIdentifier: ClientSession] = [:]
+  var connections: [Connection] {
+    var found: [ObjectIdentifier: Connection] = [:]
     for seat in seats.values {
-      for attachment in seat.attachments { found[attachment.session.key] = attachment.session }
+      for attachment in seat.attachments { found[key(attachment.connection)] = attachment.connection }
     }
     return Array(found.values)
   }
-}
-
-/// A store of the instances that had a delegate, which survives a restart of the daemon. It need not be durable: if it
-/// is lost, `noProvider` is only reported earlier.
-public protocol DelegateMemory: Sendable {
-  /// Returns the UUIDs that were saved last.
-  func load() -> Set<String>
-  /// Replaces the saved UUIDs. Must not block the thread that it is called on. Calls never overlap.
-  func save(_ instances: Set<String>) async
 }

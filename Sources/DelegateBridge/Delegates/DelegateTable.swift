@@ -1,29 +1,32 @@
-public import DelegateBridge
 public import Logging
 public import SDKProtocol
-import StateStore
 import Synchronization
 
 /// The connections that are attached with `delegate.attach` (sdkd-protocol(7)).
 ///
 /// A question goes to the delegate attached last, then to the earlier ones. A delegate that fails, times out or has
 /// lost the role is skipped.
-public final class Delegates: AnswerSource {
+public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
   struct State {
-    var seats = DelegateSeats()
-    weak var registry: InstanceRegistry?
+    var seats = DelegateSeats<Connection>()
+    weak var instances: (any DelegatedInstances<Connection>)?
   }
 
   let state = Mutex(State())
-  let operations: Operations
   let logger: Logger
-  let clock: WallClock
+  let now: @Sendable () -> Timestamp
   let replyTime: Duration
   /// The time for which questions wait for a lost delegate to attach again.
   private let graceNow: Mutex<Duration>
   private let memory: (any DelegateMemory)?
-  private let deadlines: Deadlines?
+  private let start: Start
+  private let later: Later
   private let saving: Mutex<Saving>
+
+  /// Starts work that runs to its end, and returns at once.
+  public typealias Start = @Sendable (_ work: @escaping @Sendable () async -> Void) -> Void
+  /// Calls a function at a time, in place of one that was set before. The function is quick.
+  public typealias Later = @Sendable (_ time: Timestamp, _ work: @escaping @Sendable () -> Void) -> Void
 
   /// Creates a table without attachments. Questions wait for the delegates of the instances in `memory` as for lost
   /// ones.
@@ -31,23 +34,26 @@ public final class Delegates: AnswerSource {
   /// - Parameters:
   ///   - grace: how long to wait for a lost delegate, also after a restart, before `noProvider` is reported.
   ///   - replyTime: how long to wait for the reply to a completed attach, which only has to be written.
-  ///   - deadlines: schedules the update of the memory after the grace.
   ///   - memory: keeps over a restart which instances had a delegate.
+  ///   - now: the clock of the deadlines of questions.
+  ///   - start: starts what need not be waited for.
+  ///   - later: schedules the update of the memory after the grace.
   public init(
-    grace: Duration = .seconds(30), replyTime: Duration = .seconds(1), clock: WallClock = .system,
-    operations: Operations, logger: Logger, deadlines: Deadlines? = nil, memory: (any DelegateMemory)? = nil
+    grace: Duration = .seconds(30), replyTime: Duration = .seconds(1), logger: Logger,
+    memory: (any DelegateMemory)? = nil, now: @escaping @Sendable () -> Timestamp, start: @escaping Start,
+    later: @escaping Later = { _, _ in }
   ) {
     graceNow = Mutex(grace)
     self.replyTime = replyTime
-    self.clock = clock
-    self.operations = operations
+    self.now = now
+    self.start = start
+    self.later = later
     self.logger = logger
     self.memory = memory
-    self.deadlines = deadlines
     let expected = memory?.load() ?? []
     saving = Mutex(Saving(saved: expected))
-    let now = ContinuousClock.now
-    state.withLock { state in for uuid in expected { state.seats.expect(uuid, lostAt: now) } }
+    let lostAt = ContinuousClock.now
+    state.withLock { state in for uuid in expected { state.seats.expect(uuid, lostAt: lostAt) } }
     if !expected.isEmpty { rememberAfterGrace() }
   }
 
@@ -60,52 +66,54 @@ public final class Delegates: AnswerSource {
     rememberAfterGrace()
   }
 
-  /// Sets the registry, which determines the peers' roles on instances. Until then no delegate gets questions.
-  public func serve(_ registry: InstanceRegistry) { state.withLock { $0.registry = registry } }
+  /// Sets the instances, which know the peers' roles. Until then no delegate gets questions.
+  public func serve(_ instances: any DelegatedInstances<Connection>) { state.withLock { $0.instances = instances } }
+
+  /// The maximum number of instances of one connection.
+  public static var maximumPerConnection: Int { DelegateSeats<Connection>.maximumPerConnection }
 
   // MARK: Attaching
 
   /// Makes a connection the preferred delegate of all of the instances, or of none.
   ///
   /// - Throws: `tooManyInstances`, `tooManySubscriptions`.
-  func attach(_ session: ClientSession, to instances: [HostedInstance], timeout: Duration) async throws(SDKError) {
+  public func attach(
+    _ connection: Connection, to instances: [DelegatedInstance], timeout: Duration
+  ) async throws(SDKError) {
     let result = state.withLock { state in
-      Result { () throws(SDKError) in
-        try state.seats.attach(
-          session, to: instances.map { ($0.id, $0.uuid.description) }, timeout: timeout)
-      }
+      Result { () throws(SDKError) in try state.seats.attach(connection, to: instances, timeout: timeout) }
     }
     await tell(try result.get(), isAttached: true)
   }
 
   /// Lets a connection get questions, because the reply to `attach` is on its way.
-  func activate(_ session: ClientSession) { state.withLock { $0.seats.activate(session) } }
+  public func activate(_ connection: Connection) { state.withLock { $0.seats.activate(connection) } }
 
   /// Detaches a connection from instances. Ids that it is not attached to are ignored.
   ///
   /// - Returns: the instances that it was attached to.
-  func detach(_ session: ClientSession, from ids: [InstanceID]) async -> Set<InstanceID> {
+  public func detach(_ connection: Connection, from ids: [InstanceID]) async -> Set<InstanceID> {
     let ids = Set(ids)
     let detached = state.withLock { state in
-      state.seats.attachments(of: session).filter { ids.contains($0.instance) }.compactMap {
-        state.seats.detach(session, from: $0.uuid)
+      state.seats.attachments(of: connection).filter { ids.contains($0.instance.id) }.compactMap {
+        state.seats.detach(connection, from: $0.instance.uuid)
       }
     }
     await tell(detached, isAttached: false)
-    return Set(detached.map(\.instance))
+    return Set(detached.map(\.instance.id))
   }
 
   /// Detaches a connection from all instances.
-  func detachAll(_ session: ClientSession) async { await remove(session, isLost: false) }
+  public func detachAll(_ connection: Connection) async { await remove(connection, isLost: false) }
 
   /// Detaches a connection that has ended. Questions of its instances wait for a delegate during `grace`.
-  func end(_ session: ClientSession) async { await remove(session, isLost: true) }
+  public func end(_ connection: Connection) async { await remove(connection, isLost: true) }
 
-  private func remove(_ session: ClientSession, isLost: Bool) async {
+  private func remove(_ connection: Connection, isLost: Bool) async {
     let now = ContinuousClock.now
     let removed = state.withLock { state in
-      state.seats.attachments(of: session).compactMap {
-        state.seats.detach(session, from: $0.uuid, lostAt: isLost ? now : nil)
+      state.seats.attachments(of: connection).compactMap {
+        state.seats.detach(connection, from: $0.instance.uuid, lostAt: isLost ? now : nil)
       }
     }
     await tell(removed, isAttached: false)
@@ -119,47 +127,36 @@ public final class Delegates: AnswerSource {
   public var count: Int { state.withLock { $0.seats.count } }
 
   /// The connections with attachments.
-  public var links: [(session: ObjectIdentifier, link: any ClientLink)] {
-    state.withLock { $0.seats.sessions }.map { ($0.key, $0.link) }
-  }
+  public var connections: [Connection] { state.withLock { $0.seats.connections } }
 
   // MARK: Telling
 
   /// The number of instances to notify at a time, so that the store commits their events together.
-  private static let tellingWidth = 32
+  private static var tellingWidth: Int { 32 }
 
-  private func tell(_ changed: [DelegateSeats.Attachment], isAttached: Bool) async {
+  private func tell(_ changed: [DelegateSeats<Connection>.Attachment], isAttached: Bool) async {
     guard !changed.isEmpty else { return }
     remember()
-    let instances = changed.compactMap { hosted($0) }
+    guard let instances = state.withLock({ $0.instances }) else { return }
     await withTaskGroup(of: Void.self) { group in
-      for (index, instance) in instances.enumerated() {
+      for (index, attachment) in changed.enumerated() {
         if index >= Self.tellingWidth { await group.next() }
-        group.addTask { await instance.delegateChanged(isAttached: isAttached) }
+        group.addTask { await instances.delegateChanged(attachment.instance, isAttached: isAttached) }
       }
     }
   }
 
-  private func hosted(_ attachment: DelegateSeats.Attachment) -> HostedInstance? {
-    let registry = state.withLock { $0.registry }
-    guard let instance = registry?.hosted(attachment.instance), instance.uuid.description == attachment.uuid else {
-      return nil
-    }
-    return instance
-  }
-
   /// Removes an attachment whose peer no longer has the role control.
-  func dismiss(_ attachment: DelegateSeats.Attachment) {
-    let removed = state.withLock { $0.seats.detach(attachment.session, from: attachment.uuid) }
+  func dismiss(_ attachment: DelegateSeats<Connection>.Attachment) {
+    let removed = state.withLock { $0.seats.detach(attachment.connection, from: attachment.instance.uuid) }
     guard let removed else { return }
-    operations.start { await self.tell([removed], isAttached: false) }
+    start { await self.tell([removed], isAttached: false) }
   }
 
   /// Whether the attached peer still has the role control on the instance.
-  func mayAnswer(_ attachment: DelegateSeats.Attachment) -> Bool {
-    let registry = state.withLock { $0.registry }
-    guard let registry, let instance = hosted(attachment) else { return false }
-    return registry.mayDelegate(attachment.session.link.peer, for: instance)
+  func mayAnswer(_ attachment: DelegateSeats<Connection>.Attachment) -> Bool {
+    let instances = state.withLock { $0.instances }
+    return instances?.mayAnswer(attachment.connection, for: attachment.instance) ?? false
   }
 
   // MARK: Over a restart
@@ -182,7 +179,7 @@ public final class Delegates: AnswerSource {
       return !saving.isRunning
     }
     guard isFirst else { return }
-    operations.start { [self] in
+    start { [self] in
       while let noted = nextToSave() { await memory.save(noted) }
     }
   }
@@ -206,8 +203,7 @@ public final class Delegates: AnswerSource {
   /// it.
   private func rememberAfterGrace() {
     guard memory != nil else { return }
-    let time = clock.now() + grace / .seconds(1) + 0.1
-    deadlines?.set("delegates", at: time) { [weak self] in self?.remember() }
+    later(now() + grace / .seconds(1) + 0.1) { [weak self] in self?.remember() }
   }
 
   // MARK: AnswerSource

@@ -1,11 +1,10 @@
 import Concurrency
-import DelegateBridge
 import JSONRPC
 import Logging
 import SDKProtocol
 import Synchronization
 
-extension Delegates {
+extension DelegateTable {
   /// Sends a question to one delegate after the other, to each at most once. Returns the first answer that is not
   /// deferred; `nil` if no delegate got the question.
   func ask(_ question: BridgeQuestion, _ uuid: String, waits: Bool) async throws(SDKError) -> BridgeAnswer? {
@@ -23,15 +22,15 @@ extension Delegates {
       guard next.isReady else {
         if await comes(arrival, within: min(replyTime, left(for: question))) { continue }
         if Task.isCancelled { throw .delegateNotNeeded }
-        asked.insert(next.session.key)
+        asked.insert(ObjectIdentifier(next.connection))
         continue
       }
       guard mayAnswer(next) else {
         dismiss(next)
-        asked.insert(next.session.key)
+        asked.insert(ObjectIdentifier(next.connection))
         continue
       }
-      asked.insert(next.session.key)
+      asked.insert(ObjectIdentifier(next.connection))
       do throws(SDKError) {
         let answer = try await ask(next, question)
         guard answer.isDeferred else { return answer }
@@ -43,7 +42,7 @@ extension Delegates {
           "A delegate passed a question on by failing: \(error.message)",
           metadata: [
             "instance": "\(question.instance)", "question": "\(question.name.rawValue)",
-            "pid": "\(next.session.link.peer.pid)", "uid": "\(next.session.link.peer.uid)",
+            "pid": "\(next.connection.process.pid)", "uid": "\(next.connection.process.uid)",
           ])
       }
     }
@@ -52,22 +51,24 @@ extension Delegates {
   }
 
   private func ask(
-    _ delegate: DelegateSeats.Attachment, _ question: BridgeQuestion
+    _ delegate: DelegateSeats<Connection>.Attachment, _ question: BridgeQuestion
   ) async throws(SDKError) -> BridgeAnswer {
-    let link = delegate.session.link
+    let connection = delegate.connection
     let patience = min(delegate.timeout, left(for: question))
     guard patience > .zero else { throw .delegateTimedOut }
-    guard link.unsentBytes < EventHub.maximumUnsentBytes else { throw .delegateFailed("does not read what it is sent") }
-    let question = question.due(by: clock.now() + patience / .seconds(1))
+    guard connection.unsentBytes < Self.maximumUnsentBytes else {
+      throw .delegateFailed("does not read what it is sent")
+    }
+    let question = question.due(by: now() + patience / .seconds(1))
     let result: JSON
     do throws(PeerRequestError) {
-      result = try await link.request(method: question.name.method, params: question.json, timeout: patience)
+      result = try await connection.request(method: question.name.method, params: question.json, timeout: patience)
     } catch {
       switch error {
       case .cancelled: throw .delegateNotNeeded
       case .timedOut: throw .delegateTimedOut
       case .closed: throw .delegateFailed("went away before it answered")
-      case .refused(let refusal): throw Self.meaning(of: refusal, link.peer)
+      case .refused(let refusal): throw Self.meaning(of: refusal, connection.process)
       }
     }
     do throws(SDKError) {
@@ -79,20 +80,23 @@ extension Delegates {
   }
 
   /// Returns the error for a delegate's error response. Its own message is left out, because it may hold anything.
-  private static func meaning(of refusal: RPCError, _ peer: Peer) -> SDKError {
+  private static func meaning(of refusal: RPCError, _ process: (uid: UInt32, pid: Int32)) -> SDKError {
     if refusal.code == SDKError.Origin.provider.rawValue, refusal.reason == Reason.providerDenied.rawValue {
       return .delegateDenied
     }
-    let process = "uid \(peer.uid), pid \(peer.pid)"
-    return .delegateFailed("(\(process)) failed, with the error \(refusal.code); its own log may tell why")
+    let program = "uid \(process.uid), pid \(process.pid)"
+    return .delegateFailed("(\(program)) failed, with the error \(refusal.code); its own log may tell why")
   }
 
   private func left(for question: BridgeQuestion) -> Duration {
-    .seconds(min(max(question.deadline - clock.now(), 0), Self.longestWait))
+    .seconds(min(max(question.deadline - now(), 0), Self.longestWait))
   }
 
+  /// The number of unsent bytes from which a delegate gets no more questions.
+  private static var maximumUnsentBytes: Int { 512 << 10 }
+
   /// The longest wait for a question in seconds, whatever its deadline says.
-  private static let longestWait = 600.0
+  private static var longestWait: Double { 600 }
 
   private func expected(_ uuid: String) -> (left: Duration, arrival: Promise<Void>)? {
     state.withLock { $0.seats.expected(uuid, grace: grace, now: .now) }
