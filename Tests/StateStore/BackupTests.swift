@@ -66,6 +66,43 @@ import Testing
     await again.close()
   }
 
+  @Test("While a destroyed key is removed from the backups, the wipe waits and other changes do not")
+  func othersAreNotHeldUp() async throws {
+    let directory = try TemporaryDirectory()
+    let (began, gate) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+    var tuning = StoreTuning()
+    tuning.at = { moment, _ in
+      guard moment == .editingCopies else { return }
+      began.continuation.yield()
+      _ = gate.wait(timeout: .now() + 60)
+    }
+    let store = try await open(directory, tuning: tuning)
+    let (wiped, other) = (try Sample("wiped"), try Sample("other"))
+    for sample in [wiped, other] { _ = try await store.commit(sample.fill) }
+    let keys = try directory.wrappedKeys()
+    _ = try await store.backUp(name: "copy", keep: 3)
+    let (ended, end) = AsyncStream<Bool>.makeStream()
+    Task {
+      let result = try? await store.commit(wiped.change(.wipe))
+      end.yield(result?.unfinished == nil && result != nil)
+    }
+    for await _ in began.stream.prefix(1) {}
+    let present = try directory.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
+    for _ in 0..<3 { _ = try await store.commit(other.change(.putValue(key: "draft", value: "x", limit: 100))) }
+    #expect(try directory.filesContaining(destroyed) == ["backups/copy.db"], "the wipe can't be done yet")
+    // A second wipe that comes meanwhile is removed too.
+    async let second = store.commit(other.change(.wipe))
+    gate.signal()
+    #expect(await ended.first { _ in true } == true)
+    #expect(try directory.filesContaining(destroyed) == [])
+    gate.signal()
+    #expect(try await second.unfinished == nil)
+    let left = try directory.wrappedKeys()
+    for key in keys where !left.contains(key) { #expect(try directory.filesContaining(key) == []) }
+    await store.close()
+  }
+
   @Test func becomesAStateOfItsOwn() async throws {
     let directory = try TemporaryDirectory()
     let store = try await open(directory)

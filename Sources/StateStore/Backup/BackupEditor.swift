@@ -4,7 +4,7 @@ import SDKProtocol
 
 /// An editor of the backups. It destroys in them the keys that were destroyed in the state, and rewraps them under the
 /// state's current keys.
-struct BackupEditor {
+struct BackupEditor: Sendable {
   let folder: BackupFolder
 
   /// Destroys keys in all backups. A backup in which a key can't be destroyed is deleted.

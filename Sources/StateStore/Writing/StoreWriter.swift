@@ -10,6 +10,7 @@ import Synchronization
 /// fsync never blocks other tasks.
 final class StoreWriter: Sendable {
   private struct Finish {
+    var isDrained = false
     var isDone = false
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
@@ -17,6 +18,7 @@ final class StoreWriter: Sendable {
   private let queue = DispatchQueue(label: "sdkd.store.writer")
   private let commits: CommitQueue
   private let session: ConfinedSession
+  private let backups = BackupEditing()
   private let finish = Mutex(Finish())
   private let observer: TransactionObserver
   /// The start of work other than a transaction that may take long, such as a backup; `nil` without such work.
@@ -50,11 +52,40 @@ final class StoreWriter: Sendable {
       let start = ContinuousClock.now
       let results = session.value.perform(batch.map(\.change))
       observer(EndedTransaction(results, duration: start.duration(to: .now)))
-      for (pending, result) in zip(batch, results) { pending.answer.resume(returning: result) }
+      for (pending, result) in zip(batch, results) {
+        if pending.change.removesKeys, case .success(let done) = result {
+          backups.add((pending, done))
+        } else {
+          pending.answer.resume(returning: result)
+        }
+      }
+      editBackups()
       session.value.prune()
     }
     session.value.recordGeneration()
     scheduleProbe()
+  }
+
+  /// Begins to remove destroyed keys from the backups, unless that is in progress. Afterwards those are answered who
+  /// waited when it began.
+  private func editBackups() {
+    guard let removal = session.value.openRemoval else { return answer(backups.takeWaiting(), nil) }
+    backups.begin(removal) { waiting, error in
+      self.queue.async {
+        self.answer(waiting, self.session.value.ended(removal, error))
+        self.backups.ended()
+        if !self.backups.isIdle { self.editBackups() }
+        self.finishIfIdle()
+      }
+    }
+  }
+
+  private func answer(_ waiting: [BackupEditing.Waiting], _ failure: SDKError?) {
+    for (commit, result) in waiting {
+      var result = result
+      result.unfinished = result.unfinished ?? failure
+      commit.answer.resume(returning: .success(result))
+    }
   }
 
   /// Starts the retention sweeps. The first sweep begins at once, for events that have expired since the last run.
@@ -85,6 +116,7 @@ final class StoreWriter: Sendable {
     await withCheckedContinuation { continuation in
       queue.async {
         self.longWorkBegan.withLock { $0 = .now }
+        self.backups.wait()
         let value = body(self.session.value)
         self.longWorkBegan.withLock { $0 = nil }
         self.scheduleProbe()
@@ -107,13 +139,21 @@ final class StoreWriter: Sendable {
     guard commits.close() else { return }
     queue.async {
       self.drain()
-      let waiting = self.finish.withLock { finish in
-        finish.isDone = true
-        defer { finish.waiting = [] }
-        return finish.waiting
-      }
-      for continuation in waiting { continuation.resume() }
+      self.finish.withLock { $0.isDrained = true }
+      self.finishIfIdle()
     }
+  }
+
+  /// Ends the writer when all accepted changes are on disk and in the backups.
+  private func finishIfIdle() {
+    guard backups.isIdle else { return }
+    let waiting = finish.withLock { finish -> [CheckedContinuation<Void, Never>] in
+      guard finish.isDrained else { return [] }
+      finish.isDone = true
+      defer { finish.waiting = [] }
+      return finish.waiting
+    }
+    for continuation in waiting { continuation.resume() }
   }
 
   /// Returns once the writer was stopped and every accepted change is completed.

@@ -57,7 +57,7 @@ extension WriterSession {
       return .failure(failed(error))
     }
     isLogToBeEmptied = true
-    if let failure = removeOldKeys() { return .failure(failure) }
+    if let failure = emptyOldLog() { return .failure(failure) }
     vault.expect(nil)
     try? tuning.at(.rotated, nil)
     let left = BackupEditor(folder: folder).adopt(master: master, wrapping: next, roots: [vault.root])
@@ -79,14 +79,5 @@ extension WriterSession {
     try StateKeyTable.beginEventKey(next, db)
     try MetaTable.write(master, under: vault.root, stateID: stateID, db)
     return (count, try StateKeyTable.load(db, next)?.events ?? [])
-  }
-
-  /// Destroys the keys in the backups that were already destroyed in the state.
-  func settleRemovals() throws {
-    guard areRemovalsOpen else { return }
-    let removals = try database.use { db in try RemovalTable.all(db) }
-    try tuning.at(.editingCopies, nil)
-    try BackupEditor(folder: folder).remove(removals, vault)
-    areRemovalsOpen = false
   }
 }

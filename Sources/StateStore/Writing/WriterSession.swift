@@ -20,8 +20,8 @@ final class WriterSession {
   private var isProbeScheduled = false
   /// Whether a destroyed key may still be in the log; true at first because of keys destroyed before a crash.
   var isLogToBeEmptied = true
-  /// Whether the backups may still have destroyed keys; true at first because of keys destroyed before a crash.
-  var areRemovalsOpen = true
+  /// The destroyed keys that the backups may still have; `nil` until those from before a crash are read.
+  private var removals: OpenRemovals?
   private var pruner: EventPruner
   /// The generation that is on disk and not recorded in the file beside the database yet.
   private var raised: UInt64?
@@ -53,6 +53,7 @@ final class WriterSession {
       // A failure to empty the log is harmless before the changes. After them the log is so small that a failure is
       // unlikely.
       if changes.contains(where: \.removesKeys) { try emptyLog() }
+      try readRemovals()
       results = try database.use { db in try write(changes, db) }
     } catch {
       return changes.map { _ in .failure(failed(error)) }
@@ -60,9 +61,9 @@ final class WriterSession {
     for (change, result) in zip(changes, results) {
       guard case .success(let done) = result else { continue }
       pruner.note(done.events)
-      if change.removesKeys { (isLogToBeEmptied, areRemovalsOpen) = (true, true) }
+      if change.removesKeys { isLogToBeEmptied = true }
     }
-    if let failure = removeOldKeys() {
+    if let failure = emptyOldLog() {
       for (index, change) in changes.enumerated() where change.removesKeys {
         results[index] = results[index].map { CommitResult(events: $0.events, wiped: $0.wiped, unfinished: failure) }
       }
@@ -78,12 +79,14 @@ final class WriterSession {
       try tuning.at(.begun(changes: changes.count), db)
       let time = clock()
       let removesKeys = changes.contains(where: \.removesKeys)
-      if removesKeys, !areRemovalsOpen { try RemovalTable.clear(db) }
+      if removesKeys, let ended = removals?.takeEnded() { try RemovalTable.remove(ended, db) }
+      var noted: [Removal] = []
       let generation = removesKeys ? try MetaTable.raiseGeneration(db) : nil
-      let results = try changes.map { try write($0, at: time, db) }
+      let results = try changes.map { try write($0, at: time, &noted, db) }
       try tuning.at(.committing, db)
       try db.commit()
       raised = generation ?? raised
+      if !noted.isEmpty { removals?.note(noted) }
       return results
     } catch {
       try? db.rollback()
@@ -92,15 +95,17 @@ final class WriterSession {
   }
 
   private func write(
-    _ change: InstanceChange, at time: Timestamp, _ db: Database
+    _ change: InstanceChange, at time: Timestamp, _ noted: inout [Removal], _ db: Database
   ) throws -> Result<CommitResult, SDKError> {
     var result = CommitResult()
+    var removed: [Removal] = []
     do {
       try db.inSavepoint {
         result = try ChangeWriter.apply(change, at: time, vault: vault, db)
-        if change.removesKeys { try RemovalTable.note(change, vault, db) }
+        if change.removesKeys { removed = try RemovalTable.note(change, vault, db) }
         return .commit
       }
+      noted += removed
       return .success(result)
     } catch let error as SDKError {
       return .failure(error)
@@ -118,29 +123,52 @@ final class WriterSession {
     isLogToBeEmptied = false
   }
 
-  /// Removes destroyed keys from the log, with a second attempt on a new connection, and then from the backups. Returns
-  /// the error if a key may still be there.
-  func removeOldKeys() -> SDKError? {
+  /// Removes destroyed keys from the log, with a second attempt on a new connection. Returns the error if a key may
+  /// still be there.
+  func emptyOldLog() -> SDKError? {
     var refusal: SDKError?
     for _ in 0..<2 where isLogToBeEmptied {
       do { try emptyLog() } catch { refusal = failed(error) }
     }
-    guard isLogToBeEmptied, let refusal else { return removeFromCopies() }
+    guard isLogToBeEmptied, let refusal else { return nil }
     return .storeUnavailable(
       "The change is on disk, but the old key could not be removed from the log (\(refusal.message)); "
         + "the store goes on trying.")
   }
 
-  private func removeFromCopies() -> SDKError? {
-    do {
-      try settleRemovals()
+  // MARK: Backups
+
+  /// Reads the keys that were destroyed before a restart.
+  private func readRemovals() throws {
+    if removals == nil { removals = OpenRemovals(try database.use { db in try RemovalTable.all(db) }) }
+  }
+
+  /// The removal of all keys that the backups may still have; `nil` if they have none.
+  var openRemoval: BackupRemoval? {
+    guard let removals, !removals.isEmpty else { return nil }
+    let (all, number) = removals.all
+    return BackupRemoval(
+      removals: all, number: number, editor: BackupEditor(folder: folder), vault: vault, tuning: tuning)
+  }
+
+  /// Ends a removal. Returns the error for the callers who wait for it if it failed.
+  func ended(_ removal: BackupRemoval, _ error: (any Error)?) -> SDKError? {
+    guard let error else {
+      removals?.end(upTo: removal.number)
       return nil
-    } catch {
-      logger.error("A backup still holds a key that was destroyed: \(StoreFailure.text(error))")
-      return .storeUnavailable(
-        "The change is on disk, but a backup still holds the old key (\(StoreFailure.text(error))); "
-          + "look at the disk and repeat the call.")
     }
+    logger.error("A backup still holds a key that was destroyed: \(StoreFailure.text(error))")
+    return .storeUnavailable(
+      "The change is on disk, but a backup still holds the old key (\(StoreFailure.text(error))); "
+        + "look at the disk and repeat the call.")
+  }
+
+  /// Removes the destroyed keys from the backups now. No removal may be in progress.
+  func settleRemovals() throws {
+    try readRemovals()
+    guard let removal = openRemoval else { return }
+    try removal.run()
+    removals?.end(upTo: removal.number)
   }
 
   func succeeded() {
@@ -251,7 +279,7 @@ final class WriterSession {
 
 extension InstanceChange {
   /// Whether the change may destroy a key.
-  fileprivate var removesKeys: Bool {
+  var removesKeys: Bool {
     parts.contains { part in
       switch part {
       case .wipe, .delete, .deleteOutbox: true
