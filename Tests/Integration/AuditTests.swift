@@ -226,6 +226,19 @@ struct AuditTests {
     desk.stop()
   }
 
+  @Test("Who can't read the system's journal is told so, also when journalctl has nothing to say")
+  func aSilentJournal() throws {
+    let desk = try Desk()
+    let program = try desk.write("programs/journalctl", "#!/bin/sh\nexit 0\n").path
+    for path in [desk.folder.path, desk.folder.path + "/programs", program] { chmod(path, 0o755) }
+    for verb in ["audit", "logs"] {
+      let run = try desk.sdkctl(
+        [verb, "--system"], environment: ["PATH": desk.folder.path + "/programs:/usr/bin:/bin"],
+        before: ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+      #expect(run.status == 4 && run.error.contains("systemd-journal"), "\(run)")
+    }
+  }
+
   @Test func withoutAJournalThatIsSaid() throws {
     let desk = try Desk()
     let missing = try desk.audit([], environment: ["PATH": "/nonexistent"])

@@ -167,12 +167,13 @@ struct JournalReader {
 
   /// Whether this user can read a journal of the system.
   static var canReadSystem: Bool {
-    ["/var/log", "/run/log"].contains { folder in
-      var found = glob_t()
-      defer { globfree(&found) }
-      guard glob("\(folder)/journal/*/system.journal", 0, nil, &found) == 0 else { return false }
-      return (0..<Int(found.gl_pathc)).contains { found.gl_pathv[$0].map { access($0, R_OK) == 0 } == true }
-    }
+    geteuid() == 0
+      || ["/var/log", "/run/log"].contains { folder in
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob("\(folder)/journal/*/system*.journal", 0, nil, &found) == 0 else { return false }
+        return (0..<Int(found.gl_pathc)).contains { found.gl_pathv[$0].map { access($0, R_OK) == 0 } == true }
+      }
   }
 
   /// Whether the standard error of `journalctl` says that there is no journal.
