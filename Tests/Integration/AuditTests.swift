@@ -95,6 +95,7 @@ struct AuditTests {
       all.filter { $0["method"] == method && $0["record"] == record }.map { $0["instance"] }
     }
     #expect(instances("delegate.attach", "call") == ["desk", "other"])
+    #expect(all.contains { $0["message"]?.stringValue?.hasSuffix("called delegate.attach of other: ok.") == true })
     #expect(instances("delegate.detach", "call") == ["other"])
     #expect(instances("delegate.attach", "refusal") == ["nosuch"])
     #expect(all.allSatisfy { $0["method"] != "delegate.attach" || $0["instance"] == "nosuch" || $0["kind"] != nil })

@@ -56,13 +56,11 @@ public final class AuditTrail: CallObserver {
 
   /// Writes the record of a call, or one for each of the instances that it names.
   private func record(_ call: borrowing EndedCall) {
-    let record = AuditRecord.call(call, kind: kind(of: call))
-    guard !call.instances.isEmpty else { return sink(record) }
+    guard !call.instances.isEmpty else { return sink(.call(call, kind: kind(of: call))) }
+    var one = copy call
     for instance in call.instances {
-      var own = record
-      own.fields[.instance] = instance.name
-      own.fields[.kind] = served.withLock { $0.registry }?.kind(ofInstance: instance)?.name
-      sink(own)
+      one.instance = instance
+      sink(.call(one, kind: kind(of: one)))
     }
   }
 

@@ -40,7 +40,7 @@ public struct EndedCall: Sendable {
   /// The method; `nil` for an unknown method and for a refused connection.
   public let method: (any SDKMethod.Type)?
   /// The instance that the call names. It may not exist. `nil` if the call names several.
-  public let instance: InstanceID?
+  public var instance: InstanceID?
   /// The instances that the call names, if there are several. They may not exist.
   public var instances: [InstanceID] = []
   /// The caller.
