@@ -7,24 +7,8 @@ import Testing
 
 /// The time limits of a connection, on a clock that the tests advance.
 struct ChannelTimerTests {
-  /// A handler that holds all writes, as if the peer did not read.
-  private final class Holding: ChannelOutboundHandler {
-    typealias OutboundIn = ByteBuffer
-    var held: [(ByteBuffer, EventLoopPromise<Void>?)] = []
-    var reads = 0
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-      held.append((Self.unwrapOutboundIn(data), promise))
-    }
-    func read(context: ChannelHandlerContext) { reads += 1 }
-    func release() {
-      let all = held
-      held = []
-      for (_, promise) in all { promise?.succeed(()) }
-    }
-  }
-
   private let channel = EmbeddedChannel()
-  private let holding = Holding()
+  private let holding = ChannelWrites(holds: true)
   private let program = TestProgram()
   private let connection: Connection
 

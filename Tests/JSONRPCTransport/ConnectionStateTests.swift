@@ -34,26 +34,26 @@ struct ConnectionStateTests {
   @Test func refusesAnIDInProgressAndTakesItAgainAfterwards() throws {
     var state = state()
     let start = try some(state.enter("a", id: .string("x"), bytes: 1, destination: .single))
-    #expect(state.refusal(of: .string("x"), bytes: 1)?.code == -32600)
-    #expect(state.refusal(of: .string("y"), bytes: 1) == nil)
+    #expect(state.refuses(.string("x"), bytes: 1)?.code == -32600)
+    #expect(state.refuses(.string("y"), bytes: 1) == nil)
     _ = state.finish(start.ticket)
-    #expect(state.refusal(of: .string("x"), bytes: 1) == nil)
+    #expect(state.refuses(.string("x"), bytes: 1) == nil)
   }
 
   @Test func tellsIDsApartByTheirSpelling() throws {
     var state = state()
     _ = state.enter("a", id: .string("1"), bytes: 1, destination: .single)
-    #expect(state.refusal(of: id(1), bytes: 1) == nil)
-    #expect(state.refusal(of: .null, bytes: 1) == nil)
+    #expect(state.refuses(id(1), bytes: 1) == nil)
+    #expect(state.refuses(.null, bytes: 1) == nil)
   }
 
   @Test func refusesWhatIsNeitherRunNorQueued() {
     var state = state(inFlight: 1, queued: 100)
     _ = state.enter("a", id: id(1), bytes: 500, destination: .single)
-    #expect(state.refusal(of: id(2), bytes: 100) == nil)
+    #expect(state.refuses(id(2), bytes: 100) == nil)
     _ = state.enter("b", id: id(2), bytes: 60, destination: .single)
-    #expect(state.refusal(of: id(3), bytes: 41) == .tooManyInFlight)
-    #expect(state.refusal(of: id(3), bytes: 40) == nil)
+    #expect(state.refuses(id(3), bytes: 41) == .tooManyInFlight)
+    #expect(state.refuses(id(3), bytes: 40) == nil)
     #expect(RPCError.tooManyInFlight.isRetryable)
   }
 
@@ -77,7 +77,7 @@ struct ConnectionStateTests {
     let start = try some(state.enter("a", id: id(1), bytes: 1, destination: .single))
     _ = state.enter("b", id: id(2), bytes: 1, destination: .single)
     state.drain()
-    #expect(state.refusal(of: id(3), bytes: 1) == .shuttingDown)
+    #expect(state.refuses(id(3), bytes: 1) == .shuttingDown)
     let finished = try some(state.finish(start.ticket))
     #expect(finished.next?.call == "b")
   }
@@ -122,7 +122,7 @@ struct ConnectionStateTests {
       case 0...1:
         let number = Int.random(in: 0..<40, using: &random)
         let bytes = Int.random(in: 1...20, using: &random)
-        guard state.refusal(of: id(number), bytes: bytes) == nil else { continue }
+        guard state.refuses(id(number), bytes: bytes) == nil else { continue }
         let isNew = inside.insert("\(number)").inserted
         #expect(isNew)
         if let start = state.enter("\(number)", id: id(number), bytes: bytes, destination: .single) {
@@ -148,5 +148,13 @@ struct ConnectionStateTests {
       #expect(state.queuedBytes <= 50)
       #expect(state.count > state.runningCount || state.queuedBytes == 0)
     }
+  }
+}
+
+extension ConnectionState {
+  /// `refusal(of:bytes:)`, which `#expect` can't call because it is `mutating`.
+  fileprivate func refuses(_ id: RPCID, bytes: Int) -> RPCError? {
+    var state = self
+    return state.refusal(of: id, bytes: bytes)
   }
 }

@@ -7,34 +7,8 @@ import Testing
 
 /// The share of one connection in its event loop, on a clock that the tests advance.
 struct FairnessTests {
-  private final class Wire: ChannelOutboundHandler {
-    typealias OutboundIn = ByteBuffer
-    var reads = 0
-    var holds = false
-    /// Whether writes fail and close the channel, as after the peer has closed the connection.
-    var fails = false
-    var held: [EventLoopPromise<Void>?] = []
-    func read(context: ChannelHandlerContext) { reads += 1 }
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-      if fails {
-        promise?.fail(ChannelError.ioOnClosedChannel)
-        context.close(promise: nil)
-      } else if holds {
-        held.append(promise)
-      } else {
-        promise?.succeed(())
-      }
-    }
-    func release() {
-      holds = false
-      let all = held
-      held = []
-      for promise in all { promise?.succeed(()) }
-    }
-  }
-
   private let channel = EmbeddedChannel()
-  private let wire = Wire()
+  private let wire = ChannelWrites()
   private let program = TestProgram()
 
   private func open(_ allowance: Allowance?) throws {
@@ -154,6 +128,7 @@ struct FairnessTests {
     try send(call)
     #expect(wire.reads == reads)
     #expect(accepted == 1)
+    wire.holds = false
     wire.release()
     #expect(wire.reads == reads + 1)
     #expect(accepted == 2)

@@ -203,7 +203,7 @@ import Testing
   }
 
   /// A server that sends a question to each client at once, and records whether a response came.
-  private struct Curious: ConnectionHandler {
+  private final class Curious: ConnectionHandler {
     init(connection: Connection, note: AsyncStream<Bool>.Continuation) {
       Task {
         let answer = try? await connection.request(

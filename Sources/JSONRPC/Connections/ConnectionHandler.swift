@@ -2,7 +2,7 @@
 ///
 /// All functions but `prepare` are called on the connection's event loop, in the order of the frames. They must not
 /// block: longer work belongs in an `AcceptedCall`.
-public protocol ConnectionHandler: Sendable {
+public protocol ConnectionHandler: AnyObject, Sendable {
   /// Decodes the params of a request in a long message, and returns the request with the result in `prepared`. `accept`
   /// then need not do this slow work on the event loop. Runs on any thread.
   func prepare(_ request: RPCRequest) -> RPCRequest
@@ -35,7 +35,7 @@ public enum Acceptance: Sendable {
 }
 
 /// An accepted request. Exactly one of `run` and `abandon` is called, once.
-public protocol AcceptedCall: Sendable {
+public protocol AcceptedCall: AnyObject, Sendable {
   /// Runs the request; the result is JSON text.
   ///
   /// The task is cancelled by `$/cancelRequest` and by the end of the connection. It must then return soon, because the

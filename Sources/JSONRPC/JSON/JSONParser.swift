@@ -45,13 +45,8 @@ public struct JSONParser {
   /// Returns the value that `text` spells, within the default limits.
   public static func parse(_ text: String) throws(JSONSyntaxError) -> JSON { try parse(text.utf8) }
 
-  /// Returns the message or batch that the whole of `bytes` spells.
-  static func parseMessage(_ bytes: ArraySlice<UInt8>) throws(JSONSyntaxError) -> MessageText {
-    try parse(bytes, maximumMarks) { parser throws(JSONSyntaxError) in try parser.messageText() }
-  }
-
   // Inlined: as a generic function it would look up the type of the result, which takes longer than a short text.
-  @inline(__always) private static func parse<Content>(
+  @inline(__always) static func parse<Content>(
     _ bytes: some Sequence<UInt8>, _ maximumMarks: Int,
     _ read: (inout JSONParser) throws(JSONSyntaxError) -> Content
   ) throws(JSONSyntaxError) -> Content {

@@ -86,31 +86,28 @@ struct MessageMembers {
 }
 
 extension JSONParser {
-  /// The content of a text that should be a message or a batch.
-  enum MessageText {
-    /// The members of an object.
-    case members(MessageMembers)
-    /// Another value.
-    case value(JSON)
+  /// Parses a message or a batch: reads the members of an object, and returns any other value.
+  static func parseMessage(
+    _ bytes: ArraySlice<UInt8>, into members: inout MessageMembers
+  ) throws(JSONSyntaxError) -> JSON? {
+    try parse(bytes, maximumMarks) { parser throws(JSONSyntaxError) in try parser.message(into: &members) }
   }
 
-  /// Parses the value at the start of the text: an object as the members of a message, any other value as JSON.
-  mutating func messageText() throws(JSONSyntaxError) -> MessageText {
+  private mutating func message(into members: inout MessageMembers) throws(JSONSyntaxError) -> JSON? {
     skipSpace()
-    guard next == UInt8(ascii: "{") else { return .value(try value()) }
+    guard next == UInt8(ascii: "{") else { return try value() }
     depth = 1
     position += 1
-    let members = try messageMembers()
+    try read(&members)
     depth = 0
-    return .members(members)
+    return nil
   }
 
-  private mutating func messageMembers() throws(JSONSyntaxError) -> MessageMembers {
-    var members = MessageMembers()
+  private mutating func read(_ members: inout MessageMembers) throws(JSONSyntaxError) {
     skipSpace()
     if next == UInt8(ascii: "}") {
       position += 1
-      return members
+      return
     }
     while true {
       skipSpace()
@@ -133,7 +130,7 @@ extension JSONParser {
       case UInt8(ascii: ","): position += 1
       case UInt8(ascii: "}"):
         position += 1
-        return members
+        return
       default: throw error("a comma or } is expected")
       }
     }

@@ -7,7 +7,9 @@ public struct RPCRequest: Sendable {
   /// The params; `nil` if they are absent, `null` or an empty array.
   public let params: JSON?
   /// The result of preparing the params off the event loop, such as decoded params; `nil` for an unprepared request.
-  public var prepared: (any Sendable)?
+  ///
+  /// An object, because a value of any type would make each copy of a message slow.
+  public var prepared: (any AnyObject & Sendable)?
 
   /// Makes a request whose `prepared` is `nil`.
   public init(id: RPCID, method: String, params: JSON?) {
@@ -40,7 +42,7 @@ public enum RPCMessage: Sendable {
     self.init(MessageMembers(object))
   }
 
-  init(_ members: MessageMembers) {
+  init(_ members: consuming MessageMembers) {
     var id: RPCID?
     if let value = members.id {
       guard let known = RPCID(value) else {
@@ -119,19 +121,18 @@ public enum RPCFrame: Sendable {
   ///
   /// - Throws: the error to answer with `id: null`.
   public init(_ bytes: ArraySlice<UInt8>) throws(RPCError) {
+    var members = MessageMembers()
+    let value: JSON?
+    do { value = try JSONParser.parseMessage(bytes, into: &members) } catch { throw .unparsed(error) }
     let elements: [JSON]
-    do {
-      switch try JSONParser.parseMessage(bytes) {
-      case .members(let members):
-        self = .single(RPCMessage(members))
-        return
-      case .value(.array(let array)): elements = array
-      case .value(let json):
-        self = .single(RPCMessage(json))
-        return
-      }
-    } catch {
-      throw .unparsed(error)
+    switch value {
+    case nil:
+      self = .single(RPCMessage(consume members))
+      return
+    case .array(let array)?: elements = array
+    case let json?:
+      self = .single(RPCMessage(json))
+      return
     }
     guard !elements.isEmpty else { throw .invalidRequest("A batch holds at least one message.") }
     guard elements.count <= Self.maximumBatch else {

@@ -72,7 +72,9 @@ public struct ConnectionState<Call> {
   public var isIdle: Bool { entries.isEmpty && batches.isEmpty }
 
   /// Returns the reason why a request can't be accepted; `nil` if it can.
-  public func refusal(of id: RPCID, bytes: Int) -> RPCError? {
+  ///
+  /// Changes nothing, but the compiler would copy the whole state for a function that isn't `mutating`.
+  public mutating func refusal(of id: RPCID, bytes: Int) -> RPCError? {
     if tickets[id] != nil { return .idInProgress }
     if isDraining { return .shuttingDown }
     let isFull = runningCount >= limits.maxInFlight && queuedBytes + bytes > limits.maxQueuedBytes

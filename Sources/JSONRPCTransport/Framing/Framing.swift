@@ -29,12 +29,14 @@ public enum Framing: Sendable {
 }
 
 extension ByteBuffer {
-  /// Writes the JSON text that `text` writes, as one message in a framing.
-  mutating func writeMessage(_ framing: Framing, _ text: (inout ByteBuffer) -> Void) {
+  /// Writes the JSON text that `text` writes, as one message in a framing. Returns the number of bytes.
+  @discardableResult
+  mutating func writeMessage(_ framing: Framing, _ text: (inout ByteBuffer) -> Void) -> Int {
+    let start = writerIndex
     if framing == .lines {
       text(&self)
       writeInteger(UInt8(ascii: "\n"))
-      return
+      return writerIndex - start
     }
     var body = ByteBuffer()
     text(&body)
@@ -43,5 +45,6 @@ extension ByteBuffer {
     }
     writeString("Content-Length: \(body.readableBytes)\r\n\r\n")
     writeBuffer(&body)
+    return writerIndex - start
   }
 }

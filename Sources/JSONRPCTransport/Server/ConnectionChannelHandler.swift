@@ -30,6 +30,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private var frameTimer: Scheduled<Void>?
   private var writeTimer: Scheduled<Void>?
   private var lastProgress = NIODeadline.uptimeNanoseconds(0)
+  /// The size of a short output that was written without a promise and is not known to be sent; 0 if there is none.
+  private var shortOutput = 0
 
   /// The number of messages that a connection handles before the event loop serves others.
   private static let messagesPerTurn = 16
@@ -40,6 +42,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   /// The number of bytes above which a message is parsed off the event loop. Shorter ones take little time, at about
   /// 100 ns for each value.
   private static let longMessage = 4 << 10
+  /// The largest output, in bytes, that is written without a promise. A promise takes longer than the rest of a write.
+  private static let shortOutput = 4 << 10
   /// The time in which the peer can still read the error after we end the connection.
   private static let lingering = TimeAmount.seconds(1)
 
@@ -71,7 +75,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
       return
     }
     framer.use(limit: limits.maxFrameBytes)
-    framer.append(bytes.readableBytesView)
+    bytes.withUnsafeReadableBytes { framer.append($0) }
     if core.framing == nil, let framing = framer.framing { core.use(framing) }
     // `channelReadComplete` follows and flushes.
     core.isReading = true
@@ -80,8 +84,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
+    // No other handler wants the event.
     core.flush()
-    context.fireChannelReadComplete()
   }
 
   func read(context: ChannelHandlerContext) {
@@ -234,14 +238,30 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     let count = messages.readableBytes
     // The channel is closed, so the bytes are dropped.
     guard let context else { return core.sent(count) }
-    let home = NIOLoopBound(self, eventLoop: context.eventLoop)
     if core.outbox.unsent == count { lastProgress = context.eventLoop.now }
-    let promise = context.eventLoop.makePromise(of: Void.self)
-    promise.futureResult.assumeIsolated().whenComplete { result in
-      if case .success = result { home.value.sent(count) }
+    if count <= Self.shortOutput, core.outbox.unsent == count {
+      shortOutput += count
+      context.writeAndFlush(NIOAny(messages), promise: nil)
+    } else {
+      let home = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let promise = context.eventLoop.makePromise(of: Void.self)
+      promise.futureResult.assumeIsolated().whenComplete { result in
+        if case .success = result { home.value.sent(count + home.value.takeShortOutput()) }
+      }
+      context.writeAndFlush(NIOAny(messages), promise: promise)
     }
-    context.writeAndFlush(Self.wrapOutboundOut(messages), promise: promise)
     if core.isBlocked || !phase.takesInput { watchWriting() }
+  }
+
+  /// The channel is writable when the kernel has all bytes: see `WriteBufferWaterMark` where the channel is made.
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    // No other handler wants the event.
+    if shortOutput > 0, context.channel.isWritable { sent(takeShortOutput()) }
+  }
+
+  private func takeShortOutput() -> Int {
+    defer { shortOutput = 0 }
+    return shortOutput
   }
 
   private func sent(_ count: Int) {

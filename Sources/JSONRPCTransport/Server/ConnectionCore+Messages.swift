@@ -14,7 +14,15 @@ extension ConnectionCore {
   /// - Returns: the number of messages in it.
   @discardableResult
   func receive(_ text: ArraySlice<UInt8>) -> Int {
-    receive(RPCFrame.result(of: text), text)
+    let frame: RPCFrame
+    do throws(RPCError) { frame = try RPCFrame(text) } catch { return receive(error) }
+    return receive(frame, text)
+  }
+
+  /// Answers a text that could not be parsed. It counts as one message.
+  private func receive(_ error: RPCError) -> Int {
+    answer(.null, .failure(error))
+    return 1
   }
 
   /// Handles a long text: parses it and decodes the params of its requests on another thread.
@@ -41,19 +49,15 @@ extension ConnectionCore {
   private func receiveParsed(_ frame: Result<RPCFrame, RPCError>, _ text: ArraySlice<UInt8>) -> Int {
     parsing = nil
     defer { endIfDone() }
-    return receive(frame, text)
+    switch frame {
+    case .success(let frame): return receive(frame, text)
+    case .failure(let error): return receive(error)
+    }
   }
 
-  private func receive(_ parsed: Result<RPCFrame, RPCError>, _ text: ArraySlice<UInt8>) -> Int {
-    let frame: RPCFrame
-    switch parsed {
-    case .success(let whole): frame = whole
-    case .failure(let error):
-      answer(.null, .failure(error))
-      return 1
-    }
+  private func receive(_ frame: consuming RPCFrame, _ text: ArraySlice<UInt8>) -> Int {
     let isLarge = text.count > settings.limits.smallFrameBytes
-    switch frame {
+    switch consume frame {
     case .single(let message):
       receive(message, bytes: text.count, isLarge: isLarge, .single)
       return 1
@@ -71,9 +75,11 @@ extension ConnectionCore {
     }
   }
 
-  private func receive(_ message: RPCMessage, bytes: Int, isLarge: Bool, _ destination: AnswerDestination) {
+  private func receive(
+    _ message: consuming RPCMessage, bytes: Int, isLarge: Bool, _ destination: AnswerDestination
+  ) {
     guard let program else { return }
-    switch message {
+    switch consume message {
     case .request(let request):
       if let refusal = allowance?.takeCall(at: now) {
         refuse(request, refusal, destination, program)

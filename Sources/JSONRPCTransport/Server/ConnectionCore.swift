@@ -36,6 +36,8 @@ final class ConnectionCore {
   /// The number of bytes of output that triggers a flush before the next frame is handled. Larger output is sent in
   /// pieces of this size.
   private static let outputPiece = 64 << 10
+  /// The largest memory that is kept for the next output, in bytes.
+  private static let keptCapacity = 4 << 10
 
   init(
     eventLoop: any EventLoop, settings: ConnectionSettings, outbox: Outbox, allowance: Allowance?,
@@ -156,9 +158,7 @@ final class ConnectionCore {
   }
 
   private func write(_ body: (inout ByteBuffer) -> Void) {
-    let before = output.writerIndex
-    output.writeMessage(framing ?? .lines, body)
-    outbox.count(output.writerIndex - before)
+    outbox.count(output.writeMessage(framing ?? .lines, body))
     scheduleFlush()
   }
 
@@ -191,20 +191,27 @@ final class ConnectionCore {
     while output.readableBytes > 2 * Self.outputPiece, let piece = output.readSlice(length: Self.outputPiece) {
       wire?.send(piece)
     }
-    guard output.readableBytes > 0 else { return endIfDone() }
-    let rest = output
-    output = ByteBuffer()
+    var rest = ByteBuffer()
+    swap(&rest, &output)
+    guard rest.readableBytes > 0 else { return endIfDone() }
     wire?.send(rest)
+    // The next response needs no memory of its own if this one is sent already.
+    if outbox.unsent == 0, rest.storageCapacity <= Self.keptCapacity {
+      rest.clear()
+      output = rest
+    }
     endIfDone()
   }
 
   /// Counts bytes that the wire has sent or dropped, and runs the hooks that waited for it.
   func sent(_ bytes: Int) {
     outbox.count(-bytes)
-    let unsent = outbox.unsent
-    let due = whenSent.filter { unsent < $0.limit }
-    whenSent.removeAll { unsent < $0.limit }
-    for hook in due { hook.body() }
+    if !whenSent.isEmpty {
+      let unsent = outbox.unsent
+      let due = whenSent.filter { unsent < $0.limit }
+      whenSent.removeAll { unsent < $0.limit }
+      for hook in due { hook.body() }
+    }
     endIfDone()
   }
 

@@ -41,9 +41,7 @@ final class Outbox: Sendable {
   func add(_ text: some Collection<UInt8>) -> Bool {
     messages.withLock { messages in
       guard !messages.isClosed else { return false }
-      let before = messages.buffer.writerIndex
-      messages.buffer.writeMessage(messages.framing) { $0.writeBytes(text) }
-      count(messages.buffer.writerIndex - before)
+      count(messages.buffer.writeMessage(messages.framing) { $0.writeBytes(text) })
       defer { messages.isScheduled = true }
       return !messages.isScheduled
     }
@@ -75,22 +73,37 @@ extension ByteBuffer {
   mutating func writeResponse(id: RPCID, _ result: Result<[UInt8], RPCError>) {
     switch result {
     case .success(let result):
-      reserveCapacity(minimumWritableBytes: result.count + 64)
-      writeStaticString(#"{"jsonrpc":"2.0","id":"#)
-      writeID(id)
-      writeStaticString(#","result":"#)
-      writeBytes(result)
-      writeInteger(UInt8(ascii: "}"))
+      var id = if case .number(let number) = id { number.text } else { JSONWriter.text(of: id.json) }
+      let (start, middle): (StaticString, StaticString) = (#"{"jsonrpc":"2.0","id":"#, #","result":"#)
+      id.withUTF8 { id in
+        let count = start.utf8CodeUnitCount + id.count + middle.utf8CodeUnitCount + result.count + 1
+        // All in one write, because each one costs as much as many bytes.
+        writeWithUnsafeMutableBytes(minimumWritableBytes: count) { room in
+          var end = room.copy(start, to: 0)
+          end = room.copy(UnsafeRawBufferPointer(id), to: end)
+          end = room.copy(middle, to: end)
+          end = result.withUnsafeBytes { room.copy($0, to: end) }
+          room[end] = UInt8(ascii: "}")
+          return end + 1
+        }
+      }
     case .failure(let error):
       writeBytes(RPCText.response(id: id, error: error))
     }
   }
+}
 
-  private mutating func writeID(_ id: RPCID) {
-    switch id {
-    case .number(let number): writeString(number.text)
-    case .null: writeStaticString("null")
-    case .string: writeBytes(JSONWriter.bytes(of: id.json))
+extension UnsafeMutableRawBufferPointer {
+  /// Copies bytes to a position. Returns the position after them.
+  fileprivate func copy(_ bytes: UnsafeRawBufferPointer, to position: Int) -> Int {
+    precondition(bytes.count <= count - position)
+    if let from = bytes.baseAddress {
+      baseAddress?.advanced(by: position).copyMemory(from: from, byteCount: bytes.count)
     }
+    return position + bytes.count
+  }
+
+  fileprivate func copy(_ text: StaticString, to position: Int) -> Int {
+    copy(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount), to: position)
   }
 }

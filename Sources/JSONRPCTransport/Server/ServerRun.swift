@@ -122,6 +122,8 @@ final class ServerRun: Sendable {
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       // One read for each turn of the event loop, so that other connections are served too.
       .childChannelOption(.maxMessagesPerRead, value: 1)
+      // A channel is writable while all its bytes are with the kernel.
+      .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try self.setUp(channel) }
       }

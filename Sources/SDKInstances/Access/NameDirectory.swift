@@ -1,7 +1,7 @@
 import SDKProtocol
 
 /// An in-memory directory of uids and gids by name. No call waits for a name service.
-public protocol NameDirectory: Sendable {
+public protocol NameDirectory: AnyObject, Sendable {
   /// Returns the uid of a user; `nil` for a name that is unknown or not resolved yet.
   func uid(ofUser name: String) -> UInt32?
   /// Returns the gid of a group; `nil` for a name that is unknown or not resolved yet.

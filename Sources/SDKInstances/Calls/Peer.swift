@@ -54,7 +54,10 @@ public final class Peer: Sendable {
   public var knownProcess: PeerProcess? { known.withLock { $0 } }
 
   /// Whether the process was looked up before.
-  var knowsProcess: Bool { known.withLock { $0 != nil } }
+  var knowsProcess: Bool {
+    // Not `!=`, which would copy the process.
+    known.withLock { if case .some = $0 { true } else { false } }
+  }
 }
 
 /// The data about a peer's process that the socket's credentials don't contain.

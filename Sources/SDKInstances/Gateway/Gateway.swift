@@ -73,14 +73,18 @@ public final class Gateway: Sendable {
     guard let entry = entries[request.method] else { return request }
     var request = request
     do throws(RPCError) {
-      request.prepared = ReadResult.success(try entry.read(request.params))
+      request.prepared = PreparedCall(.success(try entry.read(request.params)))
     } catch {
-      request.prepared = ReadResult.failure(error)
+      request.prepared = PreparedCall(.failure(error))
     }
     return request
   }
 
-  private typealias ReadResult = Result<CallRouter.ReadCall, RPCError>
+  /// The result of reading a request's params.
+  private final class PreparedCall: Sendable {
+    let result: Result<CallRouter.ReadCall, RPCError>
+    init(_ result: Result<CallRouter.ReadCall, RPCError>) { self.result = result }
+  }
 
   /// Accepts a request: checks its params, assigns its position in the write order, and responds at once if possible.
   /// Must be called in the order of arrival.
@@ -95,8 +99,8 @@ public final class Gateway: Sendable {
     let (method, observation) = (entry.method, entry.observation)
     let call: CallRouter.ReadCall
     do throws(RPCError) {
-      let prepared = request.prepared as? ReadResult
-      call = if let prepared { try prepared.get() } else { try entry.read(request.params) }
+      let prepared = request.prepared as? PreparedCall
+      call = if let prepared { try prepared.result.get() } else { try entry.read(request.params) }
     } catch {
       refused(request, error, by: session)
       return .reply(.failure(error))

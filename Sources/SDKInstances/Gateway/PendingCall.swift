@@ -4,7 +4,7 @@ import SDKProtocol
 import Synchronization
 
 /// An accepted call, which has a position in the write order and has not run yet.
-struct PendingCall: AcceptedCall {
+final class PendingCall: AcceptedCall {
   private let gateway: Gateway
   private let method: any SDKMethod.Type
   private let observation: CallObservation?

@@ -142,16 +142,20 @@ struct PublishedToken: Sendable {
     bytes.reserveCapacity(head.count + 64 + (wantsHTTP ? http.count + 8 : 0))
     bytes.append(contentsOf: head)
     if let ttl {
-      bytes.append(contentsOf: #","ttl":"#.utf8)
+      Self.append(#","ttl":"#, to: &bytes)
       Self.append(seconds: ttl, to: &bytes)
     }
-    bytes.append(contentsOf: #","fromCache":true,"stale":false"#.utf8)
+    Self.append(#","fromCache":true,"stale":false"#, to: &bytes)
     if wantsHTTP {
-      bytes.append(contentsOf: #","http":"#.utf8)
+      Self.append(#","http":"#, to: &bytes)
       bytes.append(contentsOf: http)
     }
     bytes.append(UInt8(ascii: "}"))
     return bytes
+  }
+
+  private static func append(_ text: StaticString, to bytes: inout [UInt8]) {
+    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
 
   /// Appends seconds as a JSON number, rounded down to milliseconds. This is faster than `JSONNumber`, which searches
@@ -161,13 +165,20 @@ struct PublishedToken: Sendable {
       return bytes.append(contentsOf: JSONNumber((seconds * 1000).rounded(.down) / 1000).text.utf8)
     }
     let (whole, thousandths) = Int64((seconds * 1000).rounded(.down)).quotientAndRemainder(dividingBy: 1000)
-    bytes.append(contentsOf: String(whole).utf8)
-    guard thousandths > 0 else { return }
-    bytes.append(UInt8(ascii: "."))
-    var rest = thousandths
-    for unit: Int64 in [100, 10, 1] where rest > 0 {
-      bytes.append(UInt8(ascii: "0") + UInt8(rest / unit))
-      rest %= unit
-    }
+    // Twelve digits, the point and three digits.
+    var text = InlineArray<16, UInt8>(repeating: UInt8(ascii: "."))
+    var start = 12
+    func digit(_ number: Int64) -> UInt8 { UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10) }
+    var rest = whole
+    repeat {
+      start -= 1
+      text[start] = digit(rest)
+      rest /= 10
+    } while rest > 0
+    text[13] = digit(thousandths / 100)
+    text[14] = digit(thousandths / 10)
+    text[15] = digit(thousandths)
+    let end = thousandths == 0 ? 12 : thousandths % 100 == 0 ? 14 : thousandths % 10 == 0 ? 15 : 16
+    text.span.withUnsafeBufferPointer { bytes.append(contentsOf: $0[start..<end]) }
   }
 }

@@ -35,7 +35,19 @@ public final class InstanceRegistry: Sendable {
   /// The instances whose creation is being committed: their first event can be read before they are entries.
   let arriving = Mutex<[InstanceUUID: (id: InstanceID, access: InstanceAccess)]>([:])
   private let kindsByName: [KindName: any SDKKind]
-  private let rules: Mutex<(access: AccessPolicy, maximumPerUid: Int)>
+  private let rules: Mutex<Rules>
+
+  /// The daemon's rules: an object, because each call of an app reads them.
+  private final class Rules: Sendable {
+    let access: AccessPolicy
+    let maximumPerUid: Int
+
+    init(_ access: AccessPolicy, _ maximumPerUid: Int) {
+      self.access = access
+      self.maximumPerUid = maximumPerUid
+    }
+  }
+
   /// The environment that all instances share.
   public let environment: InstanceEnvironment
   /// Whether calls run: not before every instance is restored.
@@ -44,7 +56,7 @@ public final class InstanceRegistry: Sendable {
   /// Creates a registry without instances.
   public init(kinds: [any SDKKind], access: AccessPolicy, environment: InstanceEnvironment, maximumPerUid: Int = 20) {
     kindsByName = Dictionary(kinds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    rules = Mutex((access, maximumPerUid))
+    rules = Mutex(Rules(access, maximumPerUid))
     self.environment = environment
     environment.renewals.attach { [weak self] in self?.replan() }
     environment.deadlines.observeClock { [weak self] in self?.clockWasSet() }
@@ -65,7 +77,7 @@ public final class InstanceRegistry: Sendable {
 
   /// Replaces the access rules, for requests from now on.
   public func use(access: AccessPolicy, maximumPerUid: Int) {
-    rules.withLock { $0 = (access, maximumPerUid) }
+    rules.withLock { $0 = Rules(access, maximumPerUid) }
     access.names.request(access.requiredNames, for: 0)
   }
 
@@ -104,7 +116,7 @@ public final class InstanceRegistry: Sendable {
 
   /// Returns the peer's role on an instance; `nil` when it is hidden.
   public func role(of peer: Peer, on instance: HostedInstance) -> Role? {
-    access.role(of: peer, on: instance.currentAccess)
+    rules.withLock { $0 }.access.role(of: peer, on: instance.currentAccess)
   }
 
   /// Returns the instance and the peer's role on it, if that is at least the one that is needed.

@@ -34,19 +34,24 @@ final class TestProgram: Sendable {
 }
 
 /// A handler of the methods that the tests call.
-struct TestHandler: ConnectionHandler {
+final class TestHandler: ConnectionHandler {
   let program: TestProgram
   let connection: Connection
+
+  init(program: TestProgram, connection: Connection) {
+    self.program = program
+    self.connection = connection
+  }
 
   func prepare(_ request: RPCRequest) -> RPCRequest {
     program.note { $0.prepared.append((request.method, MultiThreadedEventLoopGroup.currentEventLoop != nil)) }
     var request = request
-    request.prepared = "ready"
+    request.prepared = Ready()
     return request
   }
 
   func accept(_ request: RPCRequest) -> Acceptance {
-    if request.prepared is String { program.note { $0.acceptedPrepared += 1 } }
+    if request.prepared is Ready { program.note { $0.acceptedPrepared += 1 } }
     program.note { $0.accepted.append(request.method) }
     switch request.method {
     case "echo": return .reply(.success(JSONWriter.bytes(of: request.params ?? nil)))
@@ -87,9 +92,15 @@ struct TestHandler: ConnectionHandler {
   func closed() { program.note { $0.closed += 1 } }
 }
 
+/// What `prepare` puts into requests.
+private final class Ready: Sendable {}
+
 /// A call that waits at the gate.
-struct TestCall: AcceptedCall {
+final class TestCall: AcceptedCall {
   let program: TestProgram
+
+  init(program: TestProgram) { self.program = program }
+
   func run() async -> Result<[UInt8], RPCError> {
     program.note { $0.ran += 1 }
     await program.gate.wait()
@@ -103,17 +114,26 @@ struct TestCall: AcceptedCall {
 }
 
 /// A call that sends a notification as soon as its response is written.
-struct LateCall: AcceptedCall {
+final class LateCall: AcceptedCall {
   let connection: Connection
+
+  init(connection: Connection) { self.connection = connection }
+
   func run() async -> Result<[UInt8], RPCError> { .success(Array("{}".utf8)) }
   func abandon() {}
   func answered() { connection.notify(method: "event", params: ["n": 2]) }
 }
 
 /// A call that sends a request to the client and returns the client's response.
-struct AskCall: AcceptedCall {
+final class AskCall: AcceptedCall {
   let connection: Connection
   let timeout: Int?
+
+  init(connection: Connection, timeout: Int?) {
+    self.connection = connection
+    self.timeout = timeout
+  }
+
   func run() async -> Result<[UInt8], RPCError> {
     do {
       let answer = try await connection.request(

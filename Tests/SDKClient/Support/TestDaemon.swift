@@ -42,9 +42,14 @@ final class TestDaemon: Sendable {
     }
   }
 
-  private struct Handler: ConnectionHandler {
+  private final class Handler: ConnectionHandler {
     let daemon: TestDaemon
     let connection: Connection
+
+    init(daemon: TestDaemon, connection: Connection) {
+      self.daemon = daemon
+      self.connection = connection
+    }
 
     func accept(_ request: RPCRequest) -> Acceptance {
       daemon.seen.withLock { $0.requests.append(request) }
@@ -68,7 +73,7 @@ extension Acceptance {
 }
 
 /// A call that runs until it is cancelled.
-private struct Silence: AcceptedCall {
+private final class Silence: AcceptedCall {
   func run() async -> Result<[UInt8], RPCError> {
     let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
     for await _ in stream {}

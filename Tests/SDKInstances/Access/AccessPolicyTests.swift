@@ -4,7 +4,7 @@ import Testing
 @testable import SDKInstances
 
 struct AccessPolicyTests {
-  struct Names: NameDirectory {
+  final class Names: NameDirectory {
     func uid(ofUser name: String) -> UInt32? { ["alice": 1000, "bob": 1001][name] }
     func gid(ofGroup name: String) -> UInt32? { ["support": 50, "staff": 60][name] }
     func request(_ names: Set<SystemName>, for owner: UInt32) {}

@@ -66,23 +66,24 @@ extension TokenGet.Params {
   /// Reads params that have no members but `instance`, `http`, `minTTL` and `timeout`, the times as numbers, without
   /// using their schema. Returns `nil` for all other params: invalid ones, and rare forms that only decoding accepts.
   public init?(plain params: JSON) {
-    guard case .object(let object) = params, case .string(let name)? = object["instance"], let id = InstanceID(name)
-    else { return nil }
-    self.init(instance: id)
-    var others = object.count - 1
-    if let value = object["http"] {
-      guard case .bool(let isWanted) = value else { return nil }
-      (http, others) = (isWanted, others - 1)
+    guard case .object(let object) = params else { return nil }
+    var instance: InstanceID?
+    var (http, minTTL, timeout): (Bool?, Seconds?, Seconds?)
+    for member in object.members {
+      switch (member.key, member.value) {
+      case ("instance", .string(let name)): instance = InstanceID(name)
+      case ("http", .bool(let isWanted)): http = isWanted
+      case ("minTTL", .number(let number)):
+        minTTL = number.double.flatMap { Seconds($0) }
+        if minTTL == nil { return nil }
+      case ("timeout", .number(let number)):
+        timeout = number.double.flatMap { Seconds($0) }
+        if timeout == nil { return nil }
+      // An unknown member, or a service, of which only the general path knows the names.
+      default: return nil
+      }
     }
-    if let value = object["minTTL"] {
-      guard let seconds = value.doubleValue.flatMap({ Seconds($0) }) else { return nil }
-      (minTTL, others) = (seconds, others - 1)
-    }
-    if let value = object["timeout"] {
-      guard let seconds = value.doubleValue.flatMap({ Seconds($0) }) else { return nil }
-      (timeout, others) = (seconds, others - 1)
-    }
-    // An unknown member, or a service, of which only the general path knows the names.
-    guard others == 0 else { return nil }
+    guard let instance else { return nil }
+    self.init(instance: instance, minTTL: minTTL, timeout: timeout, http: http)
   }
 }

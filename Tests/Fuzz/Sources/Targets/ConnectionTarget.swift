@@ -20,7 +20,7 @@ extension FuzzTarget {
 }
 
 /// Answers requests with their params: at once, later, or with an error, by the method's name.
-private struct Echo: ConnectionHandler {
+private final class Echo: ConnectionHandler {
   func accept(_ request: RPCRequest) -> Acceptance {
     let params = JSONWriter.bytes(of: request.params ?? .null)
     switch request.method {
@@ -33,8 +33,10 @@ private struct Echo: ConnectionHandler {
   func receive(notification method: String, params: JSON?) {}
   func closed() {}
 
-  private struct Call: AcceptedCall {
+  private final class Call: AcceptedCall {
     let params: [UInt8]
+
+    init(params: [UInt8]) { self.params = params }
 
     func run() async -> Result<[UInt8], RPCError> {
       await Task.yield()

@@ -80,7 +80,7 @@ private final class UnreadConnection {
 }
 
 /// Answers each request with as many bytes as its params say.
-private struct Text: ConnectionHandler {
+private final class Text: ConnectionHandler {
   func accept(_ request: RPCRequest) -> Acceptance {
     let count = min(max(request.params?.arrayValue?.first?.intValue ?? 0, 0), FuzzTarget.longestAnswer)
     return .reply(.success(Array("\"".utf8) + Array(repeating: 0x78, count: count) + Array("\"".utf8)))

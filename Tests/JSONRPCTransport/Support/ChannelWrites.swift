@@ -1,0 +1,47 @@
+import NIOCore
+import NIOEmbedded
+
+/// The reads and writes of a connection's channel in place of the kernel: it takes the bytes, holds them up, or is gone.
+final class ChannelWrites: ChannelOutboundHandler {
+  typealias OutboundIn = ByteBuffer
+
+  /// Whether the bytes are held up, as if the peer did not read.
+  var holds: Bool
+  /// Whether writes fail and close the channel, as after the peer has closed the connection.
+  var fails = false
+  private(set) var reads = 0
+  private(set) var held: [EventLoopPromise<Void>?] = []
+  private var channel: EmbeddedChannel?
+
+  init(holds: Bool = false) { self.holds = holds }
+
+  func handlerAdded(context: ChannelHandlerContext) { channel = context.channel as? EmbeddedChannel }
+  func handlerRemoved(context: ChannelHandlerContext) { channel = nil }
+
+  func read(context: ChannelHandlerContext) { reads += 1 }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    if fails {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return context.close(promise: nil)
+    }
+    held.append(promise)
+    become(writable: false)
+    if !holds { release() }
+  }
+
+  /// Takes all held bytes.
+  func release() {
+    let all = held
+    held = []
+    for promise in all { promise?.succeed(()) }
+    if held.isEmpty { become(writable: true) }
+  }
+
+  /// As a channel that is writable only while it has no bytes.
+  private func become(writable: Bool) {
+    guard let channel, channel.isWritable != writable else { return }
+    channel.isWritable = writable
+    channel.pipeline.fireChannelWritabilityChanged()
+  }
+}
