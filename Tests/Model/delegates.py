@@ -9,8 +9,8 @@ class Delegate(Actor):
     pace = 0
 
     def open(self):
-        self.line, self.late = self.connect(), []
-        self.line.asked = self.asked
+        self.line, self.late, self.taken_back = self.connect(), [], set()
+        self.line.asked, self.line.notified = self.asked, self.notified
 
     def step(self):
         """Attaches for a while."""
@@ -20,16 +20,27 @@ class Delegate(Actor):
         end = time.monotonic() + self.random.choice([0.1, 1, 3])
         while time.monotonic() < end and not self.world.is_over:
             self.line.pump(0.05)
-            for due, id, outcome in list(self.late):
-                if due < time.monotonic():
-                    self.late.remove((due, id, outcome))
-                    self.line.reply(id, **outcome)
+            for one in list(self.late):
+                if one[0] < time.monotonic():
+                    self.late.remove(one)
+                    self.reply_late(*one[1:])
         way = self.random.random()
         if way < 0.3:
             self.line.call("delegate.detach", {})
         elif way < 0.7:
             self.close()
             self.open()
+
+    def reply_late(self, id, outcome, instance, user):
+        """Counts the answers for users who have gone meanwhile; `check_user` shows that none is used."""
+        users = next(one.users for one in self.world.instances if one.name == instance)
+        if user not in users.possible():
+            self.world.occurred[f"answers for a former user, {'taken back' if id in self.taken_back else 'awaited'}"] += 1
+        self.line.reply(id, **outcome)
+
+    def notified(self, method, params):
+        if method == "$/cancelRequest":
+            self.taken_back.add(params["id"])
 
     def asked(self, method, question, id):
         self.world.count("a delegate's question has its form")
@@ -54,6 +65,7 @@ class Delegate(Actor):
             data = {"reason": "providerDenied", "retryable": False} if behaviour == "denied" else {}
             outcome = {"error": {"code": -32040 if data else -1, "message": answers.MARK, "data": data}}
         if behaviour == "late":
-            self.late.append((time.monotonic() + self.random.choice([0.3, 1.5, 3]), id, outcome))
+            named = (question.get("user") or {}).get("externalId") or user
+            self.late.append((time.monotonic() + self.random.choice([0.3, 1.5, 3]), id, outcome, question["instance"], named))
         else:
             self.line.reply(id, **outcome)

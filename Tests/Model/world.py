@@ -27,6 +27,8 @@ class World:
         self.end = time.monotonic() + seconds
         self.stopping = threading.Event()
         self.failure, self.checks, self.calls = None, collections.Counter(), collections.Counter()
+        # What must happen for a check to mean something, and how often it did.
+        self.occurred = collections.Counter()
         self.records, self.progress = {}, collections.Counter()
         self.lock = threading.Lock()
         # A token's id and a cursor that somebody has seen.
