@@ -33,7 +33,7 @@ extension CallRouter {
   }
 }
 
-extension InstanceGet.Params: InstanceParams {}
+extension OneInstance: InstanceParams {}
 extension InstanceUpdate.Params: InstanceParams {}
 extension InstanceDelete.Params: InstanceParams {}
 extension InstanceCurrentUser.Params: InstanceParams {}
@@ -43,7 +43,6 @@ extension TokenRefresh.Params: InstanceParams {}
 extension TokenReject.Params: InstanceParams {}
 extension StorageGet.Params: InstanceParams {}
 extension StoragePut.Params: InstanceParams {}
-extension StorageDelete.Params: InstanceParams {}
 extension StorageList.Params: InstanceParams {}
 extension PushRegister.Params: InstanceParams {}
 extension PushUnregister.Params: InstanceParams {}

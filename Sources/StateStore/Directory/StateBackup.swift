@@ -9,13 +9,6 @@ public struct StateBackup: Sendable, Hashable {
   /// The time of the state that the backup holds.
   public var createdAt: Timestamp
 
-  /// Creates the description of a backup.
-  public init(name: String, bytes: Int, createdAt: Timestamp) {
-    self.name = name
-    self.bytes = bytes
-    self.createdAt = createdAt
-  }
-
   private static let ownPrefix = "auto-"
 
   /// Whether the store generated the name. The store deletes such backups in favor of newer ones.

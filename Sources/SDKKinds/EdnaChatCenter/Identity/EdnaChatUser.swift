@@ -10,13 +10,6 @@ public struct EdnaChatUser: RPCValue, Hashable {
   /// Attributes for operators and routing.
   public var data: [String: String]?
 
-  /// Creates a user.
-  public init(identifier: Secret, name: String? = nil, data: [String: String]? = nil) {
-    self.identifier = identifier
-    self.name = name
-    self.data = data
-  }
-
   public static let jsonSchema = JSONSchema.named(
     "ChatUser",
     .object([

@@ -1,5 +1,5 @@
-public import JSONRPC
-public import SDKInstances
+import JSONRPC
+import SDKInstances
 public import SDKProtocol
 
 /// `chatCenter.getChat`: opens the chat (the vendor's guide, "Prefilling the input field").
@@ -60,18 +60,6 @@ public enum ChatCenterGetChat: SDKMethod {
       "storageEpoch": "1024b10d-0",
     ])
 
-  /// The parameters of a call.
-  public struct Params: RPCValue, InstanceParams {
-    /// The instance.
-    public var instance: InstanceID
-
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID) { self.instance = instance }
-
-    public static let jsonSchema = JSONSchema.object([
-      .required("instance", InstanceID.jsonSchema, "the instance")
-    ])
-  }
-
+  public typealias Params = OneInstance
   public typealias Result = Session
 }

@@ -7,11 +7,6 @@ struct EdnaWire: Sendable {
   var settings: EdnaSettings
   let services: AdapterServices
 
-  init(settings: EdnaSettings, services: AdapterServices) {
-    self.settings = settings
-    self.services = services
-  }
-
   var frames: EdnaFrame { EdnaFrame(settings: settings, deviceUid: services.instance.filter { $0 != "-" }) }
   var timeout: Double { settings.common.timeout }
 

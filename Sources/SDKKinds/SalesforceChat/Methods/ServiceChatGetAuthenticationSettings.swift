@@ -29,12 +29,6 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
     /// The service.
     public var service: String
 
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID, service: String) {
-      self.instance = instance
-      self.service = service
-    }
-
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .required("service", .string(), "cases, knowledge or chat"),
@@ -50,13 +44,6 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
     /// Whether the access token can be renewed without the owner.
     public var hasRefreshToken: Bool
 
-    /// Creates settings.
-    public init(instanceUrl: String, clientId: String, hasRefreshToken: Bool) {
-      self.instanceUrl = instanceUrl
-      self.clientId = clientId
-      self.hasRefreshToken = hasRefreshToken
-    }
-
     public static let jsonSchema = JSONSchema.named(
       "ShownAuthenticationSettings",
       .object([
@@ -70,9 +57,6 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
   public struct Result: RPCValue {
     /// The settings; `nil` for a guest.
     public var settings: Settings?
-
-    /// Creates a result.
-    public init(settings: Settings?) { self.settings = settings }
 
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)

@@ -35,13 +35,6 @@ public enum ServiceChatRegisterForPushNotifications: SDKMethod {
     /// The device.
     public var endpoint: PushEndpoint
 
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID, service: String, endpoint: PushEndpoint) {
-      self.instance = instance
-      self.service = service
-      self.endpoint = endpoint
-    }
-
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .required("service", .string(), "cases, knowledge or chat"),

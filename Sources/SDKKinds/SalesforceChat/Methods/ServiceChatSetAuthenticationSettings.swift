@@ -44,13 +44,6 @@ public enum ServiceChatSetAuthenticationSettings: SDKMethod {
     /// The settings as given, secrets included; `nil` signs out.
     public var settings: GivenSettings?
 
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID, service: String, settings: GivenSettings?) {
-      self.instance = instance
-      self.service = service
-      self.settings = settings
-    }
-
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(instance, forKey: .instance)
@@ -73,9 +66,6 @@ public enum ServiceChatSetAuthenticationSettings: SDKMethod {
 public struct GivenSettings: Sendable, Hashable, Codable {
   /// The members.
   public var members: JSONObject
-
-  /// Creates settings with these members.
-  public init(members: JSONObject) { self.members = members }
 
   public init(from decoder: any Decoder) throws { members = try JSON(from: decoder).objectValue ?? JSONObject() }
   public func encode(to encoder: any Encoder) throws { try JSON.object(members).encode(to: encoder) }

@@ -1,5 +1,5 @@
 public import JSONRPC
-public import SDKInstances
+import SDKInstances
 public import SDKProtocol
 
 /// `chat.resetIdentity`: deletes the visitor's state (the vendor's guide, "resetIdentity").
@@ -18,18 +18,6 @@ public enum ChatResetIdentity: SDKMethod {
     ["instance": "visitors"])
   public static let commands = [CommandUse(verb: "logout")]
 
-  /// The parameters of a call.
-  public struct Params: RPCValue, InstanceParams {
-    /// The instance.
-    public var instance: InstanceID
-
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID) { self.instance = instance }
-
-    public static let jsonSchema = JSONSchema.object([
-      .required("instance", InstanceID.jsonSchema, "the instance")
-    ])
-  }
-
+  public typealias Params = OneInstance
   public typealias Result = Empty
 }

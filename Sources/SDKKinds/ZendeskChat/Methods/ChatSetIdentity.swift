@@ -31,12 +31,6 @@ public enum ChatSetIdentity: SDKMethod {
     /// The visitor's JWT, made by the customer's backend.
     public var jwt: Secret?
 
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID, jwt: Secret? = nil) {
-      self.instance = instance
-      self.jwt = jwt
-    }
-
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .optional("jwt", .jwt, "the visitor's JWT, made by the customer's backend: a secret"),

@@ -1,5 +1,5 @@
-public import JSONRPC
-public import SDKInstances
+import JSONRPC
+import SDKInstances
 public import SDKProtocol
 
 /// `messaging.getCurrentUser`: returns the current user (the vendor's guide, "Checking the current SDK user").
@@ -15,18 +15,6 @@ public enum MessagingGetCurrentUser: SDKMethod {
     ["instance": "front-desk"],
     result: MethodExample.user)
 
-  /// The parameters of a call.
-  public struct Params: RPCValue, InstanceParams {
-    /// The instance.
-    public var instance: InstanceID
-
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID) { self.instance = instance }
-
-    public static let jsonSchema = JSONSchema.object([
-      .required("instance", InstanceID.jsonSchema, "the instance")
-    ])
-  }
-
+  public typealias Params = OneInstance
   public typealias Result = User
 }

@@ -33,12 +33,6 @@ public enum MessagingLoginUser: SDKMethod {
     /// The user's JWT, made by the customer's backend.
     public var jwt: Secret
 
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID, jwt: Secret) {
-      self.instance = instance
-      self.jwt = jwt
-    }
-
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .required("jwt", .jwt, "the user's JWT, made by the customer's backend: a secret"),

@@ -27,12 +27,6 @@ public enum MessagingLogoutUser: SDKMethod {
     /// Whether the logout is local, without informing the vendor.
     public var localOnly: Bool?
 
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID, localOnly: Bool? = nil) {
-      self.instance = instance
-      self.localOnly = localOnly
-    }
-
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .optional("localOnly", .boolean, "don't tell the vendor"),
@@ -43,9 +37,6 @@ public enum MessagingLogoutUser: SDKMethod {
   public struct Result: RPCValue {
     /// Whether the vendor was informed.
     public var backendInformed: Bool
-
-    /// Creates a result.
-    public init(backendInformed: Bool) { self.backendInformed = backendInformed }
 
     public static let jsonSchema = JSONSchema.object([
       .required("backendInformed", .boolean, "whether the vendor was told")

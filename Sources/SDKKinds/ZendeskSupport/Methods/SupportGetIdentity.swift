@@ -1,5 +1,5 @@
 public import JSONRPC
-public import SDKInstances
+import SDKInstances
 public import SDKProtocol
 
 /// `support.getIdentity`: returns the identity without its secrets.
@@ -19,18 +19,7 @@ public enum SupportGetIdentity: SDKMethod {
     result: ["identity": ["type": "jwt"]])
   public static let commands = [CommandUse(verb: "identity")]
 
-  /// The parameters of a call.
-  public struct Params: RPCValue, InstanceParams {
-    /// The instance.
-    public var instance: InstanceID
-
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID) { self.instance = instance }
-
-    public static let jsonSchema = JSONSchema.object([
-      .required("instance", InstanceID.jsonSchema, "the instance")
-    ])
-  }
+  public typealias Params = OneInstance
 
   /// The result of a call.
   public struct Result: RPCValue, Hashable {

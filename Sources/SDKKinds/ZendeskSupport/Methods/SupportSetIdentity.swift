@@ -117,18 +117,6 @@ public enum SupportClearIdentity: SDKMethod {
     ["instance": "help"])
   public static let commands = [CommandUse(verb: "logout")]
 
-  /// The parameters of a call.
-  public struct Params: RPCValue, InstanceParams {
-    /// The instance.
-    public var instance: InstanceID
-
-    /// Creates the parameters of a call.
-    public init(instance: InstanceID) { self.instance = instance }
-
-    public static let jsonSchema = JSONSchema.object([
-      .required("instance", InstanceID.jsonSchema, "the instance")
-    ])
-  }
-
+  public typealias Params = OneInstance
   public typealias Result = Empty
 }

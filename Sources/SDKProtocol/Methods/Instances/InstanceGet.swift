@@ -1,4 +1,4 @@
-public import JSONRPC
+import JSONRPC
 
 /// `instance.get`: returns an instance.
 public enum InstanceGet: SDKMethod {
@@ -13,20 +13,6 @@ public enum InstanceGet: SDKMethod {
     ["instance": "front-desk"],
     result: MethodExample.instance)
 
-  /// The params of `instance.get`.
-  public struct Params: RPCValue {
-    /// The instance.
-    public var instance: InstanceID
-
-    /// Creates params with these members.
-    public init(instance: InstanceID) {
-      self.instance = instance
-    }
-
-    public static let jsonSchema = JSONSchema.object([
-      .required("instance", InstanceID.jsonSchema, "the instance")
-    ])
-  }
-
+  public typealias Params = OneInstance
   public typealias Result = Instance
 }

@@ -13,28 +13,6 @@ public enum StorageDelete: SDKMethod {
   public static let example = MethodExample(
     ["instance": "front-desk", "key": "draft"])
 
-  /// The params of `storage.delete`.
-  public struct Params: RPCValue {
-    /// The instance.
-    public var instance: InstanceID
-    /// The key: 1 to 128 printable characters.
-    public var key: String
-    /// The expected storage epoch. The call fails with `epochChanged` if the epoch is no longer current.
-    public var storageEpoch: String?
-
-    /// Creates params with these members.
-    public init(instance: InstanceID, key: String, storageEpoch: String? = nil) {
-      self.instance = instance
-      self.key = key
-      self.storageEpoch = storageEpoch
-    }
-
-    public static let jsonSchema = JSONSchema.object([
-      .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("key", .storageKey, "1 to 128 printable characters"),
-      .optional("storageEpoch", .string(), "refuse with epochChanged when the user has changed since"),
-    ])
-  }
-
+  public typealias Params = StorageGet.Params
   public typealias Result = Empty
 }

@@ -14,7 +14,7 @@ public enum StorageGet: SDKMethod {
     ["instance": "front-desk", "key": "draft"],
     result: ["value": ["text": "Hello"], "storageEpoch": "a694a686-0"])
 
-  /// The params of `storage.get`.
+  /// The params of `storage.get` and `storage.delete`.
   public struct Params: RPCValue {
     /// The instance.
     public var instance: InstanceID

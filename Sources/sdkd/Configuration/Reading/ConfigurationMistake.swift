@@ -13,14 +13,6 @@ struct ConfigurationMistake: Error, Sendable, Hashable {
   var message: String
   /// The valid name nearest to an unknown one.
   var nearest: String?
-
-  init(file: String, line: Int? = nil, key: String? = nil, message: String, nearest: String? = nil) {
-    self.file = file
-    self.line = line
-    self.key = key
-    self.message = message
-    self.nearest = nearest
-  }
 }
 
 extension ConfigurationMistake: CustomStringConvertible {
