@@ -8,17 +8,17 @@ import Synchronization
 final class ProviderSlots: Sendable {
   private enum Verdict: Sendable { case started, refused, late, cancelled }
 
-  private struct State: Sendable {
+  private struct Queue: Sendable {
     var table: SlotTable
     var waiting: [Int: CheckedContinuation<Verdict, Never>] = [:]
     var lastID = 0
   }
 
-  private let state: Mutex<State>
+  private let queue: Mutex<Queue>
   private let clock: any Clock<Duration>
 
   init(limits: SlotLimits, clock: any Clock<Duration>) {
-    state = Mutex(State(table: SlotTable(limits: limits)))
+    queue = Mutex(Queue(table: SlotTable(limits: limits)))
     self.clock = clock
   }
 
@@ -35,9 +35,9 @@ final class ProviderSlots: Sendable {
   func acquire(
     _ key: BridgeKey, name: String, owner: UInt32?, concurrency: Int, patience: Duration
   ) async throws(SDKError) -> Int {
-    let id = state.withLock { state in
-      state.lastID += 1
-      return state.lastID
+    let id = queue.withLock { queue in
+      queue.lastID += 1
+      return queue.lastID
     }
     let owner = owner.map { ProviderOwner.uid($0) } ?? .file(instance: key.instance)
     let request = SlotRequest(id: id, key: key, name: name, owner: owner, concurrency: concurrency)
@@ -72,42 +72,42 @@ final class ProviderSlots: Sendable {
   func finish(_ id: Int, succeeded: Bool?) { settle { $0.finish(id, succeeded: succeeded) } }
 
   /// Forgets the result of the key's last run.
-  func forget(_ key: BridgeKey) { state.withLock { $0.table.forget(key) } }
+  func forget(_ key: BridgeKey) { queue.withLock { $0.table.forget(key) } }
 
   /// The numbers of runs in slots, long runs and waiting runs.
   var counts: (slots: Int, long: Int, waiting: Int) {
-    state.withLock { ($0.table.slotCount, $0.table.longCount, $0.table.waitingCount) }
+    queue.withLock { ($0.table.slotCount, $0.table.longCount, $0.table.waitingCount) }
   }
 
   private func enter(_ request: SlotRequest, _ continuation: CheckedContinuation<Verdict, Never>) {
     // The task's flag is set before its handlers run, so a cancellation too early for `leave` is seen here.
     if Task.isCancelled { return continuation.resume(returning: .cancelled) }
-    settle { state in
-      state.waiting[request.id] = continuation
-      return state.table.request(request)
+    settle { queue in
+      queue.waiting[request.id] = continuation
+      return queue.table.request(request)
     }
   }
 
   private func leave(_ request: SlotRequest, _ verdict: Verdict) {
-    let continuation = state.withLock { state in
-      guard let continuation = state.waiting.removeValue(forKey: request.id) else {
+    let continuation = queue.withLock { queue in
+      guard let continuation = queue.waiting.removeValue(forKey: request.id) else {
         return CheckedContinuation<Verdict, Never>?.none
       }
-      state.table.withdraw(request.id, of: request.key.instance)
+      queue.table.withdraw(request.id, of: request.key.instance)
       return continuation
     }
     continuation?.resume(returning: verdict)
   }
 
   private func settle(_ change: (inout SlotTable) -> SlotTable.Changes) {
-    settle { (state: inout State) in change(&state.table) }
+    settle { (queue: inout Queue) in change(&queue.table) }
   }
 
-  private func settle(_ change: (inout State) -> SlotTable.Changes) {
-    let settled = state.withLock { state in
-      let changes = change(&state)
-      return changes.started.map { (state.waiting.removeValue(forKey: $0), Verdict.started) }
-        + changes.refused.map { (state.waiting.removeValue(forKey: $0), Verdict.refused) }
+  private func settle(_ change: (inout Queue) -> SlotTable.Changes) {
+    let settled = queue.withLock { queue in
+      let changes = change(&queue)
+      return changes.started.map { (queue.waiting.removeValue(forKey: $0), Verdict.started) }
+        + changes.refused.map { (queue.waiting.removeValue(forKey: $0), Verdict.refused) }
     }
     for (continuation, verdict) in settled { continuation?.resume(returning: verdict) }
   }
