@@ -1,7 +1,8 @@
 /// The program's side of one connection.
 ///
 /// All functions but `prepare` are called on the connection's event loop, in the order of the frames. They must not
-/// block: longer work belongs in an `AcceptedCall`.
+/// block: longer work belongs in an `AcceptedCall`. Handlers and calls are objects, because values of any type are slow
+/// to copy.
 public protocol ConnectionHandler: AnyObject, Sendable {
   /// Decodes the params of a request in a long message, and returns the request with the result in `prepared`. `accept`
   /// then need not do this slow work on the event loop. Runs on any thread.

@@ -30,8 +30,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private var frameTimer: Scheduled<Void>?
   private var writeTimer: Scheduled<Void>?
   private var lastProgress = NIODeadline.uptimeNanoseconds(0)
-  /// The size of a short output that was written without a promise and is not known to be sent; 0 if there is none.
-  private var shortOutput = 0
+  /// The size of the output that was written without a promise and is not known to be sent; 0 if there is none.
+  private var unconfirmed = 0
 
   /// The number of messages that a connection handles before the event loop serves others.
   private static let messagesPerTurn = 16
@@ -238,30 +238,29 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     let count = messages.readableBytes
     // The channel is closed, so the bytes are dropped.
     guard let context else { return core.sent(count) }
-    if core.outbox.unsent == count { lastProgress = context.eventLoop.now }
-    if count <= Self.shortOutput, core.outbox.unsent == count {
-      shortOutput += count
+    let isAlone = core.outbox.unsent == count
+    if isAlone { lastProgress = context.eventLoop.now }
+    if isAlone, count <= Self.shortOutput {
+      unconfirmed = count
       context.writeAndFlush(NIOAny(messages), promise: nil)
     } else {
       let home = NIOLoopBound(self, eventLoop: context.eventLoop)
       let promise = context.eventLoop.makePromise(of: Void.self)
       promise.futureResult.assumeIsolated().whenComplete { result in
-        if case .success = result { home.value.sent(count + home.value.takeShortOutput()) }
+        if case .success = result { home.value.sent(count) }
       }
       context.writeAndFlush(NIOAny(messages), promise: promise)
     }
     if core.isBlocked || !phase.takesInput { watchWriting() }
   }
 
-  /// The channel is writable when the kernel has all bytes: see `WriteBufferWaterMark` where the channel is made.
+  /// The channel is writable when the kernel has all bytes: see `writeBufferWaterMark` where the channel is made.
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     // No other handler wants the event.
-    if shortOutput > 0, context.channel.isWritable { sent(takeShortOutput()) }
-  }
-
-  private func takeShortOutput() -> Int {
-    defer { shortOutput = 0 }
-    return shortOutput
+    guard unconfirmed > 0, context.channel.isWritable else { return }
+    let count = unconfirmed
+    unconfirmed = 0
+    sent(count)
   }
 
   private func sent(_ count: Int) {

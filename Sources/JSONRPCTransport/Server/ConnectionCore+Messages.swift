@@ -15,12 +15,12 @@ extension ConnectionCore {
   @discardableResult
   func receive(_ text: ArraySlice<UInt8>) -> Int {
     let frame: RPCFrame
-    do throws(RPCError) { frame = try RPCFrame(text) } catch { return receive(error) }
+    do throws(RPCError) { frame = try RPCFrame(text) } catch { return receiveUnparsed(error) }
     return receive(frame, text)
   }
 
   /// Answers a text that could not be parsed. It counts as one message.
-  private func receive(_ error: RPCError) -> Int {
+  private func receiveUnparsed(_ error: RPCError) -> Int {
     answer(.null, .failure(error))
     return 1
   }
@@ -51,7 +51,7 @@ extension ConnectionCore {
     defer { endIfDone() }
     switch frame {
     case .success(let frame): return receive(frame, text)
-    case .failure(let error): return receive(error)
+    case .failure(let error): return receiveUnparsed(error)
     }
   }
 

@@ -96,6 +96,7 @@ extension ByteBuffer {
 extension UnsafeMutableRawBufferPointer {
   /// Copies bytes to a position. Returns the position after them.
   fileprivate func copy(_ bytes: UnsafeRawBufferPointer, to position: Int) -> Int {
+    // The caller has made room for all bytes. A wrong sum, which is a mistake in this file, must not write past it.
     precondition(bytes.count <= count - position)
     if let from = bytes.baseAddress {
       baseAddress?.advanced(by: position).copyMemory(from: from, byteCount: bytes.count)

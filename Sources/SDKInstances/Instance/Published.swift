@@ -165,9 +165,10 @@ struct PublishedToken: Sendable {
       return bytes.append(contentsOf: JSONNumber((seconds * 1000).rounded(.down) / 1000).text.utf8)
     }
     let (whole, thousandths) = Int64((seconds * 1000).rounded(.down)).quotientAndRemainder(dividingBy: 1000)
-    // Twelve digits, the point and three digits.
-    var text = InlineArray<16, UInt8>(repeating: UInt8(ascii: "."))
-    var start = 12
+    // The digits of any `Int64`, the point, and three digits.
+    var text = InlineArray<24, UInt8>(repeating: UInt8(ascii: "."))
+    let point = 20
+    var start = point
     func digit(_ number: Int64) -> UInt8 { UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10) }
     var rest = whole
     repeat {
@@ -175,10 +176,10 @@ struct PublishedToken: Sendable {
       text[start] = digit(rest)
       rest /= 10
     } while rest > 0
-    text[13] = digit(thousandths / 100)
-    text[14] = digit(thousandths / 10)
-    text[15] = digit(thousandths)
-    let end = thousandths == 0 ? 12 : thousandths % 100 == 0 ? 14 : thousandths % 10 == 0 ? 15 : 16
-    text.span.withUnsafeBufferPointer { bytes.append(contentsOf: $0[start..<end]) }
+    text[point + 1] = digit(thousandths / 100)
+    text[point + 2] = digit(thousandths / 10)
+    text[point + 3] = digit(thousandths)
+    let fraction = thousandths == 0 ? 0 : thousandths % 100 == 0 ? 2 : thousandths % 10 == 0 ? 3 : 4
+    text.span.withUnsafeBufferPointer { bytes.append(contentsOf: $0[start..<(point + fraction)]) }
   }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOEmbedded
 
-/// The reads and writes of a connection's channel in place of the kernel: it takes the bytes, holds them up, or is gone.
+/// A handler in place of the kernel. It counts the channel's reads, and takes its writes, holds them up or fails them.
 final class ChannelWrites: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
 
@@ -38,7 +38,7 @@ final class ChannelWrites: ChannelOutboundHandler {
     if held.isEmpty { become(writable: true) }
   }
 
-  /// As a channel that is writable only while it has no bytes.
+  /// Changes the channel as NIO does when it is writable only while it holds no bytes.
   private func become(writable: Bool) {
     guard let channel, channel.isWritable != writable else { return }
     channel.isWritable = writable

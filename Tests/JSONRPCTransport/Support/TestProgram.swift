@@ -92,7 +92,7 @@ final class TestHandler: ConnectionHandler {
   func closed() { program.note { $0.closed += 1 } }
 }
 
-/// What `prepare` puts into requests.
+/// The object that `prepare` puts into requests.
 private final class Ready: Sendable {}
 
 /// A call that waits at the gate.

@@ -30,7 +30,8 @@ struct PublishedTokenTests {
   @Test func `Seconds have the text that JSON gives them, rounded down to milliseconds`() {
     var random = SystemRandomNumberGenerator()
     let edges = [
-      0, 0.0009, 0.001, 0.01, 0.1, 0.999, 1, 59.9999, 60.05, 1e9 + 0.25, 1e12 - 0.5, 1e12, 1e300, -1, -0.5, .infinity,
+      0, 0.0009, 0.001, 0.01, 0.1, 0.999, 1, 59.9999, 60.05, 1e9 + 0.25, 1e12 - 0.5, (1e12).nextDown, 1e12, 1e300, -1,
+      -0.5, .infinity,
       .nan,
     ]
     for seconds in edges + (0..<20_000).map({ _ in Double.random(in: 0..<4_000, using: &random) })

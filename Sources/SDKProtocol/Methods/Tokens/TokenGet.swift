@@ -74,11 +74,11 @@ extension TokenGet.Params {
       case ("instance", .string(let name)): instance = InstanceID(name)
       case ("http", .bool(let isWanted)): http = isWanted
       case ("minTTL", .number(let number)):
-        minTTL = number.double.flatMap { Seconds($0) }
-        if minTTL == nil { return nil }
+        guard let seconds = number.double.flatMap({ Seconds($0) }) else { return nil }
+        minTTL = seconds
       case ("timeout", .number(let number)):
-        timeout = number.double.flatMap { Seconds($0) }
-        if timeout == nil { return nil }
+        guard let seconds = number.double.flatMap({ Seconds($0) }) else { return nil }
+        timeout = seconds
       // An unknown member, or a service, of which only the general path knows the names.
       default: return nil
       }
