@@ -133,14 +133,7 @@ struct Composition {
       OperationsService(operations: operations, patience: .seconds(10), hangUp: { await http.shutdown() }),
       try DeadlineService(deadlines),
     ]
-    services += [StartService(reloader: reloader, loaded: loaded), listening]
-    services += [
-      RepeatingService(interval: .seconds(60)) { [audit] in audit.flush() }, metrics,
-      // Users and groups are added and removed while the daemon runs.
-      RepeatingService(interval: .seconds(30)) { names.refresh(registry.namesInUse) },
-      RepeatingService(interval: .seconds(1)) { await http.closeIdle() },
-    ]
-    services.append(HangupService(reloader: reloader, operations: operations))
+    // A service ends after those behind it: a backup that takes long must not delay the end of the connections.
     if let backups = keeping.service(logger) { services.append(backups) }
     if let restart {
       services.append(
@@ -151,6 +144,14 @@ struct Composition {
             _ = log.flush(deadline: .now + .seconds(2))
           }, logger: logger))
     }
+    services += [StartService(reloader: reloader, loaded: loaded), listening]
+    services += [
+      RepeatingService(interval: .seconds(60)) { [audit] in audit.flush() }, metrics,
+      // Users and groups are added and removed while the daemon runs.
+      RepeatingService(interval: .seconds(30)) { names.refresh(registry.namesInUse) },
+      RepeatingService(interval: .seconds(1)) { await http.closeIdle() },
+    ]
+    services.append(HangupService(reloader: reloader, operations: operations))
 
     #if DEBUG
       if DebugWedge.part != nil {

@@ -107,6 +107,16 @@ struct ChannelTimerTests {
     #expect(isClosed)
   }
 
+  @Test("The write time-out of a long response begins when it is written, however long ago the last one was")
+  func aLongResponseHasItsFullTime() throws {
+    channel.embeddedEventLoop.advanceTime(by: .hours(1))
+    try send(#"{"jsonrpc":"2.0","id":1,"method":"text","params":{"bytes":200000}}"# + "\n")
+    channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+    #expect(!isClosed)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+    #expect(isClosed)
+  }
+
   @Test func repliesOfOneReadGoOutTogether() throws {
     let line = #"{"jsonrpc":"2.0","id":1,"method":"echo"}"# + "\n"
     try send(line + line + line)

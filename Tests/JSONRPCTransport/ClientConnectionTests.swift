@@ -212,6 +212,22 @@ struct ClientConnectionTests {
     await #expect(throws: ClientConnectionError.self) { for try await _ in client.notifications {} }
   }
 
+  @Test("A line that is cut by the end of the connection is no answer, and the connection has only closed")
+  func aCutLineIsTheEnd() async throws {
+    let directory = try TestDirectory()
+    let (server, path) = try listen(in: directory, backlog: 1)
+    defer { close(server) }
+    let client = try await ClientConnection.connect(path: path)
+    let peer = accept(server, nil, nil)
+    let caller = Task { try await client.call(method: "slow") }
+    var request = [UInt8](repeating: 0, count: 4096)
+    #expect(read(peer, &request, request.count) > 0)
+    let text = #"{"jsonrpc":"2.0","id":1,"res"#
+    #expect(write(peer, text, text.utf8.count) == text.utf8.count)
+    close(peer)
+    await #expect(throws: ClientConnectionError.closed) { try await caller.value }
+  }
+
   /// Makes a listening socket that neither accepts nor responds by itself.
   private func listen(in directory: TestDirectory, backlog: CInt) throws -> (descriptor: CInt, path: String) {
     let path = directory("s")

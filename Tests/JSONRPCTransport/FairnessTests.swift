@@ -97,6 +97,30 @@ struct FairnessTests {
     #expect(wire.reads > reads)
   }
 
+  @Test("Blank lines count against the message rate")
+  func aFloodOfBlankLinesIsReadAtItsPace() throws {
+    try open(Allowance(limits: AllowanceLimits(callsPerSecond: 10)))
+    try send(String(repeating: "\n", count: 1000))
+    let reads = wire.reads
+    channel.pipeline.read()
+    #expect(wire.reads == reads)
+    pass(.seconds(1))
+    #expect(wire.reads == reads + 1)
+  }
+
+  @Test("A crowded user has one call at a time on each connection, because its response may be long")
+  func aCrowdedUserHasOneCallAtATime() throws {
+    let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 1000, maxBufferedBytes: 1 << 20))
+    try open(allowance)
+    allowance.count(buffered: (1 << 20) + 1)
+    let slow = (1...3).map { "{\"jsonrpc\":\"2.0\",\"id\":\($0),\"method\":\"slow\"}\n" }
+    try send(slow.joined())
+    #expect(accepted == 1)
+    allowance.count(buffered: -(1 << 20) - 1)
+    try send(slow[1] + slow[2])
+    #expect(accepted == 3)
+  }
+
   @Test func longMessagesCostMore() {
     let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 10))
     // The limit: 40 pieces of 2 KiB at once, then 40 per second.

@@ -165,6 +165,29 @@ struct FramerTests {
     #expect(frames(full + "\rx\n", pieces: [piece], limit: 8) == ["<too large>"])
   }
 
+  @Test("Blank lines are counted as they are skipped")
+  func countsBlankLines() {
+    var framer = Framer(limit: 8)
+    framer.append(Array("\n \r\na\n\n".utf8))
+    #expect(framer.next() == .frame(Array("a".utf8)[...]))
+    #expect(framer.skippedLines == 2)
+    #expect(framer.next() == nil)
+    #expect(framer.skippedLines == 1)
+    #expect(framer.next() == nil)
+    #expect(framer.skippedLines == 0)
+  }
+
+  @Test("The memory of a long message is freed as soon as nothing is left to read", arguments: ["", "Content-Length"])
+  func freesTheMemoryOfALongMessage(header: String) {
+    var framer = Framer(limit: 1 << 20)
+    let text = String(repeating: "x", count: 1 << 20)
+    framer.append(Array((header.isEmpty ? text + "\n" : "\(header): \(text.utf8.count)\r\n\r\n\(text)").utf8))
+    #expect(framer.next() != nil)
+    #expect(framer.capacity > 1 << 20)
+    #expect(framer.next() == nil)
+    #expect(framer.capacity <= 4096)
+  }
+
   @Test func dropsWhatFollowsALineThatIsTooLarge() {
     var framer = Framer(limit: 4)
     framer.append(Array("12345".utf8))

@@ -65,7 +65,9 @@ struct ClientThread {
   private mutating func receive() -> ClientConnectionError? {
     let count = chunk.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
     if count < 0 { return errno == EAGAIN || errno == EINTR ? nil : .closed }
-    if count == 0 { framer.finish() } else { framer.append(chunk[..<count]) }
+    // A line without its end was cut, for example because the daemon was killed.
+    if count == 0 { return .closed }
+    framer.append(chunk[..<count])
     while let output = framer.next() {
       switch output {
       case .tooLarge: return .badMessage("a line is longer than \(framer.limit) bytes.")
@@ -73,7 +75,7 @@ struct ClientThread {
       case .frame(let line): if let reason = wire.receive(line) { return reason }
       }
     }
-    return count == 0 ? .closed : nil
+    return nil
   }
 }
 

@@ -20,6 +20,8 @@ public struct Framer: Sendable {
   public private(set) var limit: Int
   /// The framing; `nil` until the first bytes have chosen it.
   public private(set) var framing: Framing?
+  /// The number of blank lines that the last `next()` has skipped.
+  public private(set) var skippedLines = 0
 
   private var buffer: [UInt8] = []
   /// The index in `buffer` at which the next message begins.
@@ -50,6 +52,9 @@ public struct Framer: Sendable {
   /// The number of bytes that have arrived and were not returned yet: whole messages and an unfinished one.
   public var pendingBytes: Int { buffer.count - start }
 
+  /// The memory that is reserved for bytes that arrive, in bytes.
+  var capacity: Int { buffer.capacity }
+
   /// Appends bytes. After `finish()` and after a refused message they are dropped.
   public mutating func append(_ bytes: some Sequence<UInt8>) {
     guard !isFinished, !isBroken else { return }
@@ -66,6 +71,7 @@ public struct Framer: Sendable {
 
   /// Removes and returns the next message; `nil` if it needs more bytes.
   public mutating func next() -> Output? {
+    skippedLines = 0
     guard !isBroken else { return nil }
     switch framing {
     case .lines: return nextLine()
@@ -95,7 +101,9 @@ public struct Framer: Sendable {
         return refuse(.malformed("A header follows a line on the same connection. \(Self.hint)"))
       }
       if !isBlank(line) { return .frame(buffer[line]) }
+      skippedLines += 1
     }
+    freeMemory()
     // One byte more than `limit` is allowed, if it may be the `\r` of a terminator.
     guard pendingBytes > limit else { return nil }
     return pendingBytes > limit + 1 || buffer.last != UInt8(ascii: "\r") ? refuse(.tooLarge) : nil
@@ -160,6 +168,7 @@ public struct Framer: Sendable {
   }
 
   private mutating func unfinished() -> Output? {
+    freeMemory()
     guard isFinished, pendingBytes > 0 else { return nil }
     return refuse(.malformed("The input ended inside a message. Send as many bytes as its Content-Length says."))
   }
@@ -169,6 +178,11 @@ public struct Framer: Sendable {
   private mutating func refuse(_ output: Output) -> Output {
     discard()
     return output
+  }
+
+  /// Frees a large buffer whose messages were all returned, because more bytes may not come for long.
+  private mutating func freeMemory() {
+    if start == buffer.count, buffer.capacity > Self.keptCapacity { compact() }
   }
 
   /// Frees the messages that were returned. An unfinished one moves to the front once, not with each piece.

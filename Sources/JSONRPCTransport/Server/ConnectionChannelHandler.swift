@@ -30,6 +30,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private var frameTimer: Scheduled<Void>?
   private var writeTimer: Scheduled<Void>?
   private var lastProgress = NIODeadline.uptimeNanoseconds(0)
+  /// The number of bytes that the channel was given and is not known to have sent.
+  private var given = 0
   /// The size of the output that was written without a promise and is not known to be sent; 0 if there is none.
   private var unconfirmed = 0
 
@@ -136,7 +138,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
         seen += count
         core.flushIfLarge()
         frameDeadline = nil
-        if let pause = pause(afterMessages: count, bytes: pending - framer.pendingBytes) {
+        if let pause = pause(afterMessages: count + framer.skippedLines, bytes: pending - framer.pendingBytes) {
           return phase.isGone ? core.lost() : rest(for: pause)
         }
       case .tooLarge?: refuse(.frameTooLarge(limit: limits.maxFrameBytes))
@@ -147,7 +149,12 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
         switch phase {
         case .gone: core.lost()
         case .inputEnded: core.inputEnded()
-        case .open, .cut, .refusing, .closing: watchFrame()
+        case .open, .cut, .refusing, .closing:
+          watchFrame()
+          let lines = framer.skippedLines
+          if lines > 0, let pause = pause(afterMessages: lines, bytes: pending - framer.pendingBytes) {
+            rest(for: pause)
+          }
         }
         return
       }
@@ -238,7 +245,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     let count = messages.readableBytes
     // The channel is closed, so the bytes are dropped.
     guard let context else { return core.sent(count) }
-    let isAlone = core.outbox.unsent == count
+    let isAlone = given == 0
+    given += count
     if isAlone { lastProgress = context.eventLoop.now }
     if isAlone, count <= Self.shortOutput {
       unconfirmed = count
@@ -266,6 +274,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private func sent(_ count: Int) {
     guard let context else { return }
     lastProgress = context.eventLoop.now
+    given -= count
     core.sent(count)
     guard core.outbox.unsent <= limits.maxOutboundBytes / 2 else { return }
     if framer.pendingBytes > 0 || !phase.takesInput { pump() }

@@ -131,8 +131,9 @@ extension ConnectionCore {
   /// Returns the error if the user may not have one more request on any connection, else `nil`.
   private func refusalOfUser() -> RPCError? {
     guard let allowance else { return nil }
-    let wouldWait = state.runningCount >= settings.limits.maxInFlight
-    return allowance.isFull || wouldWait && allowance.isCrowded ? .tooManyInFlightOfUser : nil
+    // A crowded user has one call at a time on each connection, because the size of its response is not known yet.
+    let isBusy = state.count > 0 || outbox.unsent + state.batches.byteCount > 0
+    return allowance.isFull || isBusy && allowance.isCrowded ? .tooManyInFlightOfUser : nil
   }
 
   private func cancel(_ params: JSON?) {
