@@ -170,7 +170,7 @@ import Testing
     #expect(try directory.copies() == [] && store.health == .ok)
     _ = try await store.backUp(name: "copy", keep: 3)
     await store.close()
-    // A kill leaves a partial backup, which the next backup removes.
+    // A kill leaves a partial backup, which the next start removes.
     let second = try await open(directory, tuning: snapshots.tuning(of: directory))
     snapshots.start()
     _ = try await second.backUp(name: "other", keep: 3)
@@ -180,6 +180,12 @@ import Testing
     #expect(try left.copies().contains(".partial"))
     let again = try await open(left)
     #expect(again.backups.map(\.name) == ["copy"])
+    #expect(try left.copies() == ["copy.db"])
+    let keys = try left.wrappedKeys()
+    _ = try await again.commit(sample.change(.wipe))
+    let present = try left.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
+    #expect(try left.filesContaining(destroyed) == [])
     _ = try await again.backUp(name: "other", keep: 3)
     #expect(try left.copies() == ["copy.db", "other.db"])
     await again.close()

@@ -115,6 +115,33 @@ extension EventPageTests {
     #expect(page.events.map(\.uuid) == [kept.uuid])
     #expect(Set(page.lost.keys) == [kept.uuid, .anyDeleted])
     #expect(page.lost[.anyDeleted] == page.newest - 1)
+    // The loss stays when it is older than the events that are kept, so that an old cursor gets a gap.
+    for _ in 0..<2 {
+      clock.advance(by: 101)
+      try await write(1, of: kept, to: store)
+      await store.applyRetention()
+      let later = try await store.eventPage(after: 0, limit: 10, of: nil)
+      #expect(later.lost[.anyDeleted] == page.lost[.anyDeleted])
+      #expect(Set(later.lost.keys) == [kept.uuid, .anyDeleted])
+    }
+    await store.close()
+  }
+
+  @Test("A loss of an instance that was deleted without an event becomes part of the shared loss")
+  func anOldLossOfADeletedInstance() async throws {
+    let directory = try TemporaryDirectory()
+    let clock = TestClock()
+    let store = try await open(directory, clock: clock, retention: EventRetention(maxAge: 100))
+    let sample = try Sample()
+    _ = try await store.commit(sample.create)
+    try await write(3, of: sample, to: store)
+    clock.advance(by: 101)
+    await store.applyRetention()
+    #expect(try await store.eventPage(after: 0, limit: 10, of: nil).lost == [sample.uuid: 3])
+    _ = try await store.commit(sample.change(.delete))
+    clock.advance(by: 101)
+    await store.applyRetention()
+    #expect(try await store.eventPage(after: 0, limit: 10, of: nil).lost == [.anyDeleted: 3])
     await store.close()
   }
 

@@ -82,6 +82,23 @@ import Testing
     await store.close()
   }
 
+  @Test(
+    "A state on a full disk is not writable until space is free",
+    .enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"))
+  func isNotWritableWhenFull() async throws {
+    let disk = try #require(try SmallDisk(kilobytes: 4096))
+    let state = disk.directory.state
+    await (try open(disk.directory)).close()
+    #expect(StateAccess.isWritable(state))
+    try disk.fill()
+    await #expect(throws: StoreOpenError.self) { await (try open(disk.directory)).close() }
+    #expect(!StateAccess.isWritable(state))
+    disk.free()
+    #expect(StateAccess.isWritable(state))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: state).contains(".probe") == false)
+    await (try open(disk.directory)).close()
+  }
+
   @Test(.enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"))
   func wipesOrRefusesOnAFullDisk() async throws {
     let disk = try #require(try SmallDisk(kilobytes: 4096))

@@ -1,5 +1,6 @@
 import Dispatch
 import GRDB
+import Glibc
 import JSONRPC
 import SDKProtocol
 import Testing
@@ -132,6 +133,39 @@ import Testing
       #expect(refused.count == 2)
       #expect(store.health == .ok)
     }
+  }
+
+  @Test("A health probe, a backup and a wipe end while changes arrive all the time")
+  func steadyChangesDelayNoOtherWork() async throws {
+    let directory = try TemporaryDirectory()
+    let (busy, wiped) = (try Sample("busy"), try Sample("wiped"))
+    let (held, groups) = (Seen<SQLiteStateStore?>(nil), Seen(0))
+    var tuning = StoreTuning()
+    tuning.at = { moment, _ in
+      guard moment.isBegun, let store = held.value else { return }
+      let count = groups.update { count in
+        count += 1
+        return count
+      }
+      guard count < 1000 else { return }
+      // The next change waits before this transaction ends, so the writer never finds its queue empty.
+      Task { _ = try? await store.commit(busy.put("key", 1)) }
+      var patience = 10_000
+      while store.waitingCount == 0, patience > 0 {
+        usleep(100)
+        patience -= 1
+      }
+    }
+    let store = try await open(directory, tuning: tuning)
+    for sample in [busy, wiped] { _ = try await store.commit(sample.create) }
+    held.set(store)
+    _ = try await store.commit(busy.put("key", 1))
+    await withCheckedContinuation { (probe: CheckedContinuation<Void, Never>) in store.answer { probe.resume() } }
+    _ = try await store.backUp(keep: 3)
+    #expect(try await store.commit(wiped.change(.wipe)).unfinished == nil)
+    #expect(groups.value < 1000)
+    held.set(nil)
+    await store.close()
   }
 
   @Test func readsWhileItWrites() async throws {

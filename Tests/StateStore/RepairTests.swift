@@ -88,6 +88,28 @@ import Testing
     }
   }
 
+  @Test("Two restores in the same second set two states aside")
+  func twoRestoresInOneSecond() async throws {
+    let directory = try TemporaryDirectory()
+    try await prepare(directory, try Sample("first"), try Sample("second"))
+    let time = Timestamp(secondsSince1970: 1_800_000_100)
+    let one = try StateRestoration.run(directory: directory.state, from: .named("newer"), at: time)
+    let aside = try #require(one.setAside)
+    let kept = try Data(contentsOf: URL(fileURLWithPath: aside))
+    let two = try StateRestoration.run(directory: directory.state, from: .named("older"), at: time)
+    #expect(two.setAside == aside + "-2")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == kept)
+    let store = try await open(directory)
+    #expect(store.setAside.count == 2)
+    #expect(try await store.load().instances.map(\.id.name) == ["first"])
+    await store.close()
+    // The log of a state that was set aside also takes the name.
+    let log = directory.database + ".before-restore-20270115-080140-3-wal"
+    try Data("log".utf8).write(to: URL(fileURLWithPath: log))
+    let three = try StateRestoration.run(directory: directory.state, from: .nothing, at: time)
+    #expect(three.setAside == aside + "-4")
+  }
+
   @Test func restoresWhatIsAskedFor() async throws {
     let directory = try TemporaryDirectory()
     let (first, second) = (try Sample("first"), try Sample("second"))
@@ -111,8 +133,8 @@ import Testing
     let before = try directory.files()
     let junk = directory.path + "/junk"
     try Data("junk".utf8).write(to: URL(fileURLWithPath: junk))
-    let file = try OwnedDescriptor(opening: junk, 0)
-    for source: StateRestoration.Source in [.named("none"), .file(descriptor: file.raw, name: junk)] {
+    let file = try DatabaseSource.opened(at: junk)
+    for source: StateRestoration.Source in [.named("none"), .file(file)] {
       #expect(throws: StoreOpenError.self) { _ = try StateRestoration.run(directory: directory.state, from: source) }
     }
     #expect(try directory.files() == before)

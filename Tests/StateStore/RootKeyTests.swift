@@ -57,6 +57,31 @@ import Testing
     #expect(try await opens(directory, .credential(key(2)), sample))
   }
 
+  @Test("With a credential, the record of the generation shows that there was a state", arguments: [true, false])
+  func theGenerationShowsThatThereWasAState(isEmptied: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    let root = RootKeySource.credential(try key(1))
+    let store = try await open(directory, rootKey: root)
+    _ = try await store.commit(try Sample().fill)
+    await store.close()
+    try FileManager.default.removeItem(atPath: directory.database)
+    if isEmptied { try Data().write(to: URL(fileURLWithPath: directory.database)) }
+    let before = try directory.files()
+    await #expect(throws: StoreOpenError.corrupt(StateUnlocking.lost)) { _ = try await open(directory, rootKey: root) }
+    #expect(try directory.files() == before)
+    _ = try StateRestoration.run(directory: directory.state, from: .nothing)
+    for _ in 0..<2 { await (try open(directory, rootKey: root)).close() }
+
+    // A first start that was interrupted before its commit has recorded the generation 0.
+    let first = try TemporaryDirectory()
+    try FileManager.default.createDirectory(
+      atPath: first.state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let line = "id \(String(repeating: "0", count: 20))\n"
+    try Data(line.utf8).write(to: URL(fileURLWithPath: first.state + "/generation"))
+    if isEmptied { try Data().write(to: URL(fileURLWithPath: first.database)) }
+    await (try open(first, rootKey: root)).close()
+  }
+
   @Test func takesNothingForAKeyThatDoesNotOpenTheState() async throws {
     let directory = try TemporaryDirectory()
     let sample = try Sample()

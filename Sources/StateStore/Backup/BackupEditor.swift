@@ -1,5 +1,6 @@
 import Crypto
 import GRDB
+import Logging
 import SDKProtocol
 
 /// An editor of the backups. It destroys in them the keys that were destroyed in the state, and rewraps them under the
@@ -7,10 +8,10 @@ import SDKProtocol
 struct BackupEditor: Sendable {
   let folder: BackupFolder
 
-  /// Destroys keys in all backups. A backup in which a key can't be destroyed is deleted.
+  /// Destroys keys in all backups. A backup in which a key can't be destroyed is deleted, and `logger` gets an error.
   ///
   /// - Throws: `StoreOpenError` when the folder can't be read, or a backup can neither be changed nor deleted.
-  func remove(_ removals: [Removal], _ vault: Vault) throws {
+  func remove(_ removals: [Removal], _ vault: Vault, _ logger: Logger) throws {
     guard !removals.isEmpty else { return }
     for backup in try folder.backups() {
       do {
@@ -21,6 +22,11 @@ struct BackupEditor: Sendable {
         }
       } catch {
         try folder.remove(backup)
+        logger.error(
+          """
+          The backup \(backup.name) was deleted, because a destroyed key could not be removed from it: \
+          \(StoreFailure.text(error)). Make a new one: sdkctl backup.
+          """)
       }
     }
   }

@@ -23,20 +23,25 @@ public typealias Withholding = @Sendable (_ definition: JSON, _ identity: JSON) 
 /// The conversion of a restored backup into a new state. It is made once, in the transaction that first opens the
 /// backup as the state.
 enum RestoredCopy {
-  /// Gives every instance a new data key, a higher epoch, and a storage epoch that no client has seen. An instance that
-  /// does not open stays as it is and is quarantined later.
+  /// Gives every instance a new data key, a higher epoch, and a storage epoch that no client has seen.
+  ///
+  /// An instance whose storage does not open keeps its data key and its storage. Its credentials are withheld all the
+  /// same. An instance that does not open itself stays as it is and is quarantined later.
   static func settle(_ vault: Vault, _ withhold: Withholding, at time: Timestamp, _ db: Database) throws {
     let state = try StateLoader.load(db, vault: vault).state
     let storage = StorageReader(vault: vault)
     // Far more than the wipes of a state, so that storage epochs of several backups of one state do not collide.
     let step = UInt64.random(in: 1 << 24..<1 << 32)
     for instance in state.instances {
-      guard let values = try? values(of: instance.uuid, storage, db) else { continue }
+      let values = try? values(of: instance.uuid, storage, db)
       let withheld = instance.identity.flatMap { withhold(instance.definition, $0) }
-      var parts: [InstanceChange.Part] = [.raiseEpoch(to: instance.epoch &+ 1), .wipe]
+      var parts: [InstanceChange.Part] = [.raiseEpoch(to: instance.epoch &+ 1)]
+      if values != nil { parts.append(.wipe) }
       if let identity = withheld?.identity ?? instance.identity { parts.append(.identify(identity)) }
-      parts += values.map { .putValue(key: $0.key, value: $0.value, limit: .max) }
-      parts += instance.pushes.map { .putPush(id: $0.id, $0.value) }
+      if let values {
+        parts += values.map { .putValue(key: $0.key, value: $0.value, limit: .max) }
+        parts += instance.pushes.map { .putPush(id: $0.id, $0.value) }
+      }
       let kind = KindName(instance.definition["kind"]?.stringValue ?? "")
       let change = InstanceChange(
         uuid: instance.uuid, id: instance.id, kind: kind, parts: parts, events: withheld?.events ?? [])

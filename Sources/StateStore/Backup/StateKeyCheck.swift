@@ -51,6 +51,10 @@ enum CopyCheck {
       let connection = try StoreConnection.copy(at: path)
       defer { try? connection.close() }
       return try connection.writeWithoutTransaction { db in
+        // The content of a write-ahead log is in the file itself only once the mode has changed.
+        guard try String.fetchOne(db, sql: "PRAGMA journal_mode") == "delete" else {
+          throw StoreOpenError.corrupt("its write-ahead log can't be applied")
+        }
         guard try StoreSchema.version(of: db) > 0 else { throw StoreOpenError.corrupt("it is empty") }
         try StoreSchema.check(db)
         if let roots {

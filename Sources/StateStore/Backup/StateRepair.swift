@@ -17,17 +17,17 @@ public struct StateRepair: Sendable, Hashable {
   static func run(
     _ replacement: StateReplacement, roots: RootKeys, damage: String, at time: Timestamp
   ) throws(StoreOpenError) -> StateRepair {
-    let label = "corrupt-\(time.fileName)"
+    let label = try replacement.freeLabel("corrupt-\(time.fileName)")
     let folder = BackupFolder(in: replacement.directory)
     var bad: [String] = []
     for backup in try folder.backups().prefix(BackupFolder.triedCount) {
       var staged: String?
       do throws(StoreOpenError) {
-        let path = try replacement.stage(OwnedDescriptor(readingFile: folder.file(backup.name)), label: label)
+        let path = try replacement.stage(folder.source(backup.name), label: label)
         staged = path
         _ = try CopyCheck.check(path, roots: roots.candidates, at: backup.createdAt)
       } catch {
-        if let staged { unlink(staged) }
+        if let staged { replacement.discard(staged) }
         // A full disk is not a fault of the backup.
         if case .unwritable = error { throw error }
         bad.append(backup.name)

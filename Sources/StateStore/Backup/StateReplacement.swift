@@ -35,25 +35,50 @@ struct StateReplacement {
     }
   }
 
-  /// Copies a database into a staged file for `commit`.
-  ///
-  /// - Parameter source: the open file of the database.
-  func stage(_ source: OwnedDescriptor, label: String) throws(StoreOpenError) -> String {
+  /// Returns a label for the database that is set aside next: `label`, with a number if a file has it already.
+  func freeLabel(_ label: String) throws(StoreOpenError) -> String {
+    let taken = Set(try names())
+    let prefixes: [String] = ["state.db.", Self.stage]
+    func isTaken(_ label: String) -> Bool {
+      prefixes.contains { prefix in ([""] + Self.endings).contains { taken.contains(prefix + label + $0) } }
+    }
+    var free = label
+    var number = 2
+    while isTaken(free) {
+      free = "\(label)-\(number)"
+      number += 1
+    }
+    return free
+  }
+
+  /// Copies a database into a staged file for `commit`, with the files beside it that hold a part of its content.
+  /// `CopyCheck` applies those to the staged file and removes them.
+  func stage(_ source: DatabaseSource, label: String) throws(StoreOpenError) -> String {
     let staged = directory.path + "/" + Self.stage + label
-    unlink(staged)
+    discard(staged)
     do throws(StoreOpenError) {
-      let file = try OwnedDescriptor(opening: staged, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-      var offset = 0
-      while let bytes = source.read(1 << 20, at: offset) {
-        try file.write(bytes, path: staged)
-        offset += bytes.count
-      }
-      if fsync(file.raw) != 0 { throw .unwritable(path: staged) }
+      try copy(source.file, to: staged)
+      for part in source.parts { try copy(part.file, to: staged + part.ending) }
     } catch {
-      unlink(staged)
+      discard(staged)
       throw error
     }
     return staged
+  }
+
+  /// Removes a staged file, and SQLite's files beside it.
+  func discard(_ staged: String) {
+    for ending in BackupFolder.endings { unlink(staged + ending) }
+  }
+
+  private func copy(_ source: OwnedDescriptor, to path: String) throws(StoreOpenError) {
+    let file = try OwnedDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+    var offset = 0
+    while let bytes = source.read(1 << 20, at: offset) {
+      try file.write(bytes, path: path)
+      offset += bytes.count
+    }
+    if fsync(file.raw) != 0 { throw .unwritable(path: path) }
   }
 
   /// Stages a database without tables that is marked as the intended beginning of a new state.

@@ -10,8 +10,8 @@ public struct StateRestoration: Sendable, Hashable {
     case newest
     /// The backup with this name.
     case named(String)
-    /// An open file, which is read and not closed. The name is used in messages.
-    case file(descriptor: Int32, name: String)
+    /// An open database file from elsewhere.
+    case file(DatabaseSource)
     /// No source: a new state begins.
     case nothing
   }
@@ -36,15 +36,14 @@ public struct StateRestoration: Sendable, Hashable {
     let replacement = StateReplacement(directory: directory)
     try replacement.finish()
     var result = StateRestoration()
-    let label = "before-restore-\(time.fileName)"
+    let label = try replacement.freeLabel("before-restore-\(time.fileName)")
     let hadState = access(directory.database, F_OK) == 0
     let staged: String
     switch source {
     case .nothing: staged = try replacement.stageNothing(label: label)
-    case .file(let number, let name):
-      let file = try OwnedDescriptor(duplicatingFile: number, name: name)
-      (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: time)
-      result.restored = name
+    case .file(let source):
+      (staged, result.copiedAt) = try replacement.checked(source, label: label, at: time)
+      result.restored = source.name
     case .named(let name):
       let folder = BackupFolder(in: directory)
       let backups = try folder.backups()
@@ -53,8 +52,8 @@ public struct StateRestoration: Sendable, Hashable {
         throw .noBackup(
           "There is no backup \(name) in \(folder.path); \(names.isEmpty ? "there are none" : "there are \(names)").")
       }
-      let file = try OwnedDescriptor(readingFile: folder.file(name))
-      (staged, result.copiedAt) = try replacement.checked(file, name, label: label, at: backup.createdAt)
+      let source = try folder.source(name)
+      (staged, result.copiedAt) = try replacement.checked(source, label: label, at: backup.createdAt)
       result.restored = name
     case .newest: staged = try newest(replacement, &result, label: label)
     }
@@ -69,8 +68,8 @@ public struct StateRestoration: Sendable, Hashable {
     let folder = BackupFolder(in: replacement.directory)
     for backup in try folder.backups().prefix(BackupFolder.triedCount) {
       do throws(StoreOpenError) {
-        let file = try OwnedDescriptor(readingFile: folder.file(backup.name))
-        let (staged, time) = try replacement.checked(file, backup.name, label: label, at: backup.createdAt)
+        let (staged, time) = try replacement.checked(
+          folder.source(backup.name), label: label, at: backup.createdAt)
         (result.restored, result.copiedAt) = (backup.name, time)
         return staged
       } catch {
@@ -88,15 +87,15 @@ public struct StateRestoration: Sendable, Hashable {
 extension StateReplacement {
   /// Stages a database if it is good, and returns the path of the staged file and the time of the state in it.
   fileprivate func checked(
-    _ file: OwnedDescriptor, _ name: String, label: String, at time: Timestamp
+    _ source: DatabaseSource, label: String, at time: Timestamp
   ) throws(StoreOpenError) -> (String, Timestamp) {
-    let staged = try stage(file, label: label)
+    let staged = try stage(source, label: label)
     do throws(StoreOpenError) {
       return (staged, try CopyCheck.check(staged, roots: nil, at: time))
     } catch {
-      for ending in ["", "-journal", "-wal", "-shm"] { unlink(staged + ending) }
+      discard(staged)
       switch error {
-      case .corrupt(let what): throw .noBackup("\(name) is no good backup: \(what). Nothing was changed.")
+      case .corrupt(let what): throw .noBackup("\(source.name) is no good backup: \(what). Nothing was changed.")
       default: throw error
       }
     }

@@ -48,10 +48,12 @@ public enum StoreConnection {
     return keeping(try DatabaseQueue(path: path, configuration: configuration))
   }
 
-  /// Opens a connection to a backup or a staged database that has no other user. Deleted data is overwritten.
+  /// Opens a connection to a backup or a staged database. Deleted data is overwritten. Waits for other
+  /// programs that read the database.
   static func copy(at path: String) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.label = "sdkd.store.copy"
+    configuration.busyMode = .timeout(patience)
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")

@@ -11,6 +11,8 @@ import SDKProtocol
 /// The folder `backups/` in the state directory. The modification time of a backup's file is the time of its state.
 struct BackupFolder: Sendable {
   static let suffix = ".db"
+  /// The endings of the names of a database file and of SQLite's other files beside it.
+  static let endings = ["", "-journal", "-wal", "-shm"]
   /// The number of backups that are tried in search of a good one, newest first.
   static let triedCount = 16
   let path: String
@@ -20,6 +22,11 @@ struct BackupFolder: Sendable {
   init(path: String) { self.path = path }
 
   func file(_ name: String) -> String { path + "/" + name + Self.suffix }
+
+  /// Opens a backup.
+  func source(_ name: String) throws(StoreOpenError) -> DatabaseSource {
+    try DatabaseSource(path: file(name), name: name)
+  }
 
   /// The path of a backup that is still being written.
   var partial: String { path + "/.partial" }
@@ -61,14 +68,28 @@ struct BackupFolder: Sendable {
       name: name, bytes: Int(information.st_size), createdAt: Timestamp(secondsSince1970: time))
   }
 
-  /// Creates the folder if needed, and removes a partial backup that a crash left.
+  /// Creates the folder if needed, and removes a partial backup.
   func prepare() throws(StoreOpenError) {
     if try !isThere(), mkdir(path, 0o700) != 0 { throw .unwritable(path: path) }
     removePartial()
   }
 
   func removePartial() {
-    for ending in ["", "-journal", "-wal", "-shm"] { unlink(partial + ending) }
+    for ending in Self.endings { unlink(partial + ending) }
+  }
+
+  /// Removes a partial backup that a crash left, and makes the removal durable. No wipe would destroy the keys in it.
+  func discardPartial() throws(StoreOpenError) {
+    guard try isThere() else { return }
+    var isChanged = false
+    for ending in Self.endings {
+      if unlink(partial + ending) == 0 {
+        isChanged = true
+      } else if errno != ENOENT {
+        throw .unwritable(path: partial + ending)
+      }
+    }
+    if isChanged { try synchronize() }
   }
 
   /// Makes the partial backup durable, sets its time and gives it its name.
@@ -86,7 +107,7 @@ struct BackupFolder: Sendable {
 
   func remove(_ backup: StateBackup) throws(StoreOpenError) {
     let file = file(backup.name)
-    for ending in ["", "-journal", "-wal", "-shm"] where unlink(file + ending) != 0 && errno != ENOENT {
+    for ending in Self.endings where unlink(file + ending) != 0 && errno != ENOENT {
       throw .unwritable(path: file)
     }
     try synchronize()

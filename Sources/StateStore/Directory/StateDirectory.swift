@@ -136,13 +136,18 @@ enum NetworkFileSystem {
 
 /// The check whether the files of a state can be written, independent of their content.
 public enum StateAccess {
-  /// Returns whether a file can be created in the directory and the existing database files can be opened for writing.
-  /// Must not be called while a store is open.
+  /// The size of the probe file in bytes. An empty file can be created on a full disk too.
+  private static let probeBytes = 64 << 10
+
+  /// Returns whether a file of 64 KiB can be written to the directory and the existing database files can be opened for
+  /// writing. Must not be called while a store is open.
   public static func isWritable(_ directory: String) -> Bool {
     let probe = directory + "/.probe"
     unlink(probe)
-    guard (try? OwnedDescriptor(opening: probe, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)) != nil else { return false }
-    unlink(probe)
+    defer { unlink(probe) }
+    guard let file = try? OwnedDescriptor(opening: probe, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600),
+      (try? file.write([UInt8](repeating: 1, count: probeBytes), path: probe)) != nil
+    else { return false }
     return ["", "-wal", "-shm"].allSatisfy { ending in
       let path = directory + "/state.db" + ending
       if access(path, F_OK) != 0, errno == ENOENT { return true }

@@ -23,14 +23,6 @@ extension OwnedDescriptor {
     }
   }
 
-  /// Duplicates the descriptor of a regular file. The caller keeps the original.
-  convenience init(duplicatingFile number: CInt, name: String) throws(StoreOpenError) {
-    let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
-    guard copy >= 0 else { throw .unwritable(path: name) }
-    self.init(copy)
-    try checkIsFile(name)
-  }
-
   /// Returns the permission bits of the file.
   func permissions(path: String) throws(StoreOpenError) -> mode_t {
     var information = stat()

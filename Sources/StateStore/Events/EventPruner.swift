@@ -82,7 +82,7 @@ struct EventPruner {
       try db.inTransaction(.immediate) {
         if place == nil, try dropAged(before: oldest, at: time, db) { return .commit }
         isEnd = try walk(at: time, db)
-        if isEnd { try forgetGaps(before: oldest, db) }
+        if isEnd { try mergeGaps(before: oldest, db) }
         return .commit
       }
       if isEnd { place = nil }
@@ -148,20 +148,24 @@ struct EventPruner {
       try delete.execute(arguments: [position])
       last[uuid] = max(last[uuid] ?? 0, position)
     }
+    let forget = try db.cachedStatement(sql: "DELETE FROM event_gap WHERE instance = ?")
+    for (uuid, position) in last {
+      let isGone = try isGone(uuid, db)
+      if isGone { try forget.execute(arguments: [uuid]) }
+      try note(isGone ? InstanceUUID.anyDeleted.description : uuid, position, at: time.secondsSince1970, db)
+      counts[InstanceUUID(uuid)] = nil
+    }
+    return rows.count
+  }
+
+  /// Notes that an instance has lost its events up to a position.
+  private func note(_ uuid: String, _ position: Int64, at time: Double, _ db: Database) throws {
     let note = try db.cachedStatement(
       sql: """
         INSERT INTO event_gap (instance, position, time) VALUES (?, ?, ?)
         ON CONFLICT (instance) DO UPDATE SET position = MAX(position, excluded.position), time = excluded.time
         """)
-    let forget = try db.cachedStatement(sql: "DELETE FROM event_gap WHERE instance = ?")
-    for (uuid, position) in last {
-      let isGone = try isGone(uuid, db)
-      if isGone { try forget.execute(arguments: [uuid]) }
-      let subject = isGone ? InstanceUUID.anyDeleted.description : uuid
-      try note.execute(arguments: [subject, position, time.secondsSince1970])
-      counts[InstanceUUID(uuid)] = nil
-    }
-    return rows.count
+    try note.execute(arguments: [uuid, position, time])
   }
 
   /// Whether an instance was deleted and has no events.
@@ -174,27 +178,18 @@ struct EventPruner {
     return try Row.fetchOne(statement, arguments: [uuid, uuid]) != nil
   }
 
-  /// Deletes the gaps of deleted instances without events that were noted before `oldest`. No cursor of that age is
-  /// worth keeping.
-  private func forgetGaps(before oldest: Double, _ db: Database) throws {
-    try db.execute(
-      sql: """
-        DELETE FROM event_gap WHERE time < ? AND NOT EXISTS (SELECT 1 FROM instance WHERE uuid = event_gap.instance)
-          AND NOT EXISTS (SELECT 1 FROM event WHERE event.instance = event_gap.instance)
-        """, arguments: [oldest])
-  }
-}
-
-/// The limits on the age of events and on their number for each instance.
-public struct EventRetention: Sendable, Hashable {
-  /// The age in seconds after which an event is removed.
-  public var maxAge: Double
-  /// The maximum number of events that are kept for one instance.
-  public var maxCountPerInstance: Int
-
-  /// Creates limits. `maxAge` is in seconds. The defaults are seven days and a thousand events.
-  public init(maxAge: Double = 7 * 86_400, maxCountPerInstance: Int = 1000) {
-    self.maxAge = maxAge
-    self.maxCountPerInstance = max(0, maxCountPerInstance)
+  /// Merges the gaps of deleted instances without events that were noted before `oldest` into the note that these
+  /// instances share. That note stays: a cursor of any age that lies before it needs the gap.
+  private func mergeGaps(before oldest: Double, _ db: Database) throws {
+    let merged = """
+      FROM event_gap WHERE time < ? AND instance <> ?
+        AND NOT EXISTS (SELECT 1 FROM instance WHERE uuid = event_gap.instance)
+        AND NOT EXISTS (SELECT 1 FROM event WHERE event.instance = event_gap.instance)
+      """
+    let shared = InstanceUUID.anyDeleted.description
+    let newest = try Row.fetchOne(db, sql: "SELECT MAX(position), MAX(time) \(merged)", arguments: [oldest, shared])
+    guard let position = newest?.integer(0), let time = newest?.real(1) else { return }
+    try db.execute(sql: "DELETE \(merged)", arguments: [oldest, shared])
+    try note(shared, position, at: time, db)
   }
 }

@@ -23,13 +23,14 @@ struct StateOpening {
     let replacement = StateReplacement(directory: directory)
     try replacement.finish()
     let hasDatabase = try directory.hasDatabase()
-    let hasRemains = try directory.hasRemains(besidesDatabase: hasDatabase)
+    let (record, folder) = (GenerationRecord(in: directory), BackupFolder(in: directory))
+    // A first start records the generation 0 before its commit, so a higher one shows that there was a state.
+    let hasRemains = try directory.hasRemains(besidesDatabase: hasDatabase) || (record.read()?.generation ?? 0) > 0
     let isNew = hasDatabase ? directory.beginsAnew : !hasRemains
     let roots = try RootKeys(source, in: directory, isNewState: isNew)
     let unlocking = StateUnlocking(
       directory: directory, roots: roots, hasRemains: hasRemains,
-      rollback: try RollbackCheck(GenerationRecord(in: directory), BackupFolder(in: directory)), withhold: withhold,
-      time: time)
+      rollback: try RollbackCheck(record, folder), withhold: withhold, time: time)
     var repair: StateRepair?
     let opened: StateUnlocking.Opened
     do throws(StoreOpenError) {
@@ -45,9 +46,12 @@ struct StateOpening {
     meta = StoreMeta(
       stateID: opened.stateID, restartCount: opened.restarts, rootKey: roots.origin, repair: repair,
       copiedAt: opened.copiedAt, notice: opened.notice)
-    let left = BackupEditor(folder: BackupFolder(in: directory))
+    do throws(StoreOpenError) { try folder.discardPartial() } catch {
+      problems.append("A partial backup could not be removed: \(StoreFailure.text(error))")
+    }
+    let left = BackupEditor(folder: folder)
       .adopt(master: opened.master, wrapping: vault.wrapping, roots: roots.candidates)
-    problems = left.map { "The backup \($0.name) does not open with the present keys: \($0.problem)" }
+    problems += left.map { "The backup \($0.name) does not open with the present keys: \($0.problem)" }
     // Backups that could not be rewrapped under the credential may still need the key in the file.
     if roots.isFileLeft, left.isEmpty { try RootKeyFile.remove(in: directory) }
   }

@@ -1,4 +1,5 @@
 import Dispatch
+import Logging
 import SDKProtocol
 import Synchronization
 
@@ -65,9 +66,10 @@ struct BackupRemoval: Sendable {
   let editor: BackupEditor
   let vault: Vault
   let tuning: StoreTuning
+  let logger: Logger
 
   func run() throws {
     try tuning.at(.editingCopies, nil)
-    try editor.remove(removals, vault)
+    try editor.remove(removals, vault, logger)
   }
 }

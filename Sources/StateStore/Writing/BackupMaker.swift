@@ -30,7 +30,7 @@ struct BackupMaker {
       folder.removePartial()
       throw error
     }
-    try removeSurplus(keep: keep)
+    try removeSurplus(keep: keep, besides: name, at: time)
     guard let backup = folder.backup(named: name) else {
       throw StoreOpenError.unwritable("\(folder.file(name)) is gone")
     }
@@ -68,7 +68,11 @@ struct BackupMaker {
     return free
   }
 
-  private func removeSurplus(keep: Int) throws(StoreOpenError) {
-    for backup in try folder.backups().filter(\.isOwn).dropFirst(max(1, keep)) { try folder.remove(backup) }
+  /// Deletes the oldest backups with generated names beyond `keep`, except `made`. Backups dated in the future count as
+  /// the oldest: they were made before the clock was set back.
+  private func removeSurplus(keep: Int, besides made: String, at time: Timestamp) throws(StoreOpenError) {
+    let own = try folder.backups().filter(\.isOwn)
+    let ordered = own.filter { $0.createdAt <= time } + own.filter { $0.createdAt > time }
+    for backup in ordered.dropFirst(max(1, keep)) where backup.name != made { try folder.remove(backup) }
   }
 }

@@ -1,7 +1,7 @@
 import Dispatch
 import GRDB
 import Logging
-public import SDKProtocol
+import SDKProtocol
 import Synchronization
 
 /// The writer, which serializes changes and commits them in groups, one transaction and one fsync for each group.
@@ -45,25 +45,31 @@ final class StoreWriter: Sendable {
     }
   }
 
+  /// Commits one group for each block on the queue, until no change waits. Other work on the queue runs between two
+  /// groups, so that steady changes do not delay it.
   private func drain() {
-    while true {
-      let batch = commits.take(atMost: session.value.tuning.batchLimit)
-      if batch.isEmpty { break }
-      let start = ContinuousClock.now
-      let results = session.value.perform(batch.map(\.change))
-      observer(EndedTransaction(results, duration: start.duration(to: .now)))
-      for (pending, result) in zip(batch, results) {
-        if pending.change.removesKeys, case .success(let done) = result {
-          backups.add((pending, done))
-        } else {
-          pending.answer.resume(returning: result)
-        }
+    if commitGroup() { queue.async { self.drain() } }
+  }
+
+  /// Commits the next group. Returns `false` if no change waited; the next change then calls the writer again.
+  private func commitGroup() -> Bool {
+    let batch = commits.take(atMost: session.value.tuning.batchLimit)
+    guard !batch.isEmpty else { return false }
+    let start = ContinuousClock.now
+    let results = session.value.perform(batch.map(\.change))
+    observer(EndedTransaction(results, duration: start.duration(to: .now)))
+    for (pending, result) in zip(batch, results) {
+      if pending.change.removesKeys, case .success(let done) = result {
+        backups.add((pending, done))
+      } else {
+        pending.answer.resume(returning: result)
       }
-      editBackups()
-      session.value.prune()
     }
+    editBackups()
+    session.value.prune()
     session.value.recordGeneration()
     scheduleProbe()
+    return true
   }
 
   /// Begins to remove destroyed keys from the backups, unless that is in progress. Afterwards those are answered who
@@ -138,7 +144,7 @@ final class StoreWriter: Sendable {
   func stop() {
     guard commits.close() else { return }
     queue.async {
-      self.drain()
+      while self.commitGroup() {}
       self.finish.withLock { $0.isDrained = true }
       self.finishIfIdle()
     }
@@ -173,33 +179,4 @@ private struct ConfinedSession: @unchecked Sendable {
   let value: WriterSession
 
   init(_ value: WriterSession) { self.value = value }
-}
-
-/// A transaction that has ended, as reported to an observer of the store.
-public struct EndedTransaction: Sendable {
-  /// The number of changes in the transaction.
-  public var changes: Int
-  /// The number of changes that failed and are not on disk.
-  public var failed: Int
-  /// The types of the events written to the event log.
-  public var events: [EventType]
-  /// The time that the transaction took, including the writes to disk.
-  public var duration: Duration
-}
-
-/// A function that the writer's queue calls after each transaction. It must return quickly and must not block.
-public typealias TransactionObserver = @Sendable (EndedTransaction) -> Void
-
-extension EndedTransaction {
-  fileprivate init(_ results: [Result<CommitResult, SDKError>], duration: Duration) {
-    var failed = 0
-    var events: [EventType] = []
-    for result in results {
-      switch result {
-      case .success(let done): events += done.events.map(\.type)
-      case .failure: failed += 1
-      }
-    }
-    self.init(changes: results.count, failed: failed, events: events, duration: duration)
-  }
 }

@@ -148,7 +148,7 @@ final class WriterSession {
     guard let removals, !removals.isEmpty else { return nil }
     let (all, number) = removals.all
     return BackupRemoval(
-      removals: all, number: number, editor: BackupEditor(folder: folder), vault: vault, tuning: tuning)
+      removals: all, number: number, editor: BackupEditor(folder: folder), vault: vault, tuning: tuning, logger: logger)
   }
 
   /// Ends a removal. Returns the error for the callers who wait for it if it failed.
@@ -259,8 +259,8 @@ final class WriterSession {
     database.close()
   }
 
-  /// Records the generation of the last removal in the file beside the database. Runs after the removal is
-  /// acknowledged, and does not wait for the disk.
+  /// Records the generation of the last removal in the file beside the database. Runs after the group is committed,
+  /// and does not wait for the disk.
   func recordGeneration() {
     guard let number = raised else { return }
     raised = nil

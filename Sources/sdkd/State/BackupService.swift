@@ -22,20 +22,17 @@ struct BackupService: Service {
   let logger: Logger
   var now: @Sendable () -> Timestamp = { .now }
 
-  /// The seconds before the first backup of a state without one, and after a failure.
-  private static let patience = 60.0
   /// The longest sleep in seconds. The settings and the clock may change, so both are checked again after it.
   private static let longestWait = 600.0
 
   func run() async throws {
-    let start = now()
     try? await cancelWhenGracefulShutdown {
-      var earliest = start
+      var schedule = BackupSchedule(start: now())
       while true {
-        let wait = seconds(from: start, notBefore: earliest)
+        let wait = seconds(&schedule)
         if let wait, wait <= 0 {
-          await makeCopy()
-          earliest = now() + Self.patience
+          let isMade = await makeCopy()
+          schedule.attempted(at: now(), isMade: isMade)
         } else {
           try await Task.sleep(for: .seconds(min(wait ?? Self.longestWait, Self.longestWait)))
         }
@@ -44,36 +41,27 @@ struct BackupService: Service {
   }
 
   /// Returns the seconds until the next backup; `nil` when backups are disabled.
-  private func seconds(from start: Timestamp, notBefore earliest: Timestamp) -> Double? {
+  private func seconds(_ schedule: inout BackupSchedule) -> Double? {
     let settings = settings()
     guard settings.every.value > 0 else { return nil }
-    let last = store.backups.first(where: \.isOwn)?.createdAt
-    return Self.wait(after: last, every: settings.every.value, start: start, notBefore: earliest, now: now())
+    let own = store.backups.filter(\.isOwn).map(\.createdAt)
+    return schedule.wait(after: own, every: settings.every.value, now: now())
   }
 
-  /// Returns the seconds until the next backup.
-  ///
-  /// - Parameters:
-  ///   - last: the time of the last backup. One in the future is ignored, since the clock was set back.
-  ///   - earliest: the earliest time, so that a failure is not repeated at once.
-  static func wait(
-    after last: Timestamp?, every: Double, start: Timestamp, notBefore earliest: Timestamp, now: Timestamp
-  ) -> Double {
-    let due = last.flatMap { $0 <= now ? $0 + every : nil } ?? start + min(every, patience)
-    return max(due - now, earliest - now)
-  }
-
-  private func makeCopy() async {
+  /// Makes a backup. Returns whether it was made.
+  private func makeCopy() async -> Bool {
     do {
       let copy = try await store.backUp(keep: settings().keep)
       if status.failure != nil { logger.notice("Backups are made again.") }
       status.set(nil)
       logger.info("A copy of the state was made: \(copy.name), \(copy.bytes) bytes.")
+      return true
     } catch {
       let why = (error as? SDKError)?.message ?? "an unexpected failure"
       status.set(why)
       logger.error(
         "No backup was made: \(why)", metadata: ["messageID": "\(JournalMessage.backupFailed.id)"])
+      return false
     }
   }
 }

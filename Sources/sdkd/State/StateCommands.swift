@@ -15,18 +15,13 @@ enum Restoration {
     var state: ConfinedState?
     do throws(StoreOpenError) {
       // A file given by its path is opened with the rights of the caller.
-      let file = what.contains("/") ? open(what, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
-      defer { if file >= 0 { close(file) } }
-      guard file >= 0 || !what.contains("/") else {
-        throw .noBackup("\(what) can't be read: \(SystemCallError.text(of: errno)).")
-      }
+      let file = try what.contains("/") ? DatabaseSource.opened(at: what) : nil
       state = try ConfinedState(paths.state)
       guard let state else {
         throw .noBackup("There is no state in \(paths.state): \(SystemCallError.text(of: errno)).")
       }
       let source: StateRestoration.Source =
-        file >= 0
-        ? .file(descriptor: file, name: what) : beginsAnew ? .nothing : what.isEmpty ? .newest : .named(what)
+        file.map(StateRestoration.Source.file) ?? (beginsAnew ? .nothing : what.isEmpty ? .newest : .named(what))
       let done = try StateRestoration.run(directory: state.path, from: source)
       print(state.shown(JSONWriter.text(of: json(done))))
       return 0
