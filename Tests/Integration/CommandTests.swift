@@ -92,6 +92,21 @@ import Testing
     #expect(follower.exit(within: 10) == 0)
   }
 
+  @Test("logs and audit with --follow print each entry at once, and end at --timeout", arguments: ["json", "yaml"])
+  func logsAreFollowed(_ format: String) throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect())
+    #expect(desk.stop() == 0)
+    let options = ["--follow", "--file", desk.firstLog, "-o", format, "--timeout", "3s"]
+    for line in [["logs", "-n", "2"], ["audit", "--since", "1h"]] {
+      let run = try run(desk, line + options)
+      #expect(run.status == 75, "\(line): \(run.error)")
+      let start = format == "yaml" ? "---" : "{"
+      let entries = run.output.split(separator: "\n").count { $0.hasPrefix(start) }
+      #expect(line.contains("logs") ? entries == 2 : entries > 0, "\(line): \(run.output)")
+    }
+  }
+
   @Test func execPutsTheTokenIntoTheEnvironment() throws {
     let desk = try Desk.open()
     let line = try desk.connect()

@@ -51,6 +51,25 @@ import Testing
     }
   }
 
+  @Test("bash completes a line whose global options stand in front of the verb")
+  func optionsInFrontOfTheVerb() throws {
+    let desk = try Desk.open()
+    try desk.create("front-desk", on: try desk.connect())
+    let programs = URL(fileURLWithPath: Program.path("sdkctl")).deletingLastPathComponent().path
+    let lines = [
+      "sdkctl --tenant acme list --stat": "--state",
+      "sdkctl --no-headers -o json show fro": "front-desk",
+      "sdkctl --socket \(desk.socket) show fro": "front-desk",
+      "sdkctl --socket=\(desk.socket) show fro": "front-desk",
+      "sdkctl --timeout 9s wait front-desk --for locke": "locked",
+      "sdkctl --user key rotate --oute": "--outer",
+      "sdkctl -o jsonl --tena": "--tenant",
+      "sdkctl -o yam": "yaml",
+      "sdkctl --user sho": "show",
+    ]
+    for (typed, wanted) in lines { try complete(typed, wanted, Self.shells[0], desk, programs: programs) }
+  }
+
   /// Keys that a shell could expand. The commands in them create files in the working directory.
   private static let commands = [
     "x$(touch made)", "x`touch made`", "x${y:=$(touch made)}", "x;touch made;", "x'\"*{a,b}",

@@ -136,6 +136,11 @@ import Testing
     #expect(mistakes.first?["message"]?.stringValue?.contains("did you mean allow?") == true)
     #expect(try run(desk, ["config", "check"]).status == 2)
     _ = try desk.write("sdkd.toml", "[limits]\nconnections = 5\n")
+    let missing = try desk.sdkctl(
+      ["config", "check", "--user"], environment: ["XDG_CONFIG_HOME": "\(desk.folder.path)/none"])
+    #expect(missing.status == 0, "\(missing.error)")
+    #expect(
+      missing.output.hasPrefix("There is no \(desk.folder.path)/none/sdkd/sdkd.toml; everything has its default.\n"))
     let good = try run(desk, ["config", "check", file.path])
     #expect(good.status == 0 && good.output.contains("no mistakes") && good.error.isEmpty)
   }

@@ -30,6 +30,8 @@ struct KeyInitTests {
     until grep -q 'sdkd: ready' "$folder/log"; do kill -0 $!; sleep 0.05; done
     kill $!; wait $!
     refused already "$sdkctl" key init
+    "$sdkctl" --tenant other key rotate --outer >"$folder/said" 2>&1
+    grep -q 'sdkctl --tenant other key rotate --finish' "$folder/said" || { cat "$folder/said"; exit 1; }
 
     # The credential is lost: neither a new key nor another recovery key takes its place.
     rm $credential

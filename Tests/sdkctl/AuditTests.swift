@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import JSONRPC
 import SDKProtocol
 import Testing
@@ -48,12 +49,32 @@ struct AuditTests {
     #expect(try words("desk").contains("SDKD_INSTANCE=desk"))
     #expect(try words().contains("_SYSTEMD_UNIT=sdkd.service"))
     #expect(try words("--tenant", "acme").contains("_SYSTEMD_UNIT=sdkd@acme.service"))
+    #expect(try words("--socket", "/run/sdkd-tenants/acme.sock").contains("_SYSTEMD_UNIT=sdkd@acme.service"))
     #expect(try words("--user").contains("_SYSTEMD_USER_UNIT=sdkd.service"))
     let matched = try words("--match", "_EXE=/a/sdkd", "--follow")
     #expect(matched.contains("_EXE=/a/sdkd"))
     #expect(!matched.contains("_SYSTEMD_UNIT=sdkd.service"))
     #expect(matched.contains("--no-tail"))
     #expect(matched.contains("--since=@10"))
+  }
+
+  @Test(
+    "With --follow each record is printed as it comes, in every format",
+    arguments: [("json", #"{"record":"lost","#), ("jsonl", #"{"record":"lost","#), ("yaml", "---\nrecord: lost\n")])
+  func followedRecords(_ format: String, _ start: String) throws {
+    let verb = try #require(try CommandRoot.parseAsRoot(["audit", "--follow", "-o", format]) as? AuditVerb)
+    var written: [UInt8] = []
+    let context = CommandContext(verb.global, Output { written += $0 }, Output { _ in }, .standard, nil)
+    var printing = AuditPrinting(
+      id: nil, since: nil, context: context, isArray: verb.journal.isArray(context.presenter))
+    let entry = try #require(AuditEntry(line: "<5>audit=1 record=lost count=3 3 audit records lost."))
+    for count in 1...2 {
+      try printing.add(entry)
+      #expect(String(decoding: written, as: UTF8.self).components(separatedBy: start).count == count + 1)
+    }
+    let before = written
+    try printing.end()
+    #expect(written == before)
   }
 
   @Test func `Since is a time or how long ago`() {
@@ -86,6 +107,27 @@ struct LogTests {
     let journal = LogEntry(journal: ["PRIORITY": "3", "MESSAGE": "m", "__REALTIME_TIMESTAMP": "1795284799697076"])
     #expect(journal.level == "error" && journal.message == "m" && journal.instance == nil)
     #expect(LogEntry(line: "sdkd: ready") == nil)
+  }
+
+  @Test("Following a file begins with its last lines, as following the journal does")
+  func lastLinesOfAFollowedFile() async throws {
+    func text(_ numbers: ClosedRange<Int>) -> Data {
+      Data(numbers.map { "2026-11-21T11:00:0\($0).000Z info Line \($0).\n" }.joined().utf8)
+    }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("sdkctl-log-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try text(1...5).write(to: file)
+    // Ends the test if the first lines are skipped.
+    let (path, rescue) = (file.path, text(6...8))
+    let writer = Task.detached {
+      try await Task.sleep(for: .seconds(20))
+      guard let handle = FileHandle(forWritingAtPath: path) else { return }
+      _ = try handle.seekToEnd()
+      try handle.write(contentsOf: rescue)
+    }
+    defer { writer.cancel() }
+    #expect(await run.status(["logs", "--follow", "--file", file.path, "-n", "3"], lines: 3) == 0)
+    #expect(run.output.split(separator: "\n").map { $0.suffix(7) } == ["Line 3.", "Line 4.", "Line 5."])
   }
 
   @Test("For a daemon without a unit, audit and logs ask for its log", arguments: ["audit", "logs"])

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import JSONRPC
 import SDKClient
@@ -62,6 +63,44 @@ import Testing
     #expect(origins.map(VendorCheck(origins: [], knowsProxy: false).way).first == [])
   }
 
+  @Test("A server is checked with the authorities that the daemon trusts there")
+  func authorities() throws {
+    let origins = VendorCheck.origins(
+      of: [
+        instance("a", ["base_url": "https://acme.example", "ca_file": "/etc/own.pem"]),
+        instance("b", ["base_url": "https://acme.example"]),
+      ], Self.document)
+    #expect(origins.map(\.caFile) == ["/etc/own.pem", nil])
+    #expect(TrustedAuthorities.file("/etc/own.pem").options.prefix(2) == ["--cacert", "/etc/own.pem"])
+    #expect(TrustedAuthorities.system.options.isEmpty)
+    let files: [(text: String, expected: TrustedAuthorities)] = [
+      ("[network]\nca_file = \"/a b.pem\" # own\n", .file("/a b.pem")), ("network.ca_file='/a.pem'", .file("/a.pem")),
+      ("[network]\n  # ca_file = \"/a.pem\"\n", .system), ("", .system),
+      ("network = { ca_file = \"/a.pem\" }", .unknown),
+    ]
+    for file in files { #expect(TrustedAuthorities(inFile: file.text) == file.expected, "\(file.text)") }
+    #expect(TrustedAuthorities(inEnvironment: "A=1\0SSL_CERT_FILE=/a.pem\0") == .file("/a.pem"))
+    #expect(TrustedAuthorities(inEnvironment: "SSL_CERT_FILE=\0B=2\0") == .system)
+    #expect(TrustedAuthorities(inEnvironment: "SSL_CERT_DIR=/a\0") == .unknown)
+    #expect(TrustedAuthorities(configuration: nil, process: nil) == .unknown)
+  }
+
+  @Test("A certificate of an unknown authority is a failure only where the daemon does not trust it either")
+  func unknownAuthority() {
+    func finding(_ error: String, _ authorities: TrustedAuthorities) -> Finding {
+      let ended = ChildProcess.Ended(status: 60, bytes: [], errors: "curl: (60) SSL certificate problem: \(error)\n")
+      return VendorCheck.failure(ended, "https://acme.example (desk)", [], authorities)
+    }
+    let unsigned = "unable to get local issuer certificate"
+    #expect(finding(unsigned, .unknown).status == .skipped)
+    #expect(finding(unsigned, .unknown).message.contains("whether the daemon trusts it by its ca_file is not known"))
+    #expect(finding("certificate has expired", .unknown).status == .failing)
+    #expect(finding(unsigned, .system).status == .failing)
+    #expect(finding(unsigned, .system).advice == "look at the clock and at the package ca-certificates")
+    #expect(finding(unsigned, .file("/etc/own.pem")).status == .failing)
+    #expect(finding(unsigned, .file("/etc/own.pem")).advice == "look at the clock and at /etc/own.pem")
+  }
+
   @Test("Advice for a tenant's provider names the tenant's unit and daemon")
   func tenantProvider() throws {
     let place = try DaemonPlace(.tenant("acme")).adding(["paths": ["unitSockets": "/run/sdkd-providers/acme"]])
@@ -74,6 +113,54 @@ import Testing
         "systemctl enable --now sdkd-provider-acme-front-desk.socket",
         "read why: sdkctl --tenant acme logs desk; then sdkctl --tenant acme refresh desk",
       ])
+  }
+
+  @Test("A provider that the daemon refused to run is failing, with the daemon's reason")
+  func refusedProvider() throws {
+    let place = try DaemonPlace(.system)
+    func findings(_ exit: String, _ reason: String) -> [Finding] {
+      var instance = Samples.instance("desk").objectValue ?? [:]
+      instance["provider"] = ["command": ["mint"], "shell": true]
+      instance["bridge"] = ["state": "closed", "lastExit": .string(exit)]
+      instance["lastError"] = ["reason": .string(reason), "message": "Others can write it."]
+      return ProviderCheck(instance: .object(instance), daemon: 0, place: place).findings
+    }
+    let advice = "read why: sdkctl logs desk; then sdkctl refresh desk"
+    #expect(
+      findings("notAllowed", "providerNotAllowed")
+        == [Finding(.failing, "provider", "desk: Others can write it.", advice: advice)])
+    #expect(
+      findings("notAllowed", "network")
+        == [Finding(.failing, "provider", "desk: The daemon refused to run the token provider.", advice: advice)])
+    #expect(findings("0", "providerNotAllowed").map(\.status) == [.ok])
+  }
+
+  @Test("Advice for a missing program names the instance, or the directory of the instance's file")
+  func missingProgram() throws {
+    let place = try DaemonPlace(.tenant("acme"))
+    func advice(_ source: String) -> [String?] {
+      var instance = Samples.instance("desk").objectValue ?? [:]
+      instance["provider"] = ["command": ["/no/such/program"]]
+      instance["source"] = .string(source)
+      return ProviderCheck(instance: .object(instance), daemon: 0, place: place).findings.map(\.advice)
+    }
+    #expect(
+      advice("api") == ["install it, or name another: sdkctl --tenant acme update desk --provider-command …"])
+    let file = "/etc/sdkd-tenants/acme/instances.d"
+    #expect(
+      advice("file") == ["install it, or name another in its file in \(file), then sdkctl --tenant acme reload"])
+  }
+
+  @Test("A user without a role is not advised to replace the rules of others")
+  func adviceOnRights() async throws {
+    let verb = try #require(try CommandRoot.parseAsRoot(["doctor"]) as? DoctorVerb)
+    let context = CommandContext(verb.global, Output { _ in }, Output { _ in }, .standard, nil)
+    let (place, caller) = (try DaemonPlace(.tenant("acme")), Caller(uid: 65534, groups: []))
+    let found = await RightsCheck(caller: caller, context: context).findings([], isAdmin: false, place)
+    let advice = try #require(found.first?.advice)
+    #expect(advice.contains("add user:\(caller.name) to the rules that sdkctl --tenant acme show INSTANCE lists"))
+    #expect(advice.contains("/etc/sdkd-tenants/acme/instances.d"))
+    #expect(!advice.contains("--access-use user:"))
   }
 
   @Test("A unit that was given up is a failure, with the commands that start it again")
@@ -174,6 +261,14 @@ import Testing
     let failure = try JSONParser.parse(run.errors)
     #expect(failure["reason"] == "failing" && failure["exitStatus"] == 1)
     #expect(!run.calls.contains { $0.method == "storage.list" })
+  }
+
+  @Test("A configuration file that is named and does not exist is a failure")
+  func missingConfiguration() async {
+    let run = Run()
+    #expect(await run.status("config", "check", "/no/such/sdkd.toml") == 78)
+    #expect(run.errors == "sdkctl: There is no file /no/such/sdkd.toml. (configuration)\n")
+    #expect(run.output.isEmpty)
   }
 
   @Test func aLineOfTheCheckIsSplit() {

@@ -51,6 +51,23 @@ struct ExplainTests {
     #expect(count > 60)
   }
 
+  @Test("Each reason that sdkctl prints is explained")
+  func reasonsOfTheCommand() throws {
+    let pattern = /reason: (?:[^",\n]+ \? )?"(\w+)"(?: : "(\w+)")?/
+    let known = Set(ReasonEntry.all.map(\.name))
+    let sources = Self.root.appendingPathComponent("Sources/sdkctl")
+    var found: Set<String> = []
+    for case let file as URL in FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil) ?? .init()
+    {
+      guard file.pathExtension == "swift" else { continue }
+      for match in try String(contentsOf: file, encoding: .utf8).matches(of: pattern) {
+        found.formUnion([match.output.1, match.output.2].compactMap { $0.map(String.init) })
+      }
+    }
+    #expect(found.subtracting(known).isEmpty, "sdkctl explain does not know \(found.subtracting(known).sorted())")
+    #expect(found.count > 20)
+  }
+
   @Test("The exit statuses are those that sdkctl exits with")
   func statuses() throws {
     let entries = Dictionary(uniqueKeysWithValues: ReasonEntry.all.map { ($0.name, $0) })

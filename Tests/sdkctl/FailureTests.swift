@@ -68,6 +68,9 @@ struct FailureTests {
     ["call", "m", "[1]"], ["list", "-o", "xml"], ["list", "--template", "{open"], ["list", "--tenant", "../x"],
     ["key", "init", "--tenant", "../x"], ["restore", "--tenant", "a/b"], ["audit", "--tenant", "a b"],
     ["create", "a", "--kind", "k", "--settings-file", "-", "--provider-file", "-"],
+    ["storage", "a", "get", "k", "--file", "f"], ["update", "a", "--remove-provider", "--provider-unit", "u"],
+    ["update", "a", "--remove-provider", "--provider-file", "-"],
+    ["update", "a", "--remove-provider", "--provider-command", "mint"],
   ])
   func usage(_ line: [String]) async {
     let run = run

@@ -96,6 +96,7 @@ struct HelpTests {
       (["list", "--stat", "x"], "Did you mean '--state'?", "see sdkctl list --help"),
       (["storage", "desk", "lst"], "Neither desk nor lst is one of list, get, put, delete.", "Did you mean list?"),
       (["token", "UPPER"], "is invalid for '<instance>'.", "an id has 1 to 64"),
+      (["list", "--template", "{"], "is invalid for '--template <text>'.", "each { needs a }"),
       (["token", "desk", "--min-ttl", "soon"], "is invalid", "a duration is"),
       (["create", "desk", "zendesk.chat"], "'--kind <kind>'", "sdkctl explain lists the kinds"),
       (["create", "desk", "--kind", "zendesk.chat", "a=1", "b=2"], "unexpected", "did you mean --setting a=…?"),

@@ -1,4 +1,5 @@
 import JSONRPC
+import SDKClient
 import Testing
 
 @testable import sdkctl
@@ -21,6 +22,20 @@ import Testing
         Run.Call(method: "daemon.backup", params: [:]), Run.Call(method: "daemon.rotateKey", params: [:]),
         Run.Call(method: "daemon.rotateKey", params: [:]),
       ])
+  }
+
+  @Test("The next steps after a restore or a new root key are for the daemon that was addressed")
+  func nextSteps() throws {
+    let place = try DaemonPlace(.tenant("acme"))
+    #expect(
+      RestoreVerb.next(place)
+        == "systemctl start sdkd@acme.socket sdkd@acme.service, then sdkctl --tenant acme status")
+    #expect(RestoreVerb.next(nil) == "start the daemon, then sdkctl status")
+    #expect(
+      place.finishRotation == "systemctl restart sdkd@acme.service, then sdkctl --tenant acme key rotate --finish")
+    let state = StateKey(isSealed: true, fileOpens: false, keyOpens: false)
+    let refusal = state.refusal(isRecovery: false, directory: "/var/lib/sdkd-tenants/acme", place)
+    #expect(refusal?.hints.first?.hasPrefix("sdkctl --tenant acme key init --recovery ") == true)
   }
 
   @Test(arguments: [

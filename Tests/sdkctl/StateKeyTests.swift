@@ -1,3 +1,4 @@
+import SDKClient
 import Testing
 
 @testable import sdkctl
@@ -14,9 +15,9 @@ import Testing
     ])
   func aKeyThatOpensNothingIsRefused(
     isSealed: Bool, fileOpens: Bool, keyOpens: Bool, isRecovery: Bool, isRefused: Bool
-  ) {
+  ) throws {
     let state = StateKey(isSealed: isSealed, fileOpens: fileOpens, keyOpens: keyOpens)
-    let refusal = state.refusal(isRecovery: isRecovery, directory: "/var/lib/sdkd")
+    let refusal = state.refusal(isRecovery: isRecovery, directory: "/var/lib/sdkd", try DaemonPlace(.system))
     #expect((refusal != nil) == isRefused)
     #expect(refusal?.reason == (isRefused ? "keyMissing" : nil))
     #expect(refusal?.hints.contains { $0.contains("recovery") } != false)

@@ -29,6 +29,15 @@ struct VerbTests {
     #expect(run.output == "\"word\"\nword\nKEY  BYTES\nk    6\n")
   }
 
+  @Test("A missing value is null, and has no text")
+  func missingValue() async {
+    let answer: @Sendable (String, JSON) -> JSON = { _, _ in ["value": nil, "storageEpoch": "e"] }
+    #expect(await run.status("storage", "kiosk", "get", "k", "--text", answer: answer) == 0)
+    #expect(run.output.isEmpty)
+    #expect(await run.status("storage", "kiosk", "get", "k", answer: answer) == 0)
+    #expect(run.output == "null\n")
+  }
+
   @Test func callPrintsJSON() async {
     _ = await run.status("call", "a.b", #"{"x":1}"#) { _, params in params }
     _ = await run.status("call", "a.b", "-", input: #"{"y":[]}"#) { _, params in params }

@@ -63,9 +63,12 @@ struct DefinitionOptions: ParsableArguments {
     return object
   }
 
+  /// Whether an option gives the provider.
+  var hasProvider: Bool { providerFile != nil || providerUnit != nil || !providerCommand.isEmpty }
+
   /// Returns the provider; `nil` when none was given.
   func providerObject(_ input: Input) throws -> JSONObject? {
-    guard providerFile != nil || providerUnit != nil || !providerCommand.isEmpty else { return nil }
+    guard hasProvider else { return nil }
     var object = try providerFile.map { try input.object(from: $0) } ?? JSONObject()
     if let providerUnit { object["unit"] = .string(providerUnit) }
     if !providerCommand.isEmpty { object["command"] = .array(providerCommand.map(JSON.string)) }

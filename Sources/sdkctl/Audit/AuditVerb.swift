@@ -30,11 +30,14 @@ struct AuditVerb: Verb {
   func run(in context: CommandContext) async throws {
     // Every line is written at once, so no cleanup is needed.
     if journal.follow { signal(SIGINT) { _ in _exit(0) } }
+    TimeLimit.arm(context)
     try journal.checkPlace(global)
     let start = journal.start
-    var printing = AuditPrinting(id: id, since: start, context: context)
+    var printing = AuditPrinting(id: id, since: start, context: context, isArray: journal.isArray(context.presenter))
     if let file = journal.file {
-      try journal.readFile(file) { line in if let entry = AuditEntry(line: line) { try printing.add(entry) } }
+      try journal.readFile(file, fromEnd: journal.follow && start == nil) { line in
+        if let entry = AuditEntry(line: line) { try printing.add(entry) }
+      }
     } else {
       printing.skipped = try journal.readJournal(arguments(since: start), global) { object in
         guard let entry = AuditEntry(journal: object) else { return false }
@@ -58,6 +61,8 @@ struct AuditPrinting {
   let id: InstanceID?
   let since: Timestamp?
   let context: CommandContext
+  /// Whether the records are printed as one array by `end`.
+  let isArray: Bool
   /// The number of lines that could not be read.
   var skipped = 0
   /// The number of records printed.
@@ -66,10 +71,11 @@ struct AuditPrinting {
   /// The user names of uids that were looked up.
   private var names: [String: String?] = [:]
 
-  init(id: InstanceID?, since: Timestamp?, context: CommandContext) {
+  init(id: InstanceID?, since: Timestamp?, context: CommandContext, isArray: Bool) {
     self.id = id
     self.since = since
     self.context = context
+    self.isArray = isArray
   }
 
   /// Prints a record if it matches the filters.
@@ -82,7 +88,7 @@ struct AuditPrinting {
       return try context.output.wrapped(line: entry.line { name(of: $0) })
     }
     // A JSON array is printed when it is complete, lines one by one.
-    if context.presenter.isArray { array.append(entry.json) } else { try context.presenter.line(entry.json) }
+    if isArray { array.append(entry.json) } else { try context.presenter.line(entry.json) }
   }
 
   private mutating func name(of uid: String) -> String? {
@@ -94,7 +100,7 @@ struct AuditPrinting {
 
   /// Prints the collected JSON array, and on standard error the number of skipped lines.
   func end() throws {
-    if context.presenter.isArray { try context.presenter.indented(.array(array)) }
+    if isArray { try context.presenter.indented(.array(array)) }
     if skipped > 0 { try context.errors.line("sdkctl: \(skipped) lines could not be read and were left out") }
   }
 }

@@ -19,7 +19,9 @@ struct DescriptorLines {
   }
 
   /// Returns the next line without its newline; `nil` when there are no more.
-  mutating func next() throws -> String? {
+  ///
+  /// - Parameter beforeWait: called each time the reader is about to wait at the end.
+  mutating func next(beforeWait: () throws -> Void = {}) throws -> String? {
     while true {
       if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
         defer { start = end + 1 }
@@ -35,7 +37,7 @@ struct DescriptorLines {
         buffer = []
         isTooLong = true
       }
-      guard try read() else {
+      guard try read(beforeWait) else {
         // The last line of a finished file may lack a newline.
         guard !buffer.isEmpty, !isTooLong else { return nil }
         defer { buffer = [] }
@@ -44,7 +46,7 @@ struct DescriptorLines {
     }
   }
 
-  private mutating func read() throws -> Bool {
+  private mutating func read(_ beforeWait: () throws -> Void) throws -> Bool {
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       let count = Glibc.read(descriptor, &chunk, chunk.count)
@@ -54,6 +56,7 @@ struct DescriptorLines {
       }
       if count == 0 {
         guard waits else { return false }
+        try beforeWait()
         usleep(200_000)
       } else if errno != EINTR {
         throw CommandFailure.input("The records can't be read: \(SystemCallError.text(of: errno)).")

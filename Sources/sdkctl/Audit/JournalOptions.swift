@@ -44,16 +44,27 @@ struct JournalOptions: ParsableArguments {
   /// The time that `--since` gives.
   var start: Timestamp? { since.flatMap { Self.moment($0, now: .now) } }
 
-  /// Reads all lines of the log file.
-  func readFile(_ file: String, _ line: (String) throws -> Void) throws {
+  /// Whether all entries are printed as one array at the end. With `--follow` there is no end.
+  func isArray(_ presenter: Presenter) -> Bool { presenter.isArray && !follow }
+
+  /// Reads all lines of the log file, with `--follow` also those to come.
+  ///
+  /// - Parameters:
+  ///   - fromEnd: whether to skip the lines that are in the file now.
+  ///   - line: takes a line.
+  ///   - atEnd: called each time the end of the file is reached.
+  func readFile(
+    _ file: String, fromEnd: Bool = false, _ line: (String) throws -> Void, atEnd: () throws -> Void = {}
+  ) throws {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure.input("\(file) can't be read: \(SystemCallError.text(of: errno)).")
     }
     defer { close(descriptor) }
-    if follow, since == nil { lseek(descriptor, 0, SEEK_END) }
+    if fromEnd { lseek(descriptor, 0, SEEK_END) }
     var lines = DescriptorLines(descriptor: descriptor, waits: follow)
-    while let next = try lines.next() { try line(next) }
+    while let next = try lines.next(beforeWait: atEnd) { try line(next) }
+    try atEnd()
   }
 
   /// Reads the journal's entries, and returns the number of lines that could not be read.
@@ -120,7 +131,7 @@ struct JournalOptions: ParsableArguments {
     var words = ["-o", "json", "--all", "--no-pager"] + fields
     if !matches.isEmpty {
       words += matches.map { "\($0.key)=\($0.text)" }
-    } else if let tenant = global.tenant {
+    } else if let tenant = (try? DaemonPlace(global.location))?.tenant {
       words.append("_SYSTEMD_UNIT=sdkd@\(tenant).service")
     } else if isOwn(global) {
       words += ["_SYSTEMD_USER_UNIT=sdkd.service", "_UID=\(getuid())"]

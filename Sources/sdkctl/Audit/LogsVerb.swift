@@ -41,21 +41,26 @@ struct LogsVerb: Verb {
     TimeLimit.arm(context)
     try journal.checkPlace(global)
     let start = journal.start
+    let isArray = journal.isArray(context.presenter)
     var kept: [LogEntry] = []
     func show(_ entry: LogEntry) throws {
-      if context.presenter.isArray { kept.append(entry) } else { try Self.print(entry, context) }
+      if isArray { kept.append(entry) } else { try Self.print(entry, context) }
     }
     if let file = journal.file {
       var last: [LogEntry] = []
+      var isPast = start == nil
       try journal.readFile(file) { line in
         guard let entry = LogEntry(line: line), id == nil || entry.instance == id?.name else { return }
         if let start, let time = entry.time, time < start { return }
-        guard !journal.follow, start == nil else { return try show(entry) }
+        guard isPast else { return try show(entry) }
         last.append(entry)
         // Halved now and then: removing the first of many each time would take long.
         if last.count >= 2 * lines + 1000 { last.removeFirst(last.count - lines) }
+      } atEnd: {
+        for entry in last.suffix(lines) { try show(entry) }
+        last = []
+        isPast = false
       }
-      for entry in last.suffix(lines) { try show(entry) }
     } else {
       let fields = id.map { ["\(AuditField.instance.journalName)=\($0)"] } ?? []
       let words = journal.arguments(global, fields: fields, since: start, lines: lines)
@@ -65,7 +70,7 @@ struct LogsVerb: Verb {
       }
       if skipped > 0 { try context.errors.line("sdkctl: \(skipped) lines could not be read and were left out") }
     }
-    if context.presenter.isArray { try context.presenter.indented(.array(kept.map(\.json))) }
+    if isArray { try context.presenter.indented(.array(kept.map(\.json))) }
   }
 
   private static func print(_ entry: LogEntry, _ context: CommandContext) throws {

@@ -3,7 +3,7 @@ import ArgumentParser
 /// The processing of a command line that is needed before it is parsed.
 enum CommandLineOrder {
   /// The first words of verbs that have two words.
-  private static var groups: [String] {
+  static var groups: [String] {
     CommandRoot.configuration.subcommands.filter { !$0.configuration.subcommands.isEmpty }
       .compactMap { $0.configuration.commandName }
   }

@@ -38,9 +38,10 @@ struct CompletionVerb: Verb {
   /// Bash code that replaces a function of the generated script and wraps its entry.
   ///
   /// The generated function passes words to `compgen -W`, which expands each of them, command substitutions included.
-  /// The wrapper is needed because bash treats all words as file names: it would write `key\= ` where a value must
-  /// follow.
-  private static let bashEnding = """
+  /// One wrapper is needed because bash treats all words as file names: it would write `key\= ` where a value must
+  /// follow. The other moves options of all verbs from before the verb to after it, as `CommandLineOrder.normalized`
+  /// does: the generated functions know them only there.
+  private static let bashEnding = #"""
     __sdkctl_add_completions() {
         local word
         if [[ "${1}" == -W ]]; then
@@ -54,8 +55,60 @@ struct CompletionVerb: Verb {
         fi
     }
 
+    __sdkctl_verb_first() {
+        local IFS=$' \t\n'
+        local -a all=("${COMP_WORDS[@]}") options=() verb=()
+        local -i next=1 count=1 current="${COMP_CWORD}" is_value=0
+        while [[ "${next}" -lt "${current}" ]]; do
+            case "${all[next]}" in
+            \#(pattern(GlobalOptions.words)))
+                options+=("${all[next]}")
+                next+=1
+                ;;
+            \#(pattern(GlobalOptions.wordsWithValue)))
+                options+=("${all[next]}")
+                next+=1
+                # bash splits words at = and @.
+                [[ "${all[next]}" == '=' && "${next}" -lt "${current}" ]] && next+=1
+                if [[ "${next}" -eq "${current}" ]]; then
+                    is_value=1
+                    break
+                fi
+                options+=("${all[next]}")
+                next+=1
+                while [[ "${all[next]}" == [@:=] && "$((next + 1))" -lt "${current}" ]]; do
+                    options[-1]+="${all[next]}${all[next + 1]}"
+                    next+=2
+                done
+                ;;
+            *) break ;;
+            esac
+        done
+        if [[ "${is_value}" -eq 1 || ( "${next}" -eq "${current}" && "${all[current]}" == -* ) ]]; then
+            # The verb is not typed yet. status has the options of all verbs.
+            verb=(status)
+            count=0
+        elif [[ "${next}" -eq 1 || "${all[next]}" == -* ]]; then
+            _sdkctl "$@"
+            return
+        else
+            case "${all[next]}" in
+            \#(pattern(CommandLineOrder.groups))) [[ "${next}" -lt "${current}" ]] && count=2 ;;
+            esac
+            verb=("${all[@]:next:count}")
+        fi
+        local -a words=("${all[0]}" "${verb[@]}" "${options[@]}" "${all[@]:next + count}")
+        local -i index="$((1 + current - next))"
+        [[ "${current}" -ge "$((next + count))" ]] && index+="$((${#verb[@]} + ${#options[@]} - count))"
+        local -a before=("${words[@]:0:index}")
+        local -r typed="${before[*]} ${2}"
+        local -r COMP_LINE="${words[*]}" COMP_POINT="${#typed}" COMP_CWORD="${index}"
+        local -ar COMP_WORDS=("${words[@]}")
+        _sdkctl "${1}" "${2}" "${words[index - 1]}"
+    }
+
     __sdkctl_without_escapes() {
-        _sdkctl "$@"
+        __sdkctl_verb_first "$@"
         local word
         for word in "${COMPREPLY[@]}"; do
             [[ "${word}" == *= ]] || return 0
@@ -65,5 +118,8 @@ struct CompletionVerb: Verb {
 
     complete -o filenames -F __sdkctl_without_escapes sdkctl
 
-    """
+    """#
+
+  /// Returns a pattern of bash that matches each of these words.
+  private static func pattern(_ words: some Sequence<String>) -> String { words.sorted().joined(separator: " | ") }
 }

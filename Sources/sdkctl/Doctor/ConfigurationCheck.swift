@@ -10,9 +10,7 @@ struct ConfigurationCheck {
     guard let file = place.configuration else {
       return Finding(.skipped, "configuration", "Only an admin is told which files the daemon reads.")
     }
-    if access(file, F_OK) != 0, errno == ENOENT {
-      return Finding(.ok, "configuration", "There is no \(file); everything has its default.")
-    }
+    if let absence = Self.absence(of: file) { return Finding(.ok, "configuration", absence) }
     let ended: ChildProcess.Ended
     do throws(ChildProcess.Failure) {
       ended = try Self.run(file, until: deadline)
@@ -32,6 +30,11 @@ struct ConfigurationCheck {
         advice: place.command("config check"))
     default: return Finding(.failing, "configuration", "sdkd --check ended with \(ended.status).")
     }
+  }
+
+  /// Returns the sentence about a configuration file that does not exist; `nil` if it exists.
+  static func absence(of file: String) -> String? {
+    access(file, F_OK) != 0 && errno == ENOENT ? "There is no \(file); everything has its default." : nil
   }
 
   /// Runs `sdkd --check` on a configuration file.

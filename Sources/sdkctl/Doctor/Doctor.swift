@@ -32,7 +32,7 @@ struct Doctor {
     let isAdmin = RightsCheck.isAdmin(info)
     let instances = (try? await context.instances(InstanceList.Params())) ?? []
     let rights =
-      await RightsCheck(caller: caller, context: context).findings(instances, isAdmin: isAdmin)
+      await RightsCheck(caller: caller, context: context).findings(instances, isAdmin: isAdmin, place)
       + RightsCheck.unknownNames(instances, place, until: .now + Self.hurry)
     let document = (try? await context.ask(RPCDiscover.self, Empty())) ?? [:]
     guard context.budget.left > .zero else {
@@ -48,7 +48,8 @@ struct Doctor {
     let vendors = VendorCheck(
       origins: VendorCheck.origins(of: instances, document), proxy: info["proxy"]?["url"]?.stringValue,
       exceptions: info["proxy"]?["exceptions"]?.arrayValue?.compactMap(\.stringValue) ?? [],
-      knowsProxy: isAdmin)
+      knowsProxy: isAdmin,
+      authorities: TrustedAuthorities(configuration: place.configuration, process: info["pid"]?.intValue))
     add(vendors.findings(), next: "configuration, key, disk, clock and journal")
     return found + around(place, within: Self.leisure)
   }

@@ -7,13 +7,15 @@ struct ProgramPath {
   let path: String
   /// The daemon's uid; `nil` if unknown, and then only root's files pass.
   let daemon: UInt32?
+  /// The advice for naming another program, as the end of a sentence.
+  var replacement = "name another"
 
   /// The problem and its remedy; `nil` when there is none.
   var problem: (message: String, advice: String)? {
     guard path.hasPrefix("/") else { return ("\(path) is no absolute path.", "give the whole path") }
     guard let real = realpath(path, nil) else {
       return errno == ENOENT || errno == ENOTDIR
-        ? ("\(path) does not exist.", "install it, or name another: sdkctl update ID --provider-command …") : nil
+        ? ("\(path) does not exist.", "install it, or \(replacement)") : nil
     }
     defer { free(real) }
     let program = String(cString: real)

@@ -13,7 +13,10 @@ struct ProviderCheck {
   var findings: [Finding] {
     let id = instance["instance"]?.stringValue ?? "?"
     let provider = instance["provider"]?.objectValue
-    let found = [program(id, provider), breaker(id)].compactMap(\.self)
+    let program = program(id, provider)
+    // A problem with the program is why the daemon refuses to run it.
+    let refusal = provider == nil || program?.status == .failing ? nil : refusal(id)
+    let found = [program, refusal, breaker(id)].compactMap(\.self)
     guard found.isEmpty, provider != nil else { return found }
     return [Finding(.ok, "provider", "\(id): \(Self.name(provider)) can be asked.")]
   }
@@ -34,9 +37,25 @@ struct ProviderCheck {
     guard provider?["shell"]?.boolValue != true, let path = provider?["command"]?.arrayValue?.first?.stringValue else {
       return nil
     }
-    return ProgramPath(path: path, daemon: daemon).problem.map { problem in
+    return ProgramPath(path: path, daemon: daemon, replacement: replacement(id)).problem.map { problem in
       Finding(.failing, "provider", "\(id): \(problem.message)", advice: problem.advice)
     }
+  }
+
+  /// Returns the advice for naming another program. A call can't change an instance that a file defines.
+  private func replacement(_ id: String) -> String {
+    instance["source"] == "file"
+      ? "name another in its file in \(place.instanceFiles), then \(place.command("reload"))"
+      : "name another: \(place.command("update \(id) --provider-command …"))"
+  }
+
+  /// Returns the finding for a provider that the daemon refused to run; `nil` if the last run was not refused.
+  private func refusal(_ id: String) -> Finding? {
+    guard instance["bridge"]?["lastExit"] == "notAllowed" else { return nil }
+    let last = instance["lastError"]
+    let isCause = last?["reason"]?.stringValue == Reason.providerNotAllowed.rawValue
+    let why = (isCause ? last?["message"]?.stringValue : nil) ?? "The daemon refused to run the token provider."
+    return Finding(.failing, "provider", "\(id): \(why)", advice: advice(id))
   }
 
   /// Returns the finding for a unit without a socket; `nil` if it has one, or if the caller can't know.
@@ -55,6 +74,10 @@ struct ProviderCheck {
     let last = words?["lastRun"]?.stringValue.map { "its provider \($0); " } ?? ""
     return Finding(
       .warning, "provider", "\(id): \(last)\(state).",
-      advice: "read why: \(place.command("logs \(id)")); then \(place.command("refresh \(id)"))")
+      advice: advice(id))
+  }
+
+  private func advice(_ id: String) -> String {
+    "read why: \(place.command("logs \(id)")); then \(place.command("refresh \(id)"))"
   }
 }

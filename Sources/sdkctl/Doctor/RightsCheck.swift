@@ -11,7 +11,7 @@ struct RightsCheck {
   static func isAdmin(_ info: JSON) -> Bool { info["paths"]?.objectValue != nil }
 
   /// Returns one finding, with advice for a caller who sees no instance.
-  func findings(_ instances: [JSON], isAdmin: Bool) async -> [Finding] {
+  func findings(_ instances: [JSON], isAdmin: Bool, _ place: DaemonPlace) async -> [Finding] {
     if isAdmin {
       return [Finding(.ok, "rights", "\(caller.name) is admin: everything, on \(Self.count(instances.count)).")]
     }
@@ -19,7 +19,9 @@ struct RightsCheck {
       return [
         Finding(
           .warning, "rights", "\(caller.name) sees no instance.",
-          advice: "have an admin run: sdkctl update INSTANCE --access-use user:\(caller.name)")
+          advice: "have an admin add user:\(caller.name) to the rules that \(place.command("show INSTANCE")) lists; "
+            + "\(place.command("update INSTANCE --access-use …")) replaces all rules of the role, and an instance "
+            + "whose source is a file has its rules in \(place.instanceFiles)")
       ]
     }
     var byRole: [String: [String]] = [:]

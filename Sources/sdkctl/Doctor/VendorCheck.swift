@@ -9,6 +9,8 @@ struct VendorCheck {
     var url: String
     /// The instances' own proxy, as their setting `proxy`; `nil` for the daemon's.
     var proxy: String?
+    /// The file of authorities that the instances trust, as their setting `ca_file`; `nil` for the daemon's.
+    var caFile: String?
     /// The ids of the instances that use the server.
     var instances: [String]
   }
@@ -25,6 +27,8 @@ struct VendorCheck {
   var exceptions: [String] = []
   /// Whether the daemon's proxy is known: `daemon.info` shows it to admins only.
   var knowsProxy = true
+  /// The authorities that the daemon trusts.
+  var authorities = TrustedAuthorities.system
 
   /// Returns the servers named in instances' settings, in those that the kind's schema declares as URLs.
   static func origins(of instances: [JSON], _ document: JSON) -> [Origin] {
@@ -39,10 +43,12 @@ struct VendorCheck {
       for key in urls[instance["kind"]?.stringValue ?? ""] ?? [] {
         guard let origin = instance["settings"]?[key]?.stringValue.flatMap(origin) else { continue }
         let proxy = instance["settings"]?["proxy"]?.stringValue
-        if let index = found.firstIndex(where: { $0.url == origin && $0.proxy == proxy }) {
+        let caFile = instance["settings"]?["ca_file"]?.stringValue
+        let isSame = { (other: Origin) in other.url == origin && other.proxy == proxy && other.caFile == caFile }
+        if let index = found.firstIndex(where: isSame) {
           if !found[index].instances.contains(id) { found[index].instances.append(id) }
         } else {
-          found.append(Origin(url: origin, proxy: proxy, instances: [id]))
+          found.append(Origin(url: origin, proxy: proxy, caFile: caFile, instances: [id]))
         }
       }
     }
@@ -64,7 +70,7 @@ struct VendorCheck {
         return Finding(
           .skipped, "vendor", "\(origin.url) (\(names)) was not looked at: the proxy is in the daemon's environment.")
       }
-      return look(at: origin.url, names, way(to: origin))
+      return look(at: origin.url, names, way(to: origin), origin.caFile.map(TrustedAuthorities.file) ?? authorities)
     }
   }
 
@@ -77,7 +83,7 @@ struct VendorCheck {
     return ["--proxy", proxy, "--noproxy", direct.joined(separator: ",")]
   }
 
-  private func look(at url: String, _ names: String, _ way: [String]) -> Finding {
+  private func look(at url: String, _ names: String, _ way: [String], _ authorities: TrustedAuthorities) -> Finding {
     let before = Timestamp.now
     let ended: ChildProcess.Ended
     do {
@@ -86,23 +92,12 @@ struct VendorCheck {
           "curl", "--silent", "--show-error", "--head", "--max-time", "5", "--output", "/dev/null", "--dump-header",
           "-",
           "--suppress-connect-headers",
-        ] + way + ["--", url + "/"])
+        ] + way + authorities.options + ["--", url + "/"])
     } catch {
       return Finding(
         .skipped, "vendor", "\(url) (\(names)) was not looked at: curl can't be run.", advice: "apt install curl")
     }
-    guard ended.status == 0 else {
-      if ended.errors.contains(" 407"), let proxy = way.first == "--proxy" ? way[1] : nil {
-        return Finding(
-          .skipped, "vendor",
-          "\(url) (\(names)) was not looked at: the proxy \(proxy) wants credentials, which only the daemon has.")
-      }
-      let why = ended.errors.split(separator: "\n").first.map(String.init) ?? "curl ended with \(ended.status)"
-      return Finding(
-        .failing, "vendor", "\(url) (\(names)) can't be reached: \(why).",
-        advice: ended.status == 60
-          ? "look at the clock and at the package ca-certificates" : "look at network, DNS and proxy")
-    }
+    guard ended.status == 0 else { return Self.failure(ended, "\(url) (\(names))", way, authorities) }
     let after = Timestamp.now
     guard let date = Self.time(inHeaders: ended.output) else {
       return Finding(.ok, "vendor", "\(url) (\(names)) answers.")
@@ -113,6 +108,34 @@ struct VendorCheck {
       "\(url) (\(names)) answers; its clock is \(Elapsed.text(seconds: skew)) \(date > after ? "ahead" : "behind")."
     if skew < Self.worrying { return Finding(.ok, "vendor", "\(url) (\(names)) answers; its clock is this machine's.") }
     return Finding(skew < Self.harmful ? .warning : .failing, "vendor", apart, advice: "timedatectl set-ntp true")
+  }
+
+  /// Returns the finding for a server that curl could not ask.
+  static func failure(
+    _ ended: ChildProcess.Ended, _ server: String, _ way: [String], _ authorities: TrustedAuthorities
+  ) -> Finding {
+    if ended.errors.contains(" 407"), let proxy = way.first == "--proxy" ? way[1] : nil {
+      return Finding(
+        .skipped, "vendor",
+        "\(server) was not looked at: the proxy \(proxy) wants credentials, which only the daemon has.")
+    }
+    if ended.status == 77, authorities.isForbidden {
+      return Finding(
+        .skipped, "vendor", "\(server) was not looked at: this user can't read the file of its authorities.",
+        advice: "run sdkctl doctor as root")
+    }
+    let isUnknownIssuer = ["issuer", "self-signed", "self signed"].contains { ended.errors.contains($0) }
+    if ended.status == 60, isUnknownIssuer, authorities == .unknown {
+      return Finding(
+        .skipped, "vendor",
+        "\(server) has a certificate that this machine does not trust; whether the daemon trusts it by its ca_file is "
+          + "not known.", advice: "run sdkctl doctor as root")
+    }
+    let why = ended.errors.split(separator: "\n").first.map(String.init) ?? "curl ended with \(ended.status)"
+    let certificates = if case .file(let file) = authorities { file } else { "the package ca-certificates" }
+    return Finding(
+      .failing, "vendor", "\(server) can't be reached: \(why).",
+      advice: ended.status == 60 ? "look at the clock and at \(certificates)" : "look at network, DNS and proxy")
   }
 
   /// Returns the time of the last `Date` header in a text; `nil` when there is none, or it can't be read.

@@ -106,8 +106,8 @@ struct ReasonEntry: Hashable {
       "shortLived", .client, [75], retry: .sometimes, "`sdkctl token --strict` got a token shorter than `--min-ttl`.",
       "Ask for less, or have your backend issue tokens that live longer."),
     ReasonEntry(
-      "configuration", .client, [78], "`sdkctl config check` found mistakes.",
-      "Correct them; each is listed with its file and line."),
+      "configuration", .client, [78], "`sdkctl config check` found mistakes, or the file does not exist.",
+      "Correct the mistakes; each is listed with its file and line."),
     ReasonEntry(
       "problems", .client, [1], "`sdkctl reload` could not put all of the configuration in force.",
       "The lines above name what is missing and why."),
@@ -116,6 +116,37 @@ struct ReasonEntry: Hashable {
       "Follow the advice of `sdkctl doctor`."),
     ReasonEntry(
       "journal", .client, [1], "The journal can't be read here.", "Read the daemon's log with `--file`."),
+    ReasonEntry(
+      "output", .client, [1], "Standard output or a file can't be written.",
+      "Correct the cause that the message names, such as a full disk."),
+    ReasonEntry(
+      "exec", .client, [126, 127], "`sdkctl exec` can't run the program. The status is 127 if there is none.",
+      "Correct its name or its permissions."),
+    ReasonEntry(
+      "program", .client, [1], "A program that `sdkctl` needs can't be run, or did not end in time.",
+      "Install the program that the message names, or find out why it hangs."),
+    ReasonEntry(
+      "noProgram", .client, [1], "`sdkctl config check` can't run `sdkd`.",
+      "Install `sdkd`, or put its folder into `PATH`."),
+    ReasonEntry(
+      "failed", .client, [1], "`sdkd --check` failed before it had checked the configuration.",
+      "Run `sdkd --check` by hand, which prints the cause."),
+    ReasonEntry(
+      "restore", .client, [1], "`sdkctl restore` could not restore the backup.",
+      "Correct the cause that the message names; `sdkctl backup list` lists the backups."),
+    ReasonEntry(
+      "stateInUse", .client, [75], retry: .yes, "A daemon runs on the state that `sdkctl restore` replaces.",
+      "Stop the daemon; the hint has the command."),
+    ReasonEntry(
+      "state", .client, [1], "`sdkd` can't find out which key opens the state.",
+      "Correct the cause that the message names."),
+    ReasonEntry(
+      "credential", .client, [1], "`systemd-creds` can't encrypt or decrypt the root key.",
+      "The message has its error. A lost credential is made again by `sdkctl key init --recovery`."),
+    ReasonEntry("exists", .client, [1], "There is a root key already.", "The hint has the command for this case."),
+    ReasonEntry(
+      "notTaken", .client, [1], "The daemon does not use the new root key yet, so the present one stays.",
+      "Restart the daemon, then run `sdkctl key rotate --finish` again."),
     ReasonEntry("systemError", .client, [1], "A system call failed.", "The message has the cause."),
   ]
 }

@@ -75,7 +75,7 @@ enum UsageMistake {
       return "a rule is *, or conditions joined by +: user:NAME, uid:N, group:NAME, unit:NAME.service, "
         + "user-unit:NAME.service@USER"
     case "k=v": return "it takes a key, = and a value"
-    case "template": return "each { needs a }; {{ and }} stand for braces"
+    case "text" where name.hasPrefix("--template"): return "each { needs a }; {{ and }} stand for braces"
     default: return nil
     }
   }

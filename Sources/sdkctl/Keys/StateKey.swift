@@ -35,7 +35,7 @@ struct StateKey {
   var isOpen: Bool { keyOpens || !isSealed }
 
   /// Returns why a credential must not be made of a new key, or of a recovery key; `nil` when it may be.
-  func refusal(isRecovery: Bool, directory: String) -> CommandFailure? {
+  func refusal(isRecovery: Bool, directory: String, _ place: DaemonPlace) -> CommandFailure? {
     if !isSealed || fileOpens || keyOpens { return nil }
     if isRecovery {
       return CommandFailure(
@@ -46,7 +46,8 @@ struct StateKey {
       message: "A new key would not open the state in \(directory), whose own key is not there; nothing was changed.",
       reason: "keyMissing", status: 1,
       hints: [
-        "sdkctl key init --recovery makes the credential from the recovery key", "put root.key or the credential back",
+        "\(place.command("key init --recovery")) makes the credential from the recovery key",
+        "put root.key or the credential back",
       ])
   }
 }

@@ -80,6 +80,12 @@ struct DaemonPlace {
     }
   }
 
+  /// The directory of the files that define instances; only its name if the configuration file is not known.
+  var instanceFiles: String {
+    guard let file = configuration, let slash = file.lastIndex(of: "/") else { return "instances.d" }
+    return String(file[...slash]) + "instances.d"
+  }
+
   /// The directory of the daemon's state; `nil` for a daemon started by hand, unless `daemon.info` gave the path.
   var state: String? {
     if let path = told?["state"]?.stringValue { return path }

@@ -77,7 +77,8 @@ struct RestoreVerb: Verb {
     if backup == "list", state == nil {
       // A wrong guess would replace the state.
       throw CommandFailure.usage(
-        "A restore takes the name of a backup.", hints: ["sdkctl backup list lists the backups"])
+        "A restore takes the name of a backup.",
+        hints: ["\(place?.command("backup list") ?? "sdkctl backup list") lists the backups"])
     }
     let words = empty ? ["--restore-nothing"] : ["--restore", backup ?? ""]
     let ended = try await Progress(context.errors).during("restore") {
@@ -86,7 +87,12 @@ struct RestoreVerb: Verb {
     guard ended.status == 0, let result = try? JSONParser.parse(ended.output) else { throw failure(ended, place) }
     try context.presenter.show(result)
     guard context.presenter.isForPeople else { return }
-    try context.errors.line("Next: \(Self.units("start", place)), then sdkctl status")
+    try context.errors.line("Next: \(Self.next(place))")
+  }
+
+  /// Returns the commands that start the restored daemon and show how it is.
+  static func next(_ place: DaemonPlace?) -> String {
+    "\(units("start", place)), then \(place?.command("status") ?? "sdkctl status")"
   }
 
   /// Returns the daemon to restore; `nil` when only the directory of its state is known.

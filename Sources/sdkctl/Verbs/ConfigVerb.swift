@@ -14,7 +14,7 @@ struct ConfigCheckVerb: Verb {
     discussion: """
       Checks the file of the daemon that is meant, or FILE, with the instances in the directory instances.d beside it, \
       by sdkd --check. The daemon need not run, and nothing is put in force: that is sdkctl reload, which also says when \
-      a call has taken the id of a file. Exit status 78 when there are mistakes.
+      a call has taken the id of a file. Exit status 78 when there are mistakes, or when FILE does not exist.
       """,
     examples: [
       "sdkctl config check",
@@ -32,6 +32,11 @@ struct ConfigCheckVerb: Verb {
     guard let path = try file ?? DaemonPlace(global.location).configuration else {
       throw CommandFailure.usage("Say which file: a daemon with a socket of its own can have any.")
     }
+    let absence = ConfigurationCheck.absence(of: path)
+    // For sdkd a missing file is an empty one.
+    if file != nil, absence != nil {
+      throw CommandFailure(message: "There is no file \(path).", reason: "configuration", status: 78)
+    }
     let ended: ChildProcess.Ended
     do {
       ended = try ConfigurationCheck.run(path)
@@ -40,10 +45,12 @@ struct ConfigCheckVerb: Verb {
     }
     let lines = ended.errors.split(separator: "\n").map(String.init)
     let report: JSON = [
-      "file": .string(path), "valid": .bool(ended.status == 0), "mistakes": .array(lines.map(Self.mistake)),
+      "file": .string(path), "exists": .bool(absence == nil), "valid": .bool(ended.status == 0),
+      "mistakes": .array(lines.map(Self.mistake)),
     ]
     if context.presenter.isForPeople {
-      for line in lines + ended.output.split(separator: "\n").map(String.init) { try context.output.line(line) }
+      let said = lines + [absence].compactMap(\.self) + ended.output.split(separator: "\n").map(String.init)
+      for line in said { try context.output.line(line) }
     } else {
       try context.presenter.show(report)
     }

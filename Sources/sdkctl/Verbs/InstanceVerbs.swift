@@ -71,6 +71,9 @@ struct UpdateVerb: Verb {
     for role in removedAccess where definition.rules(of: role) != nil {
       throw ValidationError("Give --access-\(role) or --remove-access \(role), not both.")
     }
+    if removeProvider, definition.hasProvider {
+      throw ValidationError("Give --remove-provider or a provider, not both.")
+    }
   }
 
   func run(in context: CommandContext) async throws {

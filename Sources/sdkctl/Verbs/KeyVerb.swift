@@ -39,13 +39,13 @@ struct KeyInitVerb: Verb {
     let store = CredentialStore(tenant: place.tenant)
     let file = store.file(CredentialStore.current)
     let key = try recovery ? Self.recoveryKey(context.input) : RecoveryKey()
-    try check(key, store)
+    try check(key, store, place)
     try store.write(key, as: CredentialStore.current)
     try context.show(key, shows: !recovery, file: file, next: "restart the daemon: \(place.restart)")
   }
 
   /// Throws for a key that does not open the state, and for one that would replace a needed key.
-  private func check(_ key: RecoveryKey, _ store: CredentialStore) throws {
+  private func check(_ key: RecoveryKey, _ store: CredentialStore, _ place: DaemonPlace) throws {
     let directory = store.state
     if store.has(CredentialStore.current) {
       let present = try? store.read(CredentialStore.current)
@@ -53,11 +53,11 @@ struct KeyInitVerb: Verb {
       guard !isNeeded else {
         throw CommandFailure(
           message: "There is a root key already: \(store.file(CredentialStore.current)).", reason: "exists", status: 1,
-          hints: ["sdkctl key rotate --outer replaces it", "remove it first if no state needs it"])
+          hints: ["\(place.command("key rotate --outer")) replaces it", "remove it first if no state needs it"])
       }
     }
     let state = try StateKey(of: directory, recovery ? key : nil)
-    if let refusal = state.refusal(isRecovery: recovery, directory: directory) { throw refusal }
+    if let refusal = state.refusal(isRecovery: recovery, directory: directory, place) { throw refusal }
   }
 
   /// Reads a recovery key from standard input or the keyboard.
@@ -116,13 +116,11 @@ struct KeyRotateVerb: Verb {
     guard !store.has(CredentialStore.next) else {
       throw CommandFailure(
         message: "There is another root key already: \(store.file(CredentialStore.next)).", reason: "exists", status: 1,
-        hints: ["\(place.restart), then sdkctl key rotate --finish"])
+        hints: [place.finishRotation])
     }
     let key = RecoveryKey()
     try store.write(key, as: CredentialStore.next)
-    try context.show(
-      key, shows: true, file: store.file(CredentialStore.next),
-      next: "\(place.restart), then sdkctl key rotate --finish")
+    try context.show(key, shows: true, file: store.file(CredentialStore.next), next: place.finishRotation)
   }
 
   private func complete(in context: CommandContext) async throws {
@@ -132,7 +130,7 @@ struct KeyRotateVerb: Verb {
     guard store.has(CredentialStore.next) else {
       throw CommandFailure(
         message: "There is no other root key.", reason: "notFound", status: 5,
-        hints: ["sdkctl key rotate --outer prepares one"])
+        hints: ["\(place.command("key rotate --outer")) prepares one"])
     }
     let health = try await context.ask(DaemonHealth.self, Empty())
     let check = (health["checks"]?.arrayValue ?? []).first { $0["name"] == "key" }
@@ -140,7 +138,7 @@ struct KeyRotateVerb: Verb {
       throw CommandFailure(
         message: "The daemon has not taken the other root key over; nothing was changed.", reason: "notTaken",
         status: 1,
-        hints: ["\(place.restart), then look at sdkctl status"])
+        hints: ["\(place.restart), then look at \(place.command("status"))"])
     }
     // For a moment both credentials hold the key, so that the daemon finds it even after an interruption.
     try store.write(try store.read(CredentialStore.next), as: CredentialStore.current)
@@ -168,4 +166,7 @@ extension CommandContext {
 extension DaemonPlace {
   /// The command that restarts the daemon.
   fileprivate var restart: String { systemctl("restart", "service", byHand: "") }
+
+  /// The commands that end a rotation of the root key.
+  var finishRotation: String { "\(restart), then \(command("key rotate --finish"))" }
 }

@@ -10,8 +10,8 @@ struct StorageVerb: Verb {
   static let configuration = CommandConfiguration(
     verb: "storage", abstract: "Read and write the values that an app keeps with an instance.",
     discussion: """
-      The actions are list, get, put and delete. put reads the value, any JSON, from standard input or --file. Action \
-      and instance can stand in either order.
+      The actions are list, get, put and delete. put reads the value, any JSON, from standard input or --file. get \
+      prints null for a missing value, and nothing with --text. Action and instance can stand in either order.
       """,
     examples: [
       "sdkctl storage list desk",
@@ -49,6 +49,9 @@ struct StorageVerb: Verb {
     let action = try words.action
     if action == .list, key != nil { throw ValidationError("list takes no key.") }
     if action != .list, key == nil { throw ValidationError("\(action.rawValue) takes a key.") }
+    if action != .put, file != nil {
+      throw ValidationError("--file is for put. get prints the value on standard output, which the shell can redirect.")
+    }
   }
 
   /// Returns all keys, sorted, fetched page by page.
@@ -79,7 +82,8 @@ struct StorageVerb: Verb {
       let result = try await context.ask(StorageGet.self, .init(instance: id, key: key, storageEpoch: epoch))
       guard context.presenter.isForPeople else { return try context.presenter.show(result) }
       let value = result["value"] ?? .null
-      try context.output.raw(line: text ? MemberTable.word(value) : JSONWriter.text(of: value))
+      guard text else { return try context.output.raw(line: JSONWriter.text(of: value)) }
+      if !value.isNull { try context.output.raw(line: MemberTable.word(value)) }
     case .put:
       let bytes = try context.input.bytes(from: file)
       let value = text ? .string(String(decoding: bytes, as: UTF8.self)) : try Input.json(bytes, file ?? "-")

@@ -39,8 +39,10 @@ final class Run: Sendable {
   }
 
   /// Runs a command line that is given as an array.
+  ///
+  /// - Parameter lines: the number of lines after which the reader of standard output ends; `nil` for no end.
   func status(
-    _ line: [String], input: String = "", isTerminal: Bool = false, hasColour: Bool = false,
+    _ line: [String], input: String = "", isTerminal: Bool = false, hasColour: Bool = false, lines: Int? = nil,
     answer: @escaping @Sendable (String, JSON) throws -> JSON = { _, _ in [:] }
   ) async -> Int32 {
     let daemon = ScriptedDaemon()
@@ -52,7 +54,11 @@ final class Run: Sendable {
     return await Program.run(
       line,
       output: Output(isTerminal: isTerminal, hasColour: hasColour) { bytes in
-        self.seen.withLock { $0.output += String(decoding: bytes, as: UTF8.self) }
+        let count = self.seen.withLock { seen in
+          seen.output += String(decoding: bytes, as: UTF8.self)
+          return seen.output.count { $0 == "\n" }
+        }
+        if let lines, count >= lines { throw BrokenPipe() }
       },
       errors: Output { bytes in self.seen.withLock { $0.errors += String(decoding: bytes, as: UTF8.self) } },
       input: Input(isTerminal: false) { _ in Array(input.utf8) },
