@@ -89,15 +89,19 @@ import Testing
   @Test("A login cancels the pending removal of the former user's push registration")
   func M1_aNewUserMakesTheRemovalOfTheFormerOnesPushVoid() throws {
     let desk = try Desk.open()
-    let line = try desk.connect()
+    var line = try desk.connect()
     try desk.create("desk", on: line)
     try desk.logIn(on: line)
     try register("address-one", on: line)
     try desk.vendor.script(["route": "PUT /v2/apps/*/appusers/*/clients/*", "status": 503, "times": "forever"])
     try line.call("messaging.logoutUser", ["instance": "desk", "localOnly": true])
     #expect(try pending(line).count == 1)
+    #expect(try desk.vendor.client()["pushNotificationToken"] == "address-one")
+    try desk.crash()
+    line = try desk.connect()
     try desk.logIn(as: "bob", on: line)
     #expect(try pending(line).isEmpty)
+    #expect(try desk.vendor.client()["pushNotificationToken"] == nil)
     try desk.vendor.clearScripts()
     try register("address-two", on: line)
     try desk.crash()
@@ -106,6 +110,21 @@ import Testing
     let client = try desk.vendor.client()
     #expect(client["userId"] == (try desk.user(on: next)["id"]))
     #expect(client["pushNotificationToken"] == "address-two")
+  }
+
+  @Test("An anonymous user does not inherit the push registration of a user who was logged out locally")
+  func M1_anAnonymousUserDoesNotInheritThePush() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(on: line)
+    try register("address-one", on: line)
+    try desk.vendor.script(["route": "PUT /v2/apps/*/appusers/*/clients/*", "status": 503, "times": "forever"])
+    try line.call("messaging.logoutUser", ["instance": "desk", "localOnly": true])
+    try line.call("session.open", ["instance": "desk"])
+    let client = try desk.vendor.client()
+    #expect(client["userId"] == (try desk.user(on: line)["id"]))
+    #expect(client["pushNotificationToken"] == nil)
   }
 
   @Test("An anonymous user's push registration is kept through the login")

@@ -376,6 +376,21 @@ import Testing
     #expect(try desk.devices() == ["device-of-bob-00000000"])
   }
 
+  @Test("A former device that can't be removed now is removed by the logout at the latest")
+  func F6_aFormerDeviceThatCannotBeRemovedIsNotForgotten() throws {
+    let desk = try ServiceDesk()
+    try desk.signIn()
+    let first = try register(desk, "device-one-00000000")
+    try desk.vendor.script(
+      ["route": "DELETE /services/data/*/sobjects/MobilePushServiceDevice/*", "status": 503, "times": 1])
+    let second = try register(desk, "device-two-00000000")
+    try desk.crash()
+    let pushes = try desk.line.call("push.list", ["instance": "desk"])["pushes"]?.arrayValue ?? []
+    #expect(pushes.map { $0["id"]?.stringValue } == [first, second])
+    try desk.set(.null)
+    try eventually("both devices are removed") { try desk.devices().isEmpty }
+  }
+
   @Test("A refused token is refreshed, and the request is sent again")
   func F6_aDeadTokenIsRefreshedAndTheRequestSentOnceMore() throws {
     let (desk, given) = try rotating()

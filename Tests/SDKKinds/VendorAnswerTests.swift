@@ -49,6 +49,24 @@ import Testing
     #expect(limited.retryAfter == 12)
   }
 
+  @Test("An outage says when to try again only if the vendor does", arguments: [nil, 600] as [Double?])
+  func waitOfAnOutage(seconds: Double?) {
+    let parts = HTTPResponseParts(status: 503, headers: seconds.map { ["retry-after": String($0)] } ?? [:])
+    if case .unusable(let error) = VendorAnswer(parts, vendor: "The vendor") {
+      #expect(error.retryAfter == seconds)
+    } else {
+      Issue.record("503")
+    }
+    #expect(throws: SDKError.self) { try SalesforceAnswer(parts).resource() }
+    do throws(SDKError) { _ = try SalesforceAnswer(parts).resource() } catch { #expect(error.retryAfter == seconds) }
+    #expect(throws: SDKError.self) { try ChatGrant(parts, token: Secret("t"), hints: []) }
+    do throws(SDKError) {
+      _ = try ChatGrant(parts, token: Secret("t"), hints: [])
+    } catch {
+      #expect(error.retryAfter == seconds)
+    }
+  }
+
   @Test(
     "Retry-After is a number of seconds or a date, up to an hour; anything else counts as 5 s",
     arguments: [

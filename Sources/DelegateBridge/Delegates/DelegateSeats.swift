@@ -113,6 +113,11 @@ struct DelegateSeats<Connection: DelegateConnection> {
     }
   }
 
+  /// Whether a connection is attached to an instance.
+  func isAttached(_ connection: Connection, to uuid: String) -> Bool {
+    byConnection[key(connection)]?.contains(uuid) ?? false
+  }
+
   /// Records that an instance lost its delegate at `lostAt`, so that questions wait for it.
   mutating func expect(_ uuid: String, lostAt: ContinuousClock.Instant) {
     seats[uuid, default: Seat()].lostAt = lostAt

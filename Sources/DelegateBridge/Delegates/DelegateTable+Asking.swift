@@ -33,9 +33,11 @@ extension DelegateTable {
       asked.insert(ObjectIdentifier(next.connection))
       do throws(SDKError) {
         let answer = try await ask(next, question)
+        guard mayStillAnswer(next) else { continue }
         guard answer.isDeferred else { return answer }
         isPassed = true
       } catch {
+        if error.reason == .providerDenied, !mayStillAnswer(next) { continue }
         if error.reason == .providerDenied || error.reason == .shuttingDown { throw error }
         failure = error
         logger.notice(
@@ -48,6 +50,17 @@ extension DelegateTable {
     }
     if let failure { throw failure }
     return isPassed ? BridgeAnswer(members: ["defer": true]) : nil
+  }
+
+  /// Whether a delegate that has answered still has the role control and has not detached. Otherwise removes its
+  /// attachment. A connection that ended after the answer counts as attached.
+  private func mayStillAnswer(_ delegate: DelegateSeats<Connection>.Attachment) -> Bool {
+    let connection = delegate.connection
+    let isAttached =
+      connection.isClosed || state.withLock { $0.seats.isAttached(connection, to: delegate.instance.uuid) }
+    if isAttached, mayAnswer(delegate) { return true }
+    dismiss(delegate)
+    return false
   }
 
   private func ask(

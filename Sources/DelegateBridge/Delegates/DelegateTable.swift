@@ -5,7 +5,7 @@ import Synchronization
 /// The connections that are attached with `delegate.attach` (sdkd-protocol(7)).
 ///
 /// A question goes to the delegate attached last, then to the earlier ones. A delegate that fails, times out or has
-/// lost the role is skipped.
+/// lost the role is skipped, also if it loses the role or detaches before it answers.
 public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
   struct State {
     var seats = DelegateSeats<Connection>()

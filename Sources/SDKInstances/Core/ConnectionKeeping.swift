@@ -54,6 +54,12 @@ struct ConnectionKeeping: Sendable {
     return max(0.2, longest * min(max(random, 0), 1))
   }
 
+  /// Returns the time of the next attempt, which is `now` if `retryAt` lies further away than any pause, because the
+  /// clock was set back. The second is for rounding.
+  func nextAttempt(_ now: Timestamp) -> Timestamp? {
+    retryAt.map { $0 - now > Self.longestPause + 1 ? now : $0 }
+  }
+
   /// Brings a planned attempt forward, because an app opens a session. `heldUntil` and `shortestInterval` still apply.
   mutating func hasten(_ now: Timestamp) {
     guard !isOpen, !isOpening, let planned = retryAt else { return }

@@ -185,8 +185,8 @@ extension InstanceCore {
   /// Returns the effect that logs a late login out at the vendor; none if the vendor was not contacted for the login.
   func undo(_ result: SignedIn, of state: ServiceState) -> [Effect] {
     guard result.prepared == nil, result.isTold else { return [] }
-    let subject = IdentityRecord(phase: .authenticated, user: result.user).subject
-    let isPresent = !isDeleted && state.machine.hasIdentity && state.identity.subject == subject
+    let late = IdentityRecord(phase: .authenticated, user: result.user)
+    let isPresent = !isDeleted && state.hasBackend(of: result.origin) && state.hasUser(of: late)
     return [.undo(result, isPresentUser: isPresent)]
   }
 

@@ -13,8 +13,8 @@ extension InstanceCore {
     let subject = ConnectionKeeping.Subject(state.identity)
     var effects: [Effect] = []
     if state.connection.subject == subject {
-      guard !state.connection.isOpen, !state.connection.isOpening, let time = state.connection.retryAt,
-        time <= context.now
+      guard !state.connection.isOpen, !state.connection.isOpening,
+        let time = state.connection.nextAttempt(context.now), time <= context.now
       else { return [] }
     } else {
       effects = state.dropConnection()

@@ -13,16 +13,19 @@ extension InstanceCore {
     var isOtherBackend: Bool
   }
 
-  /// Applies a changed definition. If it names another backend, the identity is wiped and logins in progress fail.
+  /// Applies a changed definition. If it names another backend, the identity is wiped and logins in progress fail. If
+  /// it removes a service with a user, storage and that service's identity are wiped; the other services keep theirs.
   mutating func redefine(_ new: NewDefinition, context: (String?) -> StepContext) throws -> Step {
     let now = context(nil).now
-    let wipes = new.isOtherBackend && services.contains { !$0.identity.isNobody }
     let former = self
     var step = Step()
-    var change = newChange(parts: wipes ? [.wipe] : [])
-    change.parts.append(.define(try JSONValueEncoder.encode(new.definition)))
     services = services(for: new.adapter, keeping: !new.isOtherBackend, now)
     let kept = Set(services.map(\.service)).intersection(former.services.map(\.service))
+    let ended = former.services.filter { new.isOtherBackend || !kept.contains($0.service) }
+    let wiped = ended.filter { !$0.identity.isNobody }
+    let wipes = !wiped.isEmpty
+    var change = newChange(parts: wipes ? [.wipe] : [])
+    change.parts.append(.define(try JSONValueEncoder.encode(new.definition)))
     let isReset = wipes || services.count != former.services.count || kept.count != services.count || new.isOtherBackend
     let isSettingChange = definition.settings != new.definition.settings
     let changes = try definition.changes(to: new.definition)
@@ -36,7 +39,7 @@ extension InstanceCore {
       change.parts.append(.raiseEpoch(to: durableEpoch))
     }
     var remaining = deliveries
-    for state in former.services where wipes || !kept.contains(state.service) {
+    for state in ended {
       if !state.identity.isNobody {
         let own = pushes.filter { $0.service == state.service && !$0.orphaned }
         let farewell = hadAdapter.capabilities.cleanup?.farewell(
@@ -45,22 +48,26 @@ extension InstanceCore {
         if state.identity.user != .none {
           change.events.append(former.event(.loggedOut(.switch), of: state, result: nil, context(state.service)))
         }
-        if !wipes { change.parts += own.map { .deletePush(id: $0.id) } }
       }
       guard !kept.contains(state.service) else { continue }
       pushes.removeAll { $0.service == state.service && !$0.orphaned }
     }
-    if wipes { pushes = [] }
+    if wipes, new.isOtherBackend { pushes = [] }
     let (newest, dropped) = Delivery.newest(remaining)
     let present = Set(deliveries.map(\.id))
     change.parts += dropped.map { .deleteOutbox(id: $0.id) }
-    change.parts += Self.parts(writing: [], newest.filter { wipes || !present.contains($0.id) })
+    change.parts += Self.parts(
+      writing: wipes ? pushes : [], newest.filter { wipes || !present.contains($0.id) })
     deliveries = newest
-    if wipes { change.events.append(.init(.identityWiped)) }
+    if wipes {
+      // The event of one service's wipe names the service, as after its logout.
+      let service = !new.isOtherBackend && wiped.count == 1 ? wiped[0].service : nil
+      change.events.append(.init(.identityWiped, service: service))
+    }
     change.events.append(.init(.instanceUpdated, data: changes))
     step.change = change
     if !dropped.isEmpty { step.add(.logDropped(dropped), on: nil) }
-    for state in former.services where new.isOtherBackend || !kept.contains(state.service) {
+    for state in ended {
       step.effects += former.ending(state, with: new.isOtherBackend ? otherBackend : superseded)
     }
     for index in services.indices {

@@ -6,14 +6,14 @@ extension InstanceCore {
   /// Starts the deliveries that are due, and abandons those past their deadline.
   mutating func startDeliveries(_ context: StepContext) -> [(service: String?, effect: Effect)] {
     guard !isDeleted else { return [] }
-    return deliveries.filter { mayDeliver($0) && $0.dueTime <= context.now }.map { delivery in
+    return deliveries.filter { mayDeliver($0) && $0.dueTime(context.now) <= context.now }.map { delivery in
       delivering.insert(delivery.id)
       return (delivery.service, context.now < delivery.deadline ? .deliver(delivery) : .abandonLate(delivery))
     }
   }
 
-  /// The time at which the next delivery is due; `nil` without one.
-  var nextDelivery: Timestamp? { deliveries.filter(mayDeliver).map(\.dueTime).min() }
+  /// Returns the time at which the next delivery is due; `nil` without one.
+  func nextDelivery(_ now: Timestamp) -> Timestamp? { deliveries.filter(mayDeliver).map { $0.dueTime(now) }.min() }
 
   /// Whether a delivery may start now. A logout, and a delivery with `endsAtSignIn`, wait while a login or logout is in
   /// progress.
@@ -32,6 +32,30 @@ extension InstanceCore {
     return apply(.signOut(localOnly: true), on: delivery.service, isInformed: true, context)
   }
 
+  /// Adds the cleanup deliveries for a login that came too late and could not be undone, because the vendor could not
+  /// be reached. Adds none if the instance has another backend now, the user is signed in, or the outbox is full.
+  ///
+  /// - Parameter origin: the request that made the login.
+  mutating func leaveCleanup(
+    of late: IdentityRecord, from origin: SignedIn.Origin?, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard !isDeleted, let state = self[service], state.hasBackend(of: origin), !state.hasUser(of: late),
+      let cleanup = adapter.capabilities.cleanup
+    else { return Step() }
+    var left = cleanup.farewell(to: late, pushes: [], isInformed: false, now: context.now)
+    if let logout = cleanup.logout(ofReplaced: late, now: context.now) { left.append(logout) }
+    // A delivery with `endsAtSignIn` would affect a user who has signed in meanwhile.
+    left.removeAll { $0.endsAtSignIn == true && state.machine.hasIdentity }
+    guard !left.isEmpty, deliveries.count + left.count <= StoredOutboxEntry.maximumCount else { return Step() }
+    left = left.map { delivery in
+      var delivery = delivery.of(service)
+      delivery.nextAttemptAt = context.now + delivery.pause(random: context.random)
+      return delivery
+    }
+    deliveries += left
+    return Step(change: unconditionalChange(parts: Self.parts(writing: [], left)))
+  }
+
   /// Records an attempt to make a delivery. Removes the delivery if it succeeded or is abandoned; otherwise plans the
   /// next attempt.
   ///
@@ -42,7 +66,7 @@ extension InstanceCore {
     guard !isDeleted, let index = deliveries.firstIndex(where: { $0.id == delivery.id }) else { return step }
     var next = deliveries.remove(at: index)
     next.attempts += 1
-    next.nextAttemptAt = context.now + next.pause(random: context.random)
+    next.nextAttemptAt = context.now + max(next.pause(random: context.random), failure?.retryAfter ?? 0)
     let isOver = failure?.origin != .unreachable || next.deadline <= context.now
     if isOver, let failure { step.add(.logAbandoned(next, failure), on: next.service) }
     let json = try? JSONValueEncoder.encode(next)
@@ -58,8 +82,15 @@ extension InstanceCore {
 }
 
 extension Delivery {
-  /// The time of the next attempt, or of the deadline if that is earlier.
-  fileprivate var dueTime: Timestamp { min(nextAttemptAt ?? createdAt, deadline) }
+  /// The longest pause between two attempts, in seconds: the longest `Retry-After` that counts.
+  static let longestPause = 3600.0
+
+  /// Returns the time of the next attempt, or of the deadline if that is earlier. It is `now` if that lies further away
+  /// than any pause, because the clock was set back. The second is for rounding.
+  fileprivate func dueTime(_ now: Timestamp) -> Timestamp {
+    let planned = min(nextAttemptAt ?? createdAt, deadline)
+    return planned - now > Self.longestPause + 1 ? now : planned
+  }
 
   /// Splits deliveries into the newest ones, up to the maximum of an instance, and the older rest.
   static func newest(_ all: [Delivery]) -> (kept: [Delivery], dropped: [Delivery]) {

@@ -56,9 +56,10 @@ extension InstanceCore {
 
   private func retry(_ state: ServiceState, end: Timestamp?, _ context: StepContext) -> RenewalRequest {
     let recovery = state.recovery
-    let time = adapter.traits.common.planner.retry(
+    var time = adapter.traits.common.planner.retry(
       after: recovery.endedAt ?? recovery.since ?? context.now, failures: recovery.failures,
       breaker: context.nextProviderAttempt, end: end, random: recovery.random)
+    if let held = recovery.heldUntil { time = max(time, held) }
     return RenewalRequest(owner: definition.owner, latest: time, earliest: time, end: end, random: recovery.random)
   }
 

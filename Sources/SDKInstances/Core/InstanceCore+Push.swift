@@ -32,9 +32,11 @@ extension InstanceCore {
   }
 
   /// Returns the registration of a device, and those that it replaces.
+  ///
+  /// - Throws: `storageFull` if the instance has too many others, before the vendor is asked.
   func registration(
     of endpoint: PushEndpoint, on state: ServiceState, rules: PushRules, newId: String, _ now: Timestamp
-  ) -> (push: PushRecord, former: [PushRecord]) {
+  ) throws(SDKError) -> (push: PushRecord, former: [PushRecord]) {
     let former = pushes.filter {
       $0.service == state.service && !$0.orphaned && (rules.keepsOne || $0.address == endpoint.address)
     }
@@ -42,6 +44,7 @@ extension InstanceCore {
       id: former.first { $0.address == endpoint.address }?.id ?? newId, service: state.service,
       address: endpoint.address, type: endpoint.type.rawValue, locale: endpoint.locale,
       user: shown(state.identity.user), subject: state.identity.subject, createdAt: now)
+    guard pushes.count(where: { $0.id != push.id }) < StoredPush.maximumCount else { throw .tooManyPushes(id) }
     return (push, former)
   }
 }

@@ -17,10 +17,12 @@ extension InstanceCore {
     let machine = state.machine
     let interval = adapter.traits.common.planner.minInterval
     var means = means(state, context)
+    // The owner may still have another credential. An SDK that renews by itself can only ask the vendor again.
+    let hold = means.bridge ? nil : state.recovery.hold(context.now)
     if var living = livingToken(of: state, http: http, context) {
       living.fromCache = !isRenewed
       if (living.ttl ?? .infinity) >= minTTL || machine.phase == .anonymous { return (Step(), living) }
-      if isRenewed || state.recovery.isRecent(context.now, within: interval) {
+      if isRenewed || hold != nil || state.recovery.isRecent(context.now, within: interval) {
         if state.recovery.failure == nil { living.short = true } else { living.stale = true }
         return (Step(), living)
       }
@@ -47,6 +49,7 @@ extension InstanceCore {
       means = .bridge
     }
     guard machine.activity == .idle, machine.phase != .locked, !means.isNone else { throw noToken(of: state) }
+    if let hold { throw hold.about(id) }
     self[service]?.recovery.trigger = .call
     return (try begin(.renew(means), on: service, context), nil)
   }

@@ -3,9 +3,13 @@ import SDKProtocol
 import StateStore
 
 extension InstanceCore {
+  /// The maximum number of callers that join a login in progress. Each of them gets an event.
+  static let maximumJoined = 64
+
   /// Begins a login, or joins the same login that is in progress.
   ///
   /// - Parameter operation: the operation id in the login's events; `nil` for a caller that waits.
+  /// - Throws: `rateLimit` if `maximumJoined` callers have joined the login.
   mutating func signIn(
     _ credential: CheckedCredential, operation: String?, on service: String?, _ context: StepContext
   ) throws(SDKError) -> Step {
@@ -13,6 +17,11 @@ extension InstanceCore {
     if let operation, state.isSigningInBehind, let running = state.running,
       running.offered?.isSame(as: credential) == true
     {
+      guard running.joined.count < Self.maximumJoined else {
+        throw SDKError(
+          .limit, .rateLimit, "\(running.joined.count) calls wait for this login on \(id) already; wait for its end.",
+          instance: id, retryAfter: 1)
+      }
       self[service]?.running?.joined.append(operation)
       return Step(awaited: running.id)
     }
@@ -121,6 +130,20 @@ extension InstanceCore {
     step.failure = .end([], of: state.service, rests: true, locks: true, isKnownToVendor: false)
     commit(change, in: &step)
     return step
+  }
+
+  /// Repeats a wipe that could not be stored, unless a login is in progress, which wipes too. The user is then logged
+  /// out.
+  mutating func repeatWipe(on service: String?, _ context: StepContext) -> Step {
+    guard !isDeleted, let state = self[service], state.machine.hasFailedWipe, state.machine.activity == .idle else {
+      return Step()
+    }
+    return apply(.signOut(localOnly: true), on: service, context)
+  }
+
+  /// Throws `locked` while data of a former user is still there because a wipe could not be stored.
+  func checkWiped() throws(SDKError) {
+    if let state = services.first(where: { $0.machine.hasFailedWipe }) { throw noToken(of: state) }
   }
 
   /// Returns the parts that write registrations and deliveries again under the key that follows a wipe.

@@ -53,7 +53,7 @@ struct PendingChange {
       case .wipe: wipe(isInformed: isInformed, phase: next.phase)
       case .adopt(let wipes):
         // Data that a failed wipe left behind belongs to no user, not even to the same one at the next login.
-        let isLeftover = state.machine.phase == .locked && !state.machine.isLockedByVendor
+        let isLeftover = state.machine.hasFailedWipe
         let isSwitch = activity?.sameUser != true && former.user != .none
         if wipes, isLeftover || isSwitch {
           if former.user != .none {
@@ -231,7 +231,8 @@ struct PendingChange {
       push.orphaned = true
       return push
     }
-    record = IdentityRecord(phase: phase, kindState: cleanup?.remainder(of: former) ?? [:])
+    record = IdentityRecord(
+      phase: phase, kindState: cleanup?.remainder(of: former, pushes: isInformed ? [] : own) ?? [:])
   }
 
   /// Drops the oldest deliveries above the maximum, so that a wipe never fails because of the deliveries it adds.

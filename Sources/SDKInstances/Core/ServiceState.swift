@@ -7,6 +7,9 @@ struct ServiceState: Sendable {
   var machine: AuthenticationMachine
   /// The epoch of `machine` that is stored already. The next change raises the epoch on disk by the difference.
   var storedEpoch: UInt64
+  /// The first epoch with the present backend. A request of an earlier epoch went to another backend, or was for a
+  /// service that was removed since.
+  let firstEpoch: UInt64
   var identity: IdentityRecord
   /// The activity in progress; `nil` without one.
   var running: RunningActivity?
@@ -31,6 +34,7 @@ struct ServiceState: Sendable {
     self.service = service
     self.identity = identity
     storedEpoch = epoch
+    firstEpoch = epoch
     isInterrupted = identity.isSpending == true
     recovery.since = now
     machine = AuthenticationMachine(
@@ -72,6 +76,12 @@ struct ServiceState: Sendable {
     }
     return user
   }
+
+  /// Whether the user of a record is signed in.
+  func hasUser(of record: IdentityRecord) -> Bool { machine.hasIdentity && identity.subject == record.subject }
+
+  /// Whether a request went to the present backend.
+  func hasBackend(of origin: SignedIn.Origin?) -> Bool { origin.map { $0.epoch >= firstEpoch } ?? true }
 
   /// Whether the credential has expired by the vendor's clock.
   func hasExpired(_ context: StepContext) -> Bool { identity.credential?.hasExpired(at: context.vendorNow) == true }

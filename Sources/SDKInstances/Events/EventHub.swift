@@ -264,32 +264,38 @@ public actor EventHub {
 
   /// Waits for `patience`, then reads events from the store if the next event was still not appended to the hub. Its
   /// `append` may be late, or may have been skipped by a failure after the commit, such as a destroyed key that could
-  /// not be removed from the log.
+  /// not be removed from the log. It is also missing if the inbox was full.
   private func lookForMissing() {
     guard !isLookingForMissing else { return }
     isLookingForMissing = true
-    let start = told
+    let (start, newest) = (told, inbox.newest)
     operations.startBackground {
       try? await Task.sleep(for: self.patience)
       guard !Task.isCancelled else { return }
-      await self.readMissing(after: start)
+      await self.readMissing(after: start, through: newest)
     }
   }
 
-  private func readMissing(after start: UInt64) async {
+  /// Reads missing events from the store, page after page.
+  ///
+  /// - Parameters:
+  ///   - start: the position that delivery had reached when the wait began. If it has continued since, nothing is read.
+  ///   - newest: the newest known position at that time. The events up to it have had their time to arrive.
+  private func readMissing(after start: UInt64, through newest: UInt64) async {
     isLookingForMissing = false
-    if told == start {
-      do throws(SDKError) {
-        let page = try await store.eventPage(after: start, limit: Self.pageSize, of: nil)
-        if told == start {
-          logger.notice("Events were committed but not reported; subscribers are told of them from the store.")
-          for event in page.events { tell(event) }
-          told = max(told, page.reached)
-          inbox.skip(to: told)
-        }
-      } catch {
-        logger.error("Events can't be read for subscribers: \(error.message)", metadata: ["reason": "\(error.reason)"])
-      }
+    guard told == start else { return await deliver() }
+    logger.notice("Events were committed but not reported; subscribers are told of them from the store.")
+    do throws(SDKError) {
+      var former = start
+      repeat {
+        former = told
+        let page = try await store.eventPage(after: former, limit: Self.pageSize, of: nil)
+        for event in page.events { tell(event) }
+        told = max(told, page.reached)
+        inbox.skip(to: told)
+      } while told > former && told < newest
+    } catch {
+      logger.error("Events can't be read for subscribers: \(error.message)", metadata: ["reason": "\(error.reason)"])
     }
     await deliver()
   }

@@ -12,7 +12,7 @@ enum InstanceHandlers {
         labels: params.labels ?? [:])
       try registry.check(definition, replacing: nil, by: context.peer)
       let role: Role = registry.access.isAdmin(context.peer) ? .admin : .owner
-      return shape(try await registry.create(params.instance, definition), registry, role)
+      return shape(try await registry.create(params.instance, definition, by: context.peer), registry, role)
     }
     router.register(InstanceList.self) { params, context in
       InstanceListing(params, registry, context).result

@@ -17,9 +17,14 @@ extension HostedInstance {
     }
     let name = try actor.resolve(service)
     _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
+    // A caller that leaves early must not leave a registration at the vendor that is not kept here.
+    return try await toTheEnd { try await register(endpoint, on: name) }
+  }
+
+  private func register(_ endpoint: PushEndpoint, on name: String?) async throws -> String {
     let present = try await present(name)
     let registrar = try present.adapter.registrar
-    var (push, former) = present.core.registration(
+    var (push, former) = try present.core.registration(
       of: endpoint, on: present.state, rules: registrar.pushRules, newId: "p-\(RandomUUID.make())",
       environment.clock.now())
     let asked = push
@@ -29,13 +34,15 @@ extension HostedInstance {
     push.vendorId = done.value
     // After the registration: if the vendor refuses the new one, it still has the former.
     if !registrar.pushRules.overwrites {
-      await unregister(former.filter { !$0.isSameDevice(as: push) }, of: done.identity, by: registrar)
+      let others = former.filter { !$0.isSameDevice(as: push) }
+      let kept = await unregister(others, of: done.identity, by: registrar)
+      former.removeAll { kept.contains($0.id) }
     }
     do {
       try await actor.change(name) { [push, former] core, _ in try core.keep(push, replacing: former, epoch: done.epoch)
       }
-    } catch let error as SDKError where error.reason == .superseded {
-      // The user has changed meanwhile, so the new registration is removed at the vendor again.
+    } catch {
+      // Not kept here, for example because the user has changed meanwhile: it is removed at the vendor again.
       environment.operations.startBackground { [push] in
         try? await registrar.unregister(push, of: done.identity, on: nil)
       }
@@ -45,19 +52,25 @@ extension HostedInstance {
   }
 
   /// Unregisters replaced devices at the vendor. Logs a warning for each one that could not be removed.
+  ///
+  /// - Returns: the ids of those that the vendor still has because it was unreachable. They stay registered here, so
+  ///   that the next registration or the logout removes them.
   private func unregister(
     _ replaced: [PushRecord], of identity: IdentityRecord, by registrar: any RegistersForPush
-  ) async {
+  ) async -> Set<String> {
+    var kept: Set<String> = []
     for push in replaced {
       do throws(SDKError) {
         try await registrar.unregister(push, of: identity, on: nil)
       } catch {
         guard error.reason != .notFound else { continue }
+        if error.origin == .unreachable { kept.insert(push.id) }
         actor.logger.warning(
           "A push registration that another one replaces could not be removed at the vendor: \(error.message)",
           metadata: ["reason": "\(error.reason)"])
       }
     }
+    return kept
   }
 
   /// Removes a push registration, here and at the vendor. An orphaned one, whose user was wiped, is removed here only.
@@ -86,9 +99,12 @@ extension HostedInstance {
   }
 
   /// Returns all push registrations, orphaned ones included, oldest first.
+  ///
+  /// - Throws: also `locked`, if they should have been wiped.
   public func pushRecords() async throws -> [PushRecord] {
     let core = await actor.core
     try core.checkAlive()
+    try core.checkWiped()
     return core.pushes.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
   }
 }

@@ -41,18 +41,20 @@ extension HostedInstance {
     _ request:
       @escaping @Sendable @concurrent (IdentityRecord, (any RealtimeConnection)?) async throws(SDKError) -> T
   ) async throws -> T {
-    let (outcome, identity, connection) = (Promise<T>(), present.identity, present.connection)
-    environment.operations.start {
-      do throws(SDKError) {
-        outcome.resolve(.success(try await request(identity, connection)))
-      } catch {
-        outcome.resolve(.failure(error))
-      }
-    }
+    let (identity, connection) = (present.identity, present.connection)
     do {
-      return try await outcome.value()
+      return try await toTheEnd { try await request(identity, connection) }
     } catch let error as SDKError {
       throw error.about(id)
     }
+  }
+
+  /// Runs work to its end, even if the caller is cancelled, and returns its result.
+  func toTheEnd<T: Sendable>(_ work: @escaping @Sendable @concurrent () async throws -> T) async throws -> T {
+    let outcome = Promise<T>()
+    environment.operations.start {
+      do { outcome.resolve(.success(try await work())) } catch { outcome.resolve(.failure(error)) }
+    }
+    return try await outcome.value()
   }
 }

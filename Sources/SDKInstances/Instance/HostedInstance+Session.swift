@@ -4,17 +4,20 @@ public import SDKProtocol
 extension HostedInstance {
   /// Returns everything that an app needs to open a conversation. Creates an anonymous user if there is no user and the
   /// kind allows it.
+  ///
+  /// - Throws: also `timeout`, when `timeout` seconds pass first. The work continues then.
   public func openSession(service: String? = nil, minTTL: Double, timeout: Double?) async throws -> Session {
-    try await session(try actor.resolve(service), minTTL: minTTL, timeout: timeout, attempts: 4)
+    try await session(try actor.resolve(service), minTTL: minTTL, within: WaitLimit(timeout), attempts: 4)
   }
 
   private func session(
-    _ name: String?, minTTL: Double, timeout: Double?, attempts: Int
+    _ name: String?, minTTL: Double, within limit: WaitLimit, attempts: Int
   ) async throws -> Session {
-    try await awaitAcceptedLogin(name, timeout: timeout)
-    try await createMissingUser(on: name)
+    try await awaitAcceptedLogin(name, within: limit)
+    try await createMissingUser(on: name, within: limit)
     // No revoked credential from before this process is issued unchecked.
-    try await actor.firstProbe(on: name)?.value()
+    try await actor.firstProbe(on: name)?.value(
+      within: limit.left, of: id, lacking: "The check of the credential has not ended")
     let present = try await present(name)
     if let reason = present.adapter.capabilities.bans?.hidden(present.identity) { return present.hidden(reason) }
     switch present.state.machine.phase {
@@ -29,9 +32,9 @@ extension HostedInstance {
     do {
       var wasRefused = false
       for _ in 0..<4 {
-        let token = try await sessionToken(service: name, minTTL: minTTL, timeout: timeout, http: true)
+        let token = try await sessionToken(service: name, minTTL: minTTL, timeout: limit.left, http: true)
         do {
-          if let session = try await opened(name, with: token) { return session }
+          if let session = try await opened(name, with: token, within: limit) { return session }
         } catch let error as SDKError where present.adapter.isRefusal(error) {
           let isLast = wasRefused
           try await actor.change(name) { $0.refused(token.tokenId, error, renews: !isLast, on: name, $1) }
@@ -49,9 +52,11 @@ extension HostedInstance {
         let isAnonymous = present.state.machine.phase == .anonymous
         if !isAnonymous, error.origin == .state, present.adapter.capabilities.anonymousUsers != nil, attempts > 1 {
           // The user of this session is gone, so the next attempt may create an anonymous one, as for any visitor.
-          return try await session(name, minTTL: minTTL, timeout: timeout, attempts: attempts - 1)
+          return try await session(name, minTTL: minTTL, within: limit, attempts: attempts - 1)
         }
-        if present.goesOnWithout(error), let session = try await opened(name, with: nil) { return session }
+        if present.goesOnWithout(error), let session = try await opened(name, with: nil, within: limit) {
+          return session
+        }
         if error.origin == .state, !isAnonymous { return try present.withoutUser() }
         throw error
       case .authenticated: throw error
@@ -60,23 +65,25 @@ extension HostedInstance {
   }
 
   /// Waits for a login in progress whose caller did not wait for it, because the session must be for the new user.
-  private func awaitAcceptedLogin(_ service: String?, timeout: Double?) async throws {
+  private func awaitAcceptedLogin(_ service: String?, within limit: WaitLimit) async throws {
     for _ in 0..<4 {
       guard let login = try await actor.running(on: service, { $0.isSigningInBehind }) else { return }
       do {
-        _ = try await login.value(within: timeout, of: id, lacking: "The login has not ended")
+        _ = try await login.value(within: limit.left, of: id, lacking: "The login has not ended")
       } catch let error as SDKError where error.reason == .superseded {
         continue
       }
     }
   }
 
-  private func createMissingUser(on service: String?) async throws {
+  private func createMissingUser(on service: String?, within limit: WaitLimit) async throws {
     for _ in 0..<4 {
       let creation = try await actor.change(service) { try $0.createAnonymousUser(on: service, $1) }
       guard let creation else { return }
       do {
-        if case .failed(let error) = try await creation.value() { throw error }
+        let outcome = try await creation.value(
+          within: limit.left, of: id, lacking: "The anonymous user has not been created")
+        if case .failed(let error) = outcome { throw error }
         return
       } catch let error as SDKError where error.reason == .superseded {
         continue
@@ -85,23 +92,40 @@ extension HostedInstance {
   }
 
   /// Opens the session. Returns `nil` if the identity or its token changed while the session was being opened.
-  private func opened(_ service: String?, with token: Token?) async throws -> Session? {
+  private func opened(_ service: String?, with token: Token?, within limit: WaitLimit) async throws -> Session? {
     await actor.step(service) { $0.hastenConnection(of: service, $1) }
     let first = try await present(service)
-    let sessions = first.adapter.capabilities.sessions
-    var opening = SessionOpening()
-    do throws(SDKError) {
-      if let sessions { opening = try await sessions.open(first.identity, on: first.connection) }
-    } catch {
+    let found: SessionOpening
+    switch try await additions(to: first, within: limit) {
+    case .success(let opening): found = opening
+    case .failure(let error):
       if error.origin == .unreachable {
         await actor.step(service) { $0.announce(.networkError(error), on: service, $1) }
       }
       throw error.about(id)
     }
-    let found = opening
     return try await actor.change(service) { core, _ in
       try core.open(found, with: token, since: first.epoch, on: service)
     }.value
+  }
+
+  /// Returns the kind's additions to a session, or the failure to get them from the vendor.
+  ///
+  /// - Throws: `timeout`. The request to the vendor continues then.
+  private func additions(
+    to present: InstanceActor.Snapshot, within limit: WaitLimit
+  ) async throws -> Result<SessionOpening, SDKError> {
+    guard let sessions = present.adapter.capabilities.sessions else { return .success(SessionOpening()) }
+    let (identity, connection) = (present.identity, present.connection)
+    let result = Promise<Result<SessionOpening, SDKError>>()
+    environment.operations.start {
+      do throws(SDKError) {
+        result.resolve(.success(.success(try await sessions.open(identity, on: connection))))
+      } catch {
+        result.resolve(.success(.failure(error)))
+      }
+    }
+    return try await result.value(within: limit.left, of: id, lacking: "The session has not been opened")
   }
 }
 

@@ -46,6 +46,7 @@ extension HostedInstance {
   private func change(_ key: String, epoch: String?, _ part: InstanceChange.Part) async throws {
     try await actor.change(nil) { core, _ in
       try core.check(key, epoch: epoch)
+      try core.checkWiped()
       var change = core.unconditionalChange(parts: [part])
       change.expectedStorageEpoch = core.storageEpoch
       return Step(change: change)
@@ -71,8 +72,11 @@ extension InstanceCore {
 
   /// Checks the expected storage epoch of a read against the store's, and returns the latter. The store's epoch counts
   /// because a wipe reaches the store before the instance.
+  ///
+  /// - Throws: also `locked`, if the values that were read should have been wiped.
   fileprivate func epoch(ofRead stored: UInt64?, for epoch: String?) throws -> String {
     try checkAlive()
+    try checkWiped()
     let found = stored.map(uuid.clientStorageEpoch) ?? clientStorageEpoch
     try check(epoch, is: found)
     return found

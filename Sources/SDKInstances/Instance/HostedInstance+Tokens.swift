@@ -27,12 +27,13 @@ extension HostedInstance {
     service: String?, minTTL: Double, timeout: Double?, http: Bool
   ) async throws -> Token {
     let name = try actor.resolve(service)
+    let limit = WaitLimit(timeout)
     var isRenewed = false
     for _ in 0..<4 {
       let (token, pending) = try await actor.wanted(name, minTTL: minTTL, isRenewed: isRenewed, http: http)
       if let token { return token }
       do {
-        if case .failed(let error)? = try await pending?.value(within: timeout, of: id) {
+        if case .failed(let error)? = try await pending?.value(within: limit.left, of: id) {
           if let living = try await present(name).livingToken(stale: true, http: http) { return living }
           throw error
         }
@@ -54,12 +55,15 @@ extension HostedInstance {
   public func refresh(service: String? = nil, timeout: Double?, resetting: Bool) async throws -> Token {
     try await checkIssuable(service)
     let name = try actor.resolve(service)
+    let limit = WaitLimit(timeout)
     // A probe of the present credential ends first.
     while let probe = try await actor.running(on: name, { $0.machine.activity == .probing }) {
-      do { _ = try await probe.value() } catch is SDKError {}
+      do {
+        _ = try await probe.value(within: limit.left, of: id)
+      } catch let error as SDKError where error.reason != .timeout {}
     }
     let pending = try await actor.change(name) { try $0.refreshDemanded(resetting: resetting, on: name, $1) }
-    if case .failed(let error)? = try await pending?.value(within: timeout, of: id) { throw error }
+    if case .failed(let error)? = try await pending?.value(within: limit.left, of: id) { throw error }
     let present = try await present(name)
     guard var token = present.livingToken(stale: false, http: false) else {
       throw present.core.noToken(of: present.state)

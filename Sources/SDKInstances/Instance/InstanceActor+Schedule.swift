@@ -6,19 +6,22 @@ import StateStore
 /// The scheduling of the instance's deadline, and the work that is due then.
 extension InstanceActor {
   /// Sets the single deadline of this instance to the earliest of these: the next renewal, the end of a credential, the
-  /// retry of a connection, the next delivery.
+  /// retry of a connection or of a wipe, the next delivery.
   func plan() {
-    var times = [core.isDeleted ? nil : core.nextDelivery]
+    let now = environment.clock.now()
+    var times = [core.isDeleted ? nil : core.nextDelivery(now)]
     for state in core.services {
       let context = context(of: state.service)
       times.append(reserve(core.nextDeadline(of: state, context), of: state, context))
       // The outcome of a logout decides whether a connection is still wanted.
-      if state.machine.activity != .signingOut, !core.isDeleted { times.append(state.connection.retryAt) }
+      if state.machine.activity != .signingOut, !core.isDeleted {
+        times.append(state.connection.nextAttempt(now))
+      }
+      if state.machine.hasFailedWipe, state.machine.activity == .idle, !core.isDeleted { times.append(now) }
     }
     guard let next = times.compactMap({ $0 }).min() else {
       return environment.deadlines.set(uuid.description, at: nil) {}
     }
-    let now = environment.clock.now()
     // Unless the clock was set back meanwhile.
     let held = heldUntil.flatMap { (0...Self.pauseAfterFailure).contains($0 - now) ? $0 : nil }
     let time = held.map { max($0, next) } ?? next
@@ -53,6 +56,9 @@ extension InstanceActor {
     await changing.lock()
     defer { changing.unlock() }
     for service in core.services.map(\.service) {
+      if core[service]?.machine.hasFailedWipe == true {
+        await follow(service) { $0.repeatWipe(on: service, $1) }
+      }
       if core[service]?.machine.waitsForTheClock == true {
         await follow(service) { $0.noticeExpiry(on: service, $1) }
       }

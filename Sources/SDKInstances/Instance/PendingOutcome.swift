@@ -26,12 +26,7 @@ final class PendingOutcome: Sendable {
   func value(
     within seconds: Double?, of id: InstanceID, lacking: String = "No new token came"
   ) async throws -> AuthenticationMachine.Outcome {
-    guard let seconds else { return try await value() }
-    do {
-      return try await withTimeout(.seconds(seconds)) { try await self.value() }
-    } catch is TimeoutError {
-      throw SDKError(.unreachable, .timeout, "\(lacking) within the time given; the work goes on.", instance: id)
-    }
+    try await outcome.value(within: seconds, of: id, lacking: lacking)
   }
 
   /// Waits for the end of the activity, also when the caller is cancelled.
@@ -43,6 +38,35 @@ final class PendingOutcome: Sendable {
     if case .failed(let error) = outcome { throw error.about(id) }
     return outcome
   }
+}
+
+extension Promise {
+  /// Waits at most `seconds`, or without limit if that is `nil`. The work continues after a timeout.
+  ///
+  /// - Parameter lacking: the beginning of the error's message, which names the missing result.
+  /// - Throws: also `timeout`.
+  func value(within seconds: Double?, of id: InstanceID, lacking: String) async throws -> Value {
+    if let result { return try result.get() }
+    guard let seconds else { return try await value() }
+    do {
+      return try await withTimeout(.seconds(seconds)) { try await self.value() }
+    } catch is TimeoutError {
+      throw SDKError(.unreachable, .timeout, "\(lacking) within the time given; the work goes on.", instance: id)
+    }
+  }
+}
+
+/// The time at which a caller stops waiting, for a call that waits several times.
+struct WaitLimit: Sendable {
+  private let end: ContinuousClock.Instant?
+
+  /// Creates a limit.
+  ///
+  /// - Parameter timeout: the seconds from now on; `nil` for no limit.
+  init(_ timeout: Double?) { end = timeout.map { ContinuousClock.now + .seconds($0) } }
+
+  /// The seconds that are left; `nil` without a limit.
+  var left: Double? { end.map { max(0, ($0 - ContinuousClock.now) / .seconds(1)) } }
 }
 
 /// The counts of what an activity wiped, for the caller's answer.

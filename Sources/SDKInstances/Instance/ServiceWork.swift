@@ -26,11 +26,19 @@ struct ServiceWork: Sendable {
     await instance.step(service) { $0.received(input, on: service, with: result, $1) }
   }
 
+  /// Returns a result with this work as its origin.
+  private func originating(_ result: SignedIn) -> SignedIn {
+    var result = result
+    result.origin = .init(adapter: adapter, epoch: epoch)
+    return result
+  }
+
   // MARK: Logins and logouts
 
   func signIn(_ credential: CheckedCredential) async {
     do throws(SDKError) {
-      await instance.signedIn(try await adapter.signIn(credential, from: identity), epoch: epoch, on: service)
+      let result = originating(try await adapter.signIn(credential, from: identity))
+      await instance.signedIn(result, epoch: epoch, on: service)
     } catch {
       await receive(.signInFailed(epoch: epoch, error))
     }
@@ -61,7 +69,8 @@ struct ServiceWork: Sendable {
     }
   }
 
-  /// Ends the session of a login whose result came too late to be used, and closes its connection.
+  /// Ends the session of a login whose result came too late to be used, and closes its connection. If the vendor can't
+  /// be reached, the instance adds cleanup deliveries instead.
   ///
   /// - Parameter isPresentUser: whether the same user is signed in, whose session must stay.
   func undo(_ result: SignedIn, isPresentUser: Bool) async {
@@ -69,10 +78,14 @@ struct ServiceWork: Sendable {
       let late = IdentityRecord(
         phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
       do throws(SDKError) {
-        try await adapter.signOut(result.credential, of: late, on: result.connection)
+        let former = result.origin?.adapter ?? adapter
+        try await former.signOut(result.credential, of: late, on: result.connection)
         instance.logger.notice("A login that came too late was undone at the vendor.")
       } catch {
         instance.logger.warning("A login that came too late could not be undone at the vendor: \(error.message)")
+        if error.origin == .unreachable {
+          await instance.step(service) { $0.leaveCleanup(of: late, from: result.origin, on: service, $1) }
+        }
       }
     }
     await result.connection?.close()
@@ -86,7 +99,7 @@ struct ServiceWork: Sendable {
 
   func renewItself() async {
     do throws(SDKError) {
-      let result = try await adapter.capabilities.require(\.renewal).renewItself(identity)
+      let result = originating(try await adapter.capabilities.require(\.renewal).renewItself(identity))
       await instance.renewed(result, byItself: true, epoch: epoch, on: service)
     } catch {
       await instance.step(service) { $0.renewalFailed(error, epoch: epoch, on: service, $1) }
@@ -95,7 +108,7 @@ struct ServiceWork: Sendable {
 
   func verify(_ offered: CheckedCredential, isProvided: Bool) async {
     do throws(SDKError) {
-      let result = try await adapter.renew(with: offered, of: identity)
+      let result = originating(try await adapter.renew(with: offered, of: identity))
       await instance.renewed(result, byItself: false, epoch: epoch, on: service)
     } catch {
       await instance.step(service) {

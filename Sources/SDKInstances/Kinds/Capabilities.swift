@@ -103,7 +103,9 @@ public protocol RegistersForPush: AnyObject, Sendable {
 /// neither.
 public protocol LeavesCleanup: AnyObject, Sendable {
   /// Returns the retained state, which an identity keeps through a wipe, such as a client id.
-  func remainder(of identity: IdentityRecord) -> [String: Secret]
+  ///
+  /// - Parameter pushes: the registrations that the vendor may still have.
+  func remainder(of identity: IdentityRecord, pushes: [PushRecord]) -> [String: Secret]
   /// Returns the cleanup deliveries for the vendor when this identity is wiped.
   ///
   /// - Parameter isInformed: whether the vendor has ended the session already.
@@ -120,7 +122,7 @@ public protocol LeavesCleanup: AnyObject, Sendable {
 }
 
 extension LeavesCleanup {
-  public func remainder(of identity: IdentityRecord) -> [String: Secret] { [:] }
+  public func remainder(of identity: IdentityRecord, pushes: [PushRecord]) -> [String: Secret] { [:] }
   public func farewell(
     to identity: IdentityRecord, pushes: [PushRecord], isInformed: Bool, now: Timestamp
   ) -> [Delivery] { [] }

@@ -20,6 +20,14 @@ public struct SignedIn: Sendable {
     }
   }
 
+  /// The request that a result came from.
+  struct Origin: Sendable {
+    /// The adapter that made the request.
+    var adapter: any SDKAdapter
+    /// The epoch of the service in which the request began.
+    var epoch: UInt64
+  }
+
   /// The user that is signed in after the operation.
   public var user: User
   /// The credential; `nil` when the user has none.
@@ -46,6 +54,9 @@ public struct SignedIn: Sendable {
   public var failure: SDKError?
   /// The open realtime connection on which the vendor accepted the user; `nil` without one. The instance takes it over.
   public var connection: (any RealtimeConnection)?
+  /// The request that the result came from. The instance sets it, because a result that comes too late must be undone
+  /// by the adapter that obtained it.
+  var origin: Origin?
 
   /// Creates a result with these members.
   public init(

@@ -135,6 +135,9 @@ public struct AuthenticationMachine: Sendable, Hashable {
 
   /// Whether the vendor locked the identity, so that a new credential unlocks it. `false` after a failed wipe.
   public var isLockedByVendor: Bool { phase == .locked && standing == .refused }
+
+  /// Whether a wipe could not be stored, so that data of a former user is still there.
+  var hasFailedWipe: Bool { phase == .locked && !isLockedByVendor }
 }
 
 extension AuthenticationMachine.Phase {

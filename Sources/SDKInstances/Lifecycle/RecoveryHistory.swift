@@ -68,6 +68,20 @@ struct RecoveryHistory: Sendable {
     !wasLogin && isRecent(now, within: interval) || probedAt.map { now - $0 < interval && now >= $0 } ?? false
   }
 
+  /// The time until which the vendor asked for no further request when the last renewal failed; `nil` without such a
+  /// wish.
+  var heldUntil: Timestamp? {
+    guard let endedAt, let failure, failure.origin == .unreachable else { return nil }
+    return failure.retryAfter.map { endedAt + $0 }
+  }
+
+  /// Returns the failure after which the vendor still wants no further request; `nil` if it may be asked.
+  func hold(_ now: Timestamp) -> SDKError? {
+    guard var failure, let endedAt, let heldUntil, now < heldUntil, now >= endedAt else { return nil }
+    failure.retryAfter = heldUntil - now
+    return failure
+  }
+
   /// Whether the last renewal ended less than `interval` seconds ago.
   func isRecent(_ now: Timestamp, within interval: Double) -> Bool {
     endedAt.map { now - $0 < interval && now >= $0 } ?? false

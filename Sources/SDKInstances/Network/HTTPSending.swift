@@ -89,6 +89,9 @@ extension HTTPResponseParts {
   /// The value of `retryAfter`, in seconds, when the vendor sends none that can be parsed.
   private static let usualWait = 5.0
 
+  /// The wait that the vendor asks for with `Retry-After`, in seconds; `nil` without that header.
+  public var requestedWait: Double? { headers["retry-after"] == nil ? nil : retryAfter }
+
   /// The seconds to wait before the next request, from `Retry-After` (RFC 9110, 10.2.3): 0 to an hour.
   ///
   /// A date is compared with the response's own `Date`, so that differing clocks don't matter.

@@ -3,6 +3,7 @@ import JSONRPC
 import Logging
 public import SDKProtocol
 import StateStore
+import Synchronization
 
 extension InstanceRegistry {
   /// Checks that a peer may set the members of a definition. The shape of its settings is checked elsewhere.
@@ -86,11 +87,7 @@ extension InstanceRegistry {
   public func checkCreation(of id: InstanceID, by peer: Peer) throws(SDKError) -> AccessRule? {
     if access.isAdmin(peer) { return nil }
     guard let rule = access.createRule(for: peer, id: id) else { throw Self.noRule(id) }
-    for (prefix, limit) in [(rule.prefix, rule.max), ("", maximumPerUid)]
-    where count(ownedBy: peer, prefix: prefix) >= limit {
-      throw SDKError(
-        .limit, .tooManyInstances, "The caller has \(limit) instances already; delete one first.", instance: id)
-    }
+    try checkQuota(of: peer, for: id, with: arriving.withLock { $0 })
     if rule.who.namesUnit { return rule.who }
     if Self.dynamicUids.contains(peer.uid) {
       environment.logger.warning(
@@ -100,6 +97,25 @@ extension InstanceRegistry {
         """, metadata: ["instance": "\(id)"])
     }
     return nil
+  }
+
+  /// Checks that a peer owns fewer instances than its create rule and the daemon allow. Admins have no maximum.
+  ///
+  /// - Parameter arriving: the instances whose creation is being committed, which count too.
+  /// - Throws: `tooManyInstances`.
+  func checkQuota(of peer: Peer, for id: InstanceID, with arriving: Arriving) throws(SDKError) {
+    let access = access
+    if access.isAdmin(peer) { return }
+    guard let rule = access.createRule(for: peer, id: id) else { throw Self.noRule(id) }
+    // By UUID: an instance that has become an entry meanwhile counts once.
+    var all = arriving
+    for instance in unsortedInstances { all[instance.uuid] = (instance.id, instance.currentAccess) }
+    let owned = all.values.filter { access.owns($0.access, peer) }
+    for (prefix, limit) in [(rule.prefix, rule.max), ("", maximumPerUid)]
+    where owned.count(where: { $0.id.name.hasPrefix(prefix) }) >= limit {
+      throw SDKError(
+        .limit, .tooManyInstances, "The caller has \(limit) instances already; delete one first.", instance: id)
+    }
   }
 
   /// The uids of services with `DynamicUser=` (systemd.exec(5)).

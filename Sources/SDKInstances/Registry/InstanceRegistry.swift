@@ -32,8 +32,12 @@ public final class InstanceRegistry: Sendable {
 
   private let entries = Mutex(Table())
   let deleted = Mutex(DeletedInstances())
-  /// The instances whose creation is being committed: their first event can be read before they are entries.
-  let arriving = Mutex<[InstanceUUID: (id: InstanceID, access: InstanceAccess)]>([:])
+  /// Instances whose creation is being committed.
+  typealias Arriving = [InstanceUUID: (id: InstanceID, access: InstanceAccess)]
+
+  /// The instances whose creation is being committed. They count towards the quota of their owner, and their first
+  /// event can be read before they are entries.
+  let arriving = Mutex<Arriving>([:])
   private let kindsByName: [KindName: any SDKKind]
   private let rules: Mutex<Rules>
 
@@ -181,12 +185,16 @@ public final class InstanceRegistry: Sendable {
   }
 
   /// Corrects the vendors' clocks after the daemon's clock was set. Instances whose credentials had expired by the
-  /// former time then check them again.
+  /// former time then check them again, and all plan their next work by the new time.
   private func clockWasSet() {
     environment.vendorClocks.clockWasSet()
     environment.operations.start { [weak self] in
-      for instance in self?.unsortedInstances ?? [] where instance.mayBeRevived {
-        await instance.actor.deadlineReached()
+      for instance in self?.unsortedInstances ?? [] {
+        if instance.mayBeRevived {
+          await instance.actor.deadlineReached()
+        } else {
+          await instance.actor.replan()
+        }
       }
     }
   }
@@ -237,7 +245,11 @@ public final class InstanceRegistry: Sendable {
   // MARK: Changing
 
   /// Creates an instance, which is durable on return.
-  public func create(_ id: InstanceID, _ definition: Definition) async throws -> HostedInstance {
+  ///
+  /// - Parameter peer: the caller, whose quota the instance must not exceed; `nil` for a configuration file.
+  public func create(
+    _ id: InstanceID, _ definition: Definition, by peer: Peer? = nil
+  ) async throws -> HostedInstance {
     let uuid = InstanceUUID(RandomUUID.make())
     let stored = StoredInstance(
       uuid: uuid, id: id, createdAt: environment.clock.now(), definition: try JSONValueEncoder.encode(definition))
@@ -246,7 +258,11 @@ public final class InstanceRegistry: Sendable {
     let adapter = try adapter(for: definition, uuid: uuid)
     let provider = try definition.providerConfiguration()
     if entries.withLock({ $0[id] != nil }) { throw exists(id) }
-    arriving.withLock { $0[uuid] = (id, definition.instanceAccess) }
+    // One lock for the check and the reservation, so that calls at the same time can't exceed the quota together.
+    try arriving.withLock { arriving in
+      if let peer { try checkQuota(of: peer, for: id, with: arriving) }
+      arriving[uuid] = (id, definition.instanceAccess)
+    }
     defer { arriving.withLock { $0[uuid] = nil } }
     let done: CommitResult
     do throws(SDKError) {
@@ -296,13 +312,5 @@ public final class InstanceRegistry: Sendable {
     entries.withLock { $0[id] = nil }
     if let unfinished = done.unfinished { throw unfinished.about(id) }
     return true
-  }
-
-  /// Returns the number of instances with a prefix that a peer owns.
-  func count(ownedBy peer: Peer, prefix: String) -> Int {
-    let access = access
-    return unsortedInstances.count {
-      $0.id.name.hasPrefix(prefix) && access.owns($0.currentAccess, peer)
-    }
   }
 }

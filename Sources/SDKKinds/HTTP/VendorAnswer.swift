@@ -39,7 +39,9 @@ enum VendorAnswer {
     case 404: self = .notFound
     case 429:
       self = unusable(.rateLimited, "asks for fewer requests; try again later.", retryAfter: response.retryAfter)
-    case 500...: self = unusable(.serverError, "answered with status \(response.status); try again later.")
+    case 500...:
+      self = unusable(
+        .serverError, "answered with status \(response.status); try again later.", retryAfter: response.requestedWait)
     default: self = unusable(.badResponse, "answered with status \(response.status), which is not expected.")
     }
   }

@@ -10,6 +10,7 @@ struct SalesforceAnswer {
 
   private let status: Int
   private let retryAfter: Double
+  private let requestedWait: Double?
   private let json: JSON?
   private let text: String
   private let code: String?
@@ -19,6 +20,7 @@ struct SalesforceAnswer {
   init(_ response: HTTPResponseParts) {
     status = response.status
     retryAfter = response.retryAfter
+    requestedWait = response.requestedWait
     isEmpty = response.body.isEmpty
     json = isEmpty ? .null : try? JSONParser.parse(response.body)
     text = String(decoding: response.body.prefix(64), as: UTF8.self)
@@ -104,7 +106,8 @@ struct SalesforceAnswer {
   private var unexpected: SDKError {
     switch status {
     case 429: rateLimited
-    case 500...: unusable(.serverError, "answered with status \(status); try again later.")
+    case 500...:
+      unusable(.serverError, "answered with status \(status); try again later.", retryAfter: requestedWait)
     default: unusable(.badResponse, "answered with status \(status) and nothing that explains it; check the URLs.")
     }
   }

@@ -87,7 +87,9 @@ struct ChatGrant {
       func harmless(_ text: String) -> String? { text.contains(token.reveal()) ? nil : text }
       return SDKError(
         reason == .serverError || reason == .rateLimited ? .unreachable : .vendor, reason, "\(vendor) \(sentence)",
-        retryAfter: reason == .rateLimited ? response.retryAfter : nil, httpStatus: response.status,
+        retryAfter: reason == .rateLimited
+          ? response.retryAfter : reason == .serverError ? response.requestedWait : nil,
+        httpStatus: response.status,
         vendorCode: harmless(words), vendorDescription: details.flatMap(harmless), hints: hints + more)
     }
     switch words {
@@ -130,7 +132,7 @@ struct ChatGrant {
     case 500...:
       SDKError(
         .unreachable, .serverError, "\(vendor) answered with status \(response.status); try again later.",
-        httpStatus: response.status)
+        retryAfter: response.requestedWait, httpStatus: response.status)
     default: bad("answered with something that is not its JSON; check id_url.", response)
     }
   }

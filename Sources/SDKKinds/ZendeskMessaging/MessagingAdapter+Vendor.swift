@@ -21,7 +21,8 @@ extension MessagingAdapter {
   ) async throws(SDKError) -> SignedIn {
     let isSwitch = identity.user.externalId.map { $0 != credential.externalId } ?? false
     var body: JSONObject = [
-      "userId": credential.externalId.map(JSON.string) ?? .null, "client": wire.client(place, dropsPush: isSwitch),
+      "userId": credential.externalId.map(JSON.string) ?? .null,
+      "client": wire.client(place, dropsPush: isSwitch || hasFormerPush(identity)),
     ]
     if let anonymous, let id = anonymous.user.id, let session = anonymous.credential {
       body["appUserId"] = .string(id)
@@ -101,7 +102,10 @@ extension MessagingAdapter {
     let place = try await wire.place(of: identity)
     let answer = await wire.send(
       "POST", "appusers",
-      body: ["client": wire.client(place), "intent": "conversation:start", "conversation": ["type": "personal"]],
+      body: [
+        "client": wire.client(place, dropsPush: hasFormerPush(identity)), "intent": "conversation:start",
+        "conversation": ["type": "personal"],
+      ],
       authorization: .none, at: place)
     let user = try MessagingUser(accepted(answer, credential: nil, hints: []))
     guard let id = user.id, let session = user.sessionToken else {

@@ -74,9 +74,17 @@ final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, 
     return TokenHTTP(headers: ["Authorization": Secret(authorization.header ?? "")])
   }
 
-  func remainder(of identity: IdentityRecord) -> [String: Secret] {
-    identity.kindState.filter { MessagingPlace.keys.contains($0.key) }
+  func remainder(of identity: IdentityRecord, pushes: [PushRecord]) -> [String: Secret] {
+    var state = identity.kindState.filter { MessagingPlace.keys.contains($0.key) || $0.key == Self.formerPushKey }
+    if !pushes.isEmpty { state[Self.formerPushKey] = Secret("true") }
+    return state
   }
+
+  /// The key of the note that the vendor may still send a former user's push messages to this client.
+  private static let formerPushKey = "former_push"
+
+  /// Whether the next login must end a former user's push registration, which the vendor keeps with the client.
+  func hasFormerPush(_ identity: IdentityRecord) -> Bool { identity.kindState[Self.formerPushKey] != nil }
 
   func realtimeURL(of identity: IdentityRecord) -> String? {
     settings.realtimeURL ?? identity.kindState[MessagingPlace.realtimeKey]?.reveal()

@@ -31,8 +31,11 @@ actor MessagingConnection: RealtimeConnection {
 
   func run(_ hear: @escaping @Sendable (RealtimeNews) async -> Void) async -> RealtimeEnd {
     let end = await exchange(hear)
-    if case .lost = end, let id = client.resumable { former?.keep(id, for: identity, isKnown: !client.isResuming) }
-    return end
+    guard case .lost(var error) = end else { return end }
+    if let id = client.resumable { former?.keep(id, for: identity, isKnown: !client.isResuming) }
+    // The advised interval also applies when the server closes the socket without another word.
+    if error.retryAfter == nil, client.advice.interval > 0 { error.retryAfter = client.advice.interval }
+    return .lost(error)
   }
 
   /// Exchanges messages with the server and passes its news to `hear`, until the connection ends.

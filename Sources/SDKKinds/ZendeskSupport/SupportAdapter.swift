@@ -73,7 +73,7 @@ final class SupportAdapter: SDKAdapter, RenewsItself, RegistersForPush, LeavesCl
 
   // MARK: What outlives a wipe
 
-  func remainder(of identity: IdentityRecord) -> [String: Secret] {
+  func remainder(of identity: IdentityRecord, pushes: [PushRecord]) -> [String: Secret] {
     identity.kindState.filter { $0.key == SupportIdentity.authenticationKey }
   }
 

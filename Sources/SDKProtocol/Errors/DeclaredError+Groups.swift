@@ -46,8 +46,10 @@ extension DeclaredError {
   public static let identityState = DeclaredError("identityState", .state, [.wrongKind, .superseded])
   /// The errors of `identityState`, and that of a missing user, for methods that need a user.
   public static let userState = DeclaredError("userState", .state, [.wrongKind, .superseded, .userNotAuthorized])
-  /// The error of a storage call whose expected storage epoch is no longer current.
-  public static let storageState = DeclaredError("storageState", .state, [.epochChanged])
+  /// The error of a storage call whose expected storage epoch is no longer current, and `wipeState`.
+  public static let storageState = DeclaredError("storageState", .state, [.locked, .epochChanged])
+  /// The error of reading data that should have been wiped, but could not be.
+  public static let wipeState = DeclaredError("wipeState", .state, [.locked])
   /// The error of an instance that exceeds its storage limits.
   public static let storageFull = DeclaredError("storageFull", .limit, [.storageFull])
 

@@ -175,7 +175,10 @@ struct CoreWalk {
       guard let state = core[service], state.identity.user != .none else { return }
       let endpoint = PushEndpoint(address: Secret("a\(address)"), type: .other, locale: nil)
       number += 1
-      let new = core.registration(of: endpoint, on: state, rules: PushRules(), newId: "p-\(number)", context.now)
+      let (id, now) = ("p-\(number)", context.now)
+      guard let new = try? core.registration(of: endpoint, on: state, rules: PushRules(), newId: id, now) else {
+        return
+      }
       perform(service, fails: fails) { core, _ in
         try core.keep(new.push, replacing: new.former, epoch: state.machine.epoch)
       }
@@ -198,6 +201,7 @@ struct CoreWalk {
 
   private mutating func deadlineReached(fails: Bool) {
     for service in core.services.map(\.service) {
+      perform(service, fails: fails) { $0.repeatWipe(on: service, $1) }
       perform(service, fails: fails) { $0.noticeExpiry(on: service, $1) }
       perform(service, fails: fails) { $0.keepConnection(of: service, $1) }
       perform(service, fails: fails) { $0.deadlineReached(on: service, $1) }

@@ -119,6 +119,31 @@ struct DelegateOrderTests {
     }
   }
 
+  @Test(arguments: [true, false])
+  func `A delegate that loses control or detaches before it answers supplies nothing`(detaches: Bool) async throws {
+    try await World.run { world in
+      let rule = try #require(AccessRule("uid:7"))
+      let desk = try await world.instance(access: AccessRules(control: [rule]))
+      let asked = Records<String>()
+      _ = await world.delegate("first", asked)
+      let link = FakeLink(uid: 7)
+      let session = ClientSession(link: link)
+      link.answer { _, _ in
+        asked.add("seven")
+        if detaches {
+          _ = await world.call("delegate.detach", ["instances": ["desk"]], on: session)
+        } else {
+          _ = await world.call("instance.update", ["instance": "desk", "access": ["control": []]], on: world.session())
+        }
+        return ["token": "seven"]
+      }
+      await world.attach(session)
+      #expect(try await world.ask(desk)?.token == Secret("first"))
+      #expect(asked.all == ["seven", "first"])
+      #expect(world.delegates.attachedCount(of: desk.actor.bridgeKey(nil)) == 1)
+    }
+  }
+
   @Test func `A cancelled question ends at once and is not passed on`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

@@ -28,13 +28,14 @@ struct MissingEventTests {
   }
 
   private func run(
-    capacity: Int = 4096, _ test: (EventHub, InMemoryStateStore, FakeLink) async throws -> Void
+    capacity: Int = 4096, patience: Duration = .milliseconds(20),
+    _ test: (EventHub, InMemoryStateStore, FakeLink) async throws -> Void
   ) async throws {
     let store = InMemoryStateStore()
     let operations = Operations()
     let hub = EventHub(
       store: store, operations: operations, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-      patience: .milliseconds(20), inboxCapacity: capacity)
+      patience: patience, inboxCapacity: capacity)
     let link = FakeLink()
     let session = ClientSession(link: link)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -70,6 +71,20 @@ struct MissingEventTests {
       let events = try await commit(900, to: store)
       hub.append(events)
       try await eventually("all are told") { link.eventTypes.count == 900 }
+      #expect(cursors(link) == events.map { store.cursors.encode($0.position) })
+    }
+  }
+
+  @Test func `After one wait the store is read to the newest event without further waits`() async throws {
+    try await run(capacity: 16, patience: .seconds(2)) { hub, store, link in
+      let change = InstanceChange(
+        uuid: InstanceUUID("u"), id: try #require(InstanceID("desk")), kind: KindName("k"),
+        events: Array(repeating: .init(.settingsUpdated), count: 16 * EventHub.pageSize))
+      let events = try await store.commit(change).events
+      let start = ContinuousClock.now
+      hub.append(events)
+      try await eventually("all are emitted") { link.eventTypes.count == events.count }
+      #expect(ContinuousClock.now - start < .seconds(10))
       #expect(cursors(link) == events.map { store.cursors.encode($0.position) })
     }
   }

@@ -122,6 +122,44 @@ struct CreationTests {
     }
   }
 
+  @Test func `Creations at the same time don't exceed the limit together`() async throws {
+    let gate = Gate()
+    try await World.run(access: try policy(), commitGate: gate) { world in
+      let refusals = Records<String>()
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        defer { gate.open() }
+        for number in 0..<10 {
+          group.addTask {
+            let session = world.session(uid: 7)
+            let answer = await world.call("instance.create", params("a-\(number)"), on: session)
+            if let reason = answer.reason { refusals.add(reason) }
+            return answer.value != nil
+          }
+        }
+        try await eventually("all others are refused before a commit ends") { refusals.count == 8 }
+        gate.open()
+        var created = 0
+        for try await isCreated in group where isCreated { created += 1 }
+        #expect(created == 2)
+      }
+      #expect(Set(refusals.all) == ["tooManyInstances"])
+      #expect(world.registry.instances.count == 2)
+    }
+  }
+
+  @Test func `A creation that can't be stored leaves room for the next`() async throws {
+    try await World.run(access: try policy()) { world in
+      let session = world.session(uid: 7)
+      world.store.failNextCommits(2)
+      for name in ["a-1", "a-2"] {
+        #expect(await world.call("instance.create", params(name), on: session).reason == "storeUnavailable")
+      }
+      for name in ["a-1", "a-2"] {
+        #expect(await world.call("instance.create", params(name), on: session).value != nil)
+      }
+    }
+  }
+
   @Test(
     arguments: [
       ["provider": ["command": ["/bin/true"]]], ["settings": ["key_file": "/etc/shadow"]],

@@ -40,6 +40,20 @@ struct ConnectionTests {
     }
   }
 
+  @Test func `A clock that is set back delays no attempt`() async throws {
+    try await World.run { world in
+      let (desk, connection) = try await connected(world)
+      connection.lose()
+      try await eventually("an attempt is planned") { await desk.actor.core[nil]?.connection.retryAt != nil }
+      world.clock.advance(-3600)
+      world.deadlines.wake(clockWasSet: true)
+      try await eventually("the attempt follows") {
+        world.deadlines.wake()
+        return world.vendor.count(.connect) == 2
+      }
+    }
+  }
+
   @Test func `A login that fails or is under way leaves it alone; a new token needs a new one`() async throws {
     try await World.run { world in
       let (desk, connection) = try await connected(world)

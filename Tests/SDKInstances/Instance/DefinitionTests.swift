@@ -72,7 +72,26 @@ struct DefinitionTests {
       gate.open()
       #expect(await login == "superseded")
       try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }
+      #expect(world.vendor.signOutURLs.all == ["https://a.example"])
       #expect(desk.state == .noUser)
+    }
+  }
+
+  @Test func `A late login at the former backend is undone there, also if the next backend has the same user`()
+    async throws
+  {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      async let login = reason { try await desk.signIn("alice#1") }
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      try await update(world, desk, ["base_url": "https://b.example"])
+      #expect(await login == "superseded")
+      try await desk.signIn("alice#2")
+      gate.open()
+      try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }
+      #expect(world.vendor.signOutURLs.all == ["https://a.example"])
+      #expect(try await desk.token().token == "alice#2")
     }
   }
 

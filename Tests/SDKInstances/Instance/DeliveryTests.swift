@@ -46,6 +46,36 @@ struct DeliveryTests {
     }
   }
 
+  @Test func `A clock that is set back delays no delivery`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["farewell": true])
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.deliver, SampleErrors.network)
+      try await desk.signOut(localOnly: true)
+      try await eventually("one attempt was made") { pending(desk).first?.attempts == 1 }
+      world.clock.advance(-7200)
+      world.deadlines.wake(clockWasSet: true)
+      try await eventually("nothing is pending") {
+        world.deadlines.wake()
+        return pending(desk).isEmpty
+      }
+      #expect(world.vendor.count(.deliver) == 2)
+    }
+  }
+
+  @Test func `A vendor that asks for a pause is left alone for so long`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["farewell": true])
+      try await desk.signIn("alice#1")
+      var limited = SampleErrors.serverError
+      limited.retryAfter = 600
+      world.vendor.fail(.deliver, limited)
+      try await desk.signOut(localOnly: true)
+      try await eventually("one attempt was made") { pending(desk).first?.attempts == 1 }
+      #expect(pending(desk).first?.nextAttemptAt == world.clock.now + 600)
+    }
+  }
+
   @Test func `What a new user makes void is not told any more, and not while a login is under way`() async throws {
     try await World.run { world in
       let desk = try await world.instance(settings: ["farewell": true, "farewell_ends": true])

@@ -141,6 +141,28 @@ struct LoginTests {
     }
   }
 
+  @Test func `A late login that can't be undone in an outage leaves a logout, which is delivered later`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      async let first = reason { try await desk.signIn("alice#1") }
+      try await eventually("the first login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      try await desk.signIn("bob#1")
+      #expect(await first == "superseded")
+      world.vendor.fail(.signOut, SampleErrors.network)
+      gate.open()
+      try await eventually("a logout is pending") {
+        desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending?.map(\.purpose) == ["logout"]
+      }
+      #expect(try await world.store.load().instances.first?.outbox.count == 1)
+      #expect(world.vendor.count(.deliver) == 0)
+      world.clock.advance(3600)
+      world.deadlines.wake()
+      try await eventually("the vendor is told") { world.vendor.calls.contains("deliver alice#1") }
+      #expect(desk.user.externalId == "bob")
+    }
+  }
+
   @Test func `A logout supersedes a login that hangs`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
@@ -201,6 +223,31 @@ struct LoginTests {
       #expect(desk.state == .authenticated)
       #expect(try await desk.storedValue("k", epoch: nil).value == .null)
       #expect(try await world.count(.identityWiped) == 1)
+    }
+  }
+
+  @Test func `A wipe that failed is repeated when the store works, and until then nothing is read`() async throws {
+    let store = InMemoryStateStoreFactory.make(ManualClock())
+    try await World.run(store: store) { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      try await desk.store("hers", for: "note", epoch: nil)
+      store.failNextCommits(1)
+      #expect(await reason { try await desk.signOut(localOnly: true) } == "storeUnavailable")
+      #expect(desk.state == .locked)
+      #expect(await reason { _ = try await desk.storedValue("note", epoch: nil) } == "locked")
+      #expect(await reason { _ = try await desk.storedKeys(epoch: nil) } == "locked")
+      #expect(await reason { _ = try await desk.pushRecords() } == "locked")
+      world.clock.advance(InstanceActor.pauseAfterFailure)
+      world.deadlines.wake()
+      try await eventually("the wipe is repeated") { desk.state == .loggedOut }
+      #expect(try await desk.storedValue("note", epoch: nil).value == .null)
+      #expect(try await world.count(.identityWiped) == 1)
+    }
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      #expect(desk.state == .loggedOut)
+      #expect(try await desk.storedValue("note", epoch: nil).value == .null)
     }
   }
 

@@ -89,6 +89,19 @@ struct OperationTests {
     }
   }
 
+  @Test func `A login in progress is joined by a limited number of callers`() async throws {
+    try await World.run(policy: Self.policy) { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      let first = try await begin(desk, "alice#1", as: "op-0")
+      for number in 1...InstanceCore.maximumJoined { _ = try await begin(desk, "alice#1", as: "op-\(number)") }
+      #expect(await reason { _ = try await begin(desk, "alice#1", as: "op-65") } == "rateLimit")
+      gate.open()
+      #expect(try await desk.finish(first).user.externalId == "alice")
+      #expect(try await world.count(.userLoggedIn) == InstanceCore.maximumJoined + 1)
+    }
+  }
+
   @Test func `A login that has superseded another and can't be stored has not happened`() async throws {
     try await World.run(policy: Self.policy) { world in
       let desk = try await world.instance()

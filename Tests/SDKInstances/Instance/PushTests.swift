@@ -84,6 +84,57 @@ struct PushTests {
     }
   }
 
+  @Test func `A former registration that the vendor can't remove now is removed by the next one`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["one_push": true])
+      try await desk.signIn("alice#1")
+      _ = try await register(desk, "device-1")
+      world.vendor.fail(.unpush, SampleErrors.network)
+      _ = try await register(desk, "device-2")
+      #expect(Set(try await desk.pushRecords().map(\.address)) == ["device-1", "device-2"])
+      _ = try await register(desk, "device-2")
+      #expect(try await desk.pushRecords().map(\.address) == ["device-2"])
+      #expect(world.vendor.calls.last == "unpush v-device-1")
+    }
+  }
+
+  @Test func `The vendor is not asked for one registration too many`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      for number in 0..<StoredPush.maximumCount { _ = try await register(desk, "device-\(number)") }
+      #expect(await reason { _ = try await register(desk, "device-64") } == "storageFull")
+      #expect(world.vendor.count(.push) == StoredPush.maximumCount)
+      _ = try await register(desk, "device-63")
+    }
+  }
+
+  @Test func `A caller that leaves while the vendor is asked leaves a registration that is kept`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let gate = world.vendor.hold(.push)
+      let caller = Task { try await register(desk, "device-1") }
+      try await eventually("the vendor is asked") { world.vendor.count(.push) == 1 }
+      caller.cancel()
+      await #expect(throws: CancellationError.self) { try await caller.value }
+      gate.open()
+      try await eventually("the registration is kept") { (try? await desk.pushRecords().count) == 1 }
+    }
+  }
+
+  @Test func `A registration that can't be stored is removed at the vendor again`() async throws {
+    let store = InMemoryStateStore(clock: { ManualClock.start })
+    try await World.run(store: store) { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      store.failNextCommits(1)
+      #expect(await reason { _ = try await register(desk, "device-1") } == "storeUnavailable")
+      try await eventually("it is removed") { world.vendor.calls.last == "unpush v-device-1" }
+      #expect(try await desk.pushRecords().isEmpty)
+    }
+  }
+
   @Test func `A new registration that fails leaves the former at the vendor`() async throws {
     try await World.run { world in
       let desk = try await world.instance(settings: ["one_push": true])

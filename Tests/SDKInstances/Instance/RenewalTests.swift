@@ -361,6 +361,24 @@ struct RenewalTests {
       #expect(await asked == "superseded")
     }
   }
+
+  @Test func `A late renewal that can't be undone in an outage leaves a logout`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.bridge.answer("alice#2!")
+      let gate = world.vendor.hold(.verify)
+      async let renewal = reason { _ = try await desk.refresh(timeout: nil, resetting: true) }
+      try await eventually("the token is at the vendor") { world.vendor.count(.verify) == 1 }
+      try await desk.signOut(localOnly: true)
+      #expect(await renewal != nil)
+      world.vendor.fail(.signOut, SampleErrors.network)
+      gate.open()
+      try await eventually("a logout is pending") {
+        desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending?.map(\.purpose) == ["logout"]
+      }
+    }
+  }
 }
 
 extension HostedInstance {

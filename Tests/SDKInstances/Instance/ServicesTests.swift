@@ -78,6 +78,11 @@ struct ServicesTests {
       let desk = try await world.instance(settings: Self.services)
       try await signIn(desk, "alice#1", on: "cases")
       try await signIn(desk, "bob#1", on: "chat")
+      let fcm = { (address: String) in PushEndpoint(address: Secret(address), type: .fcm) }
+      _ = try await desk.registerPush(service: "cases", fcm("device-1"))
+      let kept = try await desk.registerPush(service: "chat", fcm("device-2"))
+      try await desk.store("hers", for: "note", epoch: nil)
+      let epoch = desk.shape(secretSettings: [], isAdmin: true, conceals: false).storageEpoch
       try await desk.redefine { current in
         var next = current
         next.settings["services"] = ["chat"]
@@ -87,6 +92,33 @@ struct ServicesTests {
       #expect(try await desk.token().token == "bob#1")
       let gone = await reason { _ = try await desk.token(service: "cases", minTTL: 0, timeout: nil, http: false) }
       #expect(gone == "invalidParams")
+      #expect(try await desk.storedValue("note", epoch: nil).value == .null)
+      #expect(desk.shape(secretSettings: [], isAdmin: true, conceals: false).storageEpoch != epoch)
+      #expect(await reason { try await desk.store("x", for: "note", epoch: epoch) } == "epochChanged")
+      #expect(try await world.events().suffix(3) == [.userLoggedOut, .identityWiped, .instanceUpdated])
+      let wiped = try await world.last(.identityWiped)
+      #expect(wiped?.service == "cases")
+      #expect(wiped?.data["storage"] == 1)
+      #expect(try await desk.pushRecords().map(\.id) == [kept])
+      let stored = try await world.store.load().instances.first
+      #expect(stored?.pushes.map(\.id) == [kept])
+      #expect(stored?.identity?["services"]?["chat"]?["phase"] == "authenticated")
+    }
+  }
+
+  @Test func `A service without a user that is taken away wipes nothing`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: Self.services)
+      try await signIn(desk, "bob#1", on: "chat")
+      try await desk.store("his", for: "note", epoch: nil)
+      try await desk.redefine { current in
+        var next = current
+        next.settings["services"] = ["chat"]
+        return .init(
+          definition: next, adapter: try world.registry.adapter(for: next, uuid: desk.uuid), isOtherBackend: false)
+      }
+      #expect(try await desk.storedValue("note", epoch: nil).value == "his")
+      #expect(try await world.count(.identityWiped) == 0)
     }
   }
 }

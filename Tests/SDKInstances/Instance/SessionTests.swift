@@ -1,4 +1,5 @@
 import DelegateBridge
+import Doubles
 import JSONRPC
 import SDKProtocol
 import StateStore
@@ -48,6 +49,52 @@ struct SessionTests {
       #expect(await reason { _ = try await desk.openSession(minTTL: 0, timeout: nil) } == "network")
       #expect(desk.state == .noUser)
       #expect(try await desk.openSession(minTTL: 0, timeout: nil).visible)
+    }
+  }
+
+  @Test func `A session waits for its anonymous user no longer than its timeout`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.makeAnonymous)
+      #expect(await reason { _ = try await desk.openSession(minTTL: 0, timeout: 0.05) } == "timeout")
+      gate.open()
+      try await eventually("the user is created all the same") { desk.state == .anonymous }
+    }
+  }
+
+  @Test func `A session waits for the first probe no longer than its timeout`() async throws {
+    let store = InMemoryStateStoreFactory.make(ManualClock())
+    try await World.run(store: store) { world in try await world.instance().signIn("alice#1") }
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      let gate = world.vendor.hold(.probe)
+      #expect(await reason { _ = try await desk.openSession(minTTL: 0, timeout: 0.05) } == "timeout")
+      gate.open()
+      #expect(try await desk.openSession(minTTL: 0, timeout: nil).visible)
+      #expect(world.vendor.count(.probe) == 1)
+    }
+  }
+
+  @Test func `A session waits for the kind's additions no longer than its timeout`() async throws {
+    try await World.run(policy: .visitor) { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let gate = world.vendor.hold(.open)
+      #expect(await reason { _ = try await desk.openSession(minTTL: 0, timeout: 0.05) } == "timeout")
+      #expect(try await world.count(.networkError) == 0)
+      gate.open()
+      #expect(try await desk.openSession(minTTL: 0, timeout: nil).visible)
+    }
+  }
+
+  @Test func `A refresh waits for a probe no longer than its timeout`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(provider: false)
+      try await desk.signIn("alice#1")
+      let gate = world.vendor.hold(.probe)
+      try await desk.reject(TokenID(Secret("alice#1")))
+      #expect(await reason { _ = try await desk.refresh(timeout: 0.05, resetting: true) } == "timeout")
+      gate.open()
     }
   }
 

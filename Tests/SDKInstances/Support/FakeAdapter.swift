@@ -92,6 +92,7 @@ final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsCon
   func signOut(
     _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) {
+    vendor.signOutURLs.add(settings["base_url"]?.stringValue ?? "")
     try await vendor.perform(.signOut, credential?.token.reveal() ?? "nothing")
   }
 
@@ -187,7 +188,9 @@ final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsCon
     return vendor.connection(of: identity.user.id ?? "")
   }
 
-  func remainder(of identity: IdentityRecord) -> [String: Secret] { identity.kindState.filter { $0.key == "client" } }
+  func remainder(of identity: IdentityRecord, pushes: [PushRecord]) -> [String: Secret] {
+    identity.kindState.filter { $0.key == "client" }
+  }
 }
 
 extension Secret: ExpressibleByStringLiteral {

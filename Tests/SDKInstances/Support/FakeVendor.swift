@@ -21,6 +21,8 @@ final class FakeVendor: Sendable {
     var connections: [FakeConnection] = []
   }
   private let state = Mutex(State())
+  /// The `base_url` of each logout's adapter, oldest first.
+  let signOutURLs = Records<String>()
 
   /// The calls, oldest first, such as `signIn alice#1`.
   var calls: [String] { state.withLock { $0.calls } }

@@ -38,7 +38,7 @@ final class World: Sendable {
   init(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
-    patience: Duration = .seconds(5)
+    patience: Duration = .seconds(5), commitGate: Gate? = nil
   ) {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let store = store ?? InMemoryStateStore(clock: { [clock] in clock.now })
@@ -47,8 +47,10 @@ final class World: Sendable {
     hub = EventHub(store: store, operations: operations, logger: logger, patience: patience) { [heardEvents] in
       heardEvents.add($0)
     }
+    var durable: any StateStore = store
+    if let commitGate { durable = HeldStore(base: store, gate: commitGate) }
     let environment = InstanceEnvironment(
-      store: store, bridge: bridge, operations: operations, deadlines: deadlines, events: hub, clock: clock.wall,
+      store: durable, bridge: bridge, operations: operations, deadlines: deadlines, events: hub, clock: clock.wall,
       http: http, sockets: NoSockets(), logger: logger)
     let kinds: [any SDKKind] = [
       FakeKind(vendor: vendor, policy: policy), FakeKind(name: KindName("fake.other"), vendor: vendor, policy: policy),
@@ -75,10 +77,11 @@ final class World: Sendable {
   static func run(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
-    isReady: Bool = true, patience: Duration = .seconds(5),
+    isReady: Bool = true, patience: Duration = .seconds(5), commitGate: Gate? = nil,
     _ test: (World) async throws -> Void
   ) async throws {
-    let world = World(store: store, policy: policy, access: access, grace: grace, patience: patience)
+    let world = World(
+      store: store, policy: policy, access: access, grace: grace, patience: patience, commitGate: commitGate)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await world.operations.run() }
       defer {

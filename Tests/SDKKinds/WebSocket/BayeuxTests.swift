@@ -166,6 +166,20 @@ import Testing
     #expect(client.isOver)
   }
 
+  @Test(
+    "A server that does not know the client gets a new handshake, even if it gives no advice",
+    arguments: ["401:c1:Unknown client", "402:c1:Unknown client"])
+  mutating func unknownClient(error: String) throws {
+    _ = subscribe()
+    _ = receive(["channel": "/meta/connect", "successful": true], at: 0)
+    let refusal: JSON = ["channel": "/meta/connect", "successful": false, "error": .string(error)]
+    _ = client.take(.timer, at: 2)
+    let refused = receive(refusal, at: 3)
+    #expect(refused.frames.isEmpty)
+    #expect(refused.wake == 4)
+    #expect(try channels(client.take(.timer, at: 4)) == ["/meta/handshake"])
+  }
+
   @Test("A connect that succeeds gives the handshakes back")
   mutating func handshakesGivenBack() throws {
     var now = 0.0

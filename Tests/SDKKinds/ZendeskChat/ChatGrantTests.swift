@@ -79,7 +79,7 @@ import Testing
     let error = try #require(refusal(status, body, headers: ["retry-after": "7"]))
     #expect(error.origin == .unreachable)
     #expect(error.reason == reason)
-    #expect(error.retryAfter == (reason == .rateLimited ? 7 : nil))
+    #expect(error.retryAfter == (reason == .badResponse ? nil : 7))
   }
 
   @Test func aRefusedSignatureHintsAtTheSecret() throws {

@@ -180,6 +180,20 @@ struct MessagingConnectionTests {
     #expect(wait.retryAfter == 30)
   }
 
+  @Test func `A server that closes the socket is not tried again before its advised interval`() async {
+    let peer = MessagingPeer()
+    peer.say([
+      ["channel": "/meta/handshake", "successful": false, "advice": ["reconnect": "handshake", "interval": 60_000]]
+    ])
+    peer.fail(.network("gone"))
+    guard case .lost(let error) = await end(of: Self.connection(peer)) else {
+      Issue.record("not lost")
+      return
+    }
+    #expect(error.reason == .network)
+    #expect(error.retryAfter == 60)
+  }
+
   @Test func `A server that wants nobody back is left alone`() async {
     let peer = MessagingPeer()
     peer.say([["channel": "/meta/handshake", "successful": false, "advice": ["reconnect": "none"]]])

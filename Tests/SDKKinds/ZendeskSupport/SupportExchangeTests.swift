@@ -51,7 +51,7 @@ import Testing
     #expect(vendor.calls == ["GET /api/private/mobile_sdk/settings/app.json", "POST /access/sdk/jwt"])
     #expect(result.kindState[SupportIdentity.authenticationKey] == Secret("jwt"))
     let kept = try SupportAdapter.at(vendor).remainder(
-      of: IdentityRecord(phase: .authenticated, kindState: result.kindState))
+      of: IdentityRecord(phase: .authenticated, kindState: result.kindState), pushes: [])
     #expect(kept == [SupportIdentity.authenticationKey: Secret("jwt")])
     // The remembered type makes another request for the settings needless, and the setting overrides it.
     let gone = IdentityRecord(phase: .loggedOut, kindState: kept)

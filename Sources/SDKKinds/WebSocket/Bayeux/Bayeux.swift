@@ -262,6 +262,9 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     advice.update(message["advice"])
     let isGood = message["successful"]?.boolValue == true
     if !isGood, isResuming, advice.reconnect != .none { return handshake(&step, now) }
+    if !isGood, message["advice"]?["reconnect"] == nil, BayeuxError(message).isUnknownClient {
+      return repeatHandshake(now)
+    }
     if isGood {
       hasConnected = true
       if isSubscribed { handshakes = 0 }

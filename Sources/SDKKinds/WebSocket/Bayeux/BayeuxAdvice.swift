@@ -50,6 +50,10 @@ struct BayeuxError: Sendable, Hashable {
     }
   }
 
+  /// Whether the server does not know the client id (Bayeux 1.0, 3.3: 401 without a client id, 402 for an unknown one;
+  /// Faye sends 401 for both).
+  var isUnknownClient: Bool { code == "401" || code == "402" }
+
   /// The code and the description in one line.
   var words: String { [code, description].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ") }
 }

@@ -1,0 +1,44 @@
+import Doubles
+import SDKProtocol
+import StateStore
+
+/// A store whose commits wait for a gate.
+struct HeldStore: StateStore {
+  let base: InMemoryStateStore
+  let gate: Gate
+
+  var health: StoreHealth { base.health }
+  var cursors: CursorCoder { base.cursors }
+  var meta: StoreMeta { base.meta }
+
+  func load() async throws(SDKError) -> StoredState { try await base.load() }
+
+  func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
+    await gate.wait()
+    return try await base.commit(change)
+  }
+
+  func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
+    try await base.storageValue(of: instance, key: key)
+  }
+
+  func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)] {
+    try await base.storageKeys(of: instance)
+  }
+
+  func storagePage(
+    of instance: InstanceUUID, after key: String?, limit: Int
+  ) async throws(SDKError) -> StoredKeys? {
+    try await base.storagePage(of: instance, after: key, limit: limit)
+  }
+
+  func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] {
+    try await base.events(after: position, limit: limit)
+  }
+
+  func eventPage(
+    after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
+  ) async throws(SDKError) -> EventPage {
+    try await base.eventPage(after: position, limit: limit, of: instances)
+  }
+}
