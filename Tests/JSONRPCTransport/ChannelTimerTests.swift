@@ -44,6 +44,20 @@ struct ChannelTimerTests {
     #expect(isClosed)
   }
 
+  @Test("A message that could not be read for a while has its full time again")
+  func anUnreadFrameHasItsTime() throws {
+    try send("{")
+    connection.notify(method: "event", params: ["text": .string(String(repeating: "x", count: 2000))])
+    channel.embeddedEventLoop.run()
+    channel.pipeline.read()
+    channel.embeddedEventLoop.advanceTime(by: .milliseconds(9900))
+    holding.release()
+    channel.embeddedEventLoop.advanceTime(by: .milliseconds(9900))
+    #expect(!isClosed)
+    channel.embeddedEventLoop.advanceTime(by: .milliseconds(100))
+    #expect(isClosed)
+  }
+
   @Test func eachFrameHasItsOwnTime() throws {
     try send("[")
     for _ in 0..<10 {

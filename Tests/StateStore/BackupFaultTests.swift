@@ -41,7 +41,12 @@ import Testing
   @Test("A backup that another program reads during a wipe stays, without the key")
   func aBackupThatIsReadStays() async throws {
     let directory = try TemporaryDirectory()
-    let store = try await open(directory)
+    // The reader ends a moment after the backup was to be changed.
+    let end = DispatchSemaphore(value: 0)
+    let tuning = StoreTuning { moment, _ in
+      if moment == .editingCopies { DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) { end.signal() } }
+    }
+    let store = try await open(directory, tuning: tuning)
     let sample = try Sample()
     _ = try await store.commit(sample.fill)
     _ = try await store.backUp(name: "copy", keep: 3)
@@ -54,7 +59,7 @@ import Testing
       let count = try? reader.read { db -> Int? in
         let count = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM instance")
         begin.yield(count == 1)
-        Thread.sleep(forTimeInterval: 0.3)
+        _ = end.wait(timeout: .now() + 60)
         return count
       }
       if count == nil { begin.yield(false) }

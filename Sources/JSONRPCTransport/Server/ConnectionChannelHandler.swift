@@ -210,6 +210,11 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private func readWithheld() {
     guard let context, hasWithheldRead, work != .resting, !core.isBlocked, !core.isLost else { return }
     hasWithheldRead = false
+    // The peer could not finish a message while nothing was read.
+    if frameDeadline != nil {
+      frameDeadline = nil
+      watchFrame()
+    }
     context.read()
   }
 

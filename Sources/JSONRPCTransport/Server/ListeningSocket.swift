@@ -129,7 +129,7 @@ public enum ListenerError: Error, Sendable, Hashable, CustomStringConvertible {
     case .notListening(let descriptor): "Descriptor \(descriptor) is no listening unix stream socket."
     case .system(_, ENOENT, let path): "\(path) is missing. Make the directory, or choose another path."
     case .system(_, let errno, let path) where [EACCES, EPERM, EROFS].contains(errno):
-      "This user may not make a socket at \(path) (\(SystemCallError.text(of: errno))). Have systemd pass it, or choose another path."
+      "This user may not make a socket at \(path) (\(SystemCallError.text(of: errno))). Choose another path, or have systemd pass the socket for clients."
     case .system(let call, let errno, let path): "\(call) failed for \(path): \(SystemCallError.text(of: errno))."
     }
   }
