@@ -43,14 +43,17 @@ class Peer:
         data = {"reason": reason, "retryable": True, **data}
         self.send({"id": request and request["id"], "error": {"code": code, "message": "A false error.", "data": data}})
 
-    def push(self, data, limit):
-        """Sends data again and again until the client has read nothing for a while, or is gone. Returns the bytes sent."""
+    def push(self, data, limit, start=0):
+        """Sends data again and again until the client has read nothing for a while, or is gone. Returns the bytes sent.
+
+        `start` is the number of bytes that were sent before.
+        """
         sent = 0
         while sent < limit:
             if not select.select([], [self._socket], [], 2)[1]:
                 break
             try:
-                sent += self._socket.send(data[sent % len(data):], socket.MSG_DONTWAIT)
+                sent += self._socket.send(data[(start + sent) % len(data):], socket.MSG_DONTWAIT)
             except BlockingIOError:
                 continue
             except OSError:

@@ -1,5 +1,5 @@
 """What the clients promise towards a server that breaks rules, connections and promises."""
-import contextlib, json, os
+import contextlib, json, os, threading
 
 from falsehood import Falsehood, event, gap
 
@@ -146,6 +146,50 @@ def an_error_without_an_id_explains_the_end_of_the_connection(case):
         assert call.fails()["reason"] == "frameTooLarge"
 
 
+def an_error_without_an_id_fails_the_only_call_at_once(case):
+    with false(case) as (_, peer):
+        call = write(case)
+        peer.request("storage.put")
+        peer.error(None, "invalidRequest", code=-32600, retryable=False)
+        error = call.fails()
+        assert error["reason"] == "invalidRequest" and not error["may_have_run"], error
+        call = read(case)
+        peer.result(peer.request("instance.get"), {})
+        call.wait()
+        # The error was not about this write.
+        call = write(case)
+        peer.request("storage.put")
+        peer.close()
+        error = call.fails()
+        assert error["unknown"] and error["may_have_run"], error
+
+
+def an_error_without_an_id_that_failed_a_call_fails_no_later_one(case):
+    with false(case) as (_, peer):
+        call = read(case)
+        peer.request("instance.get")
+        peer.error(None, "invalidRequest", code=-32600, retryable=False)
+        assert call.fails()["reason"] == "invalidRequest"
+        call = write(case)
+        peer.request("storage.put")
+        peer.close()
+        error = call.fails()
+        assert error["unknown"] and error["may_have_run"], error
+
+
+def an_error_without_an_id_fails_no_call_that_it_may_not_mean(case):
+    with false(case) as (_, peer):
+        late = read(case, deadline=0.1)
+        peer.request("instance.get")
+        assert late.fails()["reason"] == "timeout"
+        peer.request("$/cancelRequest")
+        call = write(case)
+        request = peer.request("storage.put")
+        peer.error(None, "invalidRequest", code=-32600, retryable=False)
+        peer.result(request, {"a": 1})
+        assert call.wait() == {"a": 1}
+
+
 def what_is_no_message_ends_the_call(case):
     texts = [b"no json\n", b"\xff\xfe{}\n", b"[1]\n", b'{"jsonrpc":"2.0","id":1}\n', b"[" * 100_000 + b"\n", b'"x"\n']
     with false(case) as (server, peer):
@@ -272,9 +316,56 @@ def events_that_are_not_taken_are_bounded(case):
         assert item.wait()["cursor"] == "first"
         events = [json.dumps({"jsonrpc": "2.0", **event(f"c{number}")}).encode() + b"\n" for number in range(1000)]
         limit = 32 << 20
-        assert peer.push(b"".join(events), limit) < limit
-        for number in range(10):
+        sent = peer.push(b"".join(events), limit)
+        assert sent < limit
+        # An event that is taken makes room for one, not for all that the socket holds.
+        more, pushed = 1 << 20, []
+        pushing = threading.Thread(target=lambda: pushed.append(peer.push(b"".join(events), more, start=sent)))
+        pushing.start()
+        for number in range(60):
             assert case.driver.take("b").wait()["cursor"] == f"c{number}"
+        pushing.join()
+        assert pushed[0] < more
+
+
+def a_deadline_ends_a_take_that_subscribes_or_resumes(case):
+    with false(case) as (server, _):
+        case.driver.events("t", client="false")
+        assert case.driver.take("t", deadline=0.1).wait() is None
+        server.peer().close()
+        item = case.driver.take("t")
+        peer = server.peer()
+        subscribe(peer)
+        peer.send(gap("r1"))
+        assert item.wait()["cursor"] == "r1"
+        assert case.driver.take("t", deadline=0.1).wait() is None
+        peer.request("events.resume")
+        peer.close()
+        item = case.driver.take("t")
+        peer = server.peer()
+        subscribe(peer, since="r1")
+        peer.send(event("c1"))
+        assert item.wait()["cursor"] == "c1"
+
+
+def a_take_continues_the_subscription_of_one_that_was_late(case):
+    if "resubscribes" in case.traits:
+        return
+    with false(case) as (server, _):
+        case.driver.events("l", client="false")
+        # Takes that never wait make progress.
+        assert case.driver.take("l", deadline=0).wait() is None
+        peer = server.peer()
+        request = peer.request("events.subscribe")
+        assert case.driver.take("l", deadline=0).wait() is None
+        peer.result(request, {"subscription": "s", "cursor": "begin"})
+        peer.send(gap("r1"))
+        assert case.driver.take("l").wait()["cursor"] == "r1"
+        assert case.driver.take("l", deadline=0).wait() is None
+        peer.result(peer.request("events.resume"), {})
+        peer.send(event("c1"))
+        assert case.driver.take("l").wait()["cursor"] == "c1"
+        assert server.peers.empty()
 
 
 def events_that_are_refused_end(case):
@@ -323,6 +414,23 @@ def a_question_that_is_withdrawn_is_cancelled(case):
         detaching.wait()
 
 
+def a_client_that_is_closed_attaches_no_delegate(case):
+    if "reopens" in case.traits:
+        return
+    with false(case) as (server, first):
+        attaching = case.driver.begin(
+            "attach", client="false", stream="c", instances=["desk"], mode="pass", answer={}, timeout=None)
+        peer = server.peer()
+        request = peer.request("delegate.attach")
+        closing = case.driver.begin("close", client="false")
+        assert first.read() is None
+        with contextlib.suppress(OSError):
+            peer.result(request, {})
+        assert attaching.fails()["reason"] == "clientClosed"
+        assert peer.read() is None
+        closing.wait()
+
+
 def a_delegate_that_is_refused_for_good_ends(case):
     with false(case) as (server, _):
         attaching = case.driver.begin(
@@ -347,9 +455,12 @@ FALSE = [
     a_write_that_was_not_run_is_sent_again, a_write_after_a_lost_connection_goes_to_the_next_one,
     a_deadline_ends_the_wait_and_cancels_the_call, a_late_answer_is_ignored,
     reads_wait_for_the_rate_limit_as_long_as_they_may, an_error_without_an_id_explains_the_end_of_the_connection,
-    what_is_no_message_ends_the_call, a_line_without_an_end_is_bounded, calls_in_progress_are_bounded,
-    a_cancelled_call_is_cancelled_at_the_daemon, unknown_requests_are_refused, events_go_on_after_the_last_one_taken,
-    a_gap_waits_for_the_app, events_that_are_not_taken_are_bounded, events_that_are_refused_end,
-    a_question_that_is_withdrawn_is_cancelled,
+    an_error_without_an_id_fails_the_only_call_at_once, an_error_without_an_id_that_failed_a_call_fails_no_later_one,
+    an_error_without_an_id_fails_no_call_that_it_may_not_mean, what_is_no_message_ends_the_call,
+    a_line_without_an_end_is_bounded, calls_in_progress_are_bounded, a_cancelled_call_is_cancelled_at_the_daemon,
+    unknown_requests_are_refused, events_go_on_after_the_last_one_taken, a_gap_waits_for_the_app,
+    events_that_are_not_taken_are_bounded, a_deadline_ends_a_take_that_subscribes_or_resumes,
+    a_take_continues_the_subscription_of_one_that_was_late, events_that_are_refused_end,
+    a_question_that_is_withdrawn_is_cancelled, a_client_that_is_closed_attaches_no_delegate,
     a_delegate_that_is_refused_for_good_ends,
 ]

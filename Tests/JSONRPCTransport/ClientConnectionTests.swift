@@ -212,6 +212,29 @@ struct ClientConnectionTests {
     await #expect(throws: ClientConnectionError.self) { for try await _ in client.notifications {} }
   }
 
+  @Test("An error without an id fails the only call that waits, and no later one")
+  func anErrorWithoutAnIDIsOfTheOnlyCall() async throws {
+    let directory = try TestDirectory()
+    let (server, path) = try listen(in: directory, backlog: 1)
+    defer { close(server) }
+    let client = try await ClientConnection.connect(path: path)
+    let peer = accept(server, nil, nil)
+    func answer(_ text: String) async throws {
+      try await receive(from: peer)
+      #expect(write(peer, text + "\n", text.utf8.count + 1) == text.utf8.count + 1)
+    }
+    let refused = Task { try await client.call(method: "slow") }
+    try await answer(#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too deep"}}"#)
+    await #expect(throws: RPCError.self) { try await refused.value }
+    let answered = Task { try await client.call(method: "slow") }
+    try await answer(#"{"jsonrpc":"2.0","id":2,"result":7}"#)
+    #expect(try await answered.value == 7)
+    let lost = Task { try await client.call(method: "slow") }
+    try await receive(from: peer)
+    close(peer)
+    await #expect(throws: ClientConnectionError.closed) { try await lost.value }
+  }
+
   @Test("A line that is cut by the end of the connection is no answer, and the connection has only closed")
   func aCutLineIsTheEnd() async throws {
     let directory = try TestDirectory()
@@ -220,12 +243,19 @@ struct ClientConnectionTests {
     let client = try await ClientConnection.connect(path: path)
     let peer = accept(server, nil, nil)
     let caller = Task { try await client.call(method: "slow") }
-    var request = [UInt8](repeating: 0, count: 4096)
-    #expect(read(peer, &request, request.count) > 0)
+    try await receive(from: peer)
     let text = #"{"jsonrpc":"2.0","id":1,"res"#
     #expect(write(peer, text, text.utf8.count) == text.utf8.count)
     close(peer)
     await #expect(throws: ClientConnectionError.closed) { try await caller.value }
+  }
+
+  /// Waits for the next bytes from a client. A blocking read would take the thread that the client's task needs.
+  private func receive(from peer: CInt) async throws {
+    try await waitUntil("a request has come") {
+      var request = [UInt8](repeating: 0, count: 4096)
+      return recv(peer, &request, request.count, CInt(MSG_DONTWAIT)) > 0
+    }
   }
 
   /// Makes a listening socket that neither accepts nor responds by itself.

@@ -9,7 +9,6 @@ public struct BlockingCall {
   private let descriptor: CInt
   private let deadline: ContinuousClock.Instant
   private var framer: Framer
-  private var lastWord: RPCError?
 
   /// Connects, calls, and waits for the result.
   ///
@@ -69,7 +68,7 @@ public struct BlockingCall {
       } else if count < 0, errno == EAGAIN {
         try wait(POLLIN)
       } else if count == 0 || errno != EINTR {
-        throw lastWord ?? ClientConnectionError.closed as any Error
+        throw ClientConnectionError.closed
       }
     }
   }
@@ -83,7 +82,8 @@ public struct BlockingCall {
       do { message = try JSONParser.parse(line) } catch { throw ClientConnectionError.badMessage("\(error)") }
       switch RPCMessage(message) {
       case .response(.number(let id), let result) where id.integer == 1: return result
-      case .response(.null, .failure(let error)): lastWord = error
+      // The daemon could not read the id.
+      case .response(.null, .failure(let error)): return .failure(error)
       default: break
       }
     }

@@ -21,10 +21,18 @@ extension ClientWire {
     case .response(.number(let number), let result):
       let waiter = state.withLock { state in
         state.hasAnswered = true
+        state.lastWord = nil
         return number.integer.flatMap { state.calls.remove($0) }
       }
       waiter?.resume(with: result.mapError { $0 as any Error })
-    case .response(.null, .failure(let error)): state.withLock { $0.lastWord = error }
+    case .response(.null, .failure(let error)):
+      // The daemon could not read the id. If only one call waits, it is that one.
+      let waiter = state.withLock { state in
+        let waiter = state.calls.removeOnly()
+        if waiter == nil { state.lastWord = error }
+        return waiter
+      }
+      waiter?.resume(throwing: error)
     case .response: break
     case .notification(TransportMethod.cancelRequest, let params):
       guard let id = params?["id"].flatMap(RPCID.init) else { break }

@@ -11,12 +11,12 @@ struct PendingCalls {
     /// The task was cancelled before it waited.
     case cancelled
     case waiting(Waiter, deadline: Instant?)
+    /// No caller waits any more, but the response is still to come.
+    case abandoned
   }
 
   private var calls: [Int: Call] = [:]
   private var lastID = 0
-
-  var isEmpty: Bool { calls.isEmpty }
 
   /// The earliest deadline of a waiting call; `nil` if no call has one.
   var nextDeadline: Instant? {
@@ -39,26 +39,42 @@ struct PendingCalls {
     return true
   }
 
-  /// Removes a call and returns its waiter; `nil` if none waits under this id.
+  /// Removes a call that has its response and returns its waiter; `nil` if none waits under this id.
   mutating func remove(_ id: Int) -> Waiter? {
+    switch calls[id] {
+    case .waiting(let waiter, _)?:
+      calls[id] = nil
+      return waiter
+    case .abandoned?:
+      calls[id] = nil
+      return nil
+    case .reserved?, .cancelled?, nil: return nil
+    }
+  }
+
+  /// Ends the wait for a call and returns its waiter; `nil` if none waits under this id.
+  private mutating func abandon(_ id: Int) -> Waiter? {
     guard case .waiting(let waiter, _) = calls[id] else { return nil }
-    calls[id] = nil
+    calls[id] = .abandoned
     return waiter
   }
+
+  /// Removes the only call without a response and returns its waiter; `nil` if there is none, or several.
+  mutating func removeOnly() -> Waiter? { calls.count == 1 ? calls.keys.first.flatMap { remove($0) } : nil }
 
   /// Cancels a call and returns its waiter; `nil` if its task doesn't wait yet or has its response.
   mutating func cancel(_ id: Int) -> Waiter? {
     if case .reserved = calls[id] { calls[id] = .cancelled }
-    return remove(id)
+    return abandon(id)
   }
 
-  /// Removes and returns the calls whose deadline has passed.
+  /// Returns the calls whose deadline has passed, and ends the wait for them.
   mutating func removeOverdue(at now: Instant) -> [(id: Int, waiter: Waiter)] {
     let overdue = calls.compactMap { id, call -> Int? in
       guard case .waiting(_, let deadline?) = call, deadline <= now else { return nil }
       return id
     }
-    return overdue.compactMap { id in remove(id).map { (id, $0) } }
+    return overdue.compactMap { id in abandon(id).map { (id, $0) } }
   }
 
   /// Removes all waiting calls and returns their waiters.

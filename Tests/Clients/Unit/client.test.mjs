@@ -1,5 +1,6 @@
 // The parts of the JavaScript client that do no I/O, and the sockets that are trusted.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -31,7 +32,8 @@ test('what is no message is refused', () => {
   for (const line of ['{', '1', '[1]', 'NaN', Buffer.from([0xff]), '['.repeat(100_000)]) {
     assert.throws(() => all(new Lines(1 << 20), line, '\n'), { reason: 'badAnswer' });
   }
-  assert.throws(() => text({ params: 1n }), TypeError);
+  for (const value of [1n, '\ud800', 'x\udfffx', { '\\\ud800': 1 }]) assert.throws(() => text({ params: value }), TypeError);
+  for (const value of ['\u{1f600}', '\\ud800', '\\\\ud800']) assert.deepEqual(JSON.parse(text({ value })).value, value);
 });
 
 test('pauses double up to the longest and end at the limit', () => {
@@ -95,6 +97,21 @@ test('options are checked', async () => {
   await assert.rejects(async () => connect({ deadline: -1 }), RangeError);
   await assert.rejects(async () => connect({ maxCalls: 0 }), RangeError);
   await assert.rejects(async () => connect({ timeout: 1 }), TypeError);
+});
+
+test('an aborted signal and a missing daemon do not end the process', () => {
+  const program = `
+    import { Client } from '${new URL('../../../Packaging/clients/javascript/lib/client.js', import.meta.url)}';
+    const client = new Client({ socket: '/nowhere/s' });
+    await client.daemon.info({ signal: AbortSignal.abort() }).catch((error) => console.log(error.name));
+    const controller = new AbortController();
+    const call = client.daemon.info({ signal: controller.signal });
+    controller.abort();
+    await call.catch((error) => console.log(error.name));
+  `;
+  const words = ['--input-type=module', '--eval', program];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  assert.deepEqual([status, stdout], [0, 'AbortError\nAbortError\n'], stderr);
 });
 
 test('a socket that others could have put there is not trusted', async () => {

@@ -1,8 +1,10 @@
 """The parts of the Python client that do no I/O, sockets that are trusted, and Ctrl-C."""
-import os, signal, socket, sys, tempfile, threading, unittest
+import asyncio, errno, gc, os, signal, socket, sys, tempfile, threading, unittest, unittest.mock
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import sdkd
+from falsehood import Falsehood, event, gap
 from sdkd import _errors, _retry, _socket, _wire
 
 
@@ -131,6 +133,82 @@ class SocketTests(unittest.TestCase):
                 _socket.attempt(path, sdkd.standard_trust)
             self.assertEqual(caught.exception.reason, reason)
 
+    def test_a_missing_descriptor_is_an_error_of_the_system(self):
+        failure = OSError(errno.EMFILE, "Too many open files")
+        with unittest.mock.patch("socket.socket", side_effect=failure), self.assertRaises(sdkd.Error) as caught:
+            _socket.attempt("/tmp/x", sdkd.standard_trust)
+        self.assertEqual(caught.exception.reason, "systemError")
+
+
+class TaskTests(unittest.IsolatedAsyncioTestCase):
+    """The client for asyncio, towards a false server."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.server = Falsehood(f"{self.folder.name}/s")
+
+    def tearDown(self):
+        self.server.close()
+        self.folder.cleanup()
+
+    async def peer(self):
+        return await asyncio.to_thread(self.server.peer)
+
+    async def request(self, peer, method):
+        return await asyncio.to_thread(peer.request, method)
+
+    async def test_a_cancelled_take_does_not_end_the_events(self):
+        async with sdkd.aio.connect(self.server.path) as daemon:
+            await self.peer()
+            events = daemon.events()
+            for begin in (events.take, events.start):
+                task = asyncio.create_task(begin())
+                if begin == events.take:
+                    peer = await self.peer()
+                    request = await self.request(peer, "events.subscribe")
+                await asyncio.sleep(0.01)
+                task.cancel()
+                await asyncio.wait({task})
+                self.assertTrue(task.cancelled())
+            peer.result(request, {"subscription": "s", "cursor": "begin"})
+            peer.send(gap("r1"))
+            self.assertEqual((await events.take(10))["cursor"], "r1")
+            task = asyncio.create_task(events.take())
+            request = await self.request(peer, "events.resume")
+            task.cancel()
+            await asyncio.wait({task})
+            peer.result(request, {})
+            peer.send(event("c1"))
+            self.assertEqual((await events.take(10))["cursor"], "c1")
+
+    async def test_events_that_are_closed_while_they_connect_send_nothing(self):
+        events = None
+
+        def trust(uid, pid, path):
+            if events is not None:
+                events._end()
+            return True
+
+        async with sdkd.aio.connect(self.server.path, options=sdkd.Options(trust=trust)) as daemon:
+            await self.peer()
+            events = daemon.events()
+            self.assertIsNone(await asyncio.wait_for(events.take(), 10))
+            self.assertIsNone(await asyncio.to_thread((await self.peer()).read))
+
+    async def test_a_delegate_whose_reconnect_fails_ends_with_an_error(self):
+        trusts = iter([True, True])
+        options = sdkd.Options(trust=lambda uid, pid, path: next(trusts))
+        async with sdkd.aio.connect(self.server.path, options=options) as daemon:
+            await self.peer()
+            attaching = asyncio.create_task(daemon.attach(["desk"], None))
+            peer = await self.peer()
+            peer.result(await self.request(peer, "delegate.attach"), {})
+            attachment = await attaching
+            peer.close()
+            states = [await asyncio.wait_for(attachment.next(), 10) for _ in range(3)]
+            self.assertEqual([status.state for status in states], ["attached", "detached", "ended"])
+            self.assertEqual(states[-1].error.reason, "systemError")
+
 
 class ThreadTests(unittest.TestCase):
     """The client for threads, towards a server that never answers."""
@@ -187,6 +265,92 @@ class ThreadTests(unittest.TestCase):
         daemon.close()
         with self.assertRaises(sdkd.Error):
             daemon.daemon.info()
+
+    def outcome(self, daemon, work):
+        """The reason with which work on the client's thread ends, within 10 seconds."""
+        outcomes = []
+
+        def run():
+            try:
+                outcomes.append(daemon._runner.run(work))
+            except BaseException as error:
+                outcomes.append(getattr(error, "reason", error))
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        thread.join(10)
+        self.assertEqual(len(outcomes), 1, "it waits for ever")
+        return outcomes[0]
+
+    def test_a_call_that_races_with_closing_ends(self):
+        daemon = sdkd.connect(f"{self.folder.name}/s")
+        closing = threading.Thread(target=daemon.close)
+
+        def work():
+            # The client is closed after it was found open, and before the call begins.
+            closing.start()
+            closing.join(1)
+            return asyncio.sleep(60)
+
+        self.assertEqual(self.outcome(daemon, work), "clientClosed")
+        closing.join()
+
+    def test_a_call_that_ignores_its_cancellation_ends_with_the_client(self):
+        daemon = sdkd.connect(f"{self.folder.name}/s")
+        ignoring = threading.Event()
+
+        async def ignore():
+            ignoring.set()
+            while ignoring.is_set():
+                try:
+                    await asyncio.sleep(60)
+                except asyncio.CancelledError:
+                    pass
+
+        def close():
+            ignoring.wait()
+            daemon.close()
+
+        closing = threading.Thread(target=close)
+        closing.start()
+        with self.assertLogs("asyncio"):  # A task that is still pending is destroyed.
+            self.assertEqual(self.outcome(daemon, ignore), "clientClosed")
+            closing.join()
+            ignoring.clear()
+            gc.collect()
+
+    def test_calls_end_when_the_clients_thread_has_ended(self):
+        daemon = sdkd.connect(f"{self.folder.name}/s")
+
+        async def end():
+            sys.exit()
+
+        for work in (end, daemon._client.daemon.info):
+            self.assertEqual(self.outcome(daemon, work), "clientClosed")
+        daemon.close()
+
+    def test_a_handler_that_exits_passes_the_question_on(self):
+        server = Falsehood(f"{self.folder.name}/t")
+        for failure in (SystemExit, KeyboardInterrupt, StopIteration):
+            def answer(question):
+                raise failure
+
+            daemon = sdkd.connect(server.path)
+            first = server.peer()
+            attaching = threading.Thread(target=daemon.attach, args=(["desk"], answer), daemon=True)
+            attaching.start()
+            peer = server.peer()
+            peer.result(peer.request("delegate.attach"), {})
+            attaching.join(10)
+            with self.assertLogs("sdkd"):
+                peer.send({"id": 1, "method": "delegate.getToken", "params": {}})
+                self.assertEqual(peer.read()["error"]["data"]["reason"], "providerFailed")
+            responding = threading.Thread(target=lambda: first.result(first.request("daemon.info"), {}))
+            responding.start()
+            self.assertEqual(self.outcome(daemon, daemon._client.daemon.info), {})
+            responding.join()
+            daemon.close()
+        server.close()
 
 
 if __name__ == "__main__":

@@ -137,6 +137,7 @@ export class Client {
   }
 
   async #shared(until, signal) {
+    signal?.throwIfAborted();
     if (this.#connection && !this.#connection.isClosed) return this.#connection;
     this.#opening ??= this.open()
       .then((connection) => {
@@ -144,6 +145,7 @@ export class Client {
         return (this.#connection = connection);
       })
       .finally(() => (this.#opening = undefined));
+    this.#opening.catch(() => {}); // Each call that waits throws it.
     return await join(this.#opening, until, signal, late);
   }
 

@@ -12,12 +12,13 @@ export class Connection {
   #follows;
   #lines;
   #lastId = 0;
+  /** The calls without a response. An abandoned call stays, because an error without an id may concern it. */
   #calls = new Map();
   #answers = new Map();
   #notifications = [];
   #wake = () => {};
   #hasAnswered = false;
-  /** The last error without an id, which explains why the daemon closes the connection. */
+  /** The last error without an id that concerns no known call. It explains why the daemon closes the connection. */
   #lastWord;
   #end;
   /** The reasons to keep the process alive. */
@@ -74,7 +75,6 @@ export class Connection {
       });
     } finally {
       end();
-      this.#calls.delete(id);
       this.#hold(-1);
     }
   }
@@ -102,7 +102,7 @@ export class Connection {
     }
     const first = this.#notifications.shift();
     if (first) {
-      if (this.#socket.isPaused()) this.#socket.resume();
+      if (this.#notifications.length < this.#options.maxEvents && this.#socket.isPaused()) this.#socket.resume();
     } else if (this.#end) {
       throw this.#lastWord ?? this.#end;
     }
@@ -130,8 +130,9 @@ export class Connection {
     const { id, method, params } = message;
     if (method === undefined) this.#settle(message);
     else if (typeof method !== 'string') throw badAnswer('a method that is not a text.');
-    else if (typeof id === 'number' || typeof id === 'string') this.#answer(id, method, params);
-    else if (id !== undefined) throw badAnswer('a request whose id is neither a number nor a text.');
+    else if (typeof id === 'number' || typeof id === 'string') {
+      this.#answer(id, method, params).catch(() => this.#finish(badAnswer('a request with a text that is not Unicode.')));
+    } else if (id !== undefined) throw badAnswer('a request whose id is neither a number nor a text.');
     else if (method === CANCEL) this.#answers.get(params?.id)?.abort();
     else if (this.#follows && isObject(params)) {
       this.#notifications.push({ method, params });
@@ -141,12 +142,20 @@ export class Connection {
 
   #settle({ id, result, error }) {
     if ((id ?? null) === null && error !== undefined) {
-      this.#lastWord = refusal(error);
-      return;
+      if (this.#calls.size !== 1) {
+        this.#lastWord = refusal(error);
+        return;
+      }
+      // The daemon could not read the id, and it can concern this call only.
+      [id] = this.#calls.keys();
+    } else if (error === undefined && result === undefined) {
+      throw badAnswer('a response without result and error.');
+    } else {
+      this.#hasAnswered = true;
+      this.#lastWord = undefined;
     }
-    if (error === undefined && result === undefined) throw badAnswer('a response without result and error.');
-    this.#hasAnswered = true;
     const call = this.#calls.get(id);
+    this.#calls.delete(id);
     if (error === undefined) call?.resolve(result);
     else call?.reject(refusal(error));
   }

@@ -1,7 +1,7 @@
 // The events of a daemon as they happen.
-import { SdkdError, badAnswer, isPassing, isRestart } from './error.js';
+import { SdkdError, badAnswer, isPassing, isRestart, late } from './error.js';
 import { reconnect } from './retry.js';
-import { now, sleep } from './wait.js';
+import { join, now, sleep } from './wait.js';
 import { isObject } from './wire.js';
 
 const isText = (value) => typeof value === 'string';
@@ -12,6 +12,8 @@ export class Events {
   #onEnd;
   #cursor;
   #connection;
+  /** The subscription in progress. It outlives a take that ends earlier; the next take waits for it. */
+  #beginning;
   #name;
   #isPaused = false;
   #hasBegun = false;
@@ -40,9 +42,15 @@ export class Events {
   async #take(until, onlyBegins) {
     while (!this.#isClosed) {
       try {
-        const connection = await this.#begin();
+        if (!this.#connection || this.#isPaused) {
+          this.#beginning ??= this.#begin().finally(() => (this.#beginning = undefined));
+        }
+        if (this.#beginning) {
+          this.#beginning.catch(() => {}); // The take that waits throws it.
+          await join(this.#beginning, until, undefined, late);
+        }
         if (onlyBegins) return undefined;
-        const message = await connection.notification(until);
+        const message = await this.#connection.notification(until);
         if (!message) return undefined;
         const item = this.#item(message);
         if (item) {
@@ -50,7 +58,7 @@ export class Events {
           return item;
         }
       } catch (error) {
-        if (this.#isClosed) return undefined;
+        if (this.#isClosed || (this.#beginning && !onlyBegins)) return undefined;
         const pause = this.#pause(error);
         const left = until - now();
         await sleep(Math.min(pause, Math.max(left, 0)));
@@ -89,23 +97,26 @@ export class Events {
 
   /** Subscribes if there is no subscription, and resumes after a gap. */
   async #begin() {
-    if (!this.#connection) {
-      const connection = (this.#connection = await this.#client.open({ follows: true }));
-      if (this.#isClosed) this.#drop();
-      const params = { ...this.#filters, since: this.#cursor };
-      const result = await connection.call('events.subscribe', params, this.#client.until());
-      if (!isText(result?.cursor)) throw badAnswer('events.subscribe without a cursor.');
-      this.#name = result.subscription;
-      // Without this cursor, a connection lost before the first event would miss events.
-      this.#cursor ??= result.cursor;
-      this.#hasBegun = true;
+    try {
+      if (!this.#connection) {
+        const connection = (this.#connection = await this.#client.open({ follows: true }));
+        if (this.#isClosed) this.#drop();
+        const params = { ...this.#filters, since: this.#cursor };
+        const result = await connection.call('events.subscribe', params, this.#client.until());
+        if (!isText(result?.cursor)) throw badAnswer('events.subscribe without a cursor.');
+        this.#name = result.subscription;
+        // Without this cursor, a connection lost before the first event would miss events.
+        this.#cursor ??= result.cursor;
+        this.#hasBegun = true;
+      } else {
+        const params = { subscription: this.#name, since: this.#cursor };
+        await this.#connection.call('events.resume', params, this.#client.until());
+      }
       this.#isPaused = false;
-    } else if (this.#isPaused) {
-      const params = { subscription: this.#name, since: this.#cursor };
-      await this.#connection.call('events.resume', params, this.#client.until());
-      this.#isPaused = false;
+    } catch (error) {
+      this.#drop();
+      throw error;
     }
-    return this.#connection;
   }
 
   #item({ method, params: { subscription, event, resume, from } }) {

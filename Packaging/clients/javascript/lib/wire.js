@@ -51,5 +51,12 @@ function* messages(line) {
   }
 }
 
+/** How `JSON.stringify` writes half of a surrogate pair. */
+const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+
 /** Returns a message as a line. Throws `TypeError` for what JSON can't hold. */
-export const text = (members) => `${JSON.stringify({ jsonrpc: '2.0', ...members })}\n`;
+export function text(members) {
+  const line = `${JSON.stringify({ jsonrpc: '2.0', ...members })}\n`;
+  if (LONE_SURROGATE.test(line)) throw new TypeError('A text contains a lone surrogate, half of a character. Remove it.');
+  return line;
+}

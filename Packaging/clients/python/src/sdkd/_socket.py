@@ -86,7 +86,10 @@ def attempt(path: str, trust: Trust) -> Optional[socket.socket]:
         raise Error("badLocation", "The path of the socket is empty.")
     if "\0" in path or len(os.fsencode(path)) > _LONGEST_PATH:
         raise _no_daemon(path)
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
+    try:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
+    except OSError as error:
+        raise Error("systemError", f"socket failed: {error.strerror}.") from error
     try:
         connection.connect(path)
         # The kernel recorded these credentials when the daemon began to listen.

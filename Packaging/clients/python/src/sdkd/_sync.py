@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from types import TracebackType
-from typing import Any, Callable, Coroutine, Dict, Generic, Iterable, Mapping, Optional, Type, TypeVar
+from typing import Any, Callable, Coroutine, Dict, Generic, Iterable, Mapping, Optional, Set, Type, TypeVar
 
 from . import aio
 from ._errors import Error
@@ -21,41 +22,55 @@ T = TypeVar("T")
 Answering = Callable[[DelegateQuestion], Optional[Answer]]
 
 
-class _Runner:
-    """An event loop on a thread."""
+class _Thread(threading.Thread):
+    """A thread with an event loop, and the futures on which other threads wait."""
 
     def __init__(self) -> None:
+        super().__init__(name="sdkd", daemon=True)
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="sdkd", daemon=True)
-        self._thread.start()
-        self._stop = weakref.finalize(self, _stop, self._loop, self._thread)
+        # Reentrant: a signal handler may close the client.
+        self._lock = threading.RLock()
+        self._futures: Set[Future[Any]] = set()
+        self._is_closed = False
 
-    def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Runs a coroutine and waits for its result. An exception here, such as Ctrl-C, cancels it."""
-        if threading.current_thread() is self._thread:
-            raise RuntimeError("The client's own thread can't wait for it.")
-        if not self._stop.alive:
-            raise self._closed()
-        future = asyncio.run_coroutine_threadsafe(work(), self._loop)
+    def run(self) -> None:
         try:
-            return future.result()
-        except CancelledError:
-            raise self._closed() from None
-        except BaseException:
-            future.cancel()
-            raise
+            self._loop.run_forever()
+        finally:
+            self._release()
 
-    @staticmethod
-    def _closed() -> Error:
-        return aio.Client._closed_error()
+    def submit(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Starts a coroutine on the loop. Raises `Error` when the thread was stopped or has ended."""
+        with self._lock:
+            if self._is_closed:
+                raise _closed()
+            future = asyncio.run_coroutine_threadsafe(work(), self._loop)
+            self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        return future
+
+    def _release(self) -> None:
+        """Cancels the futures that the loop no longer completes."""
+        with self._lock:
+            self._is_closed = True
+            futures = list(self._futures)
+        for future in futures:
+            future.cancel()
 
     def stop(self) -> None:
-        """Ends the thread. Calls that wait in other threads end first."""
-        self._stop()
+        """Ends the thread."""
+        with self._lock:
+            was_closed, self._is_closed = self._is_closed, True
+        if self is threading.current_thread():
+            return self._loop.stop()
+        if not was_closed:
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop)
+        self.join(5)
+        self._release()
+        if not self.is_alive():
+            self._loop.close()
 
-
-def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
-    async def end() -> None:
+    async def _end(self) -> None:
         # What waited for a connection that was closed ends by itself, with its own error.
         for cancels in (False, True):
             tasks = asyncio.all_tasks() - {asyncio.current_task()}
@@ -63,14 +78,34 @@ def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
                 task.cancel()
             if tasks:
                 await asyncio.wait(tasks, timeout=1)
-        loop.stop()
+        self._loop.stop()
 
-    if thread is threading.current_thread():
-        return loop.stop()
-    asyncio.run_coroutine_threadsafe(end(), loop)
-    thread.join(5)
-    if not thread.is_alive():
-        loop.close()
+
+class _Runner:
+    """An event loop on a thread, which ends with this object."""
+
+    def __init__(self) -> None:
+        self._thread = _Thread()
+        self._thread.start()
+        #: Ends the thread. Calls that wait in other threads end first.
+        self.stop = weakref.finalize(self, self._thread.stop)
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Runs a coroutine and waits for its result. An exception here, such as Ctrl-C, cancels it."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("The client's own thread can't wait for it.")
+        future = self._thread.submit(work)
+        try:
+            return future.result()
+        except CancelledError:
+            raise _closed() from None
+        except BaseException:
+            future.cancel()
+            raise
+
+
+def _closed() -> Error:
+    return aio.Client._closed_error()
 
 
 class _Part(Generic[T]):
@@ -203,9 +238,9 @@ class Client(Methods):
 
     def close(self) -> None:
         """Closes the client. Its calls, events and delegates end."""
-        if self._runner._stop.alive:
+        with suppress(Error):  # The client was closed before.
             self._runner.run(self._client.close)
-            self._runner.stop()
+        self._runner.stop()
 
     def __enter__(self) -> Client:
         return self
@@ -233,8 +268,11 @@ async def _on_thread(answer: Answering, question: DelegateQuestion) -> Optional[
         try:
             result = answer(question)
         except BaseException as error:
-            # A future can't hold this one.
-            failure = RuntimeError() if isinstance(error, StopIteration) else error
+            failure = error
+            if isinstance(error, StopIteration) or not isinstance(error, Exception):
+                # A future can't hold a StopIteration, and a SystemExit would end the client's thread.
+                failure = RuntimeError(repr(error))
+                failure.__cause__ = error
         try:
             loop.call_soon_threadsafe(settle, result, failure)
         except RuntimeError:

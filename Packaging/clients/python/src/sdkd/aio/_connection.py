@@ -40,7 +40,8 @@ class Connection:
         #: Whether notifications are taken; they are dropped otherwise.
         self._follows = follows
         self._ids = itertools.count(1)
-        #: The futures of the calls that wait, with the count of sent bytes at which they have been sent as a whole.
+        #: The futures of the calls without a response, with the count of sent bytes at which they have been sent as a
+        #: whole. An abandoned call stays, because an error without an id may concern it.
         self._calls: Dict[int, Tuple[asyncio.Future[Any], int]] = {}
         self._answers: Dict[Union[int, str], asyncio.Task[None]] = {}
         self._notifications: Deque[Tuple[str, Dict[str, Any]]] = deque()
@@ -51,7 +52,7 @@ class Connection:
         #: Whether the daemon no longer reads. What it has sent before is still read.
         self._is_broken = False
         self._has_answered = False
-        #: The last error without an id, which explains why the daemon closes the connection.
+        #: The last error without an id that concerns no known call. It explains why the daemon closes the connection.
         self._last_word: Optional[Error] = None
         self._end: Optional[Error] = None
         self._pump = self._loop.create_task(self._read())
@@ -77,13 +78,14 @@ class Connection:
         try:
             self._write(line)
             if self._is_broken and self._sent < end:
+                del self._calls[number]
                 raise self._last_word or NotSent()
             if not await wait_for(future, until):
                 raise timeout()
             return future.result()
         finally:
-            del self._calls[number]
             if not future.done():
+                future.cancel()
                 self._notify(_CANCEL, {"id": number})
             elif not future.cancelled():
                 future.exception()
@@ -185,12 +187,17 @@ class Connection:
     def _settle(self, message: Dict[str, Any]) -> None:
         number = message.get("id")
         if number is None and "error" in message:
-            self._last_word = refusal(message["error"])
-            return
-        if "error" not in message and "result" not in message:
+            if len(self._calls) != 1:
+                self._last_word = refusal(message["error"])
+                return
+            # The daemon could not read the id, and it can concern this call only.
+            number = next(iter(self._calls))
+        elif "error" not in message and "result" not in message:
             raise bad_answer("a response without result and error.")
-        self._has_answered = True
-        future, _ = self._calls.get(number, (None, 0)) if type(number) is int else (None, 0)
+        else:
+            self._has_answered = True
+            self._last_word = None
+        future, _ = self._calls.pop(number, (None, 0)) if type(number) is int else (None, 0)
         if future is None or future.done():
             return
         if "error" in message:

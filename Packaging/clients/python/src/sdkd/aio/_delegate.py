@@ -112,6 +112,8 @@ class Attachment:
         connection = await self._client._open(self._answer)
         try:
             await connection.call("delegate.attach", self._params, self._client._until(None))
+            if self._is_detaching:
+                raise self._client._closed_error()
         except BaseException:
             connection.close()
             raise
@@ -149,6 +151,10 @@ class Attachment:
                 if not error._is_passing:
                     return error
                 last = error
+            except Exception as error:
+                failure = Error("systemError", f"The delegate can't be attached again: {error!r}.")
+                failure.__cause__ = error
+                return failure
 
     def _tell(self, status: Status) -> None:
         if self._status.state == "ended":

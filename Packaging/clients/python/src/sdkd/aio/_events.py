@@ -7,10 +7,10 @@ import random
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Dict, Optional, Type, cast
 
-from .._errors import Error, bad_answer
+from .._errors import Error, bad_answer, timeout
 from .._retry import reconnect
 from ..types import Event, Gap, Item
-from ._connection import Connection
+from ._connection import Connection, wait_for
 
 if TYPE_CHECKING:
     from ._client import Client
@@ -29,6 +29,8 @@ class Events:
         self._filters = filters
         self._cursor = since
         self._connection: Optional[Connection] = None
+        #: The subscription in progress. It outlives a take that ends earlier; the next take waits for it.
+        self._beginning: Optional[asyncio.Task[Connection]] = None
         self._name: Any = None
         self._is_paused = False
         self._has_begun = False
@@ -54,8 +56,10 @@ class Events:
     async def _next(self, until: float, only_begins: bool) -> Optional[Item]:
         while not self._is_closed:
             try:
-                connection = await self._begin()
-                if only_begins:
+                connection = await self._begun(until)
+                if connection is None and only_begins:
+                    raise timeout()
+                if connection is None or only_begins:
                     return None
                 message = await connection.notification(until)
                 if message is None:
@@ -108,25 +112,43 @@ class Events:
 
     # The subscription
 
+    async def _begun(self, until: float) -> Optional[Connection]:
+        """Subscribes or resumes if necessary. Returns `None` when the time is over."""
+        if self._beginning is None:
+            if self._connection is not None and not self._is_paused:
+                return self._connection
+            self._beginning = asyncio.get_running_loop().create_task(self._begin())
+            self._beginning.add_done_callback(lambda task: task.cancelled() or task.exception())
+        if not await wait_for(self._beginning, until):
+            return None
+        task, self._beginning = self._beginning, None
+        return task.result()
+
     async def _begin(self) -> Connection:
         """Subscribes if there is no subscription, and resumes after a gap."""
         within = self._client._until(None)
-        if self._connection is None:
-            connection = self._connection = await self._client._open(follows=True)
-            since = {} if self._cursor is None else {"since": self._cursor}
-            result = await connection.call("events.subscribe", {**self._filters, **since}, within)
-            if not isinstance(result, dict) or not isinstance(result.get("cursor"), str):
-                raise bad_answer("events.subscribe without a cursor.")
-            self._name = result.get("subscription")
-            # Without this cursor, a connection lost before the first event would miss events.
-            self._cursor = self._cursor or result["cursor"]
-            self._has_begun = True
+        try:
+            if self._connection is None:
+                connection = self._connection = await self._client._open(follows=True)
+                if self._is_closed:
+                    connection.close()
+                since = {} if self._cursor is None else {"since": self._cursor}
+                result = await connection.call("events.subscribe", {**self._filters, **since}, within)
+                if not isinstance(result, dict) or not isinstance(result.get("cursor"), str):
+                    raise bad_answer("events.subscribe without a cursor.")
+                self._name = result.get("subscription")
+                # Without this cursor, a connection lost before the first event would miss events.
+                self._cursor = self._cursor or result["cursor"]
+                self._has_begun = True
+            else:
+                connection = self._connection
+                params = {"subscription": self._name, "since": self._cursor}
+                await connection.call("events.resume", params, within)
             self._is_paused = False
-        elif self._is_paused:
-            params = {"subscription": self._name, "since": self._cursor}
-            await self._connection.call("events.resume", params, within)
-            self._is_paused = False
-        return self._connection
+            return connection
+        except BaseException:
+            self._drop()
+            raise
 
     def _take(self, method: str, params: Dict[str, Any]) -> Optional[Item]:
         if params.get("subscription") != self._name:
