@@ -12,8 +12,8 @@ extension SQLiteStateStore {
     try await writer.between { $0.backUp(name, keep: keep) }.get()
   }
 
-  /// All backups, newest first; empty if the folder can't be read.
-  public var backups: [StateBackup] { (try? BackupFolder(in: directory).backups()) ?? [] }
+  /// All backups, newest first and those dated in the future last; empty if the folder can't be read.
+  public var backups: [StateBackup] { (try? BackupFolder(in: directory).backups(at: clock())) ?? [] }
 
   /// Replaces the master key and rewraps every data key under the new one, in the backups too.
   ///

@@ -12,6 +12,7 @@ public final class SQLiteStateStore: StateStore {
   public let meta: StoreMeta
 
   let directory: StateDirectory
+  let clock: @Sendable () -> Timestamp
   private let vault: Vault
   private let status = StoreStatus()
   private let reader = StoreReader()
@@ -44,8 +45,7 @@ public final class SQLiteStateStore: StateStore {
   static func open(
     directory: String, rootKey: RootKeySource = .file, clock: @escaping @Sendable () -> Timestamp = { .now },
     retention: EventRetention = EventRetention(), logger: Logger, tuning: StoreTuning,
-    withhold: @escaping Withholding = { _, _ in nil },
-    observer: @escaping TransactionObserver = { _ in }
+    withhold: @escaping Withholding = { _, _ in nil }, observer: @escaping TransactionObserver = { _ in }
   ) async throws(StoreOpenError) -> SQLiteStateStore {
     let result: Result<SQLiteStateStore, StoreOpenError> = await withCheckedContinuation { continuation in
       DispatchQueue(label: "sdkd.store.opening").async {
@@ -53,8 +53,7 @@ public final class SQLiteStateStore: StateStore {
           returning: Result { () throws(StoreOpenError) in
             try SQLiteStateStore(
               StateOpening(directory: directory, rootKey: rootKey, withhold: withhold, at: clock()), clock: clock,
-              retention: retention,
-              logger: logger, tuning: tuning, observer: observer)
+              retention: retention, logger: logger, tuning: tuning, observer: observer)
           })
       }
     }
@@ -66,6 +65,7 @@ public final class SQLiteStateStore: StateStore {
     tuning: StoreTuning, observer: @escaping TransactionObserver
   ) throws(StoreOpenError) {
     directory = opened.directory
+    self.clock = clock
     vault = opened.vault
     meta = opened.meta
     cursors = opened.vault.cursors

@@ -37,12 +37,13 @@ struct RestorationTests {
     while True:
         for second in (0, 1):
             label = time.strftime("%Y%m%d-%H%M%S", time.gmtime(time.time() + second))
-            path = state + "/state.db.restoring.before-restore-" + label + "-journal"
-            try:
-                with open(path, "wb") as file:
-                    file.write(journal)
-            except OSError:
-                pass
+            for stage in ("staging", "restoring"):
+                path = state + "/state.db." + stage + ".before-restore-" + label + "-journal"
+                try:
+                    with open(path, "wb") as file:
+                        file.write(journal)
+                except OSError:
+                    pass
     """
 
   @Test("A restore by root deletes nothing of root's that a planted journal names")

@@ -101,7 +101,7 @@ import Testing
       ofItemAtPath: directory.state + "/backups/\(former.name).db")
     clock.advance(by: 10)
     let second = try await store.backUp(keep: 2)
-    #expect(store.backups.map(\.name) == [former.name, second.name])
+    #expect(store.backups.map(\.name) == [second.name, former.name])
     clock.advance(by: 10)
     let third = try await store.backUp(keep: 2)
     #expect(store.backups.map(\.name) == [third.name, second.name])
@@ -112,5 +112,31 @@ import Testing
     let last = try await store.backUp(keep: 1)
     #expect(store.backups.map(\.name) == [last.name])
     await store.close()
+  }
+
+  @Test("A repair and a restore take a backup dated in the future last", arguments: [true, false])
+  func aFutureBackupIsTakenLast(isRepair: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    let clock = TestClock()
+    let store = try await open(directory, clock: clock)
+    let sample = try Sample()
+    _ = try await store.backUp(name: "former", keep: 3)
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: clock.now.secondsSince1970 + 86_400)],
+      ofItemAtPath: directory.state + "/backups/former.db")
+    _ = try await store.commit(sample.fill)
+    _ = try await store.backUp(name: "newer", keep: 3)
+    await store.close()
+    clock.advance(by: 10)
+    if isRepair {
+      try directory.damage()
+    } else {
+      let done = try StateRestoration.run(directory: directory.state, from: .newest, at: clock.now)
+      #expect(done.restored == "newer")
+    }
+    let again = try await open(directory, clock: clock)
+    #expect(again.meta.repair?.backup.name == (isRepair ? "newer" : nil))
+    try await sample.expectFilled(again)
+    await again.close()
   }
 }

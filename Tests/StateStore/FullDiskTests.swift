@@ -99,6 +99,24 @@ import Testing
     await (try open(disk.directory)).close()
   }
 
+  @Test(
+    "A full disk is not taken for damage of a backup",
+    .enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"))
+  func aFullDiskIsNotDamage() async throws {
+    let disk = try #require(try SmallDisk(kilobytes: 4096))
+    let database = disk.directory.database
+    await (try open(disk.directory)).close()
+    try disk.fill()
+    do {
+      _ = try CopyCheck.check(database, roots: nil, at: TestClock().now)
+      Issue.record("marked a database on a full disk")
+    } catch {
+      guard case .unwritable = error else { throw error }
+    }
+    disk.free()
+    #expect(try CopyCheck.check(database, roots: nil, at: TestClock().now) == TestClock().now)
+  }
+
   @Test(.enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"))
   func wipesOrRefusesOnAFullDisk() async throws {
     let disk = try #require(try SmallDisk(kilobytes: 4096))

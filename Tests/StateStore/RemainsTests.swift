@@ -109,7 +109,11 @@ import Testing
     let folder = directory.state + "/backups"
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: folder + "/good.db")
-    for index in 0..<40 { try Data("bad".utf8).write(to: URL(fileURLWithPath: "\(folder)/bad-\(index).db")) }
+    for index in 0..<40 {
+      let bad = "\(folder)/bad-\(index).db"
+      try Data("bad".utf8).write(to: URL(fileURLWithPath: bad))
+      try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 2)], ofItemAtPath: bad)
+    }
     do {
       _ = try StateRestoration.run(directory: directory.state, from: .newest)
       Issue.record("looked at all")

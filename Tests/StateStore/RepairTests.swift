@@ -25,7 +25,9 @@ import Testing
     try await prepare(directory, first, second)
     try directory.damage()
     let damaged = try Data(contentsOf: URL(fileURLWithPath: directory.database))
-    let store = try await open(directory)
+    let clock = TestClock()
+    clock.advance(by: 30)
+    let store = try await open(directory, clock: clock)
     let repair = try #require(store.meta.repair)
     #expect(repair.backup.name == "newer")
     for sample in [first, second] { try await sample.expectFilled(store) }
@@ -36,8 +38,7 @@ import Testing
     // The same with a damaged newer backup.
     try Data("garbage".utf8).write(to: URL(fileURLWithPath: directory.state + "/backups/newer.db"))
     try directory.damage()
-    let clock = TestClock()
-    clock.advance(by: 60)
+    clock.advance(by: 30)
     let again = try await open(directory, clock: clock)
     #expect(again.meta.repair?.backup.name == "older")
     #expect(try await again.load().instances.map(\.id.name) == ["first"])

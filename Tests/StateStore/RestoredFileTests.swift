@@ -6,7 +6,7 @@ import Testing
 
 @testable import StateStore
 
-/// Restores of databases with a write-ahead log or a journal beside them.
+/// Restores of databases with a write-ahead log or a journal beside them, and of files that can't be read.
 @Suite struct RestoredFileTests {
   @Test("A restored file has the content of the write-ahead log beside it")
   func theLogBesideAFileIsRestored() async throws {
@@ -67,5 +67,107 @@ import Testing
     let again = try await open(directory)
     try await sample.expectFilled(again)
     await again.close()
+  }
+
+  @Test("A staged database that was not checked does not become the state", arguments: [true, false])
+  func anUncheckedDatabaseIsRemoved(hasBackup: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    _ = try await store.commit(Sample().create)
+    let away = directory.path + "/away.db"
+    for ending in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: directory.database + ending, toPath: away + ending)
+    }
+    if hasBackup { _ = try await store.backUp(name: "copy", keep: 3) }
+    await store.close()
+    for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: directory.database + ending) }
+    // A kill between the copy and the check leaves this.
+    let locked = try StateDirectory(directory.state)
+    let staged = try StateReplacement(directory: locked).copy(DatabaseSource(path: away, name: "away"), label: "test")
+    locked.unlock()
+    #expect(FileManager.default.fileExists(atPath: staged) && FileManager.default.fileExists(atPath: staged + "-wal"))
+    if hasBackup {
+      let again = try await open(directory)
+      #expect(again.meta.repair?.backup.name == "copy")
+      await again.close()
+    } else {
+      await #expect(throws: StoreOpenError.corrupt(StateUnlocking.lost)) { _ = try await open(directory) }
+    }
+    #expect(!FileManager.default.fileExists(atPath: staged) && !FileManager.default.fileExists(atPath: staged + "-wal"))
+  }
+
+  @Test("The journal of the former state is set aside with it")
+  func theJournalIsSetAside() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    _ = try await store.backUp(name: "copy", keep: 3)
+    await store.close()
+    let journal = Data("journal".utf8)
+    try journal.write(to: URL(fileURLWithPath: directory.database + "-journal"))
+    let done = try StateRestoration.run(directory: directory.state, from: .named("copy"))
+    let aside = try #require(done.setAside)
+    #expect(!FileManager.default.fileExists(atPath: directory.database + "-journal"))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: aside + "-journal")) == journal)
+    let again = try await open(directory)
+    #expect(again.setAside.map { directory.state + "/" + $0 } == [aside])
+    await again.close()
+  }
+
+  @Test(
+    "A backup with a link in the place of its log or journal is refused, and an older one taken",
+    arguments: ["-wal", "-journal"])
+  func aLinkBesideABackupIsRefused(ending: String) async throws {
+    let directory = try TemporaryDirectory()
+    let clock = TestClock()
+    let store = try await open(directory, clock: clock)
+    _ = try await store.backUp(name: "older", keep: 3)
+    clock.advance(by: 10)
+    _ = try await store.backUp(name: "newer", keep: 3)
+    await store.close()
+    let (newer, target) = (directory.state + "/backups/newer.db", directory.path + "/target")
+    try Data("target".utf8).write(to: URL(fileURLWithPath: target))
+    try FileManager.default.createSymbolicLink(atPath: newer + ending, withDestinationPath: target)
+    let before = try directory.files()
+    #expect(throws: StoreOpenError.self) { _ = try DatabaseSource.opened(at: newer) }
+    #expect(throws: StoreOpenError.self) {
+      _ = try StateRestoration.run(directory: directory.state, from: .named("newer"), at: clock.now)
+    }
+    #expect(try directory.files() == before)
+    let done = try StateRestoration.run(directory: directory.state, from: .newest, at: clock.now)
+    #expect(done.restored == "older" && done.damaged == ["newer"])
+  }
+
+  /// A file of the kernel that can be read only up to a fraction of its size.
+  private static let short = "/sys/devices/system/cpu/online"
+
+  @Test(
+    "A file that can't be read to its end is not restored",
+    .enabled(if: FileManager.default.isReadableFile(atPath: short), "needs sysfs"))
+  func aTruncatedCopyIsRefused() async throws {
+    let directory = try TemporaryDirectory()
+    await (try open(directory)).close()
+    let before = try directory.files()
+    let source = try DatabaseSource.opened(at: Self.short)
+    let error = #expect(throws: StoreOpenError.self) {
+      try StateRestoration.run(directory: directory.state, from: .file(source))
+    }
+    if case .noBackup(let why)? = error {
+      #expect(why.contains("bytes can be read"), "\(why)")
+    } else {
+      Issue.record("\(String(describing: error))")
+    }
+    #expect(try directory.files() == before)
+  }
+
+  @Test("The error for a file that can't be read names its path once")
+  func theErrorNamesThePathOnce() throws {
+    let directory = try TemporaryDirectory()
+    do {
+      _ = try DatabaseSource.opened(at: directory.path)
+      Issue.record("opened a directory")
+    } catch StoreOpenError.noBackup(let why) {
+      let name = URL(fileURLWithPath: directory.path).lastPathComponent
+      #expect(why.components(separatedBy: name).count == 2, "\(why)")
+    }
   }
 }

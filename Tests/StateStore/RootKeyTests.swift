@@ -82,6 +82,26 @@ import Testing
     await (try open(first, rootKey: root)).close()
   }
 
+  @Test("Without database, backups and root.key, the error names the way to an empty state")
+  func aLostStateWithoutItsKeyBeginsAnew() async throws {
+    let directory = try TemporaryDirectory()
+    await (try open(directory)).close()
+    for name in ["state.db", "state.db-wal", "state.db-shm", "root.key"] {
+      try? FileManager.default.removeItem(atPath: directory.state + "/" + name)
+    }
+    let before = try directory.files()
+    #expect(before.keys.sorted() == ["generation"])
+    do {
+      await (try open(directory)).close()
+      Issue.record("opened a lost state")
+    } catch {
+      #expect(error.sdkError.message.contains("sdkctl restore --empty"), "\(error)")
+    }
+    #expect(try directory.files() == before)
+    _ = try StateRestoration.run(directory: directory.state, from: .nothing)
+    for _ in 0..<2 { await (try open(directory)).close() }
+  }
+
   @Test func takesNothingForAKeyThatDoesNotOpenTheState() async throws {
     let directory = try TemporaryDirectory()
     let sample = try Sample()

@@ -13,7 +13,7 @@ struct BackupEditor: Sendable {
   /// - Throws: `StoreOpenError` when the folder can't be read, or a backup can neither be changed nor deleted.
   func remove(_ removals: [Removal], _ vault: Vault, _ logger: Logger) throws {
     guard !removals.isEmpty else { return }
-    for backup in try folder.backups() {
+    for backup in try folder.all() {
       do {
         let concerns = { db in try removals.contains { try InstanceRow.fetch($0.uuid, db) != nil } }
         try edit(backup, if: concerns) { db, version in
@@ -65,7 +65,7 @@ struct BackupEditor: Sendable {
   ) -> [(name: String, problem: String)] {
     guard let target = roots.first else { return [] }
     let backups: [StateBackup]
-    do throws(StoreOpenError) { backups = try folder.backups() } catch {
+    do throws(StoreOpenError) { backups = try folder.all() } catch {
       return [("backups", StoreFailure.text(error))]
     }
     return backups.compactMap { backup in

@@ -15,7 +15,7 @@ public struct StateKeyCheck: Sendable, Hashable {
   public init(directory: String, key: RootKey?) throws(StoreOpenError) {
     let file = (try? RootKeyFile.present(at: directory + "/root.key")) ?? nil
     let folder = BackupFolder(path: directory + "/backups")
-    let backups = try folder.backups().prefix(BackupFolder.triedCount).map { folder.file($0.name) }
+    let backups = try folder.backups(at: .now).prefix(BackupFolder.triedCount).map { folder.file($0.name) }
     for path in [directory + "/state.db"] + backups {
       guard let wrapped = try? Self.wrapped(at: path) else { continue }
       func opens(_ key: RootKey?) -> Bool {
@@ -46,6 +46,7 @@ enum CopyCheck {
   ///   - roots: the root keys, one of which must open the database; `nil` if they are not known.
   ///   - time: the time of the backup, used if the database does not contain it.
   /// - Returns: the time of the state in the database.
+  /// - Throws: `unwritable` when the disk is full or fails; `corrupt` or `keyMissing` when the database is not good.
   static func check(_ path: String, roots: [RootKey]?, at time: Timestamp) throws(StoreOpenError) -> Timestamp {
     do {
       let connection = try StoreConnection.copy(at: path)
@@ -73,7 +74,8 @@ enum CopyCheck {
     } catch let error as StoreOpenError {
       throw error
     } catch {
-      throw .corrupt(StoreFailure.text(error))
+      let why = StoreFailure.text(error)
+      throw StoreFailure.isOfDisk(error) ? .unwritable("\(path): \(why)") : .corrupt(why)
     }
   }
 }

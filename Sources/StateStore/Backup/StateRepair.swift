@@ -20,14 +20,12 @@ public struct StateRepair: Sendable, Hashable {
     let label = try replacement.freeLabel("corrupt-\(time.fileName)")
     let folder = BackupFolder(in: replacement.directory)
     var bad: [String] = []
-    for backup in try folder.backups().prefix(BackupFolder.triedCount) {
-      var staged: String?
+    for backup in try folder.backups(at: time).prefix(BackupFolder.triedCount) {
+      let staged: String
       do throws(StoreOpenError) {
-        let path = try replacement.stage(folder.source(backup.name), label: label)
-        staged = path
-        _ = try CopyCheck.check(path, roots: roots.candidates, at: backup.createdAt)
+        (staged, _) = try replacement.stage(
+          folder.source(backup.name), label: label, roots: roots.candidates, at: backup.createdAt)
       } catch {
-        if let staged { replacement.discard(staged) }
         // A full disk is not a fault of the backup.
         if case .unwritable = error { throw error }
         bad.append(backup.name)
@@ -35,7 +33,7 @@ public struct StateRepair: Sendable, Hashable {
       }
       // A missing database is set aside as an empty file, so that an operator notices it.
       try replacement.directory.prepareDatabaseFile()
-      if let staged { try replacement.commit(staged, label: label) }
+      try replacement.commit(staged, label: label)
       return StateRepair(damage: damage, setAside: "state.db.\(label)", backup: backup)
     }
     throw .corrupt(bad.isEmpty ? damage : "\(damage); none of the backups \(bad.joined(separator: ", ")) opens")

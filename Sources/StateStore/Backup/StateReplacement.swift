@@ -11,26 +11,31 @@ import SDKProtocol
 
 /// The replacement of the database by another one. The former database is set aside and never deleted.
 ///
-/// The new database is staged completely, under a name that contains the label of the former one. The next opening
-/// finishes or reverts a replacement that a crash has interrupted.
+/// The new database is staged completely and checked, under names that contain the label of the former one. The next
+/// opening finishes or reverts a replacement that a crash has interrupted. It removes a database that was not checked.
 struct StateReplacement {
-  private static let stage = "state.db.restoring."
+  /// The beginning of the name of a staged database that was not checked yet.
+  private static let unchecked = "state.db.staging."
+  /// The beginning of the name of a staged database that may become the state.
+  private static let checked = "state.db.restoring."
   private static let asides = ["state.db.corrupt-", "state.db.before-restore-"]
-  private static let endings = ["-wal", "-shm"]
+  private static let endings = ["-journal", "-wal", "-shm"]
 
   let directory: StateDirectory
 
   /// Finishes or reverts a replacement that a crash has interrupted.
   func finish() throws(StoreOpenError) {
-    for name in try names() where name.hasPrefix(Self.stage) {
+    for name in try names() {
       let staged = directory.path + "/" + name
-      // Deletes SQLite's own files beside a staged database, and the staged one if the present one was not moved yet.
-      if name.hasSuffix("-journal") || name.hasSuffix("-wal") || name.hasSuffix("-shm")
-        || Self.exists(directory.database)
-      {
+      if name.hasPrefix(Self.unchecked) {
         unlink(staged)
-      } else {
-        try moveIn(staged, label: String(name.dropFirst(Self.stage.count)))
+      } else if name.hasPrefix(Self.checked) {
+        // Deletes SQLite's own files beside a staged database, and the staged one if the present one was not moved yet.
+        if Self.endings.contains(where: { name.hasSuffix($0) }) || Self.exists(directory.database) {
+          unlink(staged)
+        } else {
+          try moveIn(staged, label: String(name.dropFirst(Self.checked.count)))
+        }
       }
     }
   }
@@ -38,9 +43,9 @@ struct StateReplacement {
   /// Returns a label for the database that is set aside next: `label`, with a number if a file has it already.
   func freeLabel(_ label: String) throws(StoreOpenError) -> String {
     let taken = Set(try names())
-    let prefixes: [String] = ["state.db.", Self.stage]
+    let prefixes: [String] = ["state.db.", Self.unchecked, Self.checked]
     func isTaken(_ label: String) -> Bool {
-      prefixes.contains { prefix in ([""] + Self.endings).contains { taken.contains(prefix + label + $0) } }
+      prefixes.contains { prefix in BackupFolder.endings.contains { taken.contains(prefix + label + $0) } }
     }
     var free = label
     var number = 2
@@ -51,50 +56,77 @@ struct StateReplacement {
     return free
   }
 
-  /// Copies a database into a staged file for `commit`, with the files beside it that hold a part of its content.
-  /// `CopyCheck` applies those to the staged file and removes them.
-  func stage(_ source: DatabaseSource, label: String) throws(StoreOpenError) -> String {
-    let staged = directory.path + "/" + Self.stage + label
-    discard(staged)
+  /// Stages a database for `commit` if it is good. Returns the path of the staged file and the time of the state in it.
+  ///
+  /// - Parameters:
+  ///   - roots: the root keys, one of which must open the database; `nil` if they are not known.
+  ///   - time: the time of the state, used if the database does not contain it.
+  func stage(
+    _ source: DatabaseSource, label: String, roots: [RootKey]?, at time: Timestamp
+  ) throws(StoreOpenError) -> (String, Timestamp) {
+    let unchecked = try copy(source, label: label)
     do throws(StoreOpenError) {
-      try copy(source.file, to: staged)
-      for part in source.parts { try copy(part.file, to: staged + part.ending) }
+      let copiedAt = try CopyCheck.check(unchecked, roots: roots, at: time)
+      return (try accept(unchecked, label: label), copiedAt)
     } catch {
-      discard(staged)
+      discard(unchecked)
       throw error
     }
+  }
+
+  /// Copies a database into a staged file that was not checked yet, with the files beside it that hold a part of its
+  /// content. `CopyCheck` applies those to the staged file and removes them.
+  func copy(_ source: DatabaseSource, label: String) throws(StoreOpenError) -> String {
+    let unchecked = directory.path + "/" + Self.unchecked + label
+    discard(unchecked)
+    do throws(StoreOpenError) {
+      try copy(source.file, of: source, to: unchecked)
+      for part in source.parts { try copy(part.file, of: source, to: unchecked + part.ending) }
+    } catch {
+      discard(unchecked)
+      throw error
+    }
+    return unchecked
+  }
+
+  private func copy(_ original: OwnedDescriptor, of source: DatabaseSource, to path: String) throws(StoreOpenError) {
+    let size = try original.size(path: source.name)
+    let file = try OwnedDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+    var offset = 0
+    while let bytes = original.read(1 << 20, at: offset) {
+      try file.write(bytes, path: path)
+      offset += bytes.count
+    }
+    guard offset >= size else { throw source.refusal("only \(offset) of \(size) bytes can be read") }
+    if fsync(file.raw) != 0 { throw .unwritable(path: path) }
+  }
+
+  /// Renames a staged database that was checked, so that the next opening uses it if `commit` is interrupted.
+  private func accept(_ unchecked: String, label: String) throws(StoreOpenError) -> String {
+    let staged = directory.path + "/" + Self.checked + label
+    if rename(unchecked, staged) != 0 { throw .unwritable(path: unchecked) }
     return staged
   }
 
   /// Removes a staged file, and SQLite's files beside it.
-  func discard(_ staged: String) {
+  private func discard(_ staged: String) {
     for ending in BackupFolder.endings { unlink(staged + ending) }
-  }
-
-  private func copy(_ source: OwnedDescriptor, to path: String) throws(StoreOpenError) {
-    let file = try OwnedDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-    var offset = 0
-    while let bytes = source.read(1 << 20, at: offset) {
-      try file.write(bytes, path: path)
-      offset += bytes.count
-    }
-    if fsync(file.raw) != 0 { throw .unwritable(path: path) }
   }
 
   /// Stages a database without tables that is marked as the intended beginning of a new state.
   func stageNothing(label: String) throws(StoreOpenError) -> String {
-    let staged = directory.path + "/" + Self.stage + label
-    unlink(staged)
-    _ = try OwnedDescriptor(opening: staged, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+    let unchecked = directory.path + "/" + Self.unchecked + label
+    discard(unchecked)
+    _ = try OwnedDescriptor(opening: unchecked, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
     do {
-      let connection = try StoreConnection.copy(at: staged)
+      let connection = try StoreConnection.copy(at: unchecked)
       try connection.writeWithoutTransaction { db in try StoreSchema.beginAnew(db) }
       try connection.close()
     } catch {
-      unlink(staged)
-      throw .unwritable("\(staged): \(StoreFailure.text(error))")
+      discard(unchecked)
+      throw .unwritable("\(unchecked): \(StoreFailure.text(error))")
     }
-    return staged
+    return try accept(unchecked, label: label)
   }
 
   /// Sets the present database aside as `state.db.LABEL` and moves the staged one into its place.

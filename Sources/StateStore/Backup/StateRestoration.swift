@@ -46,7 +46,7 @@ public struct StateRestoration: Sendable, Hashable {
       result.restored = source.name
     case .named(let name):
       let folder = BackupFolder(in: directory)
-      let backups = try folder.backups()
+      let backups = try folder.backups(at: time)
       guard let backup = backups.first(where: { $0.name == name }) else {
         let names = backups.map(\.name).joined(separator: ", ")
         throw .noBackup(
@@ -55,7 +55,7 @@ public struct StateRestoration: Sendable, Hashable {
       let source = try folder.source(name)
       (staged, result.copiedAt) = try replacement.checked(source, label: label, at: backup.createdAt)
       result.restored = name
-    case .newest: staged = try newest(replacement, &result, label: label)
+    case .newest: staged = try newest(replacement, &result, label: label, at: time)
     }
     try replacement.commit(staged, label: label)
     if hadState { result.setAside = path + "/state.db." + label }
@@ -63,14 +63,14 @@ public struct StateRestoration: Sendable, Hashable {
   }
 
   private static func newest(
-    _ replacement: StateReplacement, _ result: inout StateRestoration, label: String
+    _ replacement: StateReplacement, _ result: inout StateRestoration, label: String, at time: Timestamp
   ) throws(StoreOpenError) -> String {
     let folder = BackupFolder(in: replacement.directory)
-    for backup in try folder.backups().prefix(BackupFolder.triedCount) {
+    for backup in try folder.backups(at: time).prefix(BackupFolder.triedCount) {
       do throws(StoreOpenError) {
-        let (staged, time) = try replacement.checked(
+        let (staged, copiedAt) = try replacement.checked(
           folder.source(backup.name), label: label, at: backup.createdAt)
-        (result.restored, result.copiedAt) = (backup.name, time)
+        (result.restored, result.copiedAt) = (backup.name, copiedAt)
         return staged
       } catch {
         guard case .noBackup = error else { throw error }
@@ -89,15 +89,9 @@ extension StateReplacement {
   fileprivate func checked(
     _ source: DatabaseSource, label: String, at time: Timestamp
   ) throws(StoreOpenError) -> (String, Timestamp) {
-    let staged = try stage(source, label: label)
-    do throws(StoreOpenError) {
-      return (staged, try CopyCheck.check(staged, roots: nil, at: time))
-    } catch {
-      discard(staged)
-      switch error {
-      case .corrupt(let what): throw .noBackup("\(source.name) is no good backup: \(what). Nothing was changed.")
-      default: throw error
-      }
+    do throws(StoreOpenError) { return try stage(source, label: label, roots: nil, at: time) } catch {
+      guard case .corrupt(let what) = error else { throw error }
+      throw source.refusal(what)
     }
   }
 }

@@ -37,6 +37,13 @@ enum StoreFailure {
     }
   }
 
+  /// Returns whether the disk is full or failing. A short read is a fault of the file, which is too short.
+  static func isOfDisk(_ error: any Error) -> Bool {
+    guard let error = error as? DatabaseError else { return false }
+    return [.SQLITE_FULL, .SQLITE_IOERR].contains(error.resultCode)
+      && error.extendedResultCode != .SQLITE_IOERR_SHORT_READ
+  }
+
   /// Returns whether the failure means a damaged database and not a failing disk.
   static func isDamage(_ error: any Error) -> Bool {
     switch error {

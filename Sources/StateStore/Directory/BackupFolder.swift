@@ -13,7 +13,7 @@ struct BackupFolder: Sendable {
   static let suffix = ".db"
   /// The endings of the names of a database file and of SQLite's other files beside it.
   static let endings = ["", "-journal", "-wal", "-shm"]
-  /// The number of backups that are tried in search of a good one, newest first.
+  /// The number of backups that are tried in search of a good one, in the order of `backups(at:)`.
   static let triedCount = 16
   let path: String
 
@@ -31,17 +31,23 @@ struct BackupFolder: Sendable {
   /// The path of a backup that is still being written.
   var partial: String { path + "/.partial" }
 
-  /// Returns all backups, newest first.
-  func backups() throws(StoreOpenError) -> [StateBackup] {
+  /// Returns all backups, newest first. Backups dated after `now` count as the oldest and come last: they were made
+  /// before the clock was set back.
+  func backups(at now: Timestamp) throws(StoreOpenError) -> [StateBackup] {
+    let sorted = try all().sorted { ($0.createdAt, $0.name) > ($1.createdAt, $1.name) }
+    return sorted.filter { $0.createdAt <= now } + sorted.filter { $0.createdAt > now }
+  }
+
+  /// Returns all backups, in no particular order.
+  func all() throws(StoreOpenError) -> [StateBackup] {
     guard try isThere() else { return [] }
     let names: [String]
     do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
       throw .unwritable("\(path) can't be read")
     }
-    let backups = names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.compactMap { name in
+    return names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.compactMap { name in
       backup(named: String(name.dropLast(Self.suffix.count)))
     }
-    return backups.sorted { ($0.createdAt, $0.name) > ($1.createdAt, $1.name) }
   }
 
   /// Returns whether the folder exists.

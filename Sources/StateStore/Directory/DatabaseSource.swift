@@ -14,16 +14,27 @@ public struct DatabaseSource: Sendable {
   private(set) var parts: [(ending: String, file: OwnedDescriptor)] = []
 
   /// Opens a database and the files beside it.
+  ///
+  /// - Throws: `noBackup` when one of the files beside it is a link or another special file. Without its content, the
+  ///   database could be an older state or an inconsistent one.
   init(path: String, name: String) throws(StoreOpenError) {
     self.name = name
     file = try OwnedDescriptor(readingFile: path)
     for ending in Self.endings {
+      let part = path + ending
       var information = stat()
-      guard lstat(path + ending, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
-        information.st_size > 0
-      else { continue }
-      parts.append((ending, try OwnedDescriptor(readingFile: path + ending)))
+      guard lstat(part, &information) == 0 else {
+        if errno == ENOENT { continue }
+        throw .unwritable(path: part)
+      }
+      guard information.st_mode & S_IFMT == S_IFREG else { throw refusal("\(part) is not a regular file") }
+      if information.st_size > 0 { parts.append((ending, try OwnedDescriptor(readingFile: part))) }
     }
+  }
+
+  /// Returns the error for a database that can't be restored.
+  func refusal(_ why: String) -> StoreOpenError {
+    .noBackup("\(name) is no good backup: \(why). Nothing was changed.")
   }
 
   /// Opens a database that is given by its path, with the rights of the caller. Links are followed.
@@ -38,7 +49,7 @@ public struct DatabaseSource: Sendable {
     let source: DatabaseSource
     do throws(StoreOpenError) { source = try DatabaseSource(path: String(cString: real), name: path) } catch {
       guard case .unwritable(let why) = error else { throw error }
-      throw .noBackup("\(path) can't be read: \(why).")
+      throw .noBackup("The database can't be read: \(why).")
     }
     guard !source.parts.contains(where: { $0.ending == "-journal" }) else {
       throw .noBackup(

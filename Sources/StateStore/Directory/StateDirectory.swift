@@ -77,7 +77,7 @@ final class StateDirectory: Sendable {
   func hasRemains(besidesDatabase hasDatabase: Bool) throws(StoreOpenError) -> Bool {
     if try hasContent(rootKey) { return true }
     if !hasDatabase, try hasContent(writeAheadLog) { return true }
-    return try !BackupFolder(in: self).backups().isEmpty
+    return try !BackupFolder(in: self).all().isEmpty
   }
 
   private func hasContent(_ file: String) throws(StoreOpenError) -> Bool {

@@ -30,6 +30,13 @@ extension OwnedDescriptor {
     return information.st_mode & 0o7777
   }
 
+  /// Returns the size of the file in bytes.
+  func size(path: String) throws(StoreOpenError) -> Int {
+    var information = stat()
+    guard fstat(raw, &information) == 0 else { throw .unwritable(path: path) }
+    return Int(information.st_size)
+  }
+
   /// Removes the permission bits that `mode` does not contain.
   func restrict(to mode: mode_t, path: String) throws(StoreOpenError) {
     let current = try permissions(path: path)

@@ -47,9 +47,9 @@ struct RollbackCheck {
   /// The entries of the newest backups.
   let backups: [GenerationRecord.Entry]
 
-  init(_ record: GenerationRecord, _ folder: BackupFolder) throws(StoreOpenError) {
+  init(_ record: GenerationRecord, _ folder: BackupFolder, at time: Timestamp) throws(StoreOpenError) {
     self.record = record.read()
-    backups = try folder.backups().prefix(BackupFolder.triedCount).compactMap { backup in
+    backups = try folder.backups(at: time).prefix(BackupFolder.triedCount).compactMap { backup in
       try? Self.entry(of: folder.file(backup.name))
     }
   }

@@ -27,10 +27,12 @@ struct StateOpening {
     // A first start records the generation 0 before its commit, so a higher one shows that there was a state.
     let hasRemains = try directory.hasRemains(besidesDatabase: hasDatabase) || (record.read()?.generation ?? 0) > 0
     let isNew = hasDatabase ? directory.beginsAnew : !hasRemains
+    // Before the keys are read: without a database and backups, a missing key is not the problem.
+    if !hasDatabase, !isNew, try folder.all().isEmpty { throw .corrupt(StateUnlocking.lost) }
     let roots = try RootKeys(source, in: directory, isNewState: isNew)
     let unlocking = StateUnlocking(
       directory: directory, roots: roots, hasRemains: hasRemains,
-      rollback: try RollbackCheck(record, folder), withhold: withhold, time: time)
+      rollback: try RollbackCheck(record, folder, at: time), withhold: withhold, time: time)
     var repair: StateRepair?
     let opened: StateUnlocking.Opened
     do throws(StoreOpenError) {

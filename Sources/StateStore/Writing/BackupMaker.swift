@@ -68,11 +68,9 @@ struct BackupMaker {
     return free
   }
 
-  /// Deletes the oldest backups with generated names beyond `keep`, except `made`. Backups dated in the future count as
-  /// the oldest: they were made before the clock was set back.
+  /// Deletes the oldest backups with generated names beyond `keep`, except `made`.
   private func removeSurplus(keep: Int, besides made: String, at time: Timestamp) throws(StoreOpenError) {
-    let own = try folder.backups().filter(\.isOwn)
-    let ordered = own.filter { $0.createdAt <= time } + own.filter { $0.createdAt > time }
-    for backup in ordered.dropFirst(max(1, keep)) where backup.name != made { try folder.remove(backup) }
+    let own = try folder.backups(at: time).filter(\.isOwn)
+    for backup in own.dropFirst(max(1, keep)) where backup.name != made { try folder.remove(backup) }
   }
 }

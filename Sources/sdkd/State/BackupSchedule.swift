@@ -11,23 +11,33 @@ struct BackupSchedule {
   private var earliest: Timestamp
   /// The time of the last backup of this run; `nil` before the first one.
   private var last: Timestamp?
+  /// The instant of the last backup of this run, or of the start. It bounds the wait however the wall clock is set.
+  private var lastInstant: ContinuousClock.Instant
 
-  init(start: Timestamp) { (self.start, earliest) = (start, start) }
+  init(start: Timestamp, instant: ContinuousClock.Instant) {
+    (self.start, earliest, lastInstant) = (start, start, instant)
+  }
 
-  /// Returns the seconds until the next backup.
+  /// Returns the seconds until the next backup: at most `every` after the last backup of this run, or after the start.
   ///
-  /// - Parameter backups: the times of the backups that the schedule has made, in any order. Times in the future are
-  ///   ignored, since the clock was set back.
-  mutating func wait(after backups: [Timestamp], every: Double, now: Timestamp) -> Double {
+  /// - Parameters:
+  ///   - backups: the times of the backups that the schedule has made, in any order. Times in the future are ignored,
+  ///     since the clock was set back. They count as new when the clock passes them.
+  ///   - instant: the present instant of a clock that is never set.
+  mutating func wait(
+    after backups: [Timestamp], every: Double, now: Timestamp, instant: ContinuousClock.Instant
+  ) -> Double {
     start = min(start, now)
     earliest = min(earliest, now + Self.patience)
     let newest = (backups + [last].compactMap { $0 }).filter { $0 <= now }.max()
-    return Self.wait(after: newest, every: every, start: start, notBefore: earliest, now: now)
+    let wait = Self.wait(after: newest, every: every, start: start, notBefore: earliest, now: now)
+    let longest = every - (instant - lastInstant) / .seconds(1)
+    return min(wait, max(longest, earliest - now))
   }
 
   /// Records an attempt to make a backup, and whether one was made.
-  mutating func attempted(at now: Timestamp, isMade: Bool) {
-    if isMade { last = now }
+  mutating func attempted(at now: Timestamp, instant: ContinuousClock.Instant, isMade: Bool) {
+    if isMade { (last, lastInstant) = (now, instant) }
     earliest = now + Self.patience
   }
 

@@ -21,18 +21,19 @@ struct BackupService: Service {
   let status: Status
   let logger: Logger
   var now: @Sendable () -> Timestamp = { .now }
+  var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
   /// The longest sleep in seconds. The settings and the clock may change, so both are checked again after it.
   private static let longestWait = 600.0
 
   func run() async throws {
     try? await cancelWhenGracefulShutdown {
-      var schedule = BackupSchedule(start: now())
+      var schedule = BackupSchedule(start: now(), instant: instant())
       while true {
         let wait = seconds(&schedule)
         if let wait, wait <= 0 {
-          let isMade = await makeCopy()
-          schedule.attempted(at: now(), isMade: isMade)
+          let isMade = await makeBackup()
+          schedule.attempted(at: now(), instant: instant(), isMade: isMade)
         } else {
           try await Task.sleep(for: .seconds(min(wait ?? Self.longestWait, Self.longestWait)))
         }
@@ -45,16 +46,16 @@ struct BackupService: Service {
     let settings = settings()
     guard settings.every.value > 0 else { return nil }
     let own = store.backups.filter(\.isOwn).map(\.createdAt)
-    return schedule.wait(after: own, every: settings.every.value, now: now())
+    return schedule.wait(after: own, every: settings.every.value, now: now(), instant: instant())
   }
 
   /// Makes a backup. Returns whether it was made.
-  private func makeCopy() async -> Bool {
+  private func makeBackup() async -> Bool {
     do {
-      let copy = try await store.backUp(keep: settings().keep)
+      let backup = try await store.backUp(keep: settings().keep)
       if status.failure != nil { logger.notice("Backups are made again.") }
       status.set(nil)
-      logger.info("A copy of the state was made: \(copy.name), \(copy.bytes) bytes.")
+      logger.info("A backup was made: \(backup.name), \(backup.bytes) bytes.")
       return true
     } catch {
       let why = (error as? SDKError)?.message ?? "an unexpected failure"
