@@ -108,6 +108,16 @@ struct FairnessTests {
     #expect(wire.reads == reads + 1)
   }
 
+  @Test("Blank lines are no lasting debt of their user")
+  func aFloodOfBlankLinesIsPaidFor() throws {
+    let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 500))
+    try open(allowance)
+    try send(String(repeating: "\n", count: 60_000))
+    pass(.seconds(2))
+    let now = channel.embeddedEventLoop.now.uptimeNanoseconds
+    #expect(allowance.paceAfter(messages: 1, bytes: 0, at: now) == 0)
+  }
+
   @Test("A crowded user has one call at a time on each connection, because its response may be long")
   func aCrowdedUserHasOneCallAtATime() throws {
     let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 1000, maxBufferedBytes: 1 << 20))

@@ -92,13 +92,16 @@ import Testing
       return VendorCheck.failure(ended, "https://acme.example (desk)", [], authorities)
     }
     let unsigned = "unable to get local issuer certificate"
-    #expect(finding(unsigned, .unknown).status == .skipped)
-    #expect(finding(unsigned, .unknown).message.contains("whether the daemon trusts it by its ca_file is not known"))
+    #expect(finding(unsigned, .unknown).status == .warning)
+    #expect(finding(unsigned, .unknown).message.contains("This user can't see whether the daemon has a ca_file"))
     #expect(finding("certificate has expired", .unknown).status == .failing)
     #expect(finding(unsigned, .system).status == .failing)
     #expect(finding(unsigned, .system).advice == "look at the clock and at the package ca-certificates")
     #expect(finding(unsigned, .file("/etc/own.pem")).status == .failing)
     #expect(finding(unsigned, .file("/etc/own.pem")).advice == "look at the clock and at /etc/own.pem")
+    let missing = ChildProcess.Ended(status: 77, bytes: [], errors: "curl: (77) error setting certificate file\n")
+    let found = VendorCheck.failure(missing, "https://acme.example (desk)", [], .file("/none.pem"))
+    #expect(found.status == .failing && found.advice == "look at /none.pem")
   }
 
   @Test("Advice for a tenant's provider names the tenant's unit and daemon")

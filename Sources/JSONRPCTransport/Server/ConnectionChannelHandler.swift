@@ -132,7 +132,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
       let pending = framer.pendingBytes
       switch framer.next() {
       case .frame(let text)? where text.count > Self.longMessage:
-        return receiveApart(text, bytes: pending - framer.pendingBytes)
+        return receiveApart(text, bytes: pending - framer.pendingBytes, skipped: framer.skippedLines)
       case .frame(let text)?:
         let count = core.receive(text)
         seen += count
@@ -163,11 +163,11 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   /// Has a long message parsed on another thread, so that the other connections of the event loop don't wait for it.
-  private func receiveApart(_ text: ArraySlice<UInt8>, bytes: Int) {
+  private func receiveApart(_ text: ArraySlice<UInt8>, bytes: Int, skipped: Int) {
     work = .resting
     frameDeadline = nil
     let home = NIOLoopBound(self, eventLoop: core.eventLoop)
-    core.receiveApart(text) { home.value.goOn(afterMessages: $0, bytes: bytes) }
+    core.receiveApart(text) { home.value.goOn(afterMessages: $0 + skipped, bytes: bytes) }
   }
 
   /// Answers with an error, and handles nothing that the peer sends from now on. The connection ends when all is
@@ -187,6 +187,9 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   /// Counts messages for the user's rate. Returns how long to pause the connection; `nil` for no pause.
   private func pause(afterMessages count: Int, bytes: Int) -> TimeAmount? {
     guard let allowance = core.allowance else { return nil }
+    // One read can hold 65,536 blank lines. The longest pause pays for all of them, so that they are no debt of the
+    // user's other connections.
+    let count = min(count, max(64, allowance.limits.messagesPerSecond))
     let wait = allowance.paceAfter(messages: count, bytes: bytes, at: core.eventLoop.now.uptimeNanoseconds)
     return wait == 0 ? nil : .nanoseconds(Int64(clamping: min(wait, Self.longestPause)))
   }

@@ -55,7 +55,7 @@ struct ConnectionKeeping: Sendable {
   }
 
   /// Returns the time of the next attempt, which is `now` if `retryAt` lies further away than any pause, because the
-  /// clock was set back. The second is for rounding.
+  /// clock was set back. One second is added for rounding.
   func nextAttempt(_ now: Timestamp) -> Timestamp? {
     retryAt.map { $0 - now > Self.longestPause + 1 ? now : $0 }
   }

@@ -42,9 +42,10 @@ extension InstanceCore {
     }
     if let begun { state.running = begun }
     if state.running == nil, state.machine.activity != .idle { state.running = RunningActivity(newActivity()) }
-    let locks = actions.contains(.wipe)
+    var locks: LogoutCause? = actions.contains(.wipe) ? .explicit : nil
+    for case .announce(.loggedOut(let cause)) in actions where locks != nil { locks = cause }
     // A result ends the activity that it belongs to. Any other input leaves the present activity as it was.
-    let rests = locks || input.isResult
+    let rests = locks != nil || input.isResult
     var ended = Set([begun?.id, former.running?.id, state.running?.id].compactMap { $0 })
     if !rests, let former = former.running { ended.remove(former.id) }
     step.failure =
@@ -113,15 +114,20 @@ extension InstanceCore {
       self[service]?.isInterrupted = next[service]?.isInterrupted ?? false
       var step = SettledStep(isTaken: false)
       if rests {
-        if locks { _ = self[service]?.machine.apply(.wipeFailed) } else { self[service]?.machine.rest() }
+        if let locks {
+          _ = self[service]?.machine.apply(.wipeFailed)
+          self[service]?.failedWipe = (locks, isKnownToVendor)
+        } else {
+          self[service]?.machine.rest()
+        }
         self[service]?.running = nil
       }
-      if locks { step.effects = ([.endDemand] + (self[service]?.dropConnection() ?? [])).map { (service, $0) } }
+      if locks != nil { step.effects = ([.endDemand] + (self[service]?.dropConnection() ?? [])).map { (service, $0) } }
       var error = error.about(id)
-      if isKnownToVendor, locks {
+      if isKnownToVendor, locks != nil {
         error.message =
           "The vendor has ended the session, but that could not be stored, and \(id) is locked; make room on the disk "
-          + "or repair it, and log out again."
+          + "or repair it. The daemon then repeats the logout by itself."
       }
       step.effects += ended.map { (service, .end($0, .failed(error))) }
       return step

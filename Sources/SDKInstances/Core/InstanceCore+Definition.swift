@@ -22,7 +22,7 @@ extension InstanceCore {
     services = services(for: new.adapter, keeping: !new.isOtherBackend, now)
     let kept = Set(services.map(\.service)).intersection(former.services.map(\.service))
     let ended = former.services.filter { new.isOtherBackend || !kept.contains($0.service) }
-    let wiped = ended.filter { !$0.identity.isNobody }
+    let wiped = ended.filter { !$0.identity.isNobody || $0.machine.hasFailedWipe }
     let wipes = !wiped.isEmpty
     var change = newChange(parts: wipes ? [.wipe] : [])
     change.parts.append(.define(try JSONValueEncoder.encode(new.definition)))
@@ -73,7 +73,11 @@ extension InstanceCore {
     for index in services.indices {
       services[index].machine.policy = new.adapter.traits.policy
       let service = services[index].service
-      if isSettingChange { step.add(services[index].dropConnection(), on: service) }
+      if isSettingChange {
+        step.add(services[index].dropConnection(), on: service)
+        // The new settings can be the remedy, so the vendor may be asked again.
+        services[index].recovery.failure?.retryAfter = nil
+      }
       step.effects += keepConnection(of: service, context(service)).effects
     }
     step.effects += startDeliveries(context(nil))

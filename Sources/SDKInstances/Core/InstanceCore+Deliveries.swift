@@ -33,19 +33,21 @@ extension InstanceCore {
   }
 
   /// Adds the cleanup deliveries for a login that came too late and could not be undone, because the vendor could not
-  /// be reached. Adds none if the instance has another backend now, the user is signed in, or the outbox is full.
+  /// be reached. Adds none if the user is signed in at the same backend, or if the outbox is full.
   ///
   /// - Parameter origin: the request that made the login.
   mutating func leaveCleanup(
     of late: IdentityRecord, from origin: SignedIn.Origin?, on service: String?, _ context: StepContext
   ) -> Step {
-    guard !isDeleted, let state = self[service], state.hasBackend(of: origin), !state.hasUser(of: late),
-      let cleanup = adapter.capabilities.cleanup
+    guard !isDeleted, let state = self[service], !state.hasBackend(of: origin) || !state.hasUser(of: late),
+      let cleanup = (origin?.adapter ?? adapter).capabilities.cleanup
     else { return Step() }
     var left = cleanup.farewell(to: late, pushes: [], isInformed: false, now: context.now)
     if let logout = cleanup.logout(ofReplaced: late, now: context.now) { left.append(logout) }
     // A delivery with `endsAtSignIn` would affect a user who has signed in meanwhile.
     left.removeAll { $0.endsAtSignIn == true && state.machine.hasIdentity }
+    // At another backend the deliveries have no effect on the present user.
+    if !state.hasBackend(of: origin) { for index in left.indices { left[index].endsSession = false } }
     guard !left.isEmpty, deliveries.count + left.count <= StoredOutboxEntry.maximumCount else { return Step() }
     left = left.map { delivery in
       var delivery = delivery.of(service)
@@ -86,7 +88,7 @@ extension Delivery {
   static let longestPause = 3600.0
 
   /// Returns the time of the next attempt, or of the deadline if that is earlier. It is `now` if that lies further away
-  /// than any pause, because the clock was set back. The second is for rounding.
+  /// than any pause, because the clock was set back. One second is added for rounding.
   fileprivate func dueTime(_ now: Timestamp) -> Timestamp {
     let planned = min(nextAttemptAt ?? createdAt, deadline)
     return planned - now > Self.longestPause + 1 ? now : planned

@@ -127,18 +127,19 @@ extension InstanceCore {
     var change = newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries))
     change.events = abandoned.map { .init(.pushOrphaned, service: $0.service, data: $0.eventData) }
     change.events.append(.init(.identityWiped, service: state.service))
-    step.failure = .end([], of: state.service, rests: true, locks: true, isKnownToVendor: false)
+    step.failure = .end([], of: state.service, rests: true, locks: .explicit, isKnownToVendor: false)
     commit(change, in: &step)
     return step
   }
 
   /// Repeats a wipe that could not be stored, unless a login is in progress, which wipes too. The user is then logged
-  /// out.
+  /// out, with the cause of the wipe that failed.
   mutating func repeatWipe(on service: String?, _ context: StepContext) -> Step {
     guard !isDeleted, let state = self[service], state.machine.hasFailedWipe, state.machine.activity == .idle else {
       return Step()
     }
-    return apply(.signOut(localOnly: true), on: service, context)
+    let (cause, isKnown) = state.failedWipe ?? (.explicit, false)
+    return apply(.signOut(localOnly: true, as: cause), on: service, isInformed: isKnown, context)
   }
 
   /// Throws `locked` while data of a former user is still there because a wipe could not be stored.

@@ -79,8 +79,9 @@ struct PendingChange {
         record.degraded = "anonymousFallback"
       case .record: isDurable = true
       case .announce(let notice):
-        // A service without a user has no logout to announce.
-        if case .loggedOut = notice, former.user == .none, service != nil { continue }
+        // A service without a user has no logout to announce, and neither has a repeated wipe.
+        let isRepeated = state.machine.hasFailedWipe && activity?.operation == nil
+        if case .loggedOut = notice, former.user == .none, service != nil || isRepeated { continue }
         isDurable = true
         if case .loggedIn = notice { tellOfWipe() }
         if case .loggedOut(.implicit) = notice, former.phase == .authenticated || former.phase == .reauthNeeded {
@@ -96,8 +97,11 @@ struct PendingChange {
         isDurable = true
         change.events += core.superseding(former, of: state)
       case .finish(.signedOut):
-        if record.isLoggedOutImplicitly != nil { isDurable = true }
-        record.isLoggedOutImplicitly = nil
+        // A repeated wipe can be that of an implicit logout.
+        if record.isLoggedOutImplicitly != nil, !actions.contains(.announce(.loggedOut(.implicit))) {
+          isDurable = true
+          record.isLoggedOutImplicitly = nil
+        }
         if let own = activity?.events, !own.isEmpty {
           isDurable = true
           change.events += own.map { .init($0, service: service, operation: activity?.operation) }

@@ -11,6 +11,9 @@ struct ServiceState: Sendable {
   /// service that was removed since.
   let firstEpoch: UInt64
   var identity: IdentityRecord
+  /// The cause of the last wipe that could not be stored, and whether the vendor has ended the session; `nil` without
+  /// one.
+  var failedWipe: (cause: LogoutCause, isKnownToVendor: Bool)?
   /// The activity in progress; `nil` without one.
   var running: RunningActivity?
   /// The history of renewals, by which they are spaced out.

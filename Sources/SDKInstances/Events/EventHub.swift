@@ -284,7 +284,7 @@ public actor EventHub {
   private func readMissing(after start: UInt64, through newest: UInt64) async {
     isLookingForMissing = false
     guard told == start else { return await deliver() }
-    logger.notice("Events were committed but not reported; subscribers are told of them from the store.")
+    logger.notice("Events were committed but not reported; they are read from the store and emitted.")
     do throws(SDKError) {
       var former = start
       repeat {

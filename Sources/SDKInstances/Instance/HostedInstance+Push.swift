@@ -17,7 +17,7 @@ extension HostedInstance {
     }
     let name = try actor.resolve(service)
     _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
-    // A caller that leaves early must not leave a registration at the vendor that is not kept here.
+    // Runs to its end if the caller is cancelled, so that the vendor has no registration that is not stored.
     return try await toTheEnd { try await register(endpoint, on: name) }
   }
 
@@ -37,14 +37,21 @@ extension HostedInstance {
       let others = former.filter { !$0.isSameDevice(as: push) }
       let kept = await unregister(others, of: done.identity, by: registrar)
       former.removeAll { kept.contains($0.id) }
+      // The vendor has another device with this address.
+      if kept.contains(push.id) { push.id = "p-\(RandomUUID.make())" }
     }
     do {
       try await actor.change(name) { [push, former] core, _ in try core.keep(push, replacing: former, epoch: done.epoch)
       }
     } catch {
-      // Not kept here, for example because the user has changed meanwhile: it is removed at the vendor again.
-      environment.operations.startBackground { [push] in
-        try? await registrar.unregister(push, of: done.identity, on: nil)
+      // Not stored, for example because the user has changed meanwhile: it is removed at the vendor again, unless a
+      // registration that is stored stands for the same device.
+      let stored = await actor.core.pushes.filter { !$0.orphaned && $0.service == push.service }
+      let isNeeded = stored.contains { registrar.pushRules.overwrites || $0.isSameDevice(as: push) }
+      if !isNeeded {
+        environment.operations.startBackground { [push] in
+          try? await registrar.unregister(push, of: done.identity, on: nil)
+        }
       }
       throw error
     }

@@ -109,23 +109,30 @@ extension HostedInstance {
     }.value
   }
 
-  /// Returns the kind's additions to a session, or the failure to get them from the vendor.
+  /// The shortest time for a kind's additions in seconds, so that additions without a request don't lose against a
+  /// limit that has passed.
+  private static let shortestOpening = 1.0
+
+  /// Returns the kind's additions to a session, or the failure to get them from the vendor. A request to the vendor ends
+  /// with the caller's wait: no other caller shares it.
   ///
-  /// - Throws: `timeout`. The request to the vendor continues then.
+  /// - Throws: `timeout`.
   private func additions(
     to present: InstanceActor.Snapshot, within limit: WaitLimit
   ) async throws -> Result<SessionOpening, SDKError> {
     guard let sessions = present.adapter.capabilities.sessions else { return .success(SessionOpening()) }
     let (identity, connection) = (present.identity, present.connection)
     let result = Promise<Result<SessionOpening, SDKError>>()
-    environment.operations.start {
+    let request = Task {
       do throws(SDKError) {
         result.resolve(.success(.success(try await sessions.open(identity, on: connection))))
       } catch {
         result.resolve(.success(.failure(error)))
       }
     }
-    return try await result.value(within: limit.left, of: id, lacking: "The session has not been opened")
+    defer { request.cancel() }
+    return try await result.value(
+      within: limit.left.map { max($0, Self.shortestOpening) }, of: id, lacking: "The session has not been opened")
   }
 }
 

@@ -51,7 +51,7 @@ extension Promise {
     do {
       return try await withTimeout(.seconds(seconds)) { try await self.value() }
     } catch is TimeoutError {
-      throw SDKError(.unreachable, .timeout, "\(lacking) within the time given; the work goes on.", instance: id)
+      throw SDKError(.unreachable, .timeout, "\(lacking) within the time given; the work continues.", instance: id)
     }
   }
 }

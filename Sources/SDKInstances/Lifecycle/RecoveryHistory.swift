@@ -68,8 +68,8 @@ struct RecoveryHistory: Sendable {
     !wasLogin && isRecent(now, within: interval) || probedAt.map { now - $0 < interval && now >= $0 } ?? false
   }
 
-  /// The time until which the vendor asked for no further request when the last renewal failed; `nil` without such a
-  /// wish.
+  /// The time until which the vendor asked for no further request when the last renewal failed; `nil` if it sent no
+  /// `Retry-After`.
   var heldUntil: Timestamp? {
     guard let endedAt, let failure, failure.origin == .unreachable else { return nil }
     return failure.retryAfter.map { endedAt + $0 }

@@ -127,15 +127,20 @@ struct VendorCheck {
     let isUnknownIssuer = ["issuer", "self-signed", "self signed"].contains { ended.errors.contains($0) }
     if ended.status == 60, isUnknownIssuer, authorities == .unknown {
       return Finding(
-        .skipped, "vendor",
-        "\(server) has a certificate that this machine does not trust; whether the daemon trusts it by its ca_file is "
-          + "not known.", advice: "run sdkctl doctor as root")
+        .warning, "vendor",
+        "\(server) has a certificate that this machine does not trust. This user can't see whether the daemon has a "
+          + "ca_file that trusts it.", advice: "run sdkctl doctor as root, or set ca_file")
     }
     let why = ended.errors.split(separator: "\n").first.map(String.init) ?? "curl ended with \(ended.status)"
     let certificates = if case .file(let file) = authorities { file } else { "the package ca-certificates" }
-    return Finding(
-      .failing, "vendor", "\(server) can't be reached: \(why).",
-      advice: ended.status == 60 ? "look at the clock and at \(certificates)" : "look at network, DNS and proxy")
+    // curl ends with 77 if the file of the authorities is missing or invalid.
+    let advice =
+      switch ended.status {
+      case 60: "look at the clock and at \(certificates)"
+      case 77: "look at \(certificates)"
+      default: "look at network, DNS and proxy"
+      }
+    return Finding(.failing, "vendor", "\(server) can't be reached: \(why).", advice: advice)
   }
 
   /// Returns the time of the last `Date` header in a text; `nil` when there is none, or it can't be read.

@@ -251,6 +251,25 @@ struct LoginTests {
     }
   }
 
+  @Test func `A wipe that is repeated has the cause of the one that failed`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.bridge.fail(SampleErrors.denied)
+      world.store.failNextCommits(1)
+      _ = await reason { _ = try await desk.refresh(timeout: nil, resetting: true) }
+      #expect(desk.state == .locked)
+      world.clock.advance(InstanceActor.pauseAfterFailure)
+      world.deadlines.wake()
+      try await eventually("the wipe is repeated") { desk.state == .loggedOut }
+      let events = try await world.store.events(after: 0, limit: 1000)
+      #expect(events.filter { $0.type == .userLoggedOut }.map { $0.data["cause"] } == ["implicit"])
+      // After an implicit logout no anonymous user is made.
+      #expect(try await !desk.openSession(minTTL: 0, timeout: nil).visible)
+      #expect(world.vendor.count(.makeAnonymous) == 0)
+    }
+  }
+
   @Test func `A locked instance is unlocked by a logout that can be stored`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

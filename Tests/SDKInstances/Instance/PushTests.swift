@@ -135,6 +135,18 @@ struct PushTests {
     }
   }
 
+  @Test func `A registration that is repeated and can't be stored stays at the vendor`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let id = try await register(desk, "device-1")
+      world.store.failNextCommits(1)
+      #expect(await reason { _ = try await register(desk, "device-1") } == "storeUnavailable")
+      #expect(try await register(desk, "device-1") == id)
+      #expect(world.vendor.count(.unpush) == 0)
+    }
+  }
+
   @Test func `A new registration that fails leaves the former at the vendor`() async throws {
     try await World.run { world in
       let desk = try await world.instance(settings: ["one_push": true])

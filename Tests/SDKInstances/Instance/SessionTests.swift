@@ -87,6 +87,14 @@ struct SessionTests {
     }
   }
 
+  @Test func `A session that needs no vendor opens whatever its timeout`() async throws {
+    try await World.run(policy: .visitor) { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      for _ in 0..<100 { #expect(try await desk.openSession(minTTL: 0, timeout: 0).visible) }
+    }
+  }
+
   @Test func `A refresh waits for a probe no longer than its timeout`() async throws {
     try await World.run { world in
       let desk = try await world.instance(provider: false)
