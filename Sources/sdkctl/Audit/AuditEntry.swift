@@ -26,7 +26,8 @@ struct AuditEntry: Hashable {
 
   /// Reads a line of the log on standard error; `nil` when it is not an audit record.
   init?(line: String) {
-    guard let parsed = LogLine(line), parsed.pairs.first?.key == AuditRecord.sign, parsed.pairs.first?.value == "1"
+    guard let parsed = LogLine(line), let sign = parsed.pairs.first, sign.key == AuditRecord.sign,
+      sign.value.utf8.elementsEqual("1".utf8)
     else { return nil }
     let pairs = parsed.pairs.compactMap { pair in AuditField(rawValue: pair.key).map { ($0, pair.value) } }
     var fields = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
