@@ -147,15 +147,17 @@ def an_error_without_an_id_explains_the_end_of_the_connection(case):
 
 
 def an_error_without_an_id_fails_the_only_call_at_once(case):
-    with false(case) as (_, peer):
+    with false(case) as (server, peer):
         call = write(case)
         peer.request("storage.put")
-        peer.error(None, "invalidRequest", code=-32600, retryable=False)
+        # The daemon reads nothing more on such a connection, or it does: the client can't know.
+        peer.error(None, "frameTooLarge", code=-32600, retryable=False)
         error = call.fails()
-        assert error["reason"] == "invalidRequest" and not error["may_have_run"], error
-        call = read(case)
-        peer.result(peer.request("instance.get"), {})
-        call.wait()
+        assert error["reason"] == "frameTooLarge" and not error["may_have_run"], error
+        call = write(case)
+        peer = server.peer()
+        peer.result(peer.request("storage.put"), {"a": 1})
+        assert call.wait() == {"a": 1}
         # The error was not about this write.
         call = write(case)
         peer.request("storage.put")
@@ -165,12 +167,13 @@ def an_error_without_an_id_fails_the_only_call_at_once(case):
 
 
 def an_error_without_an_id_that_failed_a_call_fails_no_later_one(case):
-    with false(case) as (_, peer):
+    with false(case) as (server, peer):
         call = read(case)
         peer.request("instance.get")
         peer.error(None, "invalidRequest", code=-32600, retryable=False)
         assert call.fails()["reason"] == "invalidRequest"
         call = write(case)
+        peer = server.peer()
         peer.request("storage.put")
         peer.close()
         error = call.fails()
@@ -368,6 +371,19 @@ def a_take_continues_the_subscription_of_one_that_was_late(case):
         assert server.peers.empty()
 
 
+def a_refusal_that_comes_late_is_thrown_by_the_next_take(case):
+    if "resubscribes" in case.traits:
+        return
+    with false(case) as (server, _):
+        case.driver.events("m", client="false")
+        assert case.driver.take("m", deadline=0).wait() is None
+        peer = server.peer()
+        peer.error(peer.request("events.subscribe"), "accessDenied", code=-32030, retryable=False)
+        assert peer.read() is None
+        assert case.driver.take("m").fails()["reason"] == "accessDenied"
+        assert server.peers.empty()
+
+
 def events_that_are_refused_end(case):
     with false(case) as (server, _):
         case.driver.events("h", client="false")
@@ -460,7 +476,8 @@ FALSE = [
     a_line_without_an_end_is_bounded, calls_in_progress_are_bounded, a_cancelled_call_is_cancelled_at_the_daemon,
     unknown_requests_are_refused, events_go_on_after_the_last_one_taken, a_gap_waits_for_the_app,
     events_that_are_not_taken_are_bounded, a_deadline_ends_a_take_that_subscribes_or_resumes,
-    a_take_continues_the_subscription_of_one_that_was_late, events_that_are_refused_end,
+    a_take_continues_the_subscription_of_one_that_was_late,
+    a_refusal_that_comes_late_is_thrown_by_the_next_take, events_that_are_refused_end,
     a_question_that_is_withdrawn_is_cancelled, a_client_that_is_closed_attaches_no_delegate,
     a_delegate_that_is_refused_for_good_ends,
 ]

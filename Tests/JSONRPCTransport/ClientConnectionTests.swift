@@ -212,27 +212,38 @@ struct ClientConnectionTests {
     await #expect(throws: ClientConnectionError.self) { for try await _ in client.notifications {} }
   }
 
-  @Test("An error without an id fails the only call that waits, and no later one")
+  @Test("An error without an id fails the only call, and the connection is not used again")
   func anErrorWithoutAnIDIsOfTheOnlyCall() async throws {
     let directory = try TestDirectory()
     let (server, path) = try listen(in: directory, backlog: 1)
     defer { close(server) }
     let client = try await ClientConnection.connect(path: path)
     let peer = accept(server, nil, nil)
-    func answer(_ text: String) async throws {
-      try await receive(from: peer)
-      #expect(write(peer, text + "\n", text.utf8.count + 1) == text.utf8.count + 1)
-    }
+    defer { close(peer) }
     let refused = Task { try await client.call(method: "slow") }
-    try await answer(#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too deep"}}"#)
-    await #expect(throws: RPCError.self) { try await refused.value }
-    let answered = Task { try await client.call(method: "slow") }
-    try await answer(#"{"jsonrpc":"2.0","id":2,"result":7}"#)
-    #expect(try await answered.value == 7)
-    let lost = Task { try await client.call(method: "slow") }
     try await receive(from: peer)
-    close(peer)
-    await #expect(throws: ClientConnectionError.closed) { try await lost.value }
+    let text = #"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too deep"}}"# + "\n"
+    #expect(write(peer, text, text.utf8.count) == text.utf8.count)
+    await #expect(throws: RPCError.self) { try await refused.value }
+    await client.closed()
+    await #expect(throws: ClientConnectionError.notSent) { try await client.call(method: "slow") }
+  }
+
+  @Test("An error without an id for a call that nobody waits for fails no later call")
+  func anErrorWithoutAnIDOfAnAbandonedCall() async throws {
+    let directory = try TestDirectory()
+    let (server, path) = try listen(in: directory, backlog: 1)
+    defer { close(server) }
+    let client = try await ClientConnection.connect(path: path)
+    let peer = accept(server, nil, nil)
+    defer { close(peer) }
+    await #expect(throws: ClientConnectionError.timeout) {
+      try await client.call(method: "slow", timeout: .milliseconds(50))
+    }
+    let text = #"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too deep"}}"# + "\n"
+    #expect(write(peer, text, text.utf8.count) == text.utf8.count)
+    await client.closed()
+    await #expect(throws: ClientConnectionError.notSent) { try await client.call(method: "slow") }
   }
 
   @Test("A line that is cut by the end of the connection is no answer, and the connection has only closed")

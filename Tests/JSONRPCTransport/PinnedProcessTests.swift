@@ -5,8 +5,9 @@ import Testing
 
 @testable import JSONRPCTransport
 
-/// Processes pinned by a descriptor, as from Linux 6.5 on, and by their start time, as on older kernels.
-@Suite struct PinnedProcessTests {
+/// Processes pinned by a descriptor, as from Linux 6.5 on, and by their start time, as on older kernels. One after the
+/// other, because one test gives numbers of ended processes to new ones.
+@Suite(.serialized) struct PinnedProcessTests {
   enum Means: CaseIterable {
     case descriptor
     case startTime

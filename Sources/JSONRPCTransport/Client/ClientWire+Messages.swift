@@ -26,13 +26,15 @@ extension ClientWire {
       }
       waiter?.resume(with: result.mapError { $0 as any Error })
     case .response(.null, .failure(let error)):
-      // The daemon could not read the id. If only one call waits, it is that one.
-      let waiter = state.withLock { state in
-        let waiter = state.calls.removeOnly()
-        if waiter == nil { state.lastWord = error }
-        return waiter
+      // The daemon could not read the id. If there is only one call, it is that one. The daemon may read nothing more on
+      // this connection.
+      let (isFound, waiter) = state.withLock { state in
+        let only = state.calls.removeOnly()
+        if !only.isFound { state.lastWord = error }
+        return only
       }
       waiter?.resume(throwing: error)
+      if isFound { return .closed }
     case .response: break
     case .notification(TransportMethod.cancelRequest, let params):
       guard let id = params?["id"].flatMap(RPCID.init) else { break }

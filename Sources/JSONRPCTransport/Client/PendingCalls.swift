@@ -59,8 +59,12 @@ struct PendingCalls {
     return waiter
   }
 
-  /// Removes the only call without a response and returns its waiter; `nil` if there is none, or several.
-  mutating func removeOnly() -> Waiter? { calls.count == 1 ? calls.keys.first.flatMap { remove($0) } : nil }
+  /// Removes the only call without a response. Returns whether there was one, and its waiter if it still waits.
+  mutating func removeOnly() -> (isFound: Bool, waiter: Waiter?) {
+    guard calls.count == 1, let id = calls.keys.first else { return (false, nil) }
+    let waiter = remove(id)
+    return (calls.isEmpty, waiter)
+  }
 
   /// Cancels a call and returns its waiter; `nil` if its task doesn't wait yet or has its response.
   mutating func cancel(_ id: Int) -> Waiter? {

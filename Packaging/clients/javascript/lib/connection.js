@@ -146,8 +146,10 @@ export class Connection {
         this.#lastWord = refusal(error);
         return;
       }
-      // The daemon could not read the id, and it can concern this call only.
-      [id] = this.#calls.keys();
+      // The daemon could not read the id, and it can concern this call only. It may read nothing more on this connection.
+      for (const call of this.#calls.values()) call.reject(refusal(error));
+      this.#calls.clear();
+      return this.#finish(closed());
     } else if (error === undefined && result === undefined) {
       throw badAnswer('a response without result and error.');
     } else {

@@ -42,13 +42,8 @@ export class Events {
   async #take(until, onlyBegins) {
     while (!this.#isClosed) {
       try {
-        if (!this.#connection || this.#isPaused) {
-          this.#beginning ??= this.#begin().finally(() => (this.#beginning = undefined));
-        }
-        if (this.#beginning) {
-          this.#beginning.catch(() => {}); // The take that waits throws it.
-          await join(this.#beginning, until, undefined, late);
-        }
+        if (!this.#connection || this.#isPaused) this.#beginning ??= this.#begin();
+        if (this.#beginning) await this.#subscribed(until);
         if (onlyBegins) return undefined;
         const message = await this.#connection.notification(until);
         if (!message) return undefined;
@@ -93,6 +88,18 @@ export class Events {
     this.#isClosed = true;
     this.#drop();
     this.#onEnd();
+  }
+
+  /** Waits for the subscription in progress. A failure that no take waited for is thrown by the next one. */
+  async #subscribed(until) {
+    let isOver = false;
+    const subscribed = this.#beginning.finally(() => (isOver = true));
+    subscribed.catch(() => {});
+    try {
+      await join(subscribed, until, undefined, late);
+    } finally {
+      if (isOver) this.#beginning = undefined;
+    }
   }
 
   /** Subscribes if there is no subscription, and resumes after a gap. */

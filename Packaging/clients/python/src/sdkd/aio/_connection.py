@@ -190,8 +190,11 @@ class Connection:
             if len(self._calls) != 1:
                 self._last_word = refusal(message["error"])
                 return
-            # The daemon could not read the id, and it can concern this call only.
-            number = next(iter(self._calls))
+            # The daemon could not read the id, and it can concern this call only. It may read nothing more.
+            future, _ = self._calls.popitem()[1]
+            if not future.done():
+                future.set_exception(refusal(message["error"]))
+            raise closed()
         elif "error" not in message and "result" not in message:
             raise bad_answer("a response without result and error.")
         else:
