@@ -25,7 +25,8 @@ extension InstanceCore {
 
   /// Logs the user out locally, if still signed in, after a delivery has ended their session at the vendor.
   mutating func sessionEnded(by delivery: Delivery, _ context: StepContext) -> Step {
-    guard !isDeleted, delivery.endsSession, deliveries.contains(where: { $0.id == delivery.id }),
+    guard !isDeleted, delivery.endsSession, delivery.isOfFormerBackend != true,
+      deliveries.contains(where: { $0.id == delivery.id }),
       let state = self[delivery.service], let subject = delivery.subject, state.identity.subject == subject,
       !state.isChangingUser
     else { return Step() }
@@ -46,11 +47,10 @@ extension InstanceCore {
     if let logout = cleanup.logout(ofReplaced: late, now: context.now) { left.append(logout) }
     // A delivery with `endsAtSignIn` would affect a user who has signed in meanwhile.
     left.removeAll { $0.endsAtSignIn == true && state.machine.hasIdentity }
-    // At another backend the deliveries have no effect on the present user.
-    if !state.hasBackend(of: origin) { for index in left.indices { left[index].endsSession = false } }
     guard !left.isEmpty, deliveries.count + left.count <= StoredOutboxEntry.maximumCount else { return Step() }
     left = left.map { delivery in
       var delivery = delivery.of(service)
+      delivery.isOfFormerBackend = state.hasBackend(of: origin) ? nil : true
       delivery.nextAttemptAt = context.now + delivery.pause(random: context.random)
       return delivery
     }

@@ -139,7 +139,9 @@ extension InstanceCore {
       return Step()
     }
     let (cause, isKnown) = state.failedWipe ?? (.explicit, false)
-    return apply(.signOut(localOnly: true, as: cause), on: service, isInformed: isKnown, context)
+    // A guest or another user does not follow this time.
+    let isAlone = cause != .guest && cause != .switch
+    return apply(.signOut(localOnly: true, as: isAlone ? cause : .explicit), on: service, isInformed: isKnown, context)
   }
 
   /// Throws `locked` while data of a former user is still there because a wipe could not be stored.

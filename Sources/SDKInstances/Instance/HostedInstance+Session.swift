@@ -5,7 +5,7 @@ extension HostedInstance {
   /// Returns everything that an app needs to open a conversation. Creates an anonymous user if there is no user and the
   /// kind allows it.
   ///
-  /// - Throws: also `timeout`, when `timeout` seconds pass first. The work continues then.
+  /// - Throws: also `timeout`, when `timeout` seconds pass first. Work that other callers share continues then.
   public func openSession(service: String? = nil, minTTL: Double, timeout: Double?) async throws -> Session {
     try await session(try actor.resolve(service), minTTL: minTTL, within: WaitLimit(timeout), attempts: 4)
   }
@@ -109,9 +109,9 @@ extension HostedInstance {
     }.value
   }
 
-  /// The shortest time for a kind's additions in seconds, so that additions without a request don't lose against a
-  /// limit that has passed.
-  private static let shortestOpening = 1.0
+  /// The time for a kind's additions in seconds when the caller's limit has passed. Additions without a request need
+  /// none of it.
+  private static let lateOpening = 0.5
 
   /// Returns the kind's additions to a session, or the failure to get them from the vendor. A request to the vendor ends
   /// with the caller's wait: no other caller shares it.
@@ -132,7 +132,8 @@ extension HostedInstance {
     }
     defer { request.cancel() }
     return try await result.value(
-      within: limit.left.map { max($0, Self.shortestOpening) }, of: id, lacking: "The session has not been opened")
+      within: limit.left.map { $0 > 0.01 ? $0 : Self.lateOpening }, of: id, lacking: "The session has not been opened",
+      continues: false)
   }
 }
 

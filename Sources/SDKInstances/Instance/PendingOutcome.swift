@@ -43,15 +43,20 @@ final class PendingOutcome: Sendable {
 extension Promise {
   /// Waits at most `seconds`, or without limit if that is `nil`. The work continues after a timeout.
   ///
-  /// - Parameter lacking: the beginning of the error's message, which names the missing result.
+  /// - Parameters:
+  ///   - lacking: the beginning of the error's message, which names the missing result.
+  ///   - continues: whether the message says that the work continues.
   /// - Throws: also `timeout`.
-  func value(within seconds: Double?, of id: InstanceID, lacking: String) async throws -> Value {
+  func value(
+    within seconds: Double?, of id: InstanceID, lacking: String, continues: Bool = true
+  ) async throws -> Value {
     if let result { return try result.get() }
     guard let seconds else { return try await value() }
     do {
       return try await withTimeout(.seconds(seconds)) { try await self.value() }
     } catch is TimeoutError {
-      throw SDKError(.unreachable, .timeout, "\(lacking) within the time given; the work continues.", instance: id)
+      let end = continues ? "; the work continues." : "."
+      throw SDKError(.unreachable, .timeout, "\(lacking) within the time given\(end)", instance: id)
     }
   }
 }

@@ -15,6 +15,9 @@ public struct Delivery: Sendable, Hashable, Codable {
   public var deadline: Timestamp
   /// Whether the delivery ends the current user's session at the vendor.
   public var endsSession: Bool
+  /// Whether the delivery is for a backend that the instance had before, so that its success ends no session here. `nil`
+  /// means no.
+  public var isOfFormerBackend: Bool?
   /// Whether the delivery is dropped at the next login, because it would then affect another user. `nil` means no.
   public var endsAtSignIn: Bool?
   /// The user that the delivery is about. It is dropped when that user signs in again.

@@ -95,6 +95,29 @@ struct DefinitionTests {
     }
   }
 
+  @Test func `A late login at a former backend that can't be reached is ended there later, and not here`() async throws
+  {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      async let login = reason { try await desk.signIn("alice#1") }
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      try await update(world, desk, ["base_url": "https://b.example"])
+      #expect(await login == "superseded")
+      try await desk.signIn("alice#2")
+      world.vendor.fail(.signOut, SampleErrors.network)
+      gate.open()
+      try await eventually("a logout is pending") {
+        desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending?.map(\.purpose) == ["logout"]
+      }
+      world.clock.advance(3600)
+      world.deadlines.wake()
+      try await eventually("the vendor is told") { world.vendor.calls.contains("deliver alice#1") }
+      #expect(desk.user.externalId == "alice")
+      #expect(desk.state == .authenticated)
+    }
+  }
+
   @Test func `Other settings keep the user and take effect at once`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
