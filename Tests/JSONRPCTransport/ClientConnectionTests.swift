@@ -201,64 +201,64 @@ struct ClientConnectionTests {
   }
 
   @Test func aServerThatTalksNonsenseIsLeft() async throws {
-    let directory = try TestDirectory()
-    let (server, path) = try listen(in: directory, backlog: 1)
-    defer { close(server) }
-    let client = try await ClientConnection.connect(path: path)
-    let peer = accept(server, nil, nil)
-    defer { close(peer) }
-    #expect(write(peer, "nonsense\n", 9) == 9)
-    await client.closed()
-    await #expect(throws: ClientConnectionError.self) { for try await _ in client.notifications {} }
+    try await withPeer { client, peer in
+      send("nonsense\n", to: peer)
+      await client.closed()
+      await #expect(throws: ClientConnectionError.self) { for try await _ in client.notifications {} }
+    }
   }
 
   @Test("An error without an id fails the only call, and the connection is not used again")
   func anErrorWithoutAnIDIsOfTheOnlyCall() async throws {
-    let directory = try TestDirectory()
-    let (server, path) = try listen(in: directory, backlog: 1)
-    defer { close(server) }
-    let client = try await ClientConnection.connect(path: path)
-    let peer = accept(server, nil, nil)
-    defer { close(peer) }
-    let refused = Task { try await client.call(method: "slow") }
-    try await receive(from: peer)
-    let text = #"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too deep"}}"# + "\n"
-    #expect(write(peer, text, text.utf8.count) == text.utf8.count)
-    await #expect(throws: RPCError.self) { try await refused.value }
-    await client.closed()
-    await #expect(throws: ClientConnectionError.notSent) { try await client.call(method: "slow") }
-  }
-
-  @Test("An error without an id for a call that nobody waits for fails no later call")
-  func anErrorWithoutAnIDOfAnAbandonedCall() async throws {
-    let directory = try TestDirectory()
-    let (server, path) = try listen(in: directory, backlog: 1)
-    defer { close(server) }
-    let client = try await ClientConnection.connect(path: path)
-    let peer = accept(server, nil, nil)
-    defer { close(peer) }
-    await #expect(throws: ClientConnectionError.timeout) {
-      try await client.call(method: "slow", timeout: .milliseconds(50))
+    try await withPeer { client, peer in
+      let refused = Task { try await client.call(method: "slow") }
+      try await receive(from: peer)
+      send(Self.errorWithoutID, to: peer)
+      await #expect(throws: RPCError.self) { try await refused.value }
+      await client.closed()
+      await #expect(throws: ClientConnectionError.notSent) { try await client.call(method: "slow") }
     }
-    let text = #"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too deep"}}"# + "\n"
-    #expect(write(peer, text, text.utf8.count) == text.utf8.count)
-    await client.closed()
-    await #expect(throws: ClientConnectionError.notSent) { try await client.call(method: "slow") }
   }
 
-  @Test("A line that is cut by the end of the connection is no answer, and the connection has only closed")
+  @Test("An error without an id for a call that has timed out fails no later call")
+  func anErrorWithoutAnIDOfAnAbandonedCall() async throws {
+    try await withPeer { client, peer in
+      await #expect(throws: ClientConnectionError.timeout) {
+        try await client.call(method: "slow", timeout: .milliseconds(50))
+      }
+      send(Self.errorWithoutID, to: peer)
+      await client.closed()
+      await #expect(throws: ClientConnectionError.notSent) { try await client.call(method: "slow") }
+    }
+  }
+
+  @Test("A response that is cut by the end of the connection means only that the connection has closed")
   func aCutLineIsTheEnd() async throws {
+    try await withPeer { client, peer in
+      let caller = Task { try await client.call(method: "slow") }
+      try await receive(from: peer)
+      send(#"{"jsonrpc":"2.0","id":1,"res"#, to: peer)
+      shutdown(peer, CInt(SHUT_RDWR))
+      await #expect(throws: ClientConnectionError.closed) { try await caller.value }
+    }
+  }
+
+  private static let errorWithoutID =
+    #"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too deep"}}"# + "\n"
+
+  /// Runs `body` with a client and the descriptor of its server's side.
+  private func withPeer(_ body: (ClientConnection, _ peer: CInt) async throws -> Void) async throws {
     let directory = try TestDirectory()
     let (server, path) = try listen(in: directory, backlog: 1)
     defer { close(server) }
     let client = try await ClientConnection.connect(path: path)
     let peer = accept(server, nil, nil)
-    let caller = Task { try await client.call(method: "slow") }
-    try await receive(from: peer)
-    let text = #"{"jsonrpc":"2.0","id":1,"res"#
+    defer { close(peer) }
+    try await body(client, peer)
+  }
+
+  private func send(_ text: String, to peer: CInt) {
     #expect(write(peer, text, text.utf8.count) == text.utf8.count)
-    close(peer)
-    await #expect(throws: ClientConnectionError.closed) { try await caller.value }
   }
 
   /// Waits for the next bytes from a client. A blocking read would take the thread that the client's task needs.

@@ -187,8 +187,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   /// Counts messages for the user's rate. Returns how long to pause the connection; `nil` for no pause.
   private func pause(afterMessages count: Int, bytes: Int) -> TimeAmount? {
     guard let allowance = core.allowance else { return nil }
-    // One read can hold 65,536 blank lines. The longest pause pays for all of them, so that they are no debt of the
-    // user's other connections.
+    // A read can contain 65,536 blank lines. At most one second's allowance, or a batch, is counted at once, so that
+    // the user's other connections need not wait for more than this pause.
     let count = min(count, max(64, allowance.limits.messagesPerSecond))
     let wait = allowance.paceAfter(messages: count, bytes: bytes, at: core.eventLoop.now.uptimeNanoseconds)
     return wait == 0 ? nil : .nanoseconds(Int64(clamping: min(wait, Self.longestPause)))

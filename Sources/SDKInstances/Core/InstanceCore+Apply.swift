@@ -42,16 +42,16 @@ extension InstanceCore {
     }
     if let begun { state.running = begun }
     if state.running == nil, state.machine.activity != .idle { state.running = RunningActivity(newActivity()) }
-    var locks: LogoutCause? = actions.contains(.wipe) ? .explicit : nil
-    for case .announce(.loggedOut(let cause)) in actions where locks != nil { locks = cause }
+    var wipe: LogoutCause? = actions.contains(.wipe) ? .explicit : nil
+    for case .announce(.loggedOut(let cause)) in actions where wipe != nil { wipe = cause }
     // A result ends the activity that it belongs to. Any other input leaves the present activity as it was.
-    let rests = locks != nil || input.isResult
+    let rests = wipe != nil || input.isResult
     var ended = Set([begun?.id, former.running?.id, state.running?.id].compactMap { $0 })
     if !rests, let former = former.running { ended.remove(former.id) }
     step.failure =
       pending.mayBeLost
       ? .keepIdentityInMemory
-      : .end(ended, of: service, rests: rests, locks: locks, isKnownToVendor: isKnown)
+      : .end(ended, of: service, rests: rests, wipe: wipe, isKnownToVendor: isKnown)
     // A credential that was provided for the wiped user must not sign them in again.
     if actions.contains(.wipe) { state.provided = nil }
     if pending.isDurable {
@@ -108,23 +108,23 @@ extension InstanceCore {
       (self.pushes, self.deliveries) = (pushes, deliveries)
       return SettledStep(effects: step.effects)
     case (.failure(let error), .undo): return SettledStep(isTaken: false, error: error)
-    case (.failure(let error), .end(let ended, let service, let rests, let locks, let isKnownToVendor)):
+    case (.failure(let error), .end(let ended, let service, let rests, let wipe, let isKnownToVendor)):
       activities = next.activities
       // The vendor may have spent the credential, even if the step could not be stored.
       self[service]?.isInterrupted = next[service]?.isInterrupted ?? false
       var step = SettledStep(isTaken: false)
       if rests {
-        if let locks {
+        if let wipe {
           _ = self[service]?.machine.apply(.wipeFailed)
-          self[service]?.failedWipe = (locks, isKnownToVendor)
+          self[service]?.failedWipe = (wipe, isKnownToVendor)
         } else {
           self[service]?.machine.rest()
         }
         self[service]?.running = nil
       }
-      if locks != nil { step.effects = ([.endDemand] + (self[service]?.dropConnection() ?? [])).map { (service, $0) } }
+      if wipe != nil { step.effects = ([.endDemand] + (self[service]?.dropConnection() ?? [])).map { (service, $0) } }
       var error = error.about(id)
-      if isKnownToVendor, locks != nil {
+      if isKnownToVendor, wipe != nil {
         error.message =
           "The vendor has ended the session, but that could not be stored, and \(id) is locked; make room on the disk "
           + "or repair it. The daemon then repeats the logout by itself."

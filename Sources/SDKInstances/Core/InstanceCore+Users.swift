@@ -127,7 +127,7 @@ extension InstanceCore {
     var change = newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries))
     change.events = abandoned.map { .init(.pushOrphaned, service: $0.service, data: $0.eventData) }
     change.events.append(.init(.identityWiped, service: state.service))
-    step.failure = .end([], of: state.service, rests: true, locks: .explicit, isKnownToVendor: false)
+    step.failure = .end([], of: state.service, rests: true, wipe: .explicit, isKnownToVendor: false)
     commit(change, in: &step)
     return step
   }

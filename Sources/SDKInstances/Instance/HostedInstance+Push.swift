@@ -18,7 +18,7 @@ extension HostedInstance {
     let name = try actor.resolve(service)
     _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
     // Runs to its end if the caller is cancelled, so that the vendor has no registration that is not stored.
-    return try await toTheEnd { try await register(endpoint, on: name) }
+    return try await runToEnd { try await register(endpoint, on: name) }
   }
 
   private func register(_ endpoint: PushEndpoint, on name: String?) async throws -> String {

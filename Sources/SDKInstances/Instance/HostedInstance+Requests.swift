@@ -43,14 +43,14 @@ extension HostedInstance {
   ) async throws -> T {
     let (identity, connection) = (present.identity, present.connection)
     do {
-      return try await toTheEnd { try await request(identity, connection) }
+      return try await runToEnd { try await request(identity, connection) }
     } catch let error as SDKError {
       throw error.about(id)
     }
   }
 
   /// Runs work to its end, even if the caller is cancelled, and returns its result.
-  func toTheEnd<T: Sendable>(_ work: @escaping @Sendable @concurrent () async throws -> T) async throws -> T {
+  func runToEnd<T: Sendable>(_ work: @escaping @Sendable @concurrent () async throws -> T) async throws -> T {
     let outcome = Promise<T>()
     environment.operations.start {
       do { outcome.resolve(.success(try await work())) } catch { outcome.resolve(.failure(error)) }

@@ -123,6 +123,7 @@ extension HostedInstance {
     guard let sessions = present.adapter.capabilities.sessions else { return .success(SessionOpening()) }
     let (identity, connection) = (present.identity, present.connection)
     let result = Promise<Result<SessionOpening, SDKError>>()
+    // No child task: the caller would wait for its end, also when a vendor's connection ignores the cancellation.
     let request = Task {
       do throws(SDKError) {
         result.resolve(.success(.success(try await sessions.open(identity, on: connection))))

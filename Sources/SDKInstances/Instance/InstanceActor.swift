@@ -182,8 +182,11 @@ actor InstanceActor {
         heldUntil = nil
       }
     } catch {
+      // Repeated attempts on a full disk must not fill the journal.
+      logger.log(
+        level: heldUntil == nil ? .error : .debug, "A change could not be stored: \(error.message)",
+        metadata: ["reason": "\(error.reason)"])
       heldUntil = environment.clock.now() + Self.pauseAfterFailure
-      logger.error("A change could not be stored: \(error.message)", metadata: ["reason": "\(error.reason)"])
       commit = .failure(error)
     }
     let done = (try? commit.get()) ?? CommitResult()

@@ -258,7 +258,7 @@ public final class InstanceRegistry: Sendable {
     let adapter = try adapter(for: definition, uuid: uuid)
     let provider = try definition.providerConfiguration()
     if entries.withLock({ $0[id] != nil }) { throw exists(id) }
-    // One lock for the check and the reservation, so that calls at the same time can't exceed the quota together.
+    // The check and the reservation share one lock. Otherwise concurrent calls could exceed the quota together.
     try arriving.withLock { arriving in
       if let peer { try checkQuota(of: peer, for: id, with: arriving) }
       arriving[uuid] = (id, definition.instanceAccess)

@@ -85,12 +85,16 @@ struct ChatGrant {
   ) -> SDKError {
     func refused(_ reason: Reason, _ sentence: String, _ more: [String] = []) -> SDKError {
       func harmless(_ text: String) -> String? { text.contains(token.reveal()) ? nil : text }
+      let wait: Double? =
+        switch reason {
+        case .rateLimited: response.retryAfter
+        case .serverError: response.requestedWait
+        default: nil
+        }
       return SDKError(
         reason == .serverError || reason == .rateLimited ? .unreachable : .vendor, reason, "\(vendor) \(sentence)",
-        retryAfter: reason == .rateLimited
-          ? response.retryAfter : reason == .serverError ? response.requestedWait : nil,
-        httpStatus: response.status,
-        vendorCode: harmless(words), vendorDescription: details.flatMap(harmless), hints: hints + more)
+        retryAfter: wait, httpStatus: response.status, vendorCode: harmless(words),
+        vendorDescription: details.flatMap(harmless), hints: hints + more)
     }
     switch words {
     case "account key not found": return refused(.invalidAccountKey, "knows no such account; check account_key.")

@@ -88,7 +88,7 @@ struct JournalOptions: ParsableArguments {
       if try entry(object) { count += 1 }
     }
     let end = try journal.end()
-    // A user who has a journal of their own gets no complaint.
+    // journalctl does not complain if the user has a journal of their own.
     let isBlind = JournalReader.isBlind(end.complaint) || directory == nil && !JournalReader.canReadSystem
     if JournalReader.isMissing(end.complaint) {
       throw CommandFailure(

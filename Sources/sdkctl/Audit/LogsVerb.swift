@@ -48,18 +48,19 @@ struct LogsVerb: Verb {
     }
     if let file = journal.file {
       var last: [LogEntry] = []
-      var isPast = start == nil
+      // Without --since, of the lines that are in the file now only the last ones are shown.
+      var showsAll = start != nil
       try journal.readFile(file) { line in
         guard let entry = LogEntry(line: line), id == nil || entry.instance == id?.name else { return }
         if let start, let time = entry.time, time < start { return }
-        guard isPast else { return try show(entry) }
+        if showsAll { return try show(entry) }
         last.append(entry)
         // Halved now and then: removing the first of many each time would take long.
         if last.count >= 2 * lines + 1000 { last.removeFirst(last.count - lines) }
       } atEnd: {
         for entry in last.suffix(lines) { try show(entry) }
         last = []
-        isPast = false
+        showsAll = true
       }
     } else {
       let fields = id.map { ["\(AuditField.instance.journalName)=\($0)"] } ?? []

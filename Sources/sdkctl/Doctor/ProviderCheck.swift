@@ -7,7 +7,7 @@ struct ProviderCheck {
   let instance: JSON
   /// The daemon's uid; `nil` if unknown.
   let daemon: UInt32?
-  /// The daemon. Its directory with the sockets of provider units is known if the caller is told.
+  /// The daemon. The directory with the sockets of its provider units is known to admins only.
   let place: DaemonPlace
 
   var findings: [Finding] {

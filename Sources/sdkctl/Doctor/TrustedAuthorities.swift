@@ -39,9 +39,17 @@ enum TrustedAuthorities: Hashable {
       self = .system
       return
     }
-    // Other forms, such as a table on one line, are left to the daemon.
-    let pattern = /(?:network\.)?ca_file\s*=\s*["']([^"'\\]+)["']\s*(?:#.*)?/
-    self = line.wholeMatch(of: pattern).map { TrustedAuthorities.file(String($0.output.1)) } ?? .unknown
+    // The text before the quoted path, the path, and the text after it. Other forms, such as a table on one line, are
+    // left to the daemon.
+    let parts = line.split(maxSplits: 2, omittingEmptySubsequences: false) { $0 == "\"" || $0 == "'" }
+    let key = parts[0].filter { !$0.isWhitespace }
+    guard parts.count == 3, ["ca_file=", "network.ca_file="].contains(key), !parts[1].isEmpty, !parts[1].contains("\\"),
+      let rest = parts.last?.drop(while: \.isWhitespace), rest.isEmpty || rest.hasPrefix("#")
+    else {
+      self = .unknown
+      return
+    }
+    self = .file(String(parts[1]))
   }
 
   /// Reads the variables of OpenSSL in an environment, as `/proc/PID/environ` has it.

@@ -122,7 +122,7 @@ struct DaemonPlace {
     case .system: "sdkctl \(words)"
     case .user: "sdkctl --user \(words)"
     case .tenant(let name): "sdkctl --tenant \(name) \(words)"
-    // Whoever runs this has said by an option or SDKD_SOCKET which daemon is meant.
+    // The user has named this daemon with an option or SDKD_SOCKET, and does so again.
     case .byHand: "sdkctl \(words)"
     }
   }

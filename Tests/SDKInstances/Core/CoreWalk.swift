@@ -58,7 +58,7 @@ struct CoreWalk {
   /// Something that happens to the instance.
   struct Move {
     enum Kind {
-      /// A login with a token that lives for so many seconds, or without limit.
+      /// A login with a token that lives for `lifetime` seconds, or without limit if that is `nil`.
       case signIn(user: String, lifetime: Double?, isAwaited: Bool)
       case signOut(isLocal: Bool)
       case token(minTTL: Double)

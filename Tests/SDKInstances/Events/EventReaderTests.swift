@@ -52,26 +52,10 @@ struct EventReaderTests {
 }
 
 /// A store in which one event does not open.
-private struct DamagedStore: StateStore {
+private struct DamagedStore: ForwardingStore {
   let base: any StateStore
   let damaged: UInt64
 
-  func load() async throws(SDKError) -> StoredState { try await base.load() }
-  func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult { try await base.commit(change) }
-  func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
-    try await base.storageValue(of: instance, key: key)
-  }
-  func storageKeys(of instance: InstanceUUID) async throws(SDKError) -> [(key: String, bytes: Int)] {
-    try await base.storageKeys(of: instance)
-  }
-  func storagePage(
-    of instance: InstanceUUID, after key: String?, limit: Int
-  ) async throws(SDKError) -> StoredKeys? {
-    try await base.storagePage(of: instance, after: key, limit: limit)
-  }
-  func events(after position: UInt64, limit: Int) async throws(SDKError) -> [StoredEvent] {
-    try await base.events(after: position, limit: limit)
-  }
   func eventPage(
     after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
   ) async throws(SDKError) -> EventPage {
@@ -81,7 +65,4 @@ private struct DamagedStore: StateStore {
     if page.events.count < count { page.lost[.anyDeleted] = damaged }
     return page
   }
-  var health: StoreHealth { base.health }
-  var cursors: CursorCoder { base.cursors }
-  var meta: StoreMeta { base.meta }
 }

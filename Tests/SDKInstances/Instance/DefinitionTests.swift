@@ -62,15 +62,21 @@ struct DefinitionTests {
     }
   }
 
+  /// Returns an instance whose backend has changed while a login was at the former one, and the gate of that login.
+  private func lateLogin(in world: World) async throws -> (desk: HostedInstance, gate: Gate) {
+    let desk = try await world.instance()
+    let gate = world.vendor.hold(.signIn)
+    async let login = reason { try await desk.signIn("alice#1") }
+    try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+    try await update(world, desk, ["base_url": "https://b.example"])
+    #expect(await login == "superseded")
+    return (desk, gate)
+  }
+
   @Test func `A login at the former backend is not adopted at the next`() async throws {
     try await World.run { world in
-      let desk = try await world.instance()
-      let gate = world.vendor.hold(.signIn)
-      async let login = reason { try await desk.signIn("alice#1") }
-      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
-      try await update(world, desk, ["base_url": "https://b.example"])
+      let (desk, gate) = try await lateLogin(in: world)
       gate.open()
-      #expect(await login == "superseded")
       try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }
       #expect(world.vendor.signOutURLs.all == ["https://a.example"])
       #expect(desk.state == .noUser)
@@ -81,12 +87,7 @@ struct DefinitionTests {
     async throws
   {
     try await World.run { world in
-      let desk = try await world.instance()
-      let gate = world.vendor.hold(.signIn)
-      async let login = reason { try await desk.signIn("alice#1") }
-      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
-      try await update(world, desk, ["base_url": "https://b.example"])
-      #expect(await login == "superseded")
+      let (desk, gate) = try await lateLogin(in: world)
       try await desk.signIn("alice#2")
       gate.open()
       try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }
@@ -98,12 +99,7 @@ struct DefinitionTests {
   @Test func `A late login at a former backend that can't be reached is ended there later, and not here`() async throws
   {
     try await World.run { world in
-      let desk = try await world.instance()
-      let gate = world.vendor.hold(.signIn)
-      async let login = reason { try await desk.signIn("alice#1") }
-      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
-      try await update(world, desk, ["base_url": "https://b.example"])
-      #expect(await login == "superseded")
+      let (desk, gate) = try await lateLogin(in: world)
       try await desk.signIn("alice#2")
       world.vendor.fail(.signOut, SampleErrors.network)
       gate.open()

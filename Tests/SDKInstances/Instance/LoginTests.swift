@@ -126,14 +126,20 @@ struct LoginTests {
     }
   }
 
+  /// Returns an instance on which another user's login has superseded one at the vendor, and the gate of the latter.
+  private func supersededLogin(in world: World) async throws -> (desk: HostedInstance, gate: Gate) {
+    let desk = try await world.instance()
+    let gate = world.vendor.hold(.signIn)
+    async let first = reason { try await desk.signIn("alice#1") }
+    try await eventually("the first login is at the vendor") { world.vendor.count(.signIn) == 1 }
+    try await desk.signIn("bob#1")
+    #expect(await first == "superseded")
+    return (desk, gate)
+  }
+
   @Test func `A superseded login answers so, and is undone at the vendor when it succeeds after all`() async throws {
     try await World.run { world in
-      let desk = try await world.instance()
-      let gate = world.vendor.hold(.signIn)
-      async let first = reason { try await desk.signIn("alice#1") }
-      try await eventually("the first login is at the vendor") { world.vendor.count(.signIn) == 1 }
-      try await desk.signIn("bob#1")
-      #expect(await first == "superseded")
+      let (desk, gate) = try await supersededLogin(in: world)
       gate.open()
       try await eventually("the late login is undone") { world.vendor.calls.contains("signOut alice#1") }
       #expect(desk.user.externalId == "bob")
@@ -143,12 +149,7 @@ struct LoginTests {
 
   @Test func `A late login that can't be undone in an outage leaves a logout, which is delivered later`() async throws {
     try await World.run { world in
-      let desk = try await world.instance()
-      let gate = world.vendor.hold(.signIn)
-      async let first = reason { try await desk.signIn("alice#1") }
-      try await eventually("the first login is at the vendor") { world.vendor.count(.signIn) == 1 }
-      try await desk.signIn("bob#1")
-      #expect(await first == "superseded")
+      let (desk, gate) = try await supersededLogin(in: world)
       world.vendor.fail(.signOut, SampleErrors.network)
       gate.open()
       try await eventually("a logout is pending") {

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -131,11 +132,19 @@ import Testing
 
   @Test("A proxy that does not run is named", arguments: Way.allCases)
   func down(way: Way) async throws {
-    let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(
-      host: "127.0.0.1", port: 0
-    ).get()
-    let port = listener.localAddress?.port ?? 0
-    try await listener.close()
+    // Bound but not listening, so that no server of another test can get the port.
+    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutableBytes(of: &address) { bytes in
+      guard let place = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
+      return bind(descriptor, place, size) == 0 && getsockname(descriptor, place, &size) == 0
+    }
+    #expect(isBound)
+    let port = Int(UInt16(bigEndian: address.sin_port))
     let failure = await way.failure(port: 443, proxy: port)
     #expect(says(failure, "can't be connected to"), "\(String(describing: failure))")
     #expect(says(await way.failure(port: 443, proxy: port, names: FakeNames([])), "no address"))

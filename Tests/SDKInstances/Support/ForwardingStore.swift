@@ -2,21 +2,19 @@ import Doubles
 import SDKProtocol
 import StateStore
 
-/// A store whose commits wait for a gate.
-struct HeldStore: StateStore {
-  let base: InMemoryStateStore
-  let gate: Gate
+/// A store that passes all calls to another one, except those that a conforming type implements itself.
+protocol ForwardingStore: StateStore {
+  var base: any StateStore { get }
+}
 
+extension ForwardingStore {
   var health: StoreHealth { base.health }
   var cursors: CursorCoder { base.cursors }
   var meta: StoreMeta { base.meta }
 
   func load() async throws(SDKError) -> StoredState { try await base.load() }
 
-  func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
-    await gate.wait()
-    return try await base.commit(change)
-  }
+  func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult { try await base.commit(change) }
 
   func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
     try await base.storageValue(of: instance, key: key)
@@ -40,5 +38,16 @@ struct HeldStore: StateStore {
     after position: UInt64, limit: Int, of instances: Set<InstanceUUID>?
   ) async throws(SDKError) -> EventPage {
     try await base.eventPage(after: position, limit: limit, of: instances)
+  }
+}
+
+/// A store whose commits wait for a gate.
+struct HeldStore: ForwardingStore {
+  let base: any StateStore
+  let gate: Gate
+
+  func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
+    await gate.wait()
+    return try await base.commit(change)
   }
 }
