@@ -1,4 +1,6 @@
+import Glibc
 import JSONRPCTransport
+import Linux
 import SDKClient
 import Testing
 
@@ -48,6 +50,25 @@ struct BlockingCallTests {
           #expect(daemon.requests.count == sum)
         }
       }
+    }
+  }
+
+  @Test func aWriteThatTheDaemonReadsNoMoreIsTriedAgain() async throws {
+    let listening = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    let address = try #require(UnixAddress(path: directory.socket))
+    #expect(address.withPointer { bind(listening, $0, $1) } == 0 && listen(listening, 1) == 0)
+    // Between the connection and the call the daemon is gone, as in a restart.
+    let trust = ServerTrust { [socket = directory.socket] _ in
+      close(accept(listening, nil, nil))
+      close(listening)
+      unlink(socket)
+      return true
+    }
+    let schedule = RetrySchedule(first: .seconds(1), longest: .seconds(1), limit: .seconds(3))
+    let client = client(
+      ClientOptions(trust: trust, readRetry: schedule, callsBlock: true, sleep: { _ in }, random: { 1 }))
+    _ = await withTaskExecutorPreference(thread) {
+      await #expect(throws: SDKClientError.noDaemon(path: directory.socket)) { try await client.call("kind.write") }
     }
   }
 

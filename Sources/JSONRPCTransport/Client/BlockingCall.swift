@@ -9,6 +9,7 @@ public struct BlockingCall {
   private let descriptor: CInt
   private let deadline: ContinuousClock.Instant
   private var framer: Framer
+  private var isSent = false
 
   /// Connects, calls, and waits for the result.
   ///
@@ -41,7 +42,7 @@ public struct BlockingCall {
     }
   }
 
-  private func send(_ bytes: [UInt8]) throws {
+  private mutating func send(_ bytes: [UInt8]) throws {
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes { bytes in
@@ -56,6 +57,7 @@ public struct BlockingCall {
         return
       }
     }
+    isSent = true
   }
 
   private mutating func result() throws -> JSON {
@@ -68,7 +70,8 @@ public struct BlockingCall {
       } else if count < 0, errno == EAGAIN {
         try wait(POLLIN)
       } else if count == 0 || errno != EINTR {
-        throw ClientConnectionError.closed
+        // A draining daemon reads no more. It runs nothing that it has not received whole.
+        throw isSent ? ClientConnectionError.closed : .notSent
       }
     }
   }

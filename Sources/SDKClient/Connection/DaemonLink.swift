@@ -97,7 +97,7 @@ final class DaemonLink: Sendable {
   /// Calls a method in the calling thread, over a connection for this call alone.
   ///
   /// - Parameter willSend: is called just before the call is sent.
-  /// - Throws: `SDKClientError`.
+  /// - Throws: `SDKClientError`, or `ClientConnectionError.notSent`.
   func callBlocking(_ method: String, _ params: JSON, timeout: Duration?, willSend: () -> Void) throws -> JSON {
     let path = try path
     do {
@@ -107,7 +107,11 @@ final class DaemonLink: Sendable {
           try accept(uid: uid, pid: pid, path)
           willSend()
         })
-    } catch { throw try SDKClientError(error, path: path) }
+    } catch ClientConnectionError.notSent {
+      throw ClientConnectionError.notSent
+    } catch {
+      throw try SDKClientError(error, path: path)
+    }
   }
 
   private static let forever = Duration.seconds(365 * 86_400)

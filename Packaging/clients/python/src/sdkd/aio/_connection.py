@@ -191,9 +191,9 @@ class Connection:
                 self._last_word = refusal(message["error"])
                 return
             # The daemon could not read the id, and it can concern this call only. It may read nothing more.
-            future, _ = self._calls.popitem()[1]
-            if not future.done():
-                future.set_exception(refusal(message["error"]))
+            only, _ = self._calls.popitem()[1]
+            if not only.done():
+                only.set_exception(refusal(message["error"]))
             raise closed()
         elif "error" not in message and "result" not in message:
             raise bad_answer("a response without result and error.")
