@@ -4,6 +4,18 @@ import Testing
 
 /// The rules of the transport, with the real binary: the response to bad input, and its effect on other clients.
 @Suite struct TransportTests {
+  @Test("A call that is sent as a notification is run, and has no answer")
+  func notificationsRun() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    line.send(
+      #"{"jsonrpc":"2.0","method":"storage.put","params":{"instance":"desk","key":"draft","value":"Hello"}}"#)
+    line.send("\n" + #"{"jsonrpc":"2.0","method":"no.such"}"# + "\n")
+    line.send(#"{"jsonrpc":"2.0","method":"$/setTrace","params":{"value":"off"}}"# + "\n")
+    #expect(try line.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "Hello")
+  }
+
   @Test func parseErrorsAreSurvived() throws {
     let desk = try Desk.open()
     let line = try desk.connect()

@@ -56,6 +56,35 @@ struct InMemoryTests {
     #expect(await lines.next()?["id"] == 1)
   }
 
+  @Test("A notification runs within the limits, and has no answer")
+  func notificationsRun() async throws {
+    let pair = pair(TransportLimits(maxInFlight: 1))
+    var lines = pair.lines.makeAsyncIterator()
+    pair.send(#"{"jsonrpc":"2.0","method":"slow","id":null}"#)
+    pair.send(#"{"jsonrpc":"2.0","method":"slow"}"#)
+    pair.send(#"[{"jsonrpc":"2.0","method":"slow"},{"jsonrpc":"2.0","method":"slow","id":2}]"#)
+    try await waitUntil("the first one runs") { program.seen.ran == 1 }
+    // The id of a request in progress is still known, although the notifications have none.
+    pair.send(#"{"jsonrpc":"2.0","method":"echo","id":null}"#)
+    #expect(await lines.next()?["error"]?["code"] == -32600)
+    program.gate.open()
+    #expect(await lines.next()?["result"] == "done")
+    #expect(await lines.next()?.arrayValue?.map { $0["id"] } == [2])
+    #expect(program.seen.ran == 4)
+    #expect(try await pair.call(method: "echo") == [:])
+  }
+
+  @Test("A malformed answer ends the question, and is not answered")
+  func malformedAnswers() async throws {
+    let pair = pair()
+    var lines = pair.lines.makeAsyncIterator()
+    pair.send(#"{"jsonrpc":"2.0","method":"ask","id":1}"#)
+    let id = JSONWriter.text(of: try #require(await lines.next()?["id"]))
+    pair.send(#"{"jsonrpc":"2.0","id":\#(id),"result":1,"more":2}"#)
+    let next = await lines.next()
+    #expect(next?["id"] == 1, "\(next ?? nil)")
+  }
+
   @Test func cancellationsOfNothingAreIgnored() async throws {
     let pair = pair()
     for params in [#"{"id":5}"#, #"{"id":{}}"#, "{}", "[]"] {

@@ -14,8 +14,9 @@ public protocol ConnectionHandler: AnyObject, Sendable {
   func accept(_ request: RPCRequest) -> Acceptance
   /// Reports a request that the transport answered with an error before `accept`. The program must not answer it.
   func refused(_ request: RPCRequest, with error: RPCError)
-  /// Handles a notification that the transport does not handle itself.
-  func receive(notification method: String, params: JSON?)
+  /// Decides about a notification that the transport does not handle itself. Returns the call to run; `nil` if there is
+  /// none. The result of the call is discarded.
+  func receive(notification method: String, params: JSON?) -> (any AcceptedCall)?
   /// Reports the end of the connection. Called once, after everything else, when the last call has returned.
   func closed()
 }

@@ -27,6 +27,9 @@ public enum RPCMessage: Sendable {
   case notification(method: String, params: JSON?)
   /// The response to a request of ours.
   case response(id: RPCID, Result<JSON, RPCError>)
+  /// A response with an id that breaks the rules otherwise. It is not answered, because the ids of the two directions
+  /// are separate.
+  case invalidResponse(id: RPCID, RPCError)
   /// JSON that is not a message: the error to answer, with the id or `.null` if the id can't be read.
   case invalid(id: RPCID, RPCError)
 
@@ -62,7 +65,11 @@ public enum RPCMessage: Sendable {
 
   private static func read(_ members: MessageMembers, id: RPCID?) -> RPCMessage {
     func invalid(_ message: String, _ member: String) -> RPCMessage {
-      .invalid(id: id ?? .null, .invalidRequest(message, member: member))
+      let error = RPCError.invalidRequest(message, member: member)
+      if let id, members.method == nil, members.result != nil || members.error != nil {
+        return .invalidResponse(id: id, error)
+      }
+      return .invalid(id: id ?? .null, error)
     }
     guard members.isVersion2 else {
       return invalid("The member jsonrpc must be \"2.0\".", "jsonrpc")
@@ -102,7 +109,8 @@ public enum RPCMessage: Sendable {
       let unreadable = RPCError(code: -32603, reason: "invalidResponse", message: "The error object can't be read.")
       return .response(id: id, .failure(RPCError(json: error) ?? unreadable))
     case (nil, nil): return .invalid(id: id, .invalidRequest("The member method is missing.", member: "method"))
-    default: return .invalid(id: id, .invalidRequest("A response has a result or an error, not both."))
+    default:
+      return .invalidResponse(id: id, .invalidRequest("A response has a result or an error, not both."))
     }
   }
 }

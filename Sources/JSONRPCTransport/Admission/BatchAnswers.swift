@@ -4,6 +4,8 @@ public enum AnswerDestination: Sendable, Hashable {
   case single
   /// The batch with this number, which is written when it is complete.
   case batch(Int)
+  /// No destination: the call is a notification, and its response is discarded.
+  case discarded
 }
 
 /// The responses of incomplete batches.

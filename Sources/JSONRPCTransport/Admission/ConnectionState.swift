@@ -71,17 +71,19 @@ public struct ConnectionState<Call> {
   /// Whether no request is in progress and no batch is incomplete.
   public var isIdle: Bool { entries.isEmpty && batches.isEmpty }
 
-  /// Returns the reason why a request can't be accepted; `nil` if it can.
+  /// Returns the reason why a request, or a notification without `id`, can't be accepted; `nil` if it can.
   ///
   /// Changes nothing, but the compiler would copy the whole state for a function that isn't `mutating`.
-  public mutating func refusal(of id: RPCID, bytes: Int) -> RPCError? {
-    if tickets[id] != nil { return .idInProgress }
+  public mutating func refusal(of id: RPCID?, bytes: Int) -> RPCError? {
+    if let id, tickets[id] != nil { return .idInProgress }
     if isDraining { return .shuttingDown }
     let isFull = runningCount >= limits.maxInFlight && queuedBytes + bytes > limits.maxQueuedBytes
     return isFull ? .tooManyInFlight : nil
   }
 
-  /// Adds a request that was not refused. Returns what to start; `nil` if the request waits.
+  /// Adds a request or notification that was not refused. Returns what to start; `nil` if it waits.
+  ///
+  /// - Parameter id: `.null` for a notification, whose response is discarded.
   public mutating func enter(
     _ call: Call, id: RPCID, bytes: Int, destination: AnswerDestination
   ) -> Start? {
@@ -90,7 +92,7 @@ public struct ConnectionState<Call> {
     let departure = Departure(id: id, call: call, destination: destination)
     let runs = runningCount < limits.maxInFlight
     entries[ticket] = Entry(departure: departure, bytes: bytes, isRunning: runs)
-    tickets[id] = ticket
+    if destination != .discarded { tickets[id] = ticket }
     if runs {
       runningCount += 1
       return Start(ticket: ticket, call: call)
@@ -136,7 +138,7 @@ public struct ConnectionState<Call> {
 
   private mutating func remove(_ ticket: Ticket, _ entry: Entry) {
     entries[ticket] = nil
-    tickets[entry.departure.id] = nil
+    if entry.departure.destination != .discarded { tickets[entry.departure.id] = nil }
     if entry.isRunning { runningCount -= 1 } else { queuedBytes -= entry.bytes }
   }
 

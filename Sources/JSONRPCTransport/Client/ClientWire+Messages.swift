@@ -43,7 +43,7 @@ extension ClientWire {
       let notification = ServerNotification(method: method, params: params)
       if case .dropped = notifications.yield(notification) { return .overflow }
     case .request(let request): answer(request)
-    case .invalid(_, let error): return .badMessage(error.message)
+    case .invalid(_, let error), .invalidResponse(_, let error): return .badMessage(error.message)
     }
     return nil
   }

@@ -91,13 +91,21 @@ extension ConnectionCore {
     case .notification(TransportMethod.cancelRequest, let params): cancel(params)
     case .notification(let method, let params):
       if isLarge, !settings.takesLargeFrames(method) { return }
-      // Notifications count as calls too: those over the rate are dropped.
-      if allowance?.takeCall(at: now) != nil { return }
-      program.receive(notification: method, params: params)
+      // Notifications count as calls too. Those over a limit are dropped, because they have no response.
+      if allowance?.takeCall(at: now) != nil || state.refusal(of: nil, bytes: bytes) ?? refusalOfUser() != nil {
+        return
+      }
+      if let call = program.receive(notification: method, params: params) {
+        enter(call, id: .null, bytes: bytes, .discarded)
+      }
     case .response(.string(let id), let result):
       questions.end(id, with: result.mapError { .refused($0) })
       endIfDone()
     case .response: break
+    case .invalidResponse(.string(let id), let error):
+      questions.end(id, with: .failure(.refused(error)))
+      endIfDone()
+    case .invalidResponse: break
     case .invalid(let id, let error):
       // An invalid message counts as a call, but gets its own error even over the rate.
       _ = allowance?.takeCall(at: now)
@@ -115,10 +123,13 @@ extension ConnectionCore {
     }
     switch program.accept(request) {
     case .reply(let result): answer(request.id, result, to: destination)
-    case .run(let call):
-      allowance?.count(requests: 1)
-      if let next = state.enter(call, id: request.id, bytes: bytes, destination: destination) { start(next) }
+    case .run(let call): enter(call, id: request.id, bytes: bytes, destination)
     }
+  }
+
+  private func enter(_ call: any AcceptedCall, id: RPCID, bytes: Int, _ destination: AnswerDestination) {
+    allowance?.count(requests: 1)
+    if let next = state.enter(call, id: id, bytes: bytes, destination: destination) { start(next) }
   }
 
   private func refuse(
@@ -239,7 +250,7 @@ extension RPCMessage {
   var wantsAnswer: Bool {
     switch self {
     case .request, .invalid: true
-    case .notification, .response: false
+    case .notification, .response, .invalidResponse: false
     }
   }
 }

@@ -154,6 +154,7 @@ final class ConnectionCore {
       guard let complete else { return }
       write { $0.writeBytes(RPCText.batch(complete.texts)) }
       for call in complete.calls { call.answered() }
+    case .discarded: call?.answered()
     }
   }
 

@@ -47,8 +47,12 @@ final class ControlHandler: ConnectionHandler {
 
   func refused(_ request: RPCRequest, with error: RPCError) { gateway.refused(request, error, by: session) }
 
-  func receive(notification method: String, params: JSON?) {
-    // Ignored: a notification other than a cancellation has no effect and gets no response.
+  func receive(notification method: String, params: JSON?) -> (any AcceptedCall)? {
+    // Other notifications of the protocol itself, whose names begin so, may be ignored.
+    guard !method.hasPrefix("$/"),
+      case .run(let call) = gateway.accept(RPCRequest(id: .null, method: method, params: params), session: session)
+    else { return nil }
+    return call
   }
 
   func closed() {

@@ -222,7 +222,10 @@ struct RPCMessageTests {
       return
     }
     #expect(unreadable.code == -32603)
-    guard case .invalid = try single(#"{"jsonrpc":"2.0","id":7,"result":1,"error":{}}"#) else {
+    guard case .invalidResponse(.number, _) = try single(#"{"jsonrpc":"2.0","id":7,"result":1,"error":{}}"#),
+      case .invalidResponse(.string("d1"), _) = try single(#"{"jsonrpc":"2.0","id":"d1","result":1,"more":2}"#),
+      case .invalid(.null, _) = try single(#"{"jsonrpc":"2.0","result":1,"more":2}"#)
+    else {
       Issue.record("both were taken")
       return
     }

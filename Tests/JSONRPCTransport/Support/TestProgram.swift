@@ -85,8 +85,9 @@ final class TestHandler: ConnectionHandler {
     return .success(Array("\(minuend - subtrahend)".utf8))
   }
 
-  func receive(notification method: String, params: JSON?) {
+  func receive(notification method: String, params: JSON?) -> (any AcceptedCall)? {
     program.note { $0.notifications.append((method, params)) }
+    return method == "slow" ? TestCall(program: program) : nil
   }
 
   func closed() { program.note { $0.closed += 1 } }

@@ -30,7 +30,10 @@ private final class Echo: ConnectionHandler {
     }
   }
 
-  func receive(notification method: String, params: JSON?) {}
+  func receive(notification method: String, params: JSON?) -> (any AcceptedCall)? {
+    method == "run" ? Call(params: JSONWriter.bytes(of: params ?? .null)) : nil
+  }
+
   func closed() {}
 
   private final class Call: AcceptedCall {

@@ -77,7 +77,7 @@ extension FuzzTarget {
     case .response(let id, let result):
       check(id)
       if case .failure(let error) = result { check(error, of: id) }
-    case .invalid(let id, let error):
+    case .invalid(let id, let error), .invalidResponse(let id, let error):
       check(id)
       check(error, of: id)
     case .notification: break
