@@ -138,7 +138,8 @@ public final class ProviderBridge: AnsweringBridge {
     }
     let result: Result<BridgeAnswer, SDKError>
     do throws(SDKError) {
-      let answer = try run.answer(to: question, by: provider, now: time.now())
+      let answer = try run.answer(
+        to: question, by: provider, isCutShort: invocation.timeout < provider.timeout.duration, now: time.now())
       result = answer.isDeferred ? .failure(.allDeferred) : .success(answer)
     } catch {
       result = .failure(error)
@@ -187,7 +188,10 @@ public final class ProviderBridge: AnsweringBridge {
 
   public func reject(_ key: BridgeKey) {
     // The breaker concerns the provider alone, so a delegate's bad answer does not count against it.
-    if !delegated.withLock({ $0.contains(key) }) { breakers.reject(key) }
+    guard !delegated.withLock({ $0.contains(key) }) else { return }
+    breakers.reject(key)
+    // The key's last run did not succeed after all.
+    slots.forget(key)
   }
 
   public func forget(_ key: BridgeKey) {

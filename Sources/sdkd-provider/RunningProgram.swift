@@ -14,7 +14,7 @@ struct RunningProgram {
 
   /// Starts the program with this process's environment and these variables.
   ///
-  /// It does not inherit `NOTIFY_SOCKET` and variables whose names begin with `SDKD_` or `LISTEN_`.
+  /// It does not inherit `NOTIFY_SOCKET` and variables whose names begin with `SDKD_`, `LISTEN_` or `WATCHDOG_`.
   init(_ arguments: [String], variables: [String: String]) throws(SpawnFailure) {
     let (inputEnd, input) = try Self.pipe()
     let (output, outputEnd) = try Self.pipe()
@@ -69,7 +69,8 @@ struct RunningProgram {
     while let entry = next.pointee {
       let text = String(cString: entry)
       let name = String(text.prefix { $0 != "=" })
-      if !name.hasPrefix("SDKD_"), !name.hasPrefix("LISTEN_"), name != "NOTIFY_SOCKET" { all.append(text) }
+      let isOwn = ["SDKD_", "LISTEN_", "WATCHDOG_"].contains { name.hasPrefix($0) } || name == "NOTIFY_SOCKET"
+      if !isOwn { all.append(text) }
       next += 1
     }
     return all + variables.map { "\($0.key)=\($0.value)" }

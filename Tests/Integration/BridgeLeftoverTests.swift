@@ -57,6 +57,21 @@ import Testing
     for pid in pids(desk) { #expect(!isAlive(pid)) }
   }
 
+  @Test("A child of the shell that became the daemon is left alone")
+  func strangersLive() throws {
+    let desk = try Desk()
+    let file = desk.folder.appendingPathComponent("stranger")
+    try desk.start(before: "sleep 300 & echo $! > '\(file.path)'")
+    let line = try desk.connect()
+    try desk.create(
+      "desk", on: line, settings: BridgeDesk.lazy, provider: try desk.provider("exec \(BridgeDesk.mint)"))
+    try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
+    #expect(try line.call("token.refresh", ["instance": "desk"], within: 60)["fromCache"] == false)
+    let pid = try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(isAlive(pid))
+    kill(try #require(pid_t(pid)), SIGKILL)
+  }
+
   @Test func aHealthyProviderWaitsForNoSweep() throws {
     let desk = try BridgeDesk("echo \"$T\"", ["environment": ["T": .string(try Vendor.mint("alice", ttl: 1800))]])
     // A sweep without leftovers costs nothing, so a run takes a few milliseconds, however many runs came before.

@@ -30,6 +30,8 @@ package struct Breaker: Sendable, Hashable {
 
   package private(set) var state = State.closed
   package private(set) var failures = 0
+  /// The failures in a row before the last answered run.
+  private var failuresBefore = 0
 
   /// Creates a closed breaker without failures.
   package init() {}
@@ -48,7 +50,19 @@ package struct Breaker: Sendable, Hashable {
   }
 
   /// Records that a run was answered. Closes the breaker.
-  package mutating func succeeded() -> Change? { reset() }
+  package mutating func succeeded() -> Change? {
+    let before = failures
+    let change = reset()
+    failuresBefore = before
+    return change
+  }
+
+  /// Records that the answer of the last run could not be used. The run counts as a failure that follows those before
+  /// it.
+  package mutating func rejected(at now: Duration, chance: Double) -> Change? {
+    failures = max(failures, failuresBefore)
+    return failed(at: now, chance: chance)
+  }
 
   /// Records that a run failed. Opens the breaker.
   ///

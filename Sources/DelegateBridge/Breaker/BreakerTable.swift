@@ -96,7 +96,7 @@ final class BreakerTable: Sendable {
   func reject(_ key: BridgeKey) {
     change(key) { [time] entry in
       entry.lastExit = "output"
-      return entry.breaker.failed(at: time.uptime(), chance: time.chance())
+      return entry.breaker.rejected(at: time.uptime(), chance: time.chance())
     }
   }
 

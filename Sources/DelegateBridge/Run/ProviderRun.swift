@@ -13,9 +13,11 @@ struct ProviderRun: Sendable {
 extension ProviderRun {
   /// Returns the answer of a run, or throws one of the provider's reasons.
   ///
-  /// - Parameter now: the time at which the run ended.
+  /// - Parameters:
+  ///   - isCutShort: whether the question's deadline left the run less time than `provider.timeout`.
+  ///   - now: the time at which the run ended.
   func answer(
-    to question: BridgeQuestion, by provider: ProviderConfiguration, now: Timestamp
+    to question: BridgeQuestion, by provider: ProviderConfiguration, isCutShort: Bool = false, now: Timestamp
   ) throws(SDKError) -> BridgeAnswer {
     switch ending {
     case .exited(0): return try OutputFormat.parse(output, format: provider.format, question: question, now: now)
@@ -30,7 +32,9 @@ extension ProviderRun {
     case .timedOut:
       throw SDKError(
         .provider, .providerTimeout,
-        "The token provider did not end in time and was killed; make it faster or raise provider.timeout.")
+        isCutShort
+          ? "The token provider did not end before the deadline and was killed; make it faster or raise refresh.deadline."
+          : "The token provider did not end in time and was killed; make it faster or raise provider.timeout.")
     case .tooMuchOutput:
       throw .output("wrote more than \(provider.maxOutput.bytes) bytes; write the answer alone or raise max_output")
     case .notAllowed(let sentence): throw SDKError(.provider, .providerNotAllowed, sentence)

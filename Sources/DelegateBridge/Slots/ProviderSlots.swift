@@ -14,6 +14,8 @@ final class ProviderSlots: Sendable {
     var lastID = 0
   }
 
+  private final class Flag: Sendable { let value = Atomic(false) }
+
   private let queue: Mutex<Queue>
   private let clock: any Clock<Duration>
 
@@ -41,13 +43,19 @@ final class ProviderSlots: Sendable {
     }
     let owner = owner.map { ProviderOwner.uid($0) } ?? .file(instance: key.instance)
     let request = SlotRequest(id: id, key: key, name: name, owner: owner, concurrency: concurrency)
+    let isLate = Flag()
     let verdict = await withTaskGroup(of: Void.self) { group in
       group.addTask {
         do { try await self.clock.sleep(for: patience) } catch { return }
+        isLate.value.store(true, ordering: .sequentiallyConsistent)
         self.leave(request, .late)
       }
       let verdict = await withTaskCancellationHandler {
-        await withCheckedContinuation { enter(request, $0) }
+        await withCheckedContinuation { continuation in
+          enter(request, continuation)
+          // The wait was over before the request was in the queue.
+          if isLate.value.load(ordering: .sequentiallyConsistent) { leave(request, .late) }
+        }
       } onCancel: {
         leave(request, .cancelled)
       }

@@ -16,7 +16,13 @@ struct SecretMask {
   ]
 
   /// The expectation that the preceding words raise for the next one.
-  private enum Expectation { case nothing, separator, value }
+  private enum Expectation: Equatable {
+    case nothing, separator, value
+    /// Like `separator`, after the name of a header whose whole value is a secret.
+    case headerSeparator
+    /// The rest of a line, or of a text in quotation marks, is secret. `isQuoted` is `nil` before its first character.
+    case rest(isQuoted: Bool?)
+  }
 
   private var result = String.UnicodeScalarView()
   private var expectation = Expectation.nothing
@@ -64,22 +70,30 @@ struct SecretMask {
 
   private mutating func take(separator: Unicode.Scalar) {
     result.append(separator)
-    switch separator {
-    case ":": if expectation == .separator { expectation = .value }
-    case " ", "\t", "\"", "'", "\\": break
+    switch (expectation, separator) {
+    case (.rest, "\n"), (.rest, "\r"), (.rest(isQuoted: true), "\""): expectation = .nothing
+    case (.rest(isQuoted: nil), "\""): expectation = .rest(isQuoted: true)
+    case (.rest, _): break
+    case (.separator, ":"): expectation = .value
+    case (.headerSeparator, ":"): expectation = .rest(isQuoted: nil)
+    case (.value, "["): break
+    case (_, " "), (_, "\t"), (_, "\""), (_, "'"), (_, "\\"), (_, ":"): break
     default: expectation = .nothing
     }
   }
 
   private mutating func take(word: Word) {
-    if Self.isScheme(word) {
+    if case .rest(let isQuoted) = expectation {
+      if Self.isScheme(word) { result.append(contentsOf: word) } else { hide() }
+      expectation = .rest(isQuoted: isQuoted ?? false)
+    } else if Self.isScheme(word) {
       result.append(contentsOf: word)
       expectation = .value
     } else if expectation == .value, word.contains(where: { $0 != "=" }) {
       hide()
     } else if word.allSatisfy({ $0 == "=" }) {
       result.append(contentsOf: word)
-      if expectation == .separator { expectation = .value }
+      if expectation == .separator || expectation == .headerSeparator { expectation = .value }
     } else if let equals = word.firstIndex(of: "="), Self.introduces(word[..<equals]), !Self.isSecret(word[..<equals]) {
       result.append(contentsOf: word[...equals])
       if word.index(after: equals) < word.endIndex { hide() } else { expectation = .value }
@@ -87,7 +101,7 @@ struct SecretMask {
       hide()
     } else {
       result.append(contentsOf: word)
-      expectation = Self.introduces(word) ? .separator : .nothing
+      expectation = Self.isHeader(word) ? .headerSeparator : Self.introduces(word) ? .separator : .nothing
     }
   }
 
@@ -103,6 +117,12 @@ struct SecretMask {
   private static func text(_ word: Word) -> String { String(String.UnicodeScalarView(word)).lowercased() }
 
   private static func isScheme(_ word: Word) -> Bool { ["bearer", "basic", "digest"].contains(text(word)) }
+
+  /// Whether a word is the name of a header whose whole value is a secret.
+  private static func isHeader(_ word: Word) -> Bool {
+    let text = text(word)
+    return text == "cookie" || text.hasSuffix("authorization")
+  }
 
   private static func introduces(_ word: Word) -> Bool {
     let text = text(word)

@@ -30,7 +30,7 @@ struct UnitExchange {
   /// cancelled.
   mutating func run() -> ProviderRun {
     do throws(UnitSocket.NoConnection) {
-      try unit.connect(socket, until: deadline)
+      try unit.connect(socket, until: deadline, isCancelled: isCancelled)
     } catch {
       return ProviderRun(ending: isCancelled() ? .cancelled : error.ending)
     }

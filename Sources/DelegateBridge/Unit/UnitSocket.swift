@@ -22,8 +22,10 @@ struct UnitSocket {
   /// The command that shows what the provider wrote to standard error. systemd makes a service for each question.
   var journal: String { "journalctl -u '\(UnitName.unit(name, socketsIn: folder))@*'" }
 
-  /// Connects a non-blocking socket. Waits until the deadline while the listener's queue is full.
-  func connect(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(NoConnection) {
+  /// Connects a non-blocking socket. While the listener's queue is full, waits until the deadline or a cancellation.
+  func connect(
+    _ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant, isCancelled: () -> Bool
+  ) throws(NoConnection) {
     if let problem = UnitName.problem(of: name) { throw NoConnection(ending: .notStarted(problem)) }
     do throws(SafePath.Refusal) {
       try check()
@@ -33,7 +35,7 @@ struct UnitSocket {
       case .notAllowed(let sentence): throw NoConnection(ending: .notAllowed(sentence))
       }
     }
-    try reach(socket, until: deadline)
+    try reach(socket, until: deadline, isCancelled)
     var (pid, uid, gid): (pid_t, uid_t, gid_t) = (0, 0, 0)
     guard cl_peer_credentials(socket.raw, &pid, &uid, &gid) == 0, uid == 0 || uid == user else {
       throw NoConnection(
@@ -62,7 +64,9 @@ struct UnitSocket {
     }
   }
 
-  private func reach(_ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant) throws(NoConnection) {
+  private func reach(
+    _ socket: OwnedDescriptor, until deadline: ContinuousClock.Instant, _ isCancelled: () -> Bool
+  ) throws(NoConnection) {
     guard let address = UnixAddress(path: path) else {
       throw NoConnection(
         ending: .notStarted("The path \(path) is too long for a socket; set a shorter bridge.unit_sockets."))
@@ -70,6 +74,7 @@ struct UnitSocket {
     while true {
       if address.withPointer({ Glibc.connect(socket.raw, $0, $1) }) == 0 { return }
       let problem = errno
+      if isCancelled() { throw NoConnection(ending: .cancelled) }
       guard problem == EAGAIN || problem == EINTR, ContinuousClock.now < deadline else {
         throw NoConnection(ending: problem == EAGAIN ? .timedOut : .notStarted(sentence(problem)))
       }

@@ -27,8 +27,28 @@ import Testing
     #expect(breaker.nextAttempt == .seconds(13))
     #expect(breaker.admit(at: .seconds(13)) == .allowed)
     #expect(breaker.succeeded() == .closed)
-    #expect(breaker == Breaker())
+    #expect(breaker.state == .closed)
+    #expect(breaker.failures == 0)
     #expect(breaker.succeeded() == nil)
+    #expect(breaker == Breaker())
+  }
+
+  @Test("Rejected answers back off as other failures do, and an accepted one ends that")
+  func rejections() {
+    var breaker = Breaker()
+    for count in 1...4 {
+      #expect(breaker.admit(at: .seconds(1000 * count)) == .allowed)
+      _ = breaker.succeeded()
+      #expect(breaker.rejected(at: .seconds(1000 * count), chance: 1) == .opened)
+      #expect(breaker.failures == count)
+      #expect(breaker.nextAttempt == .seconds(1000 * count) + Breaker.bound(afterFailures: count))
+    }
+    for _ in 0..<2 {
+      #expect(breaker.admit(at: .seconds(10_000)) == .allowed)
+      _ = breaker.succeeded()
+    }
+    _ = breaker.rejected(at: .seconds(10_000), chance: 1)
+    #expect(breaker.failures == 1)
   }
 
   @Test func abandonedTrialMayBeRepeated() {

@@ -50,7 +50,7 @@ final class Desk: @unchecked Sendable {
   ///   - descriptors: the most file descriptors that the daemon may have.
   func start(
     environment: [String: String] = [:], waits: Bool = true, hosts: URL? = nil, uid: Int? = nil,
-    descriptors: Int? = nil
+    descriptors: Int? = nil, before: String? = nil
   ) throws {
     starts += 1
     let log = folder.appendingPathComponent("log\(starts)")
@@ -59,6 +59,7 @@ final class Desk: @unchecked Sendable {
     ]
     if let uid { words = ["/usr/bin/setpriv", "--reuid=\(uid)", "--regid=\(uid)", "--clear-groups"] + words }
     if let descriptors { words = ["/bin/sh", "-c", "ulimit -n \(descriptors) && exec \"$@\"", "sh"] + words }
+    if let before { words = ["/bin/sh", "-c", "\(before)\nexec \"$@\"", "sh"] + words }
     if let hosts {
       let script = "mount --bind '\(hosts.path)' /etc/hosts && exec \"$@\""
       words = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", script, "sh"] + words
