@@ -463,6 +463,17 @@ import Testing
     #expect(try next.exchanges().last?["state"] == nil)
   }
 
+  @Test("An external id in other bytes is another visitor's, even if it looks the same")
+  func C5_anotherSpellingIsAnotherVisitor() throws {
+    let chat = try Chat()
+    try chat.setIdentity(try Chat.mint("\u{E9}ric"))
+    _ = try chat.open()
+    let other = try Chat.mint("e\u{301}ric")
+    #expect(
+      try chat.line.failure("chat.setIdentity", ["instance": "desk", "jwt": .string(other)]).reason
+        == "externalUserIdHasChanged")
+  }
+
   @Test("After the fallback, the external id still can't change")
   func C5_aVisitorWhoHasFallenBackIsStillTheSameVisitor() throws {
     let chat = try Chat()

@@ -192,6 +192,31 @@ import Testing
     #expect(try desk.externalId == "alice@example.com")
   }
 
+  @Test("A key that is added later is used with the next authorization of the same user")
+  func E2_aKeyThatIsAddedLater() throws {
+    let key = try Desk().vendor.request("GET", "/_keys")["ed"]?["publicKey"] ?? .null
+    let desk = try EdnaDesk()
+    try desk.authorize("alice@example.com")
+    try desk.call("instance.update", ["settings": ["identifier_public_key": key]])
+    try desk.authorize("alice@example.com")
+    #expect(try desk.vendorUser("alice@example.com")?["info"]?["clientIdIsEncrypted"] == true)
+    #expect(try desk.call("getChat")["endpoint"]?["clientId"] != "alice@example.com")
+    let count = try desk.vendor.log().count
+    try desk.authorize("alice@example.com")
+    #expect(try desk.vendor.log().count == count)
+  }
+
+  @Test("An identifier in other bytes is another user, even if it looks the same")
+  func E5_anotherSpellingIsAnotherUser() throws {
+    let desk = try EdnaDesk()
+    try desk.authorize("\u{E9}ric")
+    try desk.call("storage.put", ["key": "draft", "value": "mine"])
+    try desk.authorize("e\u{301}ric")
+    #expect(try desk.externalId.map { Array($0.utf8) } == Array("e\u{301}ric".utf8))
+    #expect(try desk.call("storage.get", ["key": "draft"])["value"] == .null)
+    #expect(try desk.events("identityWiped").count == 1)
+  }
+
   @Test("An identifier that the app has encrypted is sent unchanged")
   func E2_anIdentifierThatTheAppHasEncryptedGoesAsItIs() throws {
     let keys = try Desk().vendor.request("GET", "/_keys")

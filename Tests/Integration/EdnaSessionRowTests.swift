@@ -411,6 +411,34 @@ import Testing
     #expect(try desk.call("storage.get", ["key": "draft"])["value"] == "mine")
   }
 
+  @Test(
+    "A logout with refused credentials asks the provider once, and is local if the vendor refuses it",
+    arguments: [true, false])
+  func E13_aLogoutWithRefusedCredentialsAsksTheOwner(isAnswered: Bool) throws {
+    let desk = try EdnaDesk(settings: ["retry_logout": true]) {
+      try $0.provider("[ -e '\($0.folder.path)/ready' ] || exit 1; echo '{\"token\": \"t-2\"}'")
+    }
+    try desk.token("t-1", of: "u-1")
+    try desk.authorize("u-1", auth: ["token": "t-1"])
+    try desk.call("push.register", ["endpoint": ["address": "push-address-1", "type": "fcm"]])
+    try desk.vendor.request("POST", "/_revoke", ["sdk": "ed", "externalId": "u-1"])
+    try desk.vendor.request("POST", "/_unauthorized", ["clientId": "u-1"])
+    try desk.waitFor(state: "reauthNeeded")
+    if isAnswered {
+      try desk.token("t-2", of: "u-1")
+      try desk.desk.write("ready", "")
+      try eventually("the provider may run again") {
+        try desk.call("instance.get")["bridge"]?["state"]?.stringValue != "open"
+      }
+    }
+    try desk.call("logout", ["wait": true])
+    #expect(try desk.offline == (isAnswered ? ["u-1"] : []))
+    #expect(try desk.events("userLoggedOut").count == 1)
+    #expect(try desk.events("logoutFailed").isEmpty)
+    #expect(try desk.events("pushOrphaned").count == (isAnswered ? 0 : 1))
+    #expect(try desk.call("instance.get")["pending"] == nil)
+  }
+
   @Test("After a refusal over HTTP, the provider is asked")
   func E13_refusedOverHTTPAfterARestartTheBridgeIsAsked() throws {
     let desk = try EdnaDesk { try $0.provider("echo '{\"token\": \"t-2\"}'") }

@@ -40,6 +40,7 @@ struct QuarantineTests {
     }
     let seen = try Caller(uid: 1002).call(desk, "instance.list")["result"]?["instances"]?.arrayValue ?? []
     #expect(seen.compactMap { $0["instance"]?.stringValue } == ["a", "c"])
+    #expect(try again.failure("instance.delete", ["instance": "b", "logout": true]).reason == "instanceQuarantined")
     try again.call("instance.delete", ["instance": "b"])
     #expect(try again.call("instance.list")["instances"]?.arrayValue?.count == 2)
   }

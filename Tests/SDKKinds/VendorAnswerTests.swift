@@ -19,6 +19,12 @@ import Testing
     if case .accepted(let json) = answer(200, "{\"a\":1}") { #expect(json["a"] == 1) } else { Issue.record("200") }
     if case .accepted(let json) = answer(204) { #expect(json.isNull) } else { Issue.record("204") }
     #expect(reason(answer(200, "<html>")) == .badResponse)
+    for empty in [answer(200, " \r\n"), answer(202, "ok"), answer(204, "x")] {
+      if case .accepted(let json) = empty { #expect(json.isNull) } else { Issue.record("\(empty)") }
+    }
+    // The user's text that a JavaScript backend has cut inside an emoji.
+    let cut = #"{"id":"7","text":"a\ud83d"}"#
+    if case .accepted(let json) = answer(200, cut) { #expect(json["id"] == "7") } else { Issue.record("cut") }
   }
 
   @Test func refusals() {

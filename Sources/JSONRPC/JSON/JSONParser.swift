@@ -18,6 +18,19 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
 /// Unlike Foundation's parser it refuses duplicate names, nesting beyond a limit, long runs of combining marks, invalid
 /// UTF-8, lone surrogates and text after the value.
 public struct JSONParser {
+  /// The strictness of the parser.
+  public enum Leniency: Sendable {
+    /// Refuses every text that breaks a rule or limit.
+    case strict
+    /// Accepts long runs of combining marks. For texts that the caller wrote itself.
+    case ownText
+    /// Accepts what most JSON parsers accept. For texts of servers, which can contain the words of many users.
+    ///
+    /// A lone surrogate and bytes that are not UTF-8 become U+FFFD, and a value that nests too deeply becomes `null`.
+    /// Combining marks beyond the limit are dropped. Of members with the same name, the last counts.
+    case server
+  }
+
   /// The number of levels to which arrays and objects may nest.
   public static let maximumDepth = 32
   /// The largest number of combining marks (scalars of a canonical combining class other than 0) in a row.
@@ -27,32 +40,32 @@ public struct JSONParser {
   public static let maximumMarks = 128
 
   let bytes: UnsafeBufferPointer<UInt8>
-  private let maximumMarks: Int
+  private let leniency: Leniency
   var position = 0
   var depth = 0
 
   /// Returns the value that the whole of `bytes` spells.
   ///
-  /// - Parameter maximumMarks: the largest number of combining marks in a row. Raise it above the default only for
-  ///   texts that the caller wrote itself.
   /// - Throws: `JSONSyntaxError`.
   public static func parse(
-    _ bytes: some Sequence<UInt8>, maximumMarks: Int = maximumMarks
+    _ bytes: some Sequence<UInt8>, _ leniency: Leniency = .strict
   ) throws(JSONSyntaxError) -> JSON {
-    try parse(bytes, maximumMarks) { parser throws(JSONSyntaxError) in try parser.value() }
+    try parse(bytes, leniency) { parser throws(JSONSyntaxError) in try parser.value() }
   }
 
-  /// Returns the value that `text` spells, within the default limits.
-  public static func parse(_ text: String) throws(JSONSyntaxError) -> JSON { try parse(text.utf8) }
+  /// Returns the value that `text` spells.
+  public static func parse(_ text: String, _ leniency: Leniency = .strict) throws(JSONSyntaxError) -> JSON {
+    try parse(text.utf8, leniency)
+  }
 
   // Inlined: as a generic function it would look up the type of the result, which takes longer than a short text.
   @inline(__always) static func parse<Content>(
-    _ bytes: some Sequence<UInt8>, _ maximumMarks: Int,
+    _ bytes: some Sequence<UInt8>, _ leniency: Leniency,
     _ read: (inout JSONParser) throws(JSONSyntaxError) -> Content
   ) throws(JSONSyntaxError) -> Content {
     func result(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<Content, JSONSyntaxError> {
       do throws(JSONSyntaxError) {
-        var parser = JSONParser(bytes: bytes, maximumMarks: maximumMarks)
+        var parser = JSONParser(bytes: bytes, leniency: leniency)
         let content = try read(&parser)
         parser.skipSpace()
         guard parser.position == bytes.count else { throw parser.error("text after the value") }
@@ -65,9 +78,9 @@ public struct JSONParser {
     return try Array(bytes).withUnsafeBufferPointer(result).get()
   }
 
-  private init(bytes: UnsafeBufferPointer<UInt8>, maximumMarks: Int) {
+  private init(bytes: UnsafeBufferPointer<UInt8>, leniency: Leniency) {
     self.bytes = bytes
-    self.maximumMarks = maximumMarks
+    self.leniency = leniency
   }
 
   func error(_ problem: String) -> JSONSyntaxError {
@@ -111,12 +124,38 @@ public struct JSONParser {
   private mutating func nested(
     _ body: (inout JSONParser) throws(JSONSyntaxError) -> JSON
   ) throws(JSONSyntaxError) -> JSON {
-    guard depth < Self.maximumDepth else { throw refusal("nested deeper than \(Self.maximumDepth)") }
+    guard depth < Self.maximumDepth else {
+      guard leniency == .server else { throw refusal("nested deeper than \(Self.maximumDepth)") }
+      try skipNested()
+      return .null
+    }
     depth += 1
     position += 1
     let value = try body(&self)
     depth -= 1
     return value
+  }
+
+  /// Skips an array or object without recursion. Checks only that its brackets and strings end.
+  private mutating func skipNested() throws(JSONSyntaxError) {
+    var open = 0
+    repeat {
+      guard let next else { throw error("an array or object does not end") }
+      switch next {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): open += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): open -= 1
+      case UInt8(ascii: "\""): try skipString()
+      default: break
+      }
+      position += 1
+    } while open > 0
+  }
+
+  /// Moves from the first quotation mark of a string to its last.
+  private mutating func skipString() throws(JSONSyntaxError) {
+    position += 1
+    while let next, next != UInt8(ascii: "\"") { position += next == UInt8(ascii: "\\") ? 2 : 1 }
+    if position >= bytes.count { throw error("a string does not end") }
   }
 
   private mutating func literal(_ text: StaticString, _ value: JSON) throws(JSONSyntaxError) -> JSON {
@@ -161,9 +200,11 @@ public struct JSONParser {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw error("a member's name is expected") }
       let key = try string()
-      if object.contains(key) { throw occursTwice(key) }
+      let isKnown = object.contains(key)
+      if isKnown, leniency != .server { throw occursTwice(key) }
       try colon()
-      object.append(new: key, try value())
+      let value = try value()
+      if isKnown { object[key] = value } else { object.append(new: key, value) }
       skipSpace()
       switch next {
       case UInt8(ascii: ","): position += 1
@@ -233,22 +274,28 @@ public struct JSONParser {
   private func text(of bytes: Span<UInt8>) throws(JSONSyntaxError) -> String {
     let text: String
     // Not `String(validating:as:)`, which looks up the metadata of generic types for each string.
-    do { text = String(copying: try UTF8Span(validating: bytes)) } catch { throw self.error("a string is not UTF-8") }
-    // A combining mark has at least two bytes.
-    if bytes.count / 2 > maximumMarks, hasLongRunOfMarks(text) {
-      throw refusal("a string has more than \(maximumMarks) combining marks in a row")
+    do { text = String(copying: try UTF8Span(validating: bytes)) } catch {
+      guard leniency == .server else { throw self.error("a string is not UTF-8") }
+      text = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
-    return text
+    // A combining mark has at least two bytes.
+    guard bytes.count / 2 > Self.maximumMarks, leniency != .ownText else { return text }
+    let limited = Self.limitingMarks(of: text)
+    if limited != nil, leniency == .strict {
+      throw refusal("a string has more than \(Self.maximumMarks) combining marks in a row")
+    }
+    return limited ?? text
   }
 
-  private func hasLongRunOfMarks(_ text: String) -> Bool {
+  /// Returns a text without the combining marks beyond the limit; `nil` if it has none.
+  private static func limitingMarks(of text: String) -> String? {
     var run = 0
-    for scalar in text.unicodeScalars {
+    let kept = text.unicodeScalars.filter { scalar in
       let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
       run = isMark ? run + 1 : 0
-      if run > maximumMarks { return true }
+      return run <= maximumMarks
     }
-    return false
+    return kept.count == text.unicodeScalars.count ? nil : String(kept)
   }
 
   private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
@@ -293,15 +340,23 @@ public struct JSONParser {
   private mutating func unicodeEscape() throws(JSONSyntaxError) -> Unicode.Scalar {
     let first = try hexUnit()
     if let scalar = Unicode.Scalar(first) { return scalar }
-    guard first < 0xDC00, next == UInt8(ascii: "\\") else { throw error("a lone surrogate") }
-    position += 1
-    guard next == UInt8(ascii: "u") else { throw error("a lone surrogate") }
-    position += 1
-    let second = try hexUnit()
-    guard second >= 0xDC00, second <= 0xDFFF,
-      let scalar = Unicode.Scalar(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
-    else { throw error("a lone surrogate") }
-    return scalar
+    let end = position
+    if first < 0xDC00, next == UInt8(ascii: "\\") {
+      position += 1
+      if next == UInt8(ascii: "u") {
+        position += 1
+        let second = try hexUnit()
+        if second >= 0xDC00, second <= 0xDFFF,
+          let scalar = Unicode.Scalar(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+        {
+          return scalar
+        }
+      }
+    }
+    guard leniency == .server else { throw error("a lone surrogate") }
+    // The next escape is read separately.
+    position = end
+    return "\u{FFFD}"
   }
 
   private mutating func hexUnit() throws(JSONSyntaxError) -> UInt32 {

@@ -90,7 +90,7 @@ extension JSONParser {
   static func parseMessage(
     _ bytes: ArraySlice<UInt8>, into members: inout MessageMembers
   ) throws(JSONSyntaxError) -> JSON? {
-    try parse(bytes, maximumMarks) { parser throws(JSONSyntaxError) in try parser.message(into: &members) }
+    try parse(bytes, .strict) { parser throws(JSONSyntaxError) in try parser.message(into: &members) }
   }
 
   private mutating func message(into members: inout MessageMembers) throws(JSONSyntaxError) -> JSON? {

@@ -144,12 +144,16 @@ extension InstanceCore {
       state.running?.basis = state.identity.kindState
       return [.signIn(offered)]
     case .endFormer:
-      let isDead = state.machine.standing == .refused || state.hasExpired(context)
-      guard state.machine.standing != .none, let credential = state.identity.credential,
-        !isDead || !adapter.traits.policy.renewsToSignOut
-      else { return [.follow(.formerEnded(epoch: state.machine.epoch))] }
+      guard state.machine.standing != .none, let credential = state.identity.credential else {
+        return [.follow(.formerEnded(epoch: state.machine.epoch))]
+      }
       return [.endFormer(credential)]
-    case .endSession: return [.endSession(state.running?.offered?.credential ?? state.identity.credential)]
+    case .endSession:
+      guard let offered = state.running?.offered else {
+        return [.endSession(state.identity.credential, kindState: state.identity.kindState)]
+      }
+      let renewed = adapter.unverified(offered, of: state.identity)
+      return [.endSession(offered.credential, kindState: renewed?.kindState ?? state.identity.kindState)]
     case .createAnonymous: return [.createAnonymousUser]
     case .ask(let attempt, let isRefusal, let error):
       if let provided = state.provided {
@@ -188,12 +192,13 @@ extension InstanceCore {
     }
   }
 
-  /// Returns the effect that logs a late login out at the vendor; none if the vendor was not contacted for the login.
+  /// Returns the effect that undoes a late result at the vendor; none if the vendor was not contacted for it. The user
+  /// is logged out, except the present user and an anonymous one. An anonymous user has no logout.
   func undo(_ result: SignedIn, of state: ServiceState) -> [Effect] {
     guard result.prepared == nil, result.isTold else { return [] }
     let late = IdentityRecord(phase: .authenticated, user: result.user)
     let isPresent = !isDeleted && state.hasBackend(of: result.origin) && state.hasUser(of: late)
-    return [.undo(result, isPresentUser: isPresent)]
+    return [.undo(result, logsOut: !isPresent && result.user.authenticated)]
   }
 
   /// Returns a request to the owner for a credential.

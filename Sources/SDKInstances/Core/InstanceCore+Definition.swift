@@ -28,6 +28,7 @@ extension InstanceCore {
     change.parts.append(.define(try JSONValueEncoder.encode(new.definition)))
     let isReset = wipes || services.count != former.services.count || kept.count != services.count || new.isOtherBackend
     let isSettingChange = definition.settings != new.definition.settings
+    let isOtherProvider = provider != new.provider
     let changes = try definition.changes(to: new.definition)
     let hadAdapter = adapter
     (definition, adapter, provider) = (new.definition, new.adapter, new.provider)
@@ -73,6 +74,8 @@ extension InstanceCore {
     for index in services.indices {
       services[index].machine.policy = new.adapter.traits.policy
       let service = services[index].service
+      // The failures were those of another provider.
+      if isOtherProvider { step.add(.resetBreaker, on: service) }
       if isSettingChange {
         step.add(services[index].dropConnection(), on: service)
         // The new settings can be the remedy, so the vendor may be asked again.

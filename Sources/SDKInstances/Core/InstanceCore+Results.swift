@@ -75,6 +75,11 @@ extension InstanceCore {
   private func check(
     _ answer: BridgeAnswer, for state: ServiceState, _ context: StepContext
   ) throws(SDKError) -> CheckedCredential? {
+    if answer.token != nil, let expiresAt = answer.expiresAt, expiresAt <= context.now {
+      throw SDKError(
+        .provider, .providerOutputInvalid,
+        "The token provider gave a token that has expired: its expiresAt is past; it must give a fresh one.")
+    }
     guard let checked = try adapter.check(answer, for: state.identity, now: context.vendorNow) else { return nil }
     if adapter.isSameUser(checked, as: state.identity) == false {
       throw SDKError(

@@ -35,11 +35,7 @@ extension InstanceCore {
       return (Step(awaited: activity.id), nil)
     }
     if machine.standing == .reported, machine.activity == .idle {
-      guard !state.recovery.holdsBack(context.now, within: interval) else {
-        throw SDKError(
-          .provider, .providerBackoff, "The token was refused and looked at a moment ago; try again in a while.",
-          instance: id, retryAfter: interval)
-      }
+      try checkReport(of: state, context)
       return (try begin(.reportFollowedUp(means: means), on: service, context), nil)
     }
     // A missing owner is announced once, like any other failure before the fallback.
@@ -54,12 +50,24 @@ extension InstanceCore {
     return (try begin(.renew(means), on: service, context), nil)
   }
 
+  /// Checks whether a reported token may be followed up now.
+  ///
+  /// - Throws: `providerBackoff` if the last probe or renewal was less than `minInterval` ago.
+  private func checkReport(of state: ServiceState, _ context: StepContext) throws(SDKError) {
+    let interval = adapter.traits.common.planner.minInterval
+    guard state.recovery.holdsBack(context.now, within: interval) else { return }
+    throw SDKError(
+      .provider, .providerBackoff, "The token was refused and looked at a moment ago; try again in a while.",
+      instance: id, retryAfter: interval)
+  }
+
   /// Begins a renewal that a caller demands.
   ///
   /// - Parameter resetting: whether breaker and `minInterval` are ignored, and a lock by the vendor may end.
   /// - Returns: a step with the activity to wait for; none if the last renewal was less than `minInterval` ago and
   ///   succeeded.
-  /// - Throws: the reason why there is nothing to renew; the failure of the last renewal within `minInterval`.
+  /// - Throws: the reason why there is nothing to renew; within `minInterval`, the failure of the last renewal, and
+  ///   `providerBackoff` for a reported token.
   mutating func refreshDemanded(
     resetting: Bool, on service: String?, _ context: StepContext
   ) throws(SDKError) -> Step {
@@ -77,6 +85,7 @@ extension InstanceCore {
         instance: id)
     }
     if let activity = state.running, machine.isRecovering { return Step(awaited: activity.id) }
+    if !resetting, machine.standing == .reported { try checkReport(of: state, context) }
     if !resetting, state.recovery.isRecent(context.now, within: adapter.traits.common.planner.minInterval) {
       if let failure = state.recovery.failure { throw failure.about(id) }
       if livingToken(of: state, context) != nil { return Step() }

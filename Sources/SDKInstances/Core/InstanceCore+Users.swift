@@ -35,10 +35,10 @@ extension InstanceCore {
     return step
   }
 
-  /// Whether the present credential could be used for a call now.
+  /// Whether the present credential could be used for a call now, and no login or logout is in progress.
   func isUsable(_ state: ServiceState, _ context: StepContext) -> Bool {
-    state.machine.mayHandOut && state.machine.phase == .authenticated && state.machine.activity == .idle
-      && !state.hasExpired(context)
+    state.machine.mayHandOut && state.machine.phase == .authenticated && !state.hasExpired(context)
+      && (state.machine.activity == .idle || state.machine.isRecovering)
   }
 
   /// Handles a login of the user who is already signed in with a usable credential: changes the identity and emits the

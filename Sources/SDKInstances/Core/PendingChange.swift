@@ -218,6 +218,7 @@ struct PendingChange {
     }
     wipes = true
     change.parts.append(.wipe)
+    if isInformed, let subject = former.subject { dropLogouts(of: subject) }
     let own = pushes.filter { $0.service == service && !$0.orphaned }
     let cleanup = adapter.capabilities.cleanup
     deliveries += (cleanup?.farewell(to: former, pushes: own, isInformed: isInformed, now: context.now) ?? []).map {
@@ -275,6 +276,11 @@ struct PendingChange {
       change.events.append(.init(.pushUnregistered, service: service, data: push.eventData))
     }
     pushes.removeAll { $0.orphaned && $0.service == service && $0.subject == subject }
+    dropLogouts(of: subject)
+  }
+
+  /// Removes the pending logouts of a user.
+  private mutating func dropLogouts(of subject: Secret) {
     for delivery in deliveries where delivery.endsSession && delivery.subject == subject {
       change.parts.append(.deleteOutbox(id: delivery.id))
     }

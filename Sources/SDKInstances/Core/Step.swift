@@ -90,8 +90,8 @@ enum Effect: Sendable {
   case signIn(CheckedCredential)
   /// Work at the vendor: ends the former user's session before a login.
   case endFormer(Credential?)
-  /// Work at the vendor: ends the session.
-  case endSession(Credential?)
+  /// Work at the vendor: ends the session, with this state of the kind.
+  case endSession(Credential?, kindState: [String: Secret])
   case createAnonymousUser
   /// Work at the vendor: renews the credential without the owner.
   case renewItself
@@ -99,8 +99,8 @@ enum Effect: Sendable {
   case verify(CheckedCredential, isProvided: Bool)
   /// Work at the vendor: checks a credential that an app reported.
   case probe(Credential)
-  /// Work at the vendor: logs a late login out.
-  case undo(SignedIn, isPresentUser: Bool)
+  /// Work at the vendor: undoes a late result. `logsOut` is whether to log its user out.
+  case undo(SignedIn, logsOut: Bool)
   /// Requests a credential from the bridge.
   case ask(BridgeQuestion)
   /// Requests the owner's decision whether to continue after the failure.

@@ -25,7 +25,12 @@ enum InstanceHandlers {
       return shape(instance, registry, context.role)
     }
     router.register(InstanceDelete.self, about: { .instance($0.instance) }) { params, context in
-      if registry.access.isAdmin(context.peer), try await registry.deleteQuarantined(params.instance) { return Empty() }
+      // Without the stored credential there is no logout, so `find` refuses it.
+      if registry.access.isAdmin(context.peer), params.logout != true,
+        try await registry.deleteQuarantined(params.instance)
+      {
+        return Empty()
+      }
       let instance = try registry.find(params.instance, for: context.peer, atLeast: .owner).instance
       try refuseFile(instance)
       if params.logout == true { try await instance.signOutEverywhere() }

@@ -67,6 +67,8 @@ extension HostedInstance {
         // The vendor would refuse this credential, so the failure is announced without a request.
         let step = core.announce(.authenticationFailed(error), on: name, operation: operation, context)
         return (step, .failure(error.about(id)))
+      } catch let error as SDKError {
+        throw error.about(id)
       }
       return (
         try settling.map { try core.settle($0, operation: operation, on: name, context) } ?? Step(), .success(name)

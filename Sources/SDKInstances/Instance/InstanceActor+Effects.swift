@@ -56,13 +56,13 @@ extension InstanceActor {
     case .offer(let credential): operations.start { await work.offer(credential) }
     case .signIn(let credential): operations.start { await work.signIn(credential) }
     case .createAnonymousUser: operations.start { await work.createAnonymousUser() }
-    case .endFormer(let credential): operations.start { await work.end(credential, isFormer: true, on: connection) }
-    case .endSession(let credential): operations.start { await work.end(credential, isFormer: false, on: connection) }
+    case .endFormer(let credential): operations.start { await work.endFormer(credential, on: connection) }
+    case .endSession(let credential, let kindState):
+      operations.start { await work.endSession(credential, kindState: kindState, on: connection) }
     case .renewItself: operations.start { await work.renewItself() }
     case .verify(let offered, let isProvided): operations.start { await work.verify(offered, isProvided: isProvided) }
     case .probe(let credential): operations.start { await work.probe(credential) }
-    case .undo(let result, let isPresentUser):
-      operations.start { await work.undo(result, isPresentUser: isPresentUser) }
+    case .undo(let result, let logsOut): operations.start { await work.undo(result, logsOut: logsOut) }
     default: break
     }
   }
@@ -113,6 +113,25 @@ extension InstanceActor {
     for effect in core.undo(result, of: state) { begin(effect, of: service, unfinished: nil) }
   }
 
+  /// Registers the user's devices at the vendor again after a late request for another user, which may have replaced
+  /// the registration. No login begins meanwhile.
+  func restorePush(on service: String?) async {
+    await changing.lock()
+    defer { changing.unlock() }
+    guard !core.isDeleted, let registrar = core.adapter.capabilities.push, registrar.pushRules.overwrites,
+      let state = core[service], state.machine.mayHandOut, state.machine.activity == .idle
+    else { return }
+    for push in core.pushes where push.service == service && !push.orphaned {
+      do throws(SDKError) {
+        _ = try await registrar.register(push, of: state.identity, on: connections[service])
+      } catch {
+        logger.warning(
+          "A push registration could not be restored after a late login; register it again: \(error.message)",
+          metadata: ["reason": "\(error.reason)"])
+      }
+    }
+  }
+
   func renewed(_ result: SignedIn, byItself: Bool, epoch: UInt64, on service: String?) async {
     await changing.lock()
     defer { changing.unlock() }
@@ -161,7 +180,8 @@ extension InstanceActor {
     defer { changing.unlock() }
     let state = try core.existing(service)
     if let running = verifications[service] { return running }
-    guard !state.isVerified, core.isUsable(state, context(of: service)), let credential = state.identity.credential
+    guard !state.isVerified, state.machine.activity == .idle, core.isUsable(state, context(of: service)),
+      let credential = state.identity.credential
     else { return nil }
     let end = Promise<Void>()
     verifications[service] = end

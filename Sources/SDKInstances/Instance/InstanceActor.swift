@@ -182,12 +182,15 @@ actor InstanceActor {
         heldUntil = nil
       }
     } catch {
-      // Repeated attempts on a full disk must not fill the journal.
-      logger.log(
-        level: heldUntil == nil ? .error : .debug, "A change could not be stored: \(error.message)",
-        metadata: ["reason": "\(error.reason)"])
-      heldUntil = environment.clock.now() + Self.pauseAfterFailure
       commit = .failure(error)
+      // Any other error concerns the caller only, such as `storageFull`.
+      if error.origin == .store {
+        // Repeated attempts on a full disk must not fill the journal.
+        logger.log(
+          level: heldUntil == nil ? .error : .debug, "A change could not be stored: \(error.message)",
+          metadata: ["reason": "\(error.reason)"])
+        heldUntil = environment.clock.now() + Self.pauseAfterFailure
+      }
     }
     let done = (try? commit.get()) ?? CommitResult()
     if let wiped = done.wiped { for activity in step.wiping { outcomes[activity]?.wiped.set(wiped) } }

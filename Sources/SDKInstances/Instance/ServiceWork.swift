@@ -54,27 +54,37 @@ struct ServiceWork: Sendable {
   }
 
   /// Ends the session of a credential at the vendor, and reports the outcome to the instance.
-  ///
-  /// - Parameter isFormer: whether another user's login follows.
-  func end(_ credential: Credential?, isFormer: Bool, on connection: (any RealtimeConnection)?) async {
-    let error = await failure { () throws(SDKError) in
-      try await adapter.signOut(credential, of: identity, on: connection)
-    }
-    switch error {
-    case nil: await receive(isFormer ? .formerEnded(epoch: epoch, informed: true) : .signOutAccepted(epoch: epoch))
-    // The vendor's refusal counts as the end of a former user's session: the credential has no session to end.
-    case let error? where isFormer && error.origin == .vendor: await receive(.formerEnded(epoch: epoch))
-    case let error?:
-      await receive(isFormer ? .formerEndFailed(epoch: epoch, error) : .signOutFailed(epoch: epoch, error))
+  func endSession(
+    _ credential: Credential?, kindState: [String: Secret], on connection: (any RealtimeConnection)?
+  ) async {
+    var identity = identity
+    identity.kindState = kindState
+    let error = await signOutFailure(credential, of: identity, on: connection)
+    await receive(error.map { .signOutFailed(epoch: epoch, $0) } ?? .signOutAccepted(epoch: epoch))
+  }
+
+  /// Ends the session of the former user before another one's login, and reports the outcome to the instance.
+  func endFormer(_ credential: Credential?, on connection: (any RealtimeConnection)?) async {
+    switch await signOutFailure(credential, of: identity, on: connection) {
+    case nil: await receive(.formerEnded(epoch: epoch, informed: true))
+    // The vendor's refusal counts as the end of the session: the credential has no session to end.
+    case let error? where error.origin == .vendor: await receive(.formerEnded(epoch: epoch))
+    case let error?: await receive(.formerEndFailed(epoch: epoch, error))
     }
   }
 
-  /// Ends the session of a login whose result came too late to be used, and closes its connection. If the vendor can't
-  /// be reached, the instance adds cleanup deliveries instead.
-  ///
-  /// - Parameter isPresentUser: whether the same user is signed in, whose session must stay.
-  func undo(_ result: SignedIn, isPresentUser: Bool) async {
-    if !isPresentUser {
+  private func signOutFailure(
+    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
+  ) async -> SDKError? {
+    await failure { () throws(SDKError) in
+      try await adapter.signOut(credential, of: identity, on: connection)
+    }?.refusingIfClientError
+  }
+
+  /// Undoes a login, or the creation of an anonymous user, whose result came too late to be used: logs the user out and
+  /// closes the connection. If the vendor can't be reached, the instance adds cleanup deliveries instead.
+  func undo(_ result: SignedIn, logsOut: Bool) async {
+    if logsOut {
       let late = IdentityRecord(
         phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
       do throws(SDKError) {
@@ -89,6 +99,7 @@ struct ServiceWork: Sendable {
       }
     }
     await result.connection?.close()
+    await instance.restorePush(on: service)
   }
 
   // MARK: Renewals and probes
@@ -201,6 +212,18 @@ struct DeliveryWork: Sendable {
   func abandonLate() async {
     let error = SDKError(.unreachable, .timeout, "The time to tell the vendor was over before it could be reached.")
     await instance.delivered(delivery, failure: error)
+  }
+}
+
+extension SDKError {
+  /// The error of a logout, as a refusal by the vendor if its status says that the request itself is wrong. The same
+  /// request would fail again, while other statuses may be the fault of a proxy or of the moment.
+  fileprivate var refusingIfClientError: SDKError {
+    guard origin == .unreachable, let httpStatus, [400, 405, 406, 410, 411, 413, 414, 415, 422].contains(httpStatus)
+    else { return self }
+    var error = self
+    error.origin = .vendor
+    return error
   }
 }
 

@@ -51,8 +51,8 @@ public protocol VendorCalls: AnyObject, Sendable {
 
 extension KindRules {
   public func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool? {
-    guard let named = credential.externalId, let known = identity.user.externalId else { return nil }
-    return named == known
+    guard let named = credential.externalId, identity.user.externalId != nil else { return nil }
+    return identity.user.isKnown(as: named)
   }
   public func mayAsk(for identity: IdentityRecord) -> Bool {
     identity.phase == .authenticated || identity.phase == .reauthNeeded

@@ -21,7 +21,7 @@ extension AuthenticationMachine {
       return isCurrent(began, .signingOut) ? signOutFailed(error) : []
 
     case .userNeeded: return userNeeded()
-    case .anonymousAccepted(let began): return isCurrent(began, .creatingAnonymous) ? anonymousCreated() : []
+    case .anonymousAccepted(let began): return isCurrent(began, .creatingAnonymous) ? anonymousCreated() : [.undo]
     case .anonymousFailed(let began, let error):
       return isCurrent(began, .creatingAnonymous) ? end(.failed(error), announcing: Self.unreachable(error)) : []
 
@@ -183,10 +183,10 @@ extension AuthenticationMachine {
   }
 
   private mutating func signOutFailed(_ error: SDKError) -> [Action] {
-    if policy.tellsLogoutFailure { return abandoned() + end(.failed(error), announcing: .logoutFailed(error)) }
     switch error.origin {
-    case .unreachable: return abandoned() + end(.failed(error), announcing: .networkError(error))
-    case .store: return abandoned() + end(.failed(error))
+    case .unreachable, .store:
+      let notice = policy.tellsLogoutFailure ? .logoutFailed(error) : Self.unreachable(error)
+      return abandoned() + end(.failed(error), announcing: notice)
     default: return signedOut(.explicit, informed: false)
     }
   }

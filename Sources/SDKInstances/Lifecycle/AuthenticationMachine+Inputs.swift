@@ -119,7 +119,7 @@ extension AuthenticationMachine {
 
     /// Fails the callers that wait for the former activity with `superseded`.
     case supersede
-    /// Logs out at the vendor a login that succeeded too late to be used.
+    /// Undoes at the vendor a login, or the creation of an anonymous user, that succeeded too late to be used.
     case undo
     case endFormer
     case exchange

@@ -75,6 +75,10 @@ extension AuthenticationMachine {
     case (.askingForSignOut, .credential):
       activity = .signingOut
       return [.endSession]
+    case (.askingForSignOut, _) where policy.tellsLogoutFailure:
+      // The vendor may still accept the present credential, for example on a connection that is open.
+      activity = .signingOut
+      return [.endSession]
     case (.askingForSignOut, _): return signedOut(.explicit, informed: false)
     case (.asking(let attempt), .credential):
       activity = .verifying(attempt: attempt)

@@ -24,7 +24,6 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
       onDenied: .keep, onBudgetSpent: .keep,
       onAnotherUser: settings.onSwitch == .logout ? .signOutFirst : .wipeOnSuccess,
       maxAttempts: settings.common.maxAttempts)
-    policy.renewsToSignOut = false
     policy.usesUnverified = false
     policy.tellsLogoutFailure = true
     var traits = SDKTraits(common: settings.common, policy: policy)
@@ -53,7 +52,7 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
 
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     let offer = EdnaOffer(credential)
-    let isSame = identity.user != .none && identity.user.externalId == credential.externalId
+    let isSame = identity.user != .none && identity.user.isKnown(as: credential.externalId)
     var state = EdnaState(isSame ? identity.kindState : [:])
     // A prefill that was set without a user belongs to the next user who signs in.
     if identity.user == .none { state.prefill = EdnaState(identity.kindState).prefill }
@@ -77,9 +76,23 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
   }
 
   func renew(with credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    return try await enter(
+      try renewedState(of: identity, credential), as: identity.user, expiresAt: credential.credential.expiresAt)
+  }
+
+  func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn? {
+    guard let state = try? renewedState(of: identity, credential) else { return nil }
+    return SignedIn(user: identity.user, credential: credential.credential, kindState: state.values)
+  }
+
+  /// Returns the identity's state with a new proof, and with the client id under the present key.
+  private func renewedState(
+    of identity: IdentityRecord, _ credential: CheckedCredential
+  ) throws(SDKError) -> EdnaState {
     var state = EdnaState(identity.kindState)
     state.auth = EdnaOffer(credential).auth
-    return try await enter(state, as: identity.user, expiresAt: credential.credential.expiresAt)
+    try identify(&state, as: Secret(identity.user.externalId ?? ""))
+    return state
   }
 
   /// Brings a user online at the installation, in the order that the vendor's SDK keeps.

@@ -31,7 +31,7 @@ struct EdnaAuthorization {
       operation: operation, settling: { Self.settle(&$0, as: user, with: auth) },
       offering: { (adapter: EdnaAdapter, identity, isUsable) in
         let checked = try adapter.check(user, auth, now: now)
-        if isUsable, Self.isKnown(user, auth, to: identity) { return nil }
+        if isUsable, Self.isKnown(user, auth, to: identity), adapter.hasPresentCipher(identity) { return nil }
         if auth.hasExpired(at: now) {
           throw SDKError(
             .local, .expiredJWT, "The JWT has expired. Authorize with a fresh token.", member: "auth.token",
@@ -51,7 +51,7 @@ struct EdnaAuthorization {
   /// supplied since.
   static func isKnown(_ user: EdnaChatUser, _ auth: EdnaAuth, to identity: IdentityRecord) -> Bool {
     let state = EdnaState(identity.kindState)
-    return user.identifier.reveal() == identity.user.externalId && (auth == state.given || auth == state.auth)
+    return identity.user.isKnown(as: user.identifier.reveal()) && (auth == state.given || auth == state.auth)
   }
 
   /// Stores the proof, and a new name or new attributes of the same user. The next chat that opens sends name and
@@ -69,6 +69,12 @@ struct EdnaAuthorization {
 }
 
 extension EdnaAdapter {
+  /// Whether the client id is encrypted with the configured key, or is sent as it was given where it needs no key.
+  func hasPresentCipher(_ identity: IdentityRecord) -> Bool {
+    let state = EdnaState(identity.kindState)
+    return state.auth.isEncrypted || state.cipher == cipher?.name
+  }
+
   /// Checks a user and proof without the network, and returns them as a credential.
   ///
   /// - Throws: `invalidIdentifier`, `weakIdentifier`, `invalidAuthParameters`.

@@ -4,7 +4,7 @@ import SDKProtocol
 
 /// A vendor's response, classified by its status.
 enum VendorAnswer {
-  /// Status 2xx, with the body as JSON; `null` for an empty body.
+  /// Status 2xx, with the body as JSON; `null` for an empty body, for 202 and for 204.
   case accepted(JSON)
   /// Status 401.
   case unauthorized(code: String?, description: String?)
@@ -17,7 +17,9 @@ enum VendorAnswer {
 
   /// Classifies a response. A 2xx whose body is not JSON is `unusable`.
   init(_ response: HTTPResponseParts, vendor: String) {
-    let body = response.body.isEmpty ? JSON.null : try? JSONParser.parse(response.body)
+    // 202 and 204 have no body that means something. Some servers send a blank or a line end for an empty one.
+    let isEmpty = [202, 204].contains(response.status) || response.isBlank
+    let body = isEmpty ? JSON.null : try? JSONParser.parse(response.body, .server)
     let error = body?["error"]
     let code = error?["code"]?.stringValue ?? error?.stringValue
     let description = error?["description"]?.stringValue
@@ -45,6 +47,11 @@ enum VendorAnswer {
     default: self = unusable(.badResponse, "answered with status \(response.status), which is not expected.")
     }
   }
+}
+
+extension HTTPResponseParts {
+  /// Whether the body is empty or has white space only.
+  var isBlank: Bool { body.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) } }
 }
 
 extension HTTPFailure {

@@ -21,8 +21,8 @@ struct SalesforceAnswer {
     status = response.status
     retryAfter = response.retryAfter
     requestedWait = response.requestedWait
-    isEmpty = response.body.isEmpty
-    json = isEmpty ? .null : try? JSONParser.parse(response.body)
+    isEmpty = response.isBlank
+    json = isEmpty ? .null : try? JSONParser.parse(response.body, .server)
     text = String(decoding: response.body.prefix(64), as: UTF8.self)
     let entry = json?.arrayValue?.first ?? json
     code = entry?["errorCode"]?.stringValue ?? entry?["error"]?.stringValue
@@ -49,6 +49,8 @@ struct SalesforceAnswer {
     default: throw unexpected
     }
   }
+
+  var isSuccess: Bool { (200..<300).contains(status) }
 
   /// Whether the token service refused without an explanation, as some do for an invalid refresh token.
   var isEmptyRefusal: Bool { status == 400 && isEmpty }

@@ -31,7 +31,10 @@ extension BridgeAnswer {
         .provider, .providerOutputInvalid, "The token provider's answer has no token; it must give a JWT.")
     }
     do throws(SDKError) {
-      return try check(token)
+      var checked = try check(token)
+      // The expiry that the provider states can only shorten the JWT's own.
+      if let expiresAt { checked.credential.expiresAt = min(expiresAt, checked.credential.expiresAt ?? expiresAt) }
+      return checked
     } catch {
       throw SDKError(
         .provider, .providerOutputInvalid, "The token provider gave a JWT that can't be right. \(error.message)",

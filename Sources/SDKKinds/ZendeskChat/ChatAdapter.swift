@@ -79,9 +79,9 @@ final class ChatAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, AddsToSe
   }
 
   func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool? {
-    guard let known = identity.user.externalId else { return nil }
+    guard identity.user.externalId != nil else { return nil }
     // Without a JWT the credential names no visitor. The owner's response must be for the known one.
-    return credential.externalId.map { $0 == known } ?? true
+    return credential.externalId.map(identity.user.isKnown) ?? true
   }
 
   // MARK: Renewal

@@ -15,7 +15,7 @@ struct ChatMediator: Sendable {
 
     /// Reads a frame; `nil` if it is not an acknowledgement.
     init?(_ text: String) {
-      guard let frame = try? JSONParser.parse(text) else { return nil }
+      guard let frame = try? JSONParser.parse(text, .server) else { return nil }
       let error = frame["error"]?.stringValue
       guard frame["__type"]?.stringValue == "register_ack" || error != nil else { return nil }
       switch error {

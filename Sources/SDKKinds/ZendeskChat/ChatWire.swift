@@ -55,7 +55,7 @@ struct ChatGrant {
   ///   - hints: the lint's findings, which are added to a refusal.
   /// - Throws: the vendor's refusal with its words; the errors of an unreachable vendor.
   init(_ response: HTTPResponseParts, token: Secret, hints: [String]) throws(SDKError) {
-    let body = try? JSONParser.parse(response.body)
+    let body = try? JSONParser.parse(response.body, .server)
     if body?["success"]?.boolValue == true {
       guard let idToken = body?["id_token"]?.stringValue, (1...TextLimits.token).contains(idToken.utf8.count) else {
         throw Self.bad("accepted the JWT, but its answer has no usable id_token; try again later.", response)
@@ -64,7 +64,7 @@ struct ChatGrant {
       guard (state?.utf8.count ?? 0) <= TextLimits.token else {
         throw Self.bad("accepted the JWT, but its answer has a state that is too long; try again later.", response)
       }
-      let seconds = body?["expires_in"]?.doubleValue
+      let seconds = Self.seconds(body?["expires_in"])
       if let seconds, seconds <= 0 {
         throw Self.bad("gave an id token that has ended already; try again later.", response)
       }
@@ -143,6 +143,14 @@ struct ChatGrant {
 
   private static func bad(_ sentence: String, _ response: HTTPResponseParts) -> SDKError {
     SDKError(.unreachable, .badResponse, "\(vendor) \(sentence)", httpStatus: response.status)
+  }
+
+  /// Returns a number of seconds, which some servers send as a text.
+  private static func seconds(_ value: JSON?) -> Double? {
+    guard let seconds = value?.doubleValue ?? value?.stringValue.flatMap(Double.init), seconds.isFinite else {
+      return nil
+    }
+    return seconds
   }
 
   /// Returns the details as one text. The vendor sends a text or a list of texts.

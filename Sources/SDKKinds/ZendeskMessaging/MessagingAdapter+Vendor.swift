@@ -19,7 +19,8 @@ extension MessagingAdapter {
     _ credential: CheckedCredential, absorbing anonymous: IdentityRecord?, from identity: IdentityRecord,
     at place: MessagingPlace
   ) async throws(SDKError) -> SignedIn {
-    let isSwitch = identity.user.externalId.map { $0 != credential.externalId } ?? false
+    let isSame = identity.user.isKnown(as: credential.externalId)
+    let isSwitch = identity.user.externalId != nil && !isSame
     var body: JSONObject = [
       "userId": credential.externalId.map(JSON.string) ?? .null,
       "client": wire.client(place, dropsPush: isSwitch || hasFormerPush(identity)),
@@ -32,7 +33,6 @@ extension MessagingAdapter {
       "POST", "login", body: body, authorization: .bearer(credential.credential.token), at: place)
     let user = try MessagingUser(accepted(answer, credential: credential.credential, hints: credential.hints))
     // An empty body is accepted: the user id then stays the same.
-    let isSame = identity.user.externalId == credential.externalId
     let id = user.id ?? anonymous?.user.id ?? (isSame ? identity.user.id : nil)
     var merge: SignedIn.Merge?
     if let former = anonymous?.user.id, let id, id != former {

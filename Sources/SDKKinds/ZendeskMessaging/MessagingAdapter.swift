@@ -41,12 +41,7 @@ final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, 
   func check(
     _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
   ) throws(SDKError) -> CheckedCredential? {
-    var checked = try answer.checkedJWT { token throws(SDKError) in try check(token, now: now) }
-    // The JWT's own expiry counts. The provider's expiry can only shorten it.
-    if let said = answer.expiresAt, said > now {
-      checked.credential.expiresAt = min(said, checked.credential.expiresAt ?? said)
-    }
-    return checked
+    try answer.checkedJWT { token throws(SDKError) in try check(token, now: now) }
   }
 
   /// Whether an error is a refusal of the credential. Some have no status: those of the realtime socket, and an expired

@@ -23,6 +23,7 @@ extension SupportAdapter {
   func offer(
     _ asked: SupportIdentity, over record: IdentityRecord, isUsable: Bool, refusing: Bool
   ) throws -> CheckedCredential? {
+    try checkPersonalData(of: asked)
     let stored = SupportIdentity(record.kindState)
     let isSame = stored.map { asked.isSame(as: $0) } ?? false
     if isSame, isUsable, asked.isSupplied == stored?.isSupplied { return nil }
@@ -31,7 +32,6 @@ extension SupportAdapter {
         .state, .identityChangeRefused,
         "Another identity is set, and changing it would wipe what it stores; set onChange to wipe, or clear it first.")
     }
-    try checkPersonalData(of: asked)
     try asked.checkLengths()
     if asked.needsOwner, !account.excludes(asked.type, for: record) { throw OwnerNeeded() }
     let hints = try asked.uniqueId.map { id throws(SDKError) in

@@ -67,13 +67,13 @@ struct ChatBackend: SandboxBackend {
   /// another account or external id.
   private func visitor(of claims: ChatClaims, account: String, state: String?) throws(ChatRefusal) -> ChatVisitor {
     if let state, let id = states[state], var visitor = visitors[id] {
-      guard visitor.accountKey == account, visitor.externalID == claims.externalID else {
+      guard visitor.accountKey == account, visitor.externalID.hasSameBytes(as: claims.externalID) else {
         throw .externalIDHasChanged
       }
       if state == visitor.state { visitor.newestStates += 1 } else { visitor.olderStates += 1 }
       return visitor
     }
-    let known = visitors.values.first { $0.accountKey == account && $0.externalID == claims.externalID }
+    let known = visitors.values.first { $0.accountKey == account && $0.externalID.hasSameBytes(as: claims.externalID) }
     if let known { return known }
     guard visitors.count < SandboxLimits.users else {
       throw .other(status: 503, "sandbox full", details: "too many visitors")

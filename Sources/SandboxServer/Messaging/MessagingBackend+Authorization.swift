@@ -19,7 +19,7 @@ extension MessagingBackend {
     switch words[0].lowercased() {
     case "bearer":
       let externalID = try verify(words[1], now: call.now).externalID
-      own = { $0.externalID == externalID }
+      own = { $0.externalID?.hasSameBytes(as: externalID) == true }
     case "basic":
       let userID = try sessionUser(words[1])
       own = { $0.id == userID }

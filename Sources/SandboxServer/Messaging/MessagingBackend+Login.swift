@@ -30,7 +30,7 @@ extension MessagingBackend {
     }
     let anonymous = try provenAnonymous(body)
     var user: MessagingUser
-    if let id = known[token.externalID], let existing = users[id] {
+    if let id = known[UTF8Key(token.externalID)], let existing = users[id] {
       user = existing
       if let anonymous { absorb(anonymous, into: &user) }
     } else if let anonymous {
@@ -43,7 +43,7 @@ extension MessagingBackend {
     user.externalID = token.externalID
     user.adopt(token.claims)
     users[user.id] = user
-    known[token.externalID] = user.id
+    known[UTF8Key(token.externalID)] = user.id
     return userResponse(user, call)
   }
 

@@ -24,7 +24,7 @@ extension MessagingBackend {
       absorbing.furtherSessions.append(fresh)
       session = fresh
     }
-    if let discarded = outgoing.externalID { known.removeValue(forKey: discarded) }
+    if let discarded = outgoing.externalID { known.removeValue(forKey: UTF8Key(discarded)) }
     users[absorbing.id] = absorbing
     let event = JSON.of([
       "type": "user:merge",
@@ -38,7 +38,9 @@ extension MessagingBackend {
   /// Returns the user whose `_id` or external id is in the member `name`. Throws if there is none.
   private func user(_ members: ControlMembers, _ name: String) throws(ControlMistake) -> MessagingUser {
     let id = try members.requiredText(name)
-    guard let user = users[id] ?? known[id].flatMap({ users[$0] }) else { throw ControlMistake(name, "no such user") }
+    guard let user = users[id] ?? known[UTF8Key(id)].flatMap({ users[$0] }) else {
+      throw ControlMistake(name, "no such user")
+    }
     return user
   }
 }

@@ -47,7 +47,7 @@ extension MessagingBackend {
   }
 
   func sockets(of user: String) -> [Int] {
-    let id = known[user] ?? user
+    let id = known[UTF8Key(user)] ?? user
     return bayeux.values.filter { $0.subscriptions.values.contains(id) }.map(\.socket)
   }
 

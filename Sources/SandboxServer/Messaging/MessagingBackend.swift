@@ -11,7 +11,7 @@ struct MessagingBackend: SandboxBackend {
   var revocations = TokenRevocations()
   var users: [String: MessagingUser] = [:]
   /// The user ids by external id.
-  var known: [String: String] = [:]
+  var known: [UTF8Key: String] = [:]
   var clients: [String: MessagingClient] = [:]
   /// The user merges, each with the ids of both users, oldest first.
   var merges: [(from: String, to: String)] = []

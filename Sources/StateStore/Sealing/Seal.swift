@@ -78,7 +78,7 @@ enum StoredJSON {
   /// Returns the value of a text that `data(of:)` made.
   ///
   /// Combining marks have no limit: earlier releases stored longer runs of them than a message may contain now.
-  static func json(of data: Data) -> JSON? { try? JSONParser.parse(data, maximumMarks: .max) }
+  static func json(of data: Data) -> JSON? { try? JSONParser.parse(data, .ownText) }
 
   private static func fits(_ json: JSON, depth: Int) -> Bool {
     switch json {

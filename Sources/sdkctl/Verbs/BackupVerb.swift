@@ -63,7 +63,9 @@ struct RestoreVerb: Verb {
 
   func validate() throws {
     if empty, backup != nil { throw ValidationError("Give a backup or --empty.") }
-    if global.socket != nil { throw ValidationError("A restore knows no socket: give --state.") }
+    if global.socket != nil {
+      throw ValidationError("A restore uses no socket: leave out --socket, and give --state for another state.")
+    }
     if backup?.isEmpty == true { throw ValidationError("A backup has a name.") }
   }
 

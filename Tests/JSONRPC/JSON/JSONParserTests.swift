@@ -35,6 +35,38 @@ struct JSONParserTests {
   ])
   func `Lone surrogates are refused`(text: String) { #expect(throws: JSONSyntaxError.self) { try parse(text) } }
 
+  @Test(
+    "A server's text is read as other parsers read it",
+    arguments: [
+      (#""\ud83d""#, "\u{FFFD}"), (#""\udc00x""#, "\u{FFFD}x"), (#""\ud83d\n""#, "\u{FFFD}\n"),
+      (#""\ud83d\ud83d\ude00""#, "\u{FFFD}\u{1F600}"), (#""\ud83d\u0041""#, "\u{FFFD}A"),
+      (#"{"a":1,"b":2,"a":3}"#, ["a": 3, "b": 2]),
+      ("[" + String(repeating: "[", count: 40) + "\"]\\\"\"" + String(repeating: "]", count: 40) + ",7]", nil),
+    ] as [(String, JSON?)])
+  func serverText(text: String, value: JSON?) throws {
+    #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(text) }
+    let read = try JSONParser.parse(text, .server)
+    if let value { #expect(read == value) } else { #expect(read.arrayValue?.last == 7) }
+    // The value can be written and read again.
+    #expect(try JSONParser.parse(JSONWriter.bytes(of: read)) == read)
+  }
+
+  @Test("Of a long run of combining marks and of bytes that are not UTF-8, a server's text keeps what it can")
+  func serverMarks() throws {
+    let text = "\"a" + String(repeating: "\u{301}", count: 5000) + "b\""
+    let read = try #require(try JSONParser.parse(text, .server).stringValue)
+    #expect(read.unicodeScalars.count == JSONParser.maximumMarks + 2)
+    #expect(read.unicodeScalars.last == "b")
+    #expect(try JSONParser.parse([0x22, 0x61, 0xFF, 0x22], .server) == "a\u{FFFD}")
+  }
+
+  @Test(
+    "A server's text that is no JSON is refused",
+    arguments: [
+      "", "[1,]", #""\ud83d"#, #"{"a":1"#, "\"a\u{1}\"", #""\ud83d\"#, String(repeating: "[", count: 40), "NaN",
+    ])
+  func serverNonsense(text: String) { #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(text, .server) } }
+
   @Test(arguments: [
     "", " ", "tru", "nul", "True", "nullx", "{", "[", "[1", "[1,", "[1,]", "[,1]", "{\"a\"", "{\"a\":", "{\"a\":1",
     "{\"a\":1,}", "{a:1}", "{'a':1}", "{1:2}", "{\"a\" 1}", "[1 2]", "\"", "\"a", "\"\\", "\"\\x\"", "\"\\u12\"",

@@ -37,6 +37,22 @@ struct DefinitionTests {
     }
   }
 
+  @Test func `Another provider begins with a closed breaker`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await update(world, desk, ["one_push": true])
+      #expect(world.bridge.resets == 0)
+      try await desk.redefine { current in
+        var next = current
+        next.provider = ["command": ["/bin/echo"]]
+        return .init(
+          definition: next, adapter: try world.registry.adapter(for: next, uuid: desk.uuid),
+          provider: try next.providerConfiguration(), isOtherBackend: false)
+      }
+      try await eventually("the breaker is reset") { world.bridge.resets == 1 }
+    }
+  }
+
   @Test func `An instance that is gone from the disk is gone, also when the store fails after that`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

@@ -164,6 +164,34 @@ struct LoginTests {
     }
   }
 
+  @Test func `The same login during a renewal changes nothing`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let gate = world.bridge.hold(then: "alice#2")
+      async let renewed = desk.refresh(timeout: nil, resetting: false)
+      try await eventually("the owner is asked") { world.bridge.questions.count == 1 }
+      #expect(try await desk.signIn("alice#1").externalId == "alice")
+      gate.open()
+      #expect(try await renewed.token == "alice#2")
+      #expect(world.vendor.count(.signIn) == 1)
+    }
+  }
+
+  @Test func `A user whose id has the same letters in other bytes is another user`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("\u{E9}ric#1")
+      try await desk.store(1, for: "note", epoch: nil)
+      try await desk.signIn("e\u{301}ric#1")
+      #expect(try await desk.storedValue("note", epoch: nil).value == .null)
+      #expect(desk.user.externalId.map { Array($0.utf8) } == Array("e\u{301}ric".utf8))
+      world.bridge.answer("\u{E9}ric#2")
+      #expect(
+        await reason { _ = try await desk.refresh(timeout: nil, resetting: true) } == "providerTokenForOtherUser")
+    }
+  }
+
   @Test func `A logout supersedes a login that hangs`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

@@ -86,6 +86,17 @@ struct LogoutTests {
     }
   }
 
+  @Test func `A logout that the vendor can't read is local, because it would never succeed`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.signOut, SampleErrors.unprocessable)
+      #expect(try await desk.signOut() == false)
+      #expect(desk.state == .loggedOut)
+      #expect(try await world.count(.networkError) == 0)
+    }
+  }
+
   @Test func `A login waits for the logout before it, and so does another logout`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

@@ -164,6 +164,19 @@ struct OperationTests {
     }
   }
 
+  @Test func `A logout that succeeds takes back the one that is still to be told`() async throws {
+    try await World.run(policy: Self.policy) { world in
+      let desk = try await world.instance(settings: ["retry": true])
+      try await desk.signIn("alice#1")
+      world.vendor.fail(.signOut, SampleErrors.network)
+      #expect(await logout(desk, as: "op-1") == "network")
+      #expect(pending(desk).map(\.purpose) == ["logout"])
+      #expect(try await desk.signOut())
+      #expect(pending(desk).isEmpty)
+      #expect(try await world.store.load().instances.first?.outbox.isEmpty == true)
+    }
+  }
+
   @Test func `A failed logout and its retry are one change; the retry is told once and ends the session`() async throws
   {
     let store = InMemoryStateStore(clock: { ManualClock.start })

@@ -65,6 +65,36 @@ struct PushTests {
     }
   }
 
+  @Test func `After a late login is undone, the present user's device is registered again`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["one_push": true, "overwrites": true])
+      let gate = world.vendor.hold(.signIn)
+      async let first = reason { try await desk.signIn("alice#1") }
+      try await eventually("the first login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      try await desk.signIn("bob#1")
+      #expect(await first == "superseded")
+      _ = try await register(desk, "device-1")
+      gate.open()
+      try await eventually("the device is registered again") { world.vendor.count(.push) == 2 }
+      #expect(Array(world.vendor.calls.suffix(2)) == ["signOut alice#1", "push device-1"])
+    }
+  }
+
+  @Test func `After a late anonymous user, the present user's device is registered again`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["one_push": true, "overwrites": true])
+      let gate = world.vendor.hold(.makeAnonymous)
+      async let opening = reason { _ = try await desk.openSession(minTTL: 0, timeout: nil) }
+      try await eventually("the user is made") { world.vendor.count(.makeAnonymous) == 1 }
+      try await desk.signIn("bob#1")
+      _ = await opening
+      _ = try await register(desk, "device-1")
+      gate.open()
+      try await eventually("the device is registered again") { world.vendor.count(.push) == 2 }
+      #expect(world.vendor.count(.signOut) == 0)
+    }
+  }
+
   @Test func `Nobody registers without a user`() async throws {
     try await World.run { world in
       let desk = try await world.instance(settings: ["anonymous": false])

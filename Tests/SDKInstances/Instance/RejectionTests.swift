@@ -76,6 +76,7 @@ struct RejectionTests {
       #expect(try await desk.token().token == "alice#2")
       try await desk.reject(TokenID("alice#2"))
       #expect(await reason { _ = try await desk.token() } == "providerBackoff")
+      #expect(await reason { _ = try await desk.refresh(timeout: nil, resetting: false) } == "providerBackoff")
       #expect(desk.cachedAnswer(minTTL: 0, http: false) == nil)
       #expect(world.bridge.questions.count == 1)
       world.clock.advance(6)

@@ -31,6 +31,17 @@ struct RenewalTests {
     }
   }
 
+  @Test func `A token whose stated expiry has passed is refused, and the present one stays`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.bridge.answer("alice#2", expiresAt: world.clock.now - 1)
+      #expect(await reason { _ = try await desk.refresh(timeout: nil, resetting: true) } == "providerOutputInvalid")
+      try await eventually("it counts against the provider") { world.bridge.rejections == 1 }
+      #expect(try await desk.token().token == "alice#1")
+    }
+  }
+
   @Test func `The question says what is known`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

@@ -45,6 +45,21 @@ struct StorageTests {
     }
   }
 
+  @Test func `A value that is refused holds up nothing else`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["refresh": ["mode": "eager", "jitter": 0]])
+      try await desk.signIn("alice#1@120")
+      let largest = JSON.string(String(repeating: "x", count: 32 * 1024 - 2))
+      for index in 0..<31 { try await desk.store(largest, for: "k\(index)", epoch: nil) }
+      world.bridge.answer("alice#2@600")
+      world.clock.advance(58)
+      #expect(await reason { try await desk.store(largest, for: "k31", epoch: nil) } == "storageFull")
+      world.clock.advance(2)
+      world.deadlines.wake()
+      try await eventually("the token is renewed before its end") { !world.bridge.questions.isEmpty }
+    }
+  }
+
   @Test func `No write of one user's app reaches the next user`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

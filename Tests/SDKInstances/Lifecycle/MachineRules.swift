@@ -50,7 +50,7 @@ struct MachineRules {
     rule("nothing rests on a dead credential", !isAtRest(after) || ![.expired, .refused].contains(after.standing))
     if let epoch = input.epoch, epoch != before.epoch {
       rule("a stale result changes nothing", after == before)
-      rule("a stale result does nothing but undo a late login", actions == (input.isLateLogin ? [.undo] : []))
+      rule("a stale result does nothing but undo a late login", actions == (input.makesUser ? [.undo] : []))
     }
     if input.error?.origin == .unreachable {
       rule("an outage never asks the bridge", asks.isEmpty)
@@ -189,7 +189,12 @@ extension AuthenticationMachine.Input {
 
   var answer: AuthenticationMachine.Answer? { if case .answered(_, let answer) = self { answer } else { nil } }
 
-  var isLateLogin: Bool { if case .signInAccepted = self { true } else { false } }
+  var makesUser: Bool {
+    switch self {
+    case .signInAccepted, .anonymousAccepted: true
+    default: false
+    }
+  }
 
   var error: SDKError? {
     switch self {

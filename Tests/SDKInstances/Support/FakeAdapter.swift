@@ -20,7 +20,8 @@ final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsCon
     self.vendor = vendor
     self.settings = settings
     pushRules = PushRules(
-      keepsOne: settings["one_push"]?.boolValue ?? false, outliveUser: settings["orphans"]?.boolValue ?? false)
+      keepsOne: settings["one_push"]?.boolValue ?? false, overwrites: settings["overwrites"]?.boolValue ?? false,
+      outliveUser: settings["orphans"]?.boolValue ?? false)
     var traits = SDKTraits(common: common, policy: policy)
     traits.services = settings["services"]?.arrayValue?.compactMap(\.stringValue) ?? []
     traits.persistsIdentity = settings["forgets"]?.boolValue != true

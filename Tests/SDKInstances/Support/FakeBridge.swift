@@ -29,6 +29,11 @@ final class FakeBridge: AnsweringBridge {
     state.withLock { $0.steps += tokens.map { Step(answer: .success(BridgeAnswer(token: Secret($0)))) } }
   }
 
+  func answer(_ token: String, expiresAt: Timestamp) {
+    let answer = BridgeAnswer(token: Secret(token), expiresAt: expiresAt)
+    state.withLock { $0.steps.append(Step(answer: .success(answer))) }
+  }
+
   func fail(_ errors: SDKError...) { state.withLock { $0.steps += errors.map { Step(answer: .failure($0)) } } }
 
   /// Makes the next question wait for the returned gate, and then respond with `token`.

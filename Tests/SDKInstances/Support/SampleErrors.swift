@@ -6,6 +6,7 @@ enum SampleErrors {
   static let forbidden = SDKError(.vendor, .forbidden, "The vendor forbids it.", httpStatus: 403)
   static let network = SDKError(.unreachable, .network, "The vendor can't be reached.")
   static let serverError = SDKError(.unreachable, .serverError, "The vendor is ill.", httpStatus: 503)
+  static let unprocessable = SDKError(.unreachable, .badResponse, "The vendor can't read it.", httpStatus: 422)
   static let failed = SDKError(.provider, .providerFailed, "The provider failed.")
   static let backoff = SDKError(.provider, .providerBackoff, "The provider is not run yet.")
   static let none = SDKError(.provider, .noProvider, "There is no provider.")

@@ -48,6 +48,15 @@ import Testing
     guard case .lost = end else { return #expect(Bool(false), "\(end)") }
   }
 
+  @Test("An acknowledgement may come without data", arguments: ["", #","data":null"#])
+  func bareAcknowledgement(data: String) async throws {
+    let socket = FakeSocket { frame in
+      let id = frame["correlationId"].map(JSONWriter.text(of:)) ?? "null"
+      return #"{"action":"updateDevice","correlationId":\#(id)\#(data)}"#
+    }
+    #expect(try await EdnaConnection(socket, timeout: 5).perform(Self.request) == [:])
+  }
+
   @Test func `Requests that come together before it runs are all answered`() async throws {
     let connection = EdnaConnection(FakeSocket(), timeout: 5)
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -23,7 +23,8 @@ import Testing
   }
 
   private static let resources: [(status: Int, body: String, identity: Bool, reason: Reason?)] = [
-    (200, "{}", true, nil), (204, "", false, nil), (200, "<html>", false, .badResponse),
+    (200, "{}", true, nil), (204, "", false, nil), (200, " \n", false, nil),
+    (200, #"{"a":"\ud83d"}"#, true, nil), (200, "<html>", false, .badResponse),
     (401, #"[{"errorCode":"INVALID_SESSION_ID","message":"x"}]"#, false, .invalidAuth), (401, "", false, .invalidAuth),
     (403, "Bad_OAuth_Token", true, .invalidAuth), (403, "Bad_OAuth_Token\r\n", true, .invalidAuth),
     (403, "Bad_OAuth_Token", false, .forbidden), (403, "Missing_OAuth_Token", true, .forbidden),

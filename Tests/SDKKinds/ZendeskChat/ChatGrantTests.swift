@@ -27,6 +27,8 @@ import Testing
     #expect(grant.idToken == Secret("zct"))
     #expect(grant.state == Secret("s1"))
     #expect(grant.expiresIn == 60)
+    #expect(try read(200, #"{"success":true,"id_token":"zct","expires_in":"60"}"#).expiresIn == 60)
+    #expect(try read(200, #"{"success":true,"id_token":"zct","expires_in":"inf"}"#).expiresIn == nil)
     let bare = try read(400, #"{"success":true,"id_token":"zct"}"#)
     #expect(bare.state == nil)
     #expect(bare.expiresIn == nil)

@@ -40,6 +40,14 @@ import Testing
     #expect(try offer(bob, over: .nobody(.noUser), refusing: true) != nil)
   }
 
+  @Test("A name with another spelling of the same letter is another identity")
+  func spelling() throws {
+    let composed = SupportIdentity.anonymous(name: "\u{E9}ric"),
+      decomposed = SupportIdentity.anonymous(name: "e\u{301}ric")
+    #expect(try offer(composed, over: set(composed)) == nil)
+    #expect(try offer(decomposed, over: set(composed)) != nil)
+  }
+
   @Test("A unique id that the owner supplies is asked for, but not again while it is good")
   func supplied() async throws {
     let owner = SupportIdentity.supplied(nil)
@@ -62,6 +70,8 @@ import Testing
     for identity in [SupportIdentity.anonymous(name: "A"), .anonymous(email: "a@b.c")] {
       #expect(
         await reason { try offer(identity, over: .nobody(.noUser), ["coppa": true]) } == "personalDataRefused")
+      // Also when it was set before coppa was.
+      #expect(await reason { try offer(identity, over: set(identity), ["coppa": true]) } == "personalDataRefused")
     }
   }
 

@@ -54,7 +54,7 @@ struct EdnaAuth: RPCValue, Hashable {
   /// Reads the JSON that an identity stored; anything else gives an empty proof. Combining marks are not limited: a
   /// provider's plain text may have more of them than a message.
   init(stored: Secret?) {
-    let json = stored.flatMap { try? JSONParser.parse($0.reveal().utf8, maximumMarks: .max) }
+    let json = stored.flatMap { try? JSONParser.parse($0.reveal(), .ownText) }
     self = json.flatMap { try? JSONValueDecoder.decode(EdnaAuth.self, from: $0) } ?? EdnaAuth()
   }
 

@@ -111,7 +111,7 @@ struct EdnaState: Sendable, Hashable {
   }
 
   private static func attributes(_ stored: Secret?) -> [String: String]? {
-    let json = stored.flatMap { try? JSONParser.parse($0.reveal().utf8, maximumMarks: .max) }
+    let json = stored.flatMap { try? JSONParser.parse($0.reveal(), .ownText) }
     guard case .object(let object)? = json else { return nil }
     return object.members.reduce(into: [:]) { $0[$1.key] = $1.value.stringValue }
   }

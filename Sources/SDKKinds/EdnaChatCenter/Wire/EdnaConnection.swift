@@ -107,7 +107,9 @@ actor EdnaConnection: RealtimeConnection {
       finish(.lost(EdnaFailure.closed))
       throw .network("the server closed the connection")
     }
-    guard let json = try? JSONParser.parse(Array(text.utf8)), let data = json["data"]?.objectValue else { return }
+    guard let json = try? JSONParser.parse(text, .server) else { return }
+    // An acknowledgement may come without data.
+    let data = json["data"]?.objectValue ?? [:]
     let refusal = EdnaFailure.refusal(in: data)
     if let id = json["correlationId"]?.stringValue, let outcome = waiting.removeValue(forKey: id) {
       outcome.resolve(refusal.map { .failure($0) } ?? .success(data))

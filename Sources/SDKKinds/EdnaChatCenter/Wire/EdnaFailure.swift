@@ -41,7 +41,7 @@ enum EdnaFailure {
 
   /// Returns the body of an accepted response, or throws the error that the refusal stands for.
   static func accepted(_ response: HTTPResponseParts) throws(SDKError) -> JSON {
-    let details = (try? JSONParser.parse(response.body))?["errorDetails"]?.stringValue
+    let details = (try? JSONParser.parse(response.body, .server))?["errorDetails"]?.stringValue
     switch VendorAnswer(response, vendor: vendor) {
     case .accepted(let json): return json
     case .unauthorized: throw unauthorized(details, status: 401)

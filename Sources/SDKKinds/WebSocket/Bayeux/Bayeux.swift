@@ -181,7 +181,7 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
 
   private mutating func receive(_ text: String, _ step: inout Step, _ now: Double) {
     guard phase != .idle, phase != .over else { return }
-    guard let json = try? JSONParser.parse(text) else {
+    guard let json = try? JSONParser.parse(text, .server) else {
       return fail("the server sent something that is not JSON", &step)
     }
     for message in json.arrayValue ?? [json] {

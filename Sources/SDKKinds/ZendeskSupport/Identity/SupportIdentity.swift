@@ -66,9 +66,14 @@ struct SupportIdentity: Sendable, Hashable {
   func isSame(as other: SupportIdentity) -> Bool {
     guard type == other.type else { return false }
     switch type {
-    case .anonymous: return name == other.name && email == other.email
+    case .anonymous: return Self.isSame(name, other.name) && Self.isSame(email, other.email)
     case .jwt: return isSupplied && other.isSupplied || uniqueId != nil && uniqueId == other.uniqueId
     }
+  }
+
+  /// Whether two texts have the same UTF-8 bytes.
+  private static func isSame(_ one: String?, _ other: String?) -> Bool {
+    one.map { UTF8Key($0) } == other.map { UTF8Key($0) }
   }
 }
 

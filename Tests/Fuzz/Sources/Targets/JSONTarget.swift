@@ -9,8 +9,14 @@ import SDKProtocol
 extension FuzzTarget {
   /// JSON text: parser, writer, coders, schemas, merge patches.
   static let json = FuzzTarget("json", maximumLength: 24 << 10) { input in
-    guard let json = try? JSONParser.parse(input.bytes) else { return }
-    checkWriting(json)
+    let strict = try? JSONParser.parse(input.bytes)
+    if let lenient = try? JSONParser.parse(input.bytes, .server) {
+      require(strict == nil || strict == lenient, "A server's JSON is read as another value.")
+      checkWriting(lenient)
+    } else {
+      require(strict == nil, "JSON is refused where a server's is accepted.")
+    }
+    guard let json = strict else { return }
     checkCoding(json)
     for schema in schemas { checkViolation(schema.violation(in: json)) }
     guard let object = json.objectValue else { return }
