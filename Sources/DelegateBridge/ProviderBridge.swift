@@ -129,7 +129,9 @@ public final class ProviderBridge: AnsweringBridge {
       breakers.abandon(key, admission)
       throw error
     }
-    let question = question.due(by: time.now() + provider.timeout.value)
+    let end = time.now() + provider.timeout.value
+    let isCutShort = question.deadline < end
+    let question = question.due(by: end)
     let invocation = ProviderInvocation(
       provider, question, inherited: options.environment, patience: time.left(until: question.deadline))
     let start = time.uptime()
@@ -138,8 +140,7 @@ public final class ProviderBridge: AnsweringBridge {
     }
     let result: Result<BridgeAnswer, SDKError>
     do throws(SDKError) {
-      let answer = try run.answer(
-        to: question, by: provider, isCutShort: invocation.timeout < provider.timeout.duration, now: time.now())
+      let answer = try run.answer(to: question, by: provider, isCutShort: isCutShort, now: time.now())
       result = answer.isDeferred ? .failure(.allDeferred) : .success(answer)
     } catch {
       result = .failure(error)

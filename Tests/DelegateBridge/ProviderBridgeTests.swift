@@ -177,6 +177,15 @@ import Testing
     #expect(world.provider.runs.count == 2)
   }
 
+  @Test(
+    "The error of a run that was ended names the setting that ended it",
+    arguments: [(60, "provider.timeout"), (5, "refresh.deadline")] as [(Double, String)])
+  func endedRuns(seconds: Double, setting: String) async throws {
+    world.provider.end("/p", with: .timedOut)
+    let error = await #expect(throws: SDKError.self) { try await ask(world.bridge(), within: seconds) }
+    #expect(error?.message.contains(setting) == true, "\(error?.message ?? "")")
+  }
+
   @Test func rejectedAnswerCountsAsFailure() async throws {
     let bridge = world.bridge()
     _ = try await ask(bridge)

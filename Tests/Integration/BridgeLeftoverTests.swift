@@ -62,14 +62,14 @@ import Testing
     let desk = try Desk()
     let file = desk.folder.appendingPathComponent("stranger")
     try desk.start(before: "sleep 300 & echo $! > '\(file.path)'")
+    let pid = try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+    defer { if let number = pid_t(pid) { kill(number, SIGKILL) } }
     let line = try desk.connect()
     try desk.create(
       "desk", on: line, settings: BridgeDesk.lazy, provider: try desk.provider("exec \(BridgeDesk.mint)"))
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
     #expect(try line.call("token.refresh", ["instance": "desk"], within: 60)["fromCache"] == false)
-    let pid = try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
     #expect(isAlive(pid))
-    kill(try #require(pid_t(pid)), SIGKILL)
   }
 
   @Test func aHealthyProviderWaitsForNoSweep() throws {

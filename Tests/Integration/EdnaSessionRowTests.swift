@@ -415,7 +415,7 @@ import Testing
     "A logout with refused credentials asks the provider once, and is local if the vendor refuses it",
     arguments: [true, false])
   func E13_aLogoutWithRefusedCredentialsAsksTheOwner(isAnswered: Bool) throws {
-    let desk = try EdnaDesk(settings: ["retry_logout": true]) {
+    let desk = try EdnaDesk(settings: ["retry_logout": true, "refresh": ["mode": "lazy"]]) {
       try $0.provider("[ -e '\($0.folder.path)/ready' ] || exit 1; echo '{\"token\": \"t-2\"}'")
     }
     try desk.token("t-1", of: "u-1")

@@ -93,7 +93,8 @@ struct SecretMask {
       hide()
     } else if word.allSatisfy({ $0 == "=" }) {
       result.append(contentsOf: word)
-      if expectation == .separator || expectation == .headerSeparator { expectation = .value }
+      if expectation == .separator { expectation = .value }
+      if expectation == .headerSeparator { expectation = .rest(isQuoted: nil) }
     } else if let equals = word.firstIndex(of: "="), Self.introduces(word[..<equals]), !Self.isSecret(word[..<equals]) {
       result.append(contentsOf: word[...equals])
       if word.index(after: equals) < word.endIndex { hide() } else { expectation = .value }

@@ -279,23 +279,29 @@ public struct JSONParser {
       text = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
     // A combining mark has at least two bytes.
-    guard bytes.count / 2 > Self.maximumMarks, leniency != .ownText else { return text }
-    let limited = Self.limitingMarks(of: text)
-    if limited != nil, leniency == .strict {
+    guard bytes.count / 2 > Self.maximumMarks, leniency != .ownText, Self.hasLongRunOfMarks(text) else { return text }
+    guard leniency == .server else {
       throw refusal("a string has more than \(Self.maximumMarks) combining marks in a row")
     }
-    return limited ?? text
+    var run = 0
+    return String(
+      text.unicodeScalars.filter { scalar in
+        run = Self.isMark(scalar) ? run + 1 : 0
+        return run <= Self.maximumMarks
+      })
   }
 
-  /// Returns a text without the combining marks beyond the limit; `nil` if it has none.
-  private static func limitingMarks(of text: String) -> String? {
+  private static func hasLongRunOfMarks(_ text: String) -> Bool {
     var run = 0
-    let kept = text.unicodeScalars.filter { scalar in
-      let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
-      run = isMark ? run + 1 : 0
-      return run <= maximumMarks
+    for scalar in text.unicodeScalars {
+      run = isMark(scalar) ? run + 1 : 0
+      if run > maximumMarks { return true }
     }
-    return kept.count == text.unicodeScalars.count ? nil : String(kept)
+    return false
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
   }
 
   private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {

@@ -75,7 +75,7 @@ extension InstanceCore {
   private func check(
     _ answer: BridgeAnswer, for state: ServiceState, _ context: StepContext
   ) throws(SDKError) -> CheckedCredential? {
-    if answer.token != nil, let expiresAt = answer.expiresAt, expiresAt <= context.now {
+    if answer.token != nil, let expiresAt = answer.expiresAt, expiresAt <= context.vendorNow {
       throw SDKError(
         .provider, .providerOutputInvalid,
         "The token provider gave a token that has expired: its expiresAt is past; it must give a fresh one.")

@@ -85,11 +85,11 @@ extension InstanceCore {
         instance: id)
     }
     if let activity = state.running, machine.isRecovering { return Step(awaited: activity.id) }
-    if !resetting, machine.standing == .reported { try checkReport(of: state, context) }
     if !resetting, state.recovery.isRecent(context.now, within: adapter.traits.common.planner.minInterval) {
       if let failure = state.recovery.failure { throw failure.about(id) }
       if livingToken(of: state, context) != nil { return Step() }
     }
+    if !resetting, machine.standing == .reported { try checkReport(of: state, context) }
     self[service]?.recovery.trigger = .refresh
     var step = apply(.renew(means), on: service, context)
     if resetting { step.effects.insert((service, .resetBreaker), at: 0) }

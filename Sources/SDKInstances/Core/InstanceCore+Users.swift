@@ -36,8 +36,11 @@ extension InstanceCore {
   }
 
   /// Whether the present credential could be used for a call now, and no login or logout is in progress.
+  ///
+  /// False also while the vendor checks a renewed credential: the result would replace what a login changes meanwhile.
   func isUsable(_ state: ServiceState, _ context: StepContext) -> Bool {
-    state.machine.mayHandOut && state.machine.phase == .authenticated && !state.hasExpired(context)
+    if case .verifying = state.machine.activity { return false }
+    return state.machine.mayHandOut && state.machine.phase == .authenticated && !state.hasExpired(context)
       && (state.machine.activity == .idle || state.machine.isRecovering)
   }
 

@@ -279,12 +279,13 @@ struct PendingChange {
     dropLogouts(of: subject)
   }
 
-  /// Removes the pending logouts of a user.
+  /// Removes the pending logouts of a user at the present backend.
   private mutating func dropLogouts(of subject: Secret) {
-    for delivery in deliveries where delivery.endsSession && delivery.subject == subject {
-      change.parts.append(.deleteOutbox(id: delivery.id))
+    let dropped = deliveries.filter {
+      $0.endsSession && $0.subject == subject && $0.service == service && $0.isOfFormerBackend != true
     }
-    deliveries.removeAll { $0.endsSession && $0.subject == subject }
+    for delivery in dropped { change.parts.append(.deleteOutbox(id: delivery.id)) }
+    deliveries.removeAll { delivery in dropped.contains { $0.id == delivery.id } }
   }
 }
 

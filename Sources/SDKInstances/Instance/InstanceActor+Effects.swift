@@ -114,23 +114,29 @@ extension InstanceActor {
   }
 
   /// Registers the user's devices at the vendor again after a late request for another user, which may have replaced
-  /// the registration. No login begins meanwhile.
+  /// the registration. If the user changes meanwhile, the registration made for the former user is removed.
   func restorePush(on service: String?) async {
-    await changing.lock()
-    defer { changing.unlock() }
-    guard !core.isDeleted, let registrar = core.adapter.capabilities.push, registrar.pushRules.overwrites,
-      let state = core[service], state.machine.mayHandOut, state.machine.activity == .idle
-    else { return }
-    for push in core.pushes where push.service == service && !push.orphaned {
-      do throws(SDKError) {
-        _ = try await registrar.register(push, of: state.identity, on: connections[service])
-      } catch {
-        logger.warning(
-          "A push registration could not be restored after a late login; register it again: \(error.message)",
-          metadata: ["reason": "\(error.reason)"])
+    guard let registrar = core.adapter.capabilities.push, registrar.pushRules.overwrites else { return }
+    for _ in 0..<Self.restorations {
+      guard !core.isDeleted, let state = core[service], state.machine.mayHandOut, !state.isChangingUser else { return }
+      let own = core.pushes.filter { $0.service == service && !$0.orphaned }
+      for push in own {
+        do throws(SDKError) {
+          _ = try await registrar.register(push, of: state.identity, on: connections[service])
+          guard core[service]?.machine.epoch != state.machine.epoch else { continue }
+          try await registrar.unregister(push, of: state.identity, on: nil)
+        } catch {
+          logger.warning(
+            "A push registration could not be restored after a late login; register it again: \(error.message)",
+            metadata: ["reason": "\(error.reason)"])
+        }
       }
+      guard core[service]?.machine.epoch != state.machine.epoch else { return }
     }
   }
+
+  /// The number of attempts to restore registrations while the user keeps changing.
+  private static let restorations = 3
 
   func renewed(_ result: SignedIn, byItself: Bool, epoch: UInt64, on service: String?) async {
     await changing.lock()

@@ -145,7 +145,7 @@ actor InstanceActor {
     let (step, value) = try make(&next, context(of: service))
     // Before the step, because the activity may end with it.
     let pending = step.awaited.map(outcome(of:))
-    if let error = await adopt(next, step).end.error { throw error.about(id) }
+    if let error = await adopt(next, step, isDemanded: true).end.error { throw error.about(id) }
     return (value, pending)
   }
 
@@ -168,11 +168,13 @@ actor InstanceActor {
 
   /// Commits a step's change, adopts the state after it, publishes that, and begins the effects.
   ///
-  /// - Parameter beforeEvents: called after a successful step, before its events are emitted.
+  /// - Parameters:
+  ///   - isDemanded: whether a caller gets the step's error.
+  ///   - beforeEvents: called after a successful step, before its events are emitted.
   /// - Returns: the settled step; the error of cleanup that is left to be done on the disk.
   @discardableResult
   private func adopt(
-    _ next: InstanceCore, _ step: Step, beforeEvents: @Sendable () -> Void = {}
+    _ next: InstanceCore, _ step: Step, isDemanded: Bool = false, beforeEvents: @Sendable () -> Void = {}
   ) async -> (end: SettledStep, unfinished: SDKError?) {
     var commit = Result<CommitResult, SDKError>.success(CommitResult())
     do throws(SDKError) {
@@ -183,8 +185,8 @@ actor InstanceActor {
       }
     } catch {
       commit = .failure(error)
-      // Any other error concerns the caller only, such as `storageFull`.
-      if error.origin == .store {
+      // Another error concerns only a caller, such as `storageFull`.
+      if error.origin == .store || !isDemanded {
         // Repeated attempts on a full disk must not fill the journal.
         logger.log(
           level: heldUntil == nil ? .error : .debug, "A change could not be stored: \(error.message)",
@@ -268,7 +270,7 @@ actor InstanceActor {
     let former = core.adapter
     var next = core
     let step = try next.redefine(new, context: context(of:))
-    let done = await adopt(next, step)
+    let done = await adopt(next, step, isDemanded: true)
     if let error = done.end.error { throw error.about(id) }
     if new.isOtherBackend || former.traits.common != new.adapter.traits.common { forgetClients() }
     if let unfinished = done.unfinished { throw unfinished.about(id) }
@@ -284,7 +286,7 @@ actor InstanceActor {
     try core.checkAlive()
     var next = core
     let step = try next.delete()
-    let done = await adopt(next, step, beforeEvents: beforeEvents)
+    let done = await adopt(next, step, isDemanded: true, beforeEvents: beforeEvents)
     if let error = done.end.error { throw error.about(id) }
     for service in core.services.map(\.service) { environment.bridge.forget(bridgeKey(service)) }
     forgetClients()

@@ -93,7 +93,7 @@ struct ServiceWork: Sendable {
         instance.logger.notice("A login that came too late was undone at the vendor.")
       } catch {
         instance.logger.warning("A login that came too late could not be undone at the vendor: \(error.message)")
-        if error.origin == .unreachable {
+        if error.refusingIfClientError.origin == .unreachable {
           await instance.step(service) { $0.leaveCleanup(of: late, from: result.origin, on: service, $1) }
         }
       }

@@ -1,3 +1,4 @@
+import JSONRPC
 public import SDKProtocol
 
 /// A credential that an instance holds.
@@ -46,8 +47,11 @@ public struct CheckedCredential: Sendable, Hashable {
   func isSame(as other: CheckedCredential) -> Bool {
     var other = other
     other.credential.obtainedAt = credential.obtainedAt
-    return self == other
+    return self == other && texts == other.texts
   }
+
+  /// The texts that name the user, which compare as bytes.
+  private var texts: [UTF8Key?] { [externalId, name, email].map { $0.map { UTF8Key($0) } } }
 
   /// Creates a checked credential.
   public init(

@@ -90,8 +90,10 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
     of identity: IdentityRecord, _ credential: CheckedCredential
   ) throws(SDKError) -> EdnaState {
     var state = EdnaState(identity.kindState)
+    let wasEncrypted = state.auth.isEncrypted
     state.auth = EdnaOffer(credential).auth
-    try identify(&state, as: Secret(identity.user.externalId ?? ""))
+    // The owner gives no other identifier with a proof, so the present one stays if the proof is for another form of it.
+    if state.auth.isEncrypted == wasEncrypted { try identify(&state, as: Secret(identity.user.externalId ?? "")) }
     return state
   }
 

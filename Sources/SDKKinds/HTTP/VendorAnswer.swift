@@ -4,7 +4,7 @@ import SDKProtocol
 
 /// A vendor's response, classified by its status.
 enum VendorAnswer {
-  /// Status 2xx, with the body as JSON; `null` for an empty body, for 202 and for 204.
+  /// Status 2xx, with the body as JSON; `null` for an empty body, and for one of 202 or 204 that is not JSON.
   case accepted(JSON)
   /// Status 401.
   case unauthorized(code: String?, description: String?)
@@ -17,9 +17,9 @@ enum VendorAnswer {
 
   /// Classifies a response. A 2xx whose body is not JSON is `unusable`.
   init(_ response: HTTPResponseParts, vendor: String) {
-    // 202 and 204 have no body that means something. Some servers send a blank or a line end for an empty one.
+    // The body of 202 and 204 need not be JSON. Some servers send a blank or a line end for an empty one.
     let isEmpty = [202, 204].contains(response.status) || response.isBlank
-    let body = isEmpty ? JSON.null : try? JSONParser.parse(response.body, .server)
+    let body = (try? JSONParser.parse(response.body, .server)) ?? (isEmpty ? JSON?.some(.null) : nil)
     let error = body?["error"]
     let code = error?["code"]?.stringValue ?? error?.stringValue
     let description = error?["description"]?.stringValue

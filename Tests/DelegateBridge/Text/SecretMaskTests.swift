@@ -26,6 +26,7 @@ import Testing
     ("Authorization: Bearer abc.def", "Authorization: Bearer ‹masked›"),
     ("Authorization: Token s3cr3t\nnext", "Authorization: ‹masked› ‹masked›\nnext"),
     (#"{"Authorization": "Token s3cr3t", "scope": "x"}"#, #"{"Authorization": "‹masked› ‹masked›", "scope": "x"}"#),
+    ("Authorization = Token s3cr3t", "Authorization = ‹masked› ‹masked›"),
     ("> Cookie: a=b; session=q1w2", "> Cookie: ‹masked›; ‹masked›"),
     (#"{"access_token":["abc"],"scope":"x"}"#, #"{"access_token":["‹masked›"],"scope":"x"}"#),
     ("bearer abc", "bearer ‹masked›"),

@@ -178,6 +178,13 @@ struct LoginTests {
     }
   }
 
+  @Test func `Two credentials for ids with the same letters in other bytes are not the same`() {
+    let credential = Credential(token: Secret(""), type: .custom, obtainedAt: ManualClock.start, expiresAt: nil)
+    let one = CheckedCredential(credential: credential, externalId: "\u{E9}ric")
+    #expect(one.isSame(as: CheckedCredential(credential: credential, externalId: "\u{E9}ric")))
+    #expect(!one.isSame(as: CheckedCredential(credential: credential, externalId: "e\u{301}ric")))
+  }
+
   @Test func `A user whose id has the same letters in other bytes is another user`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

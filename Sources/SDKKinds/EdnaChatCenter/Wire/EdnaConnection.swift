@@ -108,8 +108,13 @@ actor EdnaConnection: RealtimeConnection {
       throw .network("the server closed the connection")
     }
     guard let json = try? JSONParser.parse(text, .server) else { return }
+    let data: JSONObject
+    switch json["data"] {
+    case .object(let given)?: data = given
     // An acknowledgement may come without data.
-    let data = json["data"]?.objectValue ?? [:]
+    case nil, .null?: data = [:]
+    default: return
+    }
     let refusal = EdnaFailure.refusal(in: data)
     if let id = json["correlationId"]?.stringValue, let outcome = waiting.removeValue(forKey: id) {
       outcome.resolve(refusal.map { .failure($0) } ?? .success(data))
