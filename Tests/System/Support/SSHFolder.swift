@@ -29,8 +29,9 @@ final class SSHFolder: Sendable {
     try write(
       "config",
       hosts.joined() + """
+        # A command that ends before ssh has sent its greeting sometimes makes ssh fail without a message.
         Host gone
-          ProxyCommand /bin/false
+          ProxyCommand sleep 1
         Host *
           User root
           IdentityFile \(url.path)/key
