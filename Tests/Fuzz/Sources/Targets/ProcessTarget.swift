@@ -23,7 +23,8 @@ extension FuzzTarget {
       switch PeerUnit.lookup(1, Units(user: nil, system: line)) {
       case .system(let unit):
         require(
-          !unit.hasPrefix("user@") || AccessRule("unit:\(unit)") == nil, "A user's manager passes for a unit: \(unit)")
+          !unit.hasPrefix("user@") || AccessRule("unit:\(unit)")?.conditions != [.unit(unit)],
+          "A user's manager passes for a unit: \(unit)")
       case .user: fatalError("A process of the system is a user's.")
       case .none: break
       }
