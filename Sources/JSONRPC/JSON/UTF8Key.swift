@@ -38,6 +38,11 @@ extension String {
   }
 }
 
+extension String? {
+  /// Returns whether both texts have the same UTF-8 bytes, or both are `nil`.
+  public func hasSameBytes(as other: String?) -> Bool { map { UTF8Key($0) } == other.map { UTF8Key($0) } }
+}
+
 extension String {
   /// Returns the longest prefix of whole Unicode scalars that has at most `count` bytes in UTF-8.
   ///

@@ -1,4 +1,5 @@
 public import DelegateBridge
+import JSONRPC
 public import SDKProtocol
 
 /// The part of a kind that serves one instance: it applies the instance's settings and communicates with the vendor. It
@@ -19,15 +20,15 @@ public protocol KindRules: AnyObject, Sendable {
     _ answer: BridgeAnswer, for identity: IdentityRecord, now: Timestamp
   ) throws(SDKError) -> CheckedCredential?
   /// Whether a credential belongs to the identity's user; `nil` if that can't be determined. By default the external
-  /// ids decide.
+  /// ids decide. They compare as bytes, as at the vendors: Swift's equality takes two spellings of a letter for one.
   func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool?
   /// Whether a credential for this identity may be requested from the owner. By default it may in the phases
   /// `authenticated` and `reauthNeeded`.
   func mayAsk(for identity: IdentityRecord) -> Bool
   /// Whether an error means that the vendor refused the credential. By default an error with HTTP status 401 does.
   func isRefusal(_ error: SDKError) -> Bool
-  /// Returns the result to adopt for a renewed credential that can't be shown to the vendor now. `nil`, the default, if
-  /// only the credential changes.
+  /// Returns the result of a renewed credential that is not shown to the vendor first: to adopt it, or to log out with
+  /// it. `nil`, the default, if only the credential changes.
   func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn?
   /// Returns the vendor's URLs and ids for the result of `session.open`.
   func endpoint(for identity: IdentityRecord) -> Session.Endpoint
@@ -51,8 +52,8 @@ public protocol VendorCalls: AnyObject, Sendable {
 
 extension KindRules {
   public func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool? {
-    guard let named = credential.externalId, identity.user.externalId != nil else { return nil }
-    return identity.user.isKnown(as: named)
+    guard let named = credential.externalId, let known = identity.user.externalId else { return nil }
+    return named.hasSameBytes(as: known)
   }
   public func mayAsk(for identity: IdentityRecord) -> Bool {
     identity.phase == .authenticated || identity.phase == .reauthNeeded

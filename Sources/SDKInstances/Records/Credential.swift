@@ -47,11 +47,9 @@ public struct CheckedCredential: Sendable, Hashable {
   func isSame(as other: CheckedCredential) -> Bool {
     var other = other
     other.credential.obtainedAt = credential.obtainedAt
-    return self == other && texts == other.texts
+    return self == other && externalId.hasSameBytes(as: other.externalId) && name.hasSameBytes(as: other.name)
+      && email.hasSameBytes(as: other.email)
   }
-
-  /// The texts that name the user, which compare as bytes.
-  private var texts: [UTF8Key?] { [externalId, name, email].map { $0.map { UTF8Key($0) } } }
 
   /// Creates a checked credential.
   public init(

@@ -52,7 +52,7 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
 
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     let offer = EdnaOffer(credential)
-    let isSame = identity.user != .none && identity.user.isKnown(as: credential.externalId)
+    let isSame = identity.user != .none && identity.user.externalId.hasSameBytes(as: credential.externalId)
     var state = EdnaState(isSame ? identity.kindState : [:])
     // A prefill that was set without a user belongs to the next user who signs in.
     if identity.user == .none { state.prefill = EdnaState(identity.kindState).prefill }

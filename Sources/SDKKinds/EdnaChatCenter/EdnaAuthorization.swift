@@ -51,7 +51,8 @@ struct EdnaAuthorization {
   /// supplied since.
   static func isKnown(_ user: EdnaChatUser, _ auth: EdnaAuth, to identity: IdentityRecord) -> Bool {
     let state = EdnaState(identity.kindState)
-    return identity.user.isKnown(as: user.identifier.reveal()) && (auth == state.given || auth == state.auth)
+    return identity.user.externalId.hasSameBytes(as: user.identifier.reveal())
+      && (auth == state.given || auth == state.auth)
   }
 
   /// Stores the proof, and a new name or new attributes of the same user. The next chat that opens sends name and

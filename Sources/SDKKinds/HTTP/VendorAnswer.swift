@@ -19,7 +19,8 @@ enum VendorAnswer {
   init(_ response: HTTPResponseParts, vendor: String) {
     // The body of 202 and 204 need not be JSON. Some servers send a blank or a line end for an empty one.
     let isEmpty = [202, 204].contains(response.status) || response.isBlank
-    let body = (try? JSONParser.parse(response.body, .server)) ?? (isEmpty ? JSON?.some(.null) : nil)
+    let parsed = try? JSONParser.parse(response.body, .server)
+    let body = parsed == nil && isEmpty ? JSON.null : parsed
     let error = body?["error"]
     let code = error?["code"]?.stringValue ?? error?.stringValue
     let description = error?["description"]?.stringValue

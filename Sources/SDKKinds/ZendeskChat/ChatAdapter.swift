@@ -1,4 +1,5 @@
 import DelegateBridge
+import JSONRPC
 import SDKInstances
 import SDKProtocol
 
@@ -79,9 +80,9 @@ final class ChatAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, AddsToSe
   }
 
   func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool? {
-    guard identity.user.externalId != nil else { return nil }
+    guard let known = identity.user.externalId else { return nil }
     // Without a JWT the credential names no visitor. The owner's response must be for the known one.
-    return credential.externalId.map(identity.user.isKnown) ?? true
+    return credential.externalId?.hasSameBytes(as: known) ?? true
   }
 
   // MARK: Renewal

@@ -19,7 +19,7 @@ extension MessagingAdapter {
     _ credential: CheckedCredential, absorbing anonymous: IdentityRecord?, from identity: IdentityRecord,
     at place: MessagingPlace
   ) async throws(SDKError) -> SignedIn {
-    let isSame = identity.user.isKnown(as: credential.externalId)
+    let isSame = identity.user.externalId.hasSameBytes(as: credential.externalId)
     let isSwitch = identity.user.externalId != nil && !isSame
     var body: JSONObject = [
       "userId": credential.externalId.map(JSON.string) ?? .null,

@@ -69,7 +69,7 @@ struct MessagingMerge: Hashable {
     var user = identity.user
     user.id = survivor
     if identity.credential?.type == .jwt {
-      if let externalId, !user.isKnown(as: externalId) {
+      if let externalId, !user.externalId.hasSameBytes(as: externalId) {
         user = User(
           id: survivor, externalId: externalId, authenticationType: .jwt, authenticated: true, verified: false,
           since: now)

@@ -67,15 +67,3 @@ public struct User: RPCValue, Hashable {
       .optional("since", Timestamp.jsonSchema, "since when this user is the instance's"),
     ]))
 }
-
-extension User {
-  /// Whether the user has this external id. Ids compare as UTF-8 bytes, as they do at the vendors; Swift's own equality
-  /// would take two spellings of an accented letter for one.
-  public func isKnown(as externalId: String?) -> Bool {
-    switch (self.externalId, externalId) {
-    case (nil, nil): true
-    case (let own?, let other?): own.hasSameBytes(as: other)
-    default: false
-    }
-  }
-}

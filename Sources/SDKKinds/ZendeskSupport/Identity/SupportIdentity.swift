@@ -66,14 +66,9 @@ struct SupportIdentity: Sendable, Hashable {
   func isSame(as other: SupportIdentity) -> Bool {
     guard type == other.type else { return false }
     switch type {
-    case .anonymous: return Self.isSame(name, other.name) && Self.isSame(email, other.email)
+    case .anonymous: return name.hasSameBytes(as: other.name) && email.hasSameBytes(as: other.email)
     case .jwt: return isSupplied && other.isSupplied || uniqueId != nil && uniqueId == other.uniqueId
     }
-  }
-
-  /// Whether two texts have the same UTF-8 bytes.
-  private static func isSame(_ one: String?, _ other: String?) -> Bool {
-    one.map { UTF8Key($0) } == other.map { UTF8Key($0) }
   }
 }
 
