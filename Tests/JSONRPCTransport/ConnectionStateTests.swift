@@ -31,6 +31,21 @@ struct ConnectionStateTests {
     #expect(again == nil)
   }
 
+  @Test("A notification takes no id, and its end frees none")
+  func notifications() throws {
+    var state = state(inFlight: 3)
+    let first = try some(state.enter("a", id: .null, bytes: 1, destination: .discarded))
+    #expect(state.refuses(.null, bytes: 1) == nil)
+    let request = try some(state.enter("b", id: .null, bytes: 1, destination: .single))
+    let second = state.enter("c", id: .null, bytes: 1, destination: .discarded)
+    #expect(second != nil)
+    let ended = try some(state.finish(first.ticket))
+    #expect(ended.departure.destination == .discarded)
+    #expect(state.refuses(.null, bytes: 1)?.code == -32600)
+    _ = state.finish(request.ticket)
+    #expect(state.refuses(.null, bytes: 1) == nil)
+  }
+
   @Test func refusesAnIDInProgressAndTakesItAgainAfterwards() throws {
     var state = state()
     let start = try some(state.enter("a", id: .string("x"), bytes: 1, destination: .single))
