@@ -8,7 +8,8 @@ public enum NameService {
     case number(UInt32)
     /// No user or group has this name.
     case unknown
-    /// The name service failed, so a number found before stays valid.
+    /// The name service failed, so a number found before stays valid. That is every status but 0: glibc passes the error
+    /// of the last source in nsswitch.conf on, and a directory that is down is `ENOENT`.
     case failed
   }
 
@@ -33,7 +34,7 @@ public enum NameService {
   }
 
   /// Looks up with a buffer that grows until the entry fits.
-  private static func grown(
+  static func grown(
     _ lookUp: (UnsafeMutablePointer<CChar>, Int) -> (status: Int32, number: UInt32?)
   ) -> Answer {
     var size = 1024
@@ -43,9 +44,9 @@ public enum NameService {
       let found = lookUp(buffer, size)
       if let number = found.number { return .number(number) }
       switch found.status {
+      case 0: return .unknown
       case ERANGE: size *= 4
-      case EIO, EINTR, EMFILE, ENFILE, ENOMEM, EAGAIN: return .failed
-      default: return .unknown
+      default: return .failed
       }
     }
     return .failed
