@@ -58,11 +58,11 @@ import Testing
     for _ in 0..<3 {
       #expect(try other.call("token.refresh", ["instance": "theirs"], within: 60)["fromCache"] == false)
     }
-    // A refresh that gets no slot fails with `providerBackoff` when the time for a recovery is over. The same time
+    // A refresh that gets no slot fails with `providerBackoff` when the time for a recovery, 60 s, is over. The same time
     // limits the refreshes whose providers hang.
     var refused = 0
     for call in calls[18...] {
-      if try line.answer(call, within: 60)["error"]?["data"]?["reason"] == "providerBackoff" { refused += 1 }
+      if try line.answer(call, within: 120)["error"]?["data"]?["reason"] == "providerBackoff" { refused += 1 }
     }
     #expect(refused >= 20)
     #expect(try other.call("token.refresh", ["instance": "theirs"], within: 60)["fromCache"] == false)
