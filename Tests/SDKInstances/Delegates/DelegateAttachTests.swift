@@ -207,13 +207,18 @@ struct DelegateAttachTests {
   }
 
   @Test func `The waiting ends with the grace, the deadline, the task or the daemon`() async throws {
-    try await World.run(grace: .seconds(2)) { world in
-      let desk = try await world.instance()
-      await world.gateway.endSubscriptionsAndDelegates(of: await world.delegate("one", Records()))
-      #expect(await reason { _ = try await world.ask(desk, waits: true) } == "providerTimeout")
-      #expect(!world.delegates.hasDelegate(desk.actor.bridgeKey(nil)))
-      #expect(try await world.ask(desk, waits: true) == nil, "after the grace nobody is there")
+    // On a busy machine a grace can be over before the question comes, which then ends without a reason.
+    var ended: String?
+    for grace in [Duration.seconds(2), .seconds(10), .seconds(50)] where ended == nil {
+      try await World.run(grace: grace) { world in
+        let desk = try await world.instance()
+        await world.gateway.endSubscriptionsAndDelegates(of: await world.delegate("one", Records()))
+        ended = await reason { _ = try await world.ask(desk, waits: true) }
+        #expect(!world.delegates.hasDelegate(desk.actor.bridgeKey(nil)))
+        #expect(try await world.ask(desk, waits: true) == nil, "after the grace nobody is there")
+      }
     }
+    #expect(ended == "providerTimeout")
     try await World.run(grace: .seconds(600)) { world in
       let desk = try await world.instance()
       await world.gateway.endSubscriptionsAndDelegates(of: await world.delegate("one", Records()))

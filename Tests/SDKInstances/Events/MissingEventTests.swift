@@ -76,18 +76,22 @@ struct MissingEventTests {
   }
 
   @Test func `After one wait the store is read to the newest event without further waits`() async throws {
-    let patience = Duration.seconds(3)
-    try await run(capacity: 16, patience: patience) { hub, store, link in
-      let change = InstanceChange(
-        uuid: InstanceUUID("u"), id: try #require(InstanceID("desk")), kind: KindName("k"),
-        events: Array(repeating: .init(.settingsUpdated), count: 16 * EventHub.pageSize))
-      // A wait for each of the pages would take twice as long as the bound, on any machine.
-      let events = try await store.commit(change).events
-      let start = ContinuousClock.now
-      hub.append(events)
-      try await eventually("all are emitted") { link.eventTypes.count == events.count }
-      #expect(ContinuousClock.now - start < patience * 8)
-      #expect(cursors(link) == events.map { store.cursors.encode($0.position) })
+    let change = InstanceChange(
+      uuid: InstanceUUID("u"), id: try #require(InstanceID("desk")), kind: KindName("k"),
+      events: Array(repeating: .init(.settingsUpdated), count: 16 * EventHub.pageSize))
+    // A wait for each of the pages would take twice as long as the bound, on any machine. Where the work alone takes as
+    // long, the waits must be longer.
+    var isWithinBound = false
+    for patience in [Duration.seconds(3), .seconds(12)] where !isWithinBound {
+      try await run(capacity: 16, patience: patience) { hub, store, link in
+        let events = try await store.commit(change).events
+        let start = ContinuousClock.now
+        hub.append(events)
+        try await eventually("all are emitted") { link.eventTypes.count == events.count }
+        isWithinBound = ContinuousClock.now - start < patience * 8
+        #expect(cursors(link) == events.map { store.cursors.encode($0.position) })
+      }
     }
+    #expect(isWithinBound)
   }
 }
