@@ -26,7 +26,11 @@ def note(text):
 
 question = json.loads(sys.stdin.read())
 instance = question["instance"]
-run = f"{os.getppid()} {instance} {question.get('service') or '-'}"
+daemon = os.getppid()
+if daemon == 1:
+    # The daemon was killed before it could be asked for: this run belongs to none of its lives.
+    sys.exit(1)
+run = f"{daemon} {instance} {question.get('service') or '-'}"
 lock = os.open(os.path.join(FOLDER, "lock-" + run.replace(" ", "-")), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
 # What the run before has left behind was killed when it ended, and needs a moment to die.
 patience = time.monotonic() + 0.2
