@@ -27,8 +27,8 @@ def note(text):
 question = json.loads(sys.stdin.read())
 instance = question["instance"]
 daemon = os.getppid()
-if daemon == 1:
-    # The daemon was killed before it could be asked for: this run belongs to none of its lives.
+if read(f"/proc/{daemon}/comm").strip() != "sdkd":
+    # The daemon has been killed, and another process is the parent now. The run belongs to no life of the daemon.
     sys.exit(1)
 run = f"{daemon} {instance} {question.get('service') or '-'}"
 lock = os.open(os.path.join(FOLDER, "lock-" + run.replace(" ", "-")), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -98,14 +98,14 @@ import Testing
       }
 
       // The server has ended, then its client, too. What was found before stays valid.
-      for (unit, proof) in [
-        ("directory", "journalctl -u directory-client | grep 'no available LDAP server'"),
-        ("directory-client", "! getent passwd otto"),
-      ] {
-        try await machine.sh("systemctl stop \(unit); systemctl reload sdkd; systemctl reload sdkd")
-        try await machine.eventually("\(unit) has failed", proof)
-        try await Task.sleep(for: .seconds(2))
-        for caller in [otto, ninaAtTheDesks] { #expect(try await !isRefused(caller), "without \(unit)") }
+      for unit in ["directory", "directory-client"] {
+        try await machine.sh("systemctl stop \(unit)")
+        try await machine.eventually("look-ups fail", "! getent passwd otto")
+        try await machine.sh("systemctl reload sdkd")
+        // The look-ups of the reload end during these calls.
+        for caller in Array(repeating: [otto, ninaAtTheDesks], count: 20).joined() {
+          #expect(try await !isRefused(caller), "without \(unit)")
+        }
       }
     }
   }

@@ -8,8 +8,8 @@ public enum NameService {
     case number(UInt32)
     /// No user or group has this name.
     case unknown
-    /// The name service failed, so a number found before stays valid. That is every status but 0: glibc passes the error
-    /// of the last source in nsswitch.conf on, and a directory that is down is `ENOENT`.
+    /// The name service failed, so a number found before stays valid. Any status other than 0 means this: glibc returns
+    /// `ENOENT` while the server of a directory is down.
     case failed
   }
 
@@ -18,14 +18,14 @@ public enum NameService {
     switch name.database {
     case .users:
       var entry = passwd()
-      return grown { buffer, size in
+      return withGrowingBuffer { buffer, size in
         var found: UnsafeMutablePointer<passwd>?
         let status = getpwnam_r(name.text, &entry, buffer, size, &found)
         return (status, found?.pointee.pw_uid)
       }
     case .groups:
       var entry = group()
-      return grown { buffer, size in
+      return withGrowingBuffer { buffer, size in
         var found: UnsafeMutablePointer<group>?
         let status = getgrnam_r(name.text, &entry, buffer, size, &found)
         return (status, found?.pointee.gr_gid)
@@ -34,7 +34,7 @@ public enum NameService {
   }
 
   /// Looks up with a buffer that grows until the entry fits.
-  static func grown(
+  static func withGrowingBuffer(
     _ lookUp: (UnsafeMutablePointer<CChar>, Int) -> (status: Int32, number: UInt32?)
   ) -> Answer {
     var size = 1024

@@ -4,17 +4,17 @@ import Testing
 @testable import SDKInstances
 
 struct NameServiceTests {
-  /// What glibc returns for a directory server that is down is `ENOENT`.
+  /// glibc returns `ENOENT` while the server of a directory is down.
   @Test(arguments: [(Int32(0), NameService.Answer.unknown), (ENOENT, .failed), (ESRCH, .failed), (EIO, .failed)])
   func `Only a look-up without an error says that nobody has the name`(status: Int32, answer: NameService.Answer) {
-    #expect(NameService.grown { _, _ in (status, nil) } == answer)
+    #expect(NameService.withGrowingBuffer { _, _ in (status, nil) } == answer)
   }
 
   @Test func `The buffer grows until the entry fits, and an entry of more than a mebibyte is a failure`() {
-    #expect(NameService.grown { _, size in size < 1 << 20 ? (ERANGE, nil) : (0, 7) } == .number(7))
+    #expect(NameService.withGrowingBuffer { _, size in size < 1 << 20 ? (ERANGE, nil) : (0, 7) } == .number(7))
     var sizes: [Int] = []
     #expect(
-      NameService.grown { _, size in
+      NameService.withGrowingBuffer { _, size in
         sizes.append(size)
         return (ERANGE, nil)
       } == .failed)
