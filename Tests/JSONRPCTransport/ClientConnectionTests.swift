@@ -220,6 +220,25 @@ struct ClientConnectionTests {
     }
   }
 
+  @Test("An error without an id ends the connection before its call throws, so that the next call is not sent on it")
+  func anErrorWithoutAnIDEndsTheConnectionFirst() async throws {
+    var pair: [CInt] = [-1, -1]
+    #expect(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &pair) == 0)
+    defer { close(pair[1]) }
+    let notifications = AsyncThrowingStream.makeStream(of: ServerNotification.self).continuation
+    let wire = try ClientWire(descriptor: pair[0], maxLineBytes: 4096, notifications: notifications, onRequest: nil)
+    defer { wire.close() }
+    let refused = Task { try await wire.call(method: "slow", params: nil, timeout: nil) }
+    try await receive(from: pair[1])
+    // Handled here and not by the connection's thread, which would end the connection a moment later.
+    #expect(wire.receive(Array(Self.errorWithoutID.utf8)[...]) == .closed)
+    await #expect(throws: RPCError.self) { try await refused.value }
+    #expect(wire.isClosed)
+    await #expect(throws: ClientConnectionError.notSent) {
+      try await wire.call(method: "slow", params: nil, timeout: .seconds(1))
+    }
+  }
+
   @Test("An error without an id for a call that has timed out fails no later call")
   func anErrorWithoutAnIDOfAnAbandonedCall() async throws {
     try await withPeer { client, peer in

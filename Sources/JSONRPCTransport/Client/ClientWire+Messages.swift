@@ -30,7 +30,8 @@ extension ClientWire {
       // this connection.
       let (isFound, waiter) = state.withLock { state in
         let only = state.calls.removeOnly()
-        if !only.isFound { state.lastWord = error }
+        // Set before the call throws: its caller may call again at once.
+        if only.isFound { state.ending = .closed } else { state.lastWord = error }
         return only
       }
       waiter?.resume(throwing: error)
