@@ -135,6 +135,11 @@ import Testing
     let session = try desk.call("getChat")
     #expect(session["user"]?["externalId"] == "u-3")
     #expect(session["data"] == nil)
+    try desk.script("/api/chat/config", ["delayMs": 400, "passThrough": true])
+    _ = try desk.begin("u-4")
+    try desk.call("push.register", ["endpoint": ["address": "push-address-1", "type": "fcm"]])
+    #expect(try desk.call("push.list")["pushes"]?.arrayValue?.first?["orphaned"] == false)
+    #expect(try desk.externalId == "u-4")
   }
 
   // MARK: E2

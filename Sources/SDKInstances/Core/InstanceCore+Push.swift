@@ -7,7 +7,10 @@ extension InstanceCore {
   ///
   /// - Throws: `superseded` if the user has changed since the registration.
   mutating func keep(_ push: PushRecord, replacing former: [PushRecord], epoch: UInt64) throws -> Step {
-    guard !isDeleted, self[push.service]?.machine.epoch == epoch else {
+    // A login or logout in progress raised the epoch when it began, so the registration may have begun after that.
+    guard !isDeleted, let state = self[push.service], state.machine.epoch == epoch,
+      state.identity.subject == push.subject
+    else {
       throw SDKError(.state, .superseded, "The user changed while the device was registered.", instance: id)
     }
     var change = newChange(parts: [.putPush(id: push.id, try JSONValueEncoder.encode(push))])

@@ -16,6 +16,7 @@ extension HostedInstance {
       throw RPCError.invalidParams("The member endpoint.address must have 1 to 4096 bytes.", member: "endpoint.address")
     }
     let name = try actor.resolve(service)
+    try await awaitAcceptedLogin(name, within: WaitLimit(nil))
     _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
     // Runs to its end if the caller is cancelled, so that the vendor has no registration that is not stored.
     return try await runToEnd { try await register(endpoint, on: name) }

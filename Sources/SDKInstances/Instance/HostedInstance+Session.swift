@@ -64,8 +64,8 @@ extension HostedInstance {
     }
   }
 
-  /// Waits for a login in progress whose caller did not wait for it, because the session must be for the new user.
-  private func awaitAcceptedLogin(_ service: String?, within limit: WaitLimit) async throws {
+  /// Waits for a login in progress whose caller did not wait for it, because the call must be for the new user.
+  func awaitAcceptedLogin(_ service: String?, within limit: WaitLimit) async throws {
     for _ in 0..<4 {
       guard let login = try await actor.running(on: service, { $0.isSigningInBehind }) else { return }
       do {

@@ -165,6 +165,29 @@ struct PushTests {
     }
   }
 
+  @Test(arguments: [nil, "bob#1"])
+  func `A registration during a logout or a login is not stored for the next user`(next: String?) async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let change = world.vendor.hold(next == nil ? .signOut : .signIn)
+      let registration = world.vendor.hold(.push)
+      let changing = Task {
+        if let next { try await desk.signIn(next) } else { try await desk.signOut() }
+      }
+      let call = next.map { "signIn \($0)" } ?? "signOut alice#1"
+      try await eventually("the vendor is asked") { world.vendor.calls.last == call }
+      async let outcome = reason { _ = try await register(desk, "device-1") }
+      try await eventually("alice's device is at the vendor") { world.vendor.count(.push) == 1 }
+      change.open()
+      try await changing.value
+      registration.open()
+      #expect(await outcome == "superseded")
+      #expect(try await desk.pushRecords().isEmpty)
+      try await eventually("it is removed at the vendor") { world.vendor.calls.last == "unpush v-device-1" }
+    }
+  }
+
   @Test func `A registration that is repeated and can't be stored stays at the vendor`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
