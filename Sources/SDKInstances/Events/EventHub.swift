@@ -128,7 +128,8 @@ public actor EventHub {
     }
     let place: EventPlace? =
       switch since {
-      case nil: EventPlace(max(told, inbox.newest))
+      // An event can be reported late, after later ones of other instances. It must not be skipped.
+      case nil: EventPlace(max(told, inbox.contiguous))
       case .place(let place): place
       case .foreign, .malformed: nil
       }

@@ -47,5 +47,7 @@ final class EventInbox: Sendable {
 
   /// The newest position that is known.
   var newest: UInt64 { state.withLock { $0.order.newest } }
+  /// The last position before the first missing event.
+  var contiguous: UInt64 { state.withLock { $0.order.contiguous } }
   var count: Int { state.withLock { $0.order.count } }
 }

@@ -15,6 +15,8 @@ struct EventOrder {
   private(set) var reached: UInt64
   /// The newest position that is known.
   private(set) var newest: UInt64
+  /// The last position before the first missing event.
+  private(set) var contiguous: UInt64
   private var waiting: [UInt64: StoredEvent] = [:]
   /// The maximum number of events in memory. Further ones are read from the store.
   private let capacity: Int
@@ -22,6 +24,7 @@ struct EventOrder {
   init(after position: UInt64, capacity: Int) {
     reached = position
     newest = position
+    contiguous = position
     self.capacity = capacity
   }
 
@@ -33,6 +36,11 @@ struct EventOrder {
       newest = max(newest, event.position)
       if waiting.count < capacity { waiting[event.position] = event }
     }
+    extendContiguous()
+  }
+
+  private mutating func extendContiguous() {
+    while waiting[contiguous + 1] != nil { contiguous += 1 }
   }
 
   mutating func next() -> Next {
@@ -51,5 +59,7 @@ struct EventOrder {
     reached = position
     newest = max(newest, position)
     waiting = waiting.filter { $0.key > position }
+    contiguous = max(contiguous, position)
+    extendContiguous()
   }
 }

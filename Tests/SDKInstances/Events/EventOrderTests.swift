@@ -49,6 +49,21 @@ struct EventOrderTests {
     #expect(take(&order) == ["5"])
   }
 
+  @Test func `The last position before the first missing event is known`() throws {
+    var order = EventOrder(after: 10, capacity: 3)
+    #expect(order.contiguous == 10)
+    order.add(try events(12, 14))
+    #expect(order.contiguous == 10)
+    order.add(try events(11))
+    #expect(order.contiguous == 12)
+    #expect(take(&order) == ["11", "12", "-"])
+    #expect(order.contiguous == 12)
+    order.skip(to: 13)
+    #expect(order.contiguous == 14)
+    order.skip(to: 20)
+    #expect(order.contiguous == 20)
+  }
+
   @Test func `What was read from the store is not given out again`() throws {
     var order = EventOrder(after: 0, capacity: 8)
     order.add(try events(2, 3, 6))

@@ -39,6 +39,19 @@ struct SubscriptionTests {
     }
   }
 
+  @Test func `An event that is reported late reaches a subscription that was made before it`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await eventually("the creation is delivered") { await world.hub.told == 1 }
+      world.hub.append([event(desk, 3)])
+      let session = world.session()
+      _ = try await subscribe(world, session)
+      let link = try link(session)
+      world.hub.append([event(desk, 2)])
+      try await eventually("both are delivered") { link.eventTypes.count == 2 }
+    }
+  }
+
   @Test func `A subscription made while its connection ended is forgotten at the next event`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
