@@ -74,6 +74,7 @@ extension HostedInstance {
         try settling.map { try core.settle($0, operation: operation, on: name, context) } ?? Step(), .success(name)
       )
     }
+    try throwIfNotStored(pending)
     return PendingSignIn(service: try begun.get(), outcome: pending)
   }
 
@@ -139,13 +140,17 @@ extension HostedInstance {
   ) async throws -> @Sendable (_ timeout: Double?) async throws -> Void {
     let pending = try await beginSignOut(
       service: nil, localOnly: false, operation: operation, requiringUser: requiringUser)
-    // A logout that could not be stored has not begun. It emits no event, so the caller gets the error.
-    if case .success(.failed(let error))? = pending?.result, error.origin == .store { throw error }
+    try throwIfNotStored(pending)
     accepted()
     return { timeout in
       let outcome = try await pending?.value(within: timeout, of: id, lacking: "The logout has not ended")
       if case .failed(let error)? = outcome { throw error.about(id) }
     }
+  }
+
+  /// Throws if a login or logout could not be stored. It has not begun then, and emits no event.
+  private func throwIfNotStored(_ pending: PendingOutcome?) throws(SDKError) {
+    if case .success(.failed(let error))? = pending?.result, error.origin == .store { throw error.about(id) }
   }
 
   /// Requests the data for a login from the owner. Changes no state.

@@ -58,6 +58,17 @@ struct OperationTests {
     desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending ?? []
   }
 
+  @Test func `A login that can't be stored is not accepted`() async throws {
+    try await World.run(policy: Self.policy) { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.store.failNextCommits(1)
+      #expect(await reason { _ = try await begin(desk, "bob#1", as: "op-2") } == "storeUnavailable")
+      #expect(world.vendor.calls == ["signIn alice#1"])
+      #expect(try await outcomes(world, of: "op-2").isEmpty)
+    }
+  }
+
   @Test func `Every login has its outcome, also in an outage that was told already`() async throws {
     try await World.run(policy: Self.policy) { world in
       let desk = try await world.instance()
