@@ -294,6 +294,10 @@ import Testing
     try desk.vendor.request("POST", "/_options", ["sdk": "zs", "authentication": "anonymous"])
     try desk.crash()
     let next = try desk.connect()
+    let route = "GET /api/private/mobile_sdk/settings/*"
+    try desk.vendor.script(["route": .string(route), "times": 1, "status": 500])
+    // Repeated at once, as the error allows: the settings are read again.
+    #expect(try refusal(Self.anna, next).reason == "network")
     try set(Self.anna, next)
     #expect(try state(next) == "authenticated")
     #expect(try identity(next)["type"] == "anonymous")

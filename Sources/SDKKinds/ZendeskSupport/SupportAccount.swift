@@ -68,7 +68,6 @@ final class SupportAccount: Sendable {
 
   private func read(at place: SupportWire.Place) async throws(SDKError) -> SupportIdentity.Authentication {
     let now = clock.now()
-    heard.withLock { $0.askedAt = now }
     let path = "/api/private/mobile_sdk/settings/\(PercentEncoding.segment(settings.appId)).json"
     let json: JSON
     switch await wire.send("GET", path, to: place) {
@@ -81,7 +80,8 @@ final class SupportAccount: Sendable {
     }
     let word = json["authentication"]?.stringValue ?? json["core"]?["authentication"]?.stringValue
     guard let read = word.flatMap(SupportIdentity.Authentication.init) else { throw unreadable(nil, nil, nil) }
-    heard.withLock { $0.type = read }
+    // Only now: after a failure the next call reads again.
+    heard.withLock { ($0.type, $0.askedAt) = (read, now) }
     return read
   }
 
