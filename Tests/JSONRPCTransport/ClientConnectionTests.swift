@@ -239,6 +239,36 @@ struct ClientConnectionTests {
     }
   }
 
+  @Test("After an error without an id that can concern several calls, they go on, and no further call is sent")
+  func anErrorWithoutAnIDOfOneOfSeveralCalls() async throws {
+    try await withPeer { client, peer in
+      let first = Task { try await client.call(method: "slow") }
+      try await receive(from: peer)
+      let second = Task { try await client.call(method: "slow") }
+      try await receive(from: peer)
+      send(Self.errorWithoutID + #"{"jsonrpc":"2.0","id":2,"result":2}"# + "\n", to: peer)
+      #expect(try await second.value == 2)
+      #expect(client.isClosed)
+      await #expect(throws: ClientConnectionError.notSent) {
+        try await client.call(method: "slow", timeout: .seconds(1))
+      }
+      send(#"{"jsonrpc":"2.0","id":1,"result":1}"# + "\n", to: peer)
+      #expect(try await first.value == 1)
+    }
+  }
+
+  @Test("The first call on a connection that was refused gets the reason")
+  func theFirstCallGetsTheReason() async throws {
+    try await withPeer { client, peer in
+      send(Self.errorWithoutID, to: peer)
+      try await waitUntil("the error has come") { client.isClosed }
+      await #expect(throws: RPCError.self) { try await client.call(method: "slow", timeout: .seconds(1)) }
+      await #expect(throws: ClientConnectionError.notSent) {
+        try await client.call(method: "slow", timeout: .seconds(1))
+      }
+    }
+  }
+
   @Test("An error without an id for a call that has timed out fails no later call")
   func anErrorWithoutAnIDOfAnAbandonedCall() async throws {
     try await withPeer { client, peer in

@@ -73,7 +73,7 @@ public final class ClientConnection: Sendable {
     wire.send(RPCText.notification(method: method, params: params))
   }
 
-  /// Whether the connection has ended.
+  /// Whether the connection has ended, or takes no further calls.
   public var isClosed: Bool { wire.isClosed }
 
   /// Ends the connection. Pending calls throw `ClientConnectionError.closed`.

@@ -27,10 +27,10 @@ extension ClientWire {
       waiter?.resume(with: result.mapError { $0 as any Error })
     case .response(.null, .failure(let error)):
       // The daemon could not read the id. If there is only one call, it is that one. The daemon may read nothing more on
-      // this connection.
+      // this connection. Set before the call throws: its caller may call again at once.
       let (isFound, waiter) = state.withLock { state in
         let only = state.calls.removeOnly()
-        // Set before the call throws: its caller may call again at once.
+        state.takesNoCalls = true
         if only.isFound { state.ending = .closed } else { state.lastWord = error }
         return only
       }

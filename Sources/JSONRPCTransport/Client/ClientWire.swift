@@ -15,6 +15,8 @@ final class ClientWire: Sendable {
     var answers: [RPCID: Task<Void, Never>] = [:]
     /// The last error that the daemon sent without an id. It explains why the daemon closes the connection.
     var lastWord: RPCError?
+    /// Whether the daemon has sent an error without an id. It may read nothing more, but answer calls in progress.
+    var takesNoCalls = false
     /// The reason why the connection must end; `nil` while it stays open. The connection's thread reads it and ends the
     /// connection.
     var ending: ClientConnectionError?
@@ -55,7 +57,7 @@ final class ClientWire: Sendable {
     }
   }
 
-  var isClosed: Bool { state.withLock { $0.isOver || $0.ending != nil } }
+  var isClosed: Bool { state.withLock { $0.isOver || $0.ending != nil || $0.takesNoCalls } }
 
   // MARK: Calls
 
@@ -67,9 +69,10 @@ final class ClientWire: Sendable {
       try await withCheckedThrowingContinuation { waiter in
         let failure = state.withLock { state -> (any Error)? in
           guard state.calls.wait(id, waiter, until: deadline) else { return CancellationError() }
-          guard !state.isOver, state.ending == nil, write(text, &state) else {
+          guard !state.isOver, state.ending == nil, !state.takesNoCalls, write(text, &state) else {
             _ = state.calls.remove(id)
-            return state.lastWord ?? ClientConnectionError.notSent
+            // To the first call, the daemon's last error is the reason why it refused the connection.
+            return id == 1 ? state.lastWord ?? ClientConnectionError.notSent : ClientConnectionError.notSent
           }
           if let deadline, deadline < state.wakesAt ?? deadline + .seconds(1) {
             // The thread would sleep past this deadline.

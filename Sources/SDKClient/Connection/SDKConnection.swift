@@ -9,7 +9,7 @@ public protocol SDKConnection: AnyObject, Sendable {
   var serverPid: Int32 { get }
   /// The daemon's notifications, for a single reader; the stream ends with the connection.
   var notifications: AsyncThrowingStream<ServerNotification, any Error> { get }
-  /// Whether the connection has ended.
+  /// Whether the connection has ended, or takes no further calls.
   var isClosed: Bool { get }
 
   /// Calls a method and waits for its result.
