@@ -119,12 +119,19 @@ public final class ProviderBridge: AnsweringBridge {
   private func run(
     _ provider: ProviderConfiguration, _ question: BridgeQuestion, _ key: BridgeKey, _ owner: UInt32?
   ) async throws(SDKError) -> BridgeAnswer {
-    let (options, runner) = setup.withLock { ($0.options, $0.runner) }
-    if provider.unit == nil, !options.commands { throw .commandNeedsSameUid }
+    _ = try present(for: provider)
     let admission = try breakers.admit(key)
     let slot: Int
+    let (options, runner): (BridgeOptions, any ProviderRunning)
     do throws(SDKError) {
       slot = try await takeSlot(for: provider, question, key, owner)
+      do throws(SDKError) {
+        // Again, because options that came during the wait apply to this run, too.
+        (options, runner) = try present(for: provider)
+      } catch {
+        slots.finish(slot, succeeded: nil)
+        throw error
+      }
     } catch {
       breakers.abandon(key, admission)
       throw error
@@ -157,6 +164,17 @@ public final class ProviderBridge: AnsweringBridge {
         duration: time.uptime() - start))
     if options.sweeps { await SubreaperSweep().sweep() }
     return try result.get()
+  }
+
+  /// Returns the present options and runner.
+  ///
+  /// - Throws: `providerNotAllowed` for a command while only units are allowed.
+  private func present(
+    for provider: ProviderConfiguration
+  ) throws(SDKError) -> (options: BridgeOptions, runner: any ProviderRunning) {
+    let (options, runner) = setup.withLock { ($0.options, $0.runner) }
+    if provider.unit == nil, !options.commands { throw .commandNeedsSameUid }
+    return (options, runner)
   }
 
   private func takeSlot(

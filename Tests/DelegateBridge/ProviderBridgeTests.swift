@@ -281,6 +281,34 @@ import Testing
     #expect(bridge.status(of: key) == Instance.Bridge(state: .closed), "that is not the provider's failure")
   }
 
+  @Test("A run that waits for its turn obeys a reload that comes meanwhile")
+  func reloadDuringTheWait() async throws {
+    let limits = SlotLimits(concurrent: 1, slow: .seconds(600))
+    let bridge = world.bridge(limits: limits)
+    world.provider.hang("/p")
+    try await withThrowingTaskGroup(of: Reason?.self) { group in
+      let first = Task { await reason(bridge) }
+      #expect(await eventually { world.provider.current == 1 })
+      let other = BridgeKey(instance: "other", service: nil)
+      let question = try BridgeQuestion.sample()
+      group.addTask {
+        do throws(SDKError) {
+          _ = try await bridge.ask(question, of: other, provider: ProviderConfiguration(command: ["/q"]), owner: 1)
+          return nil
+        } catch {
+          return error.reason
+        }
+      }
+      #expect(await eventually { bridge.standing.waiting == 1 })
+      bridge.use(BridgeOptions(commands: false, limits: limits, environment: [:], sweeps: false))
+      first.cancel()
+      #expect(await first.value == .shuttingDown)
+      #expect(try await group.next() == .some(.providerNotAllowed))
+    }
+    #expect(world.provider.runs == ["/p"])
+    #expect(bridge.status(of: key) == Instance.Bridge(state: .closed))
+  }
+
   @Test func cancelledQuestionLeavesNoTrace() async throws {
     let bridge = world.bridge()
     world.provider.hang("/p")

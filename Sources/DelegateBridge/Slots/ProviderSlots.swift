@@ -55,6 +55,7 @@ final class ProviderSlots: Sendable {
           enter(request, continuation)
           // The wait was over before the request was in the queue.
           if isLate.value.load(ordering: .sequentiallyConsistent) { leave(request, .late) }
+          if Task.isCancelled { leave(request, .cancelled) }
         }
       } onCancel: {
         leave(request, .cancelled)
