@@ -150,18 +150,22 @@ struct DelegateSeats<Connection: DelegateConnection> {
       .map { ($0, seat.arrival) }
   }
 
-  /// Returns the number of connected delegates of an instance.
-  func count(of uuid: String) -> Int { seats[uuid]?.attachments.count { !$0.connection.isClosed } ?? 0 }
+  /// Returns the number of connected delegates of an instance, without those of `lost` connections.
+  func count(of uuid: String, except lost: Set<ObjectIdentifier> = []) -> Int {
+    seats[uuid]?.attachments.count { !lost.contains(key($0.connection)) && !$0.connection.isClosed } ?? 0
+  }
 
   /// The number of attachments; a connection that answers for two instances counts twice.
   var count: Int { seats.values.reduce(0) { $0 + $1.attachments.count } }
 
   /// Returns how long to wait for a lost delegate to attach again, and the promise that is resolved when one becomes
   /// ready. Returns `nil` while a delegate is connected, or if none was lost within `grace`.
+  ///
+  /// - Parameter lost: connections that are known to have ended.
   func expected(
-    _ uuid: String, grace: Duration, now: ContinuousClock.Instant
+    _ uuid: String, except lost: Set<ObjectIdentifier>, grace: Duration, now: ContinuousClock.Instant
   ) -> (left: Duration, arrival: Promise<Void>)? {
-    guard !isClosed, let seat = seats[uuid], count(of: uuid) == 0 else { return nil }
+    guard !isClosed, let seat = seats[uuid], count(of: uuid, except: lost) == 0 else { return nil }
     // A connection that has just ended is still in the list.
     guard let lostAt = seat.attachments.isEmpty ? seat.lostAt : now else { return nil }
     let left = grace - lostAt.duration(to: now)

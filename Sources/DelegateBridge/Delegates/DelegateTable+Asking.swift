@@ -9,12 +9,28 @@ extension DelegateTable {
   /// deferred; `nil` if no delegate got the question.
   func ask(_ question: BridgeQuestion, _ uuid: String, waits: Bool) async throws(SDKError) -> BridgeAnswer? {
     var asked = Set<ObjectIdentifier>()
+    // A request fails when its connection ends, which can be a moment before the connection counts as closed.
+    var lost = Set<ObjectIdentifier>()
+    // The delegates that were not ready in time, and the promise of the next that is. Storing the events of an attach
+    // can take long.
+    var unready = Set<ObjectIdentifier>()
+    var readiness: Promise<Void>?
     var failure: SDKError?
     var isPassed = false
     while true {
-      guard let (next, arrival) = state.withLock({ $0.seats.next(for: uuid, except: asked) }) else {
-        guard waits, let expected = expected(uuid) else { break }
-        if await comes(expected.arrival, within: min(expected.left, left(for: question))) { continue }
+      let (found, expected) = state.withLock {
+        (
+          $0.seats.next(for: uuid, except: asked.union(unready)),
+          $0.seats.expected(uuid, except: lost, grace: grace, now: .now)
+        )
+      }
+      guard let (next, arrival) = found else {
+        guard waits, let expected = expected ?? readiness.map({ (grace, $0) }) else { break }
+        if await comes(expected.arrival, within: min(expected.left, left(for: question))) {
+          unready = []
+          readiness = nil
+          continue
+        }
         if Task.isCancelled { throw .delegateNotNeeded }
         failure = failure ?? .delegateAbsent
         break
@@ -22,7 +38,8 @@ extension DelegateTable {
       guard next.isReady else {
         if await comes(arrival, within: min(replyTime, left(for: question))) { continue }
         if Task.isCancelled { throw .delegateNotNeeded }
-        asked.insert(ObjectIdentifier(next.connection))
+        unready.insert(ObjectIdentifier(next.connection))
+        readiness = arrival
         continue
       }
       guard mayAnswer(next) else {
@@ -32,7 +49,7 @@ extension DelegateTable {
       }
       asked.insert(ObjectIdentifier(next.connection))
       do throws(SDKError) {
-        let answer = try await ask(next, question)
+        let answer = try await ask(next, question, lost: &lost)
         guard mayStillAnswer(next) else { continue }
         guard answer.isDeferred else { return answer }
         isPassed = true
@@ -64,7 +81,7 @@ extension DelegateTable {
   }
 
   private func ask(
-    _ delegate: DelegateSeats<Connection>.Attachment, _ question: BridgeQuestion
+    _ delegate: DelegateSeats<Connection>.Attachment, _ question: BridgeQuestion, lost: inout Set<ObjectIdentifier>
   ) async throws(SDKError) -> BridgeAnswer {
     let connection = delegate.connection
     let patience = min(delegate.timeout, left(for: question))
@@ -80,7 +97,9 @@ extension DelegateTable {
       switch error {
       case .cancelled: throw .delegateNotNeeded
       case .timedOut: throw .delegateTimedOut
-      case .closed: throw .delegateFailed("went away before it answered")
+      case .closed:
+        lost.insert(ObjectIdentifier(connection))
+        throw .delegateFailed("went away before it answered")
       case .refused(let refusal): throw Self.meaning(of: refusal, connection.process)
       }
     }
@@ -110,10 +129,6 @@ extension DelegateTable {
 
   /// The longest wait for a question in seconds, whatever its deadline says.
   private static var longestWait: Double { 600 }
-
-  private func expected(_ uuid: String) -> (left: Duration, arrival: Promise<Void>)? {
-    state.withLock { $0.seats.expected(uuid, grace: grace, now: .now) }
-  }
 
   private func comes(_ arrival: Promise<Void>, within limit: Duration) async -> Bool {
     (try? await withTimeout(limit) { try await arrival.value() }) != nil

@@ -213,7 +213,7 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
   public func hasDelegate(_ key: BridgeKey) -> Bool {
     state.withLock { state in
       state.seats.count(of: key.instance) > 0
-        || state.seats.expected(key.instance, grace: grace, now: .now) != nil
+        || state.seats.expected(key.instance, except: [], grace: grace, now: .now) != nil
     }
   }
 

@@ -206,6 +206,46 @@ struct DelegateAttachTests {
     }
   }
 
+  @Test func `A connection is waited for although it is not closed yet when its request fails`() async throws {
+    try await World.run(grace: .seconds(600)) { world in
+      let desk = try await world.instance()
+      let asked = Records<String>()
+      let session = await world.delegate("lost", asked, answer: .failure(.closed))
+      try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
+        group.addTask { try await world.ask(desk, waits: true) }
+        try await eventually("it is asked") { asked.count == 1 }
+        for _ in 0..<100 { await Task.yield() }
+        await world.gateway.endSubscriptionsAndDelegates(of: session)
+        _ = await world.delegate("back", Records())
+        let answer = try await group.next()
+        #expect(answer??.token == Secret("back"))
+      }
+    }
+  }
+
+  @Test func `A delegate whose attaching takes long is waited for, where there is no provider`() async throws {
+    try await World.run(grace: .seconds(600), replyTime: .milliseconds(1)) { world in
+      let desk = try await world.instance()
+      let link = FakeLink()
+      link.answer { _, _ in ["token": "t"] }
+      guard
+        case .run(let call) = world.accept(
+          "delegate.attach", ["instances": ["desk"]], on: ClientSession(link: link))
+      else {
+        return #expect(Bool(false), "it is a call to be run")
+      }
+      _ = try await call.run().get()
+      #expect(try await world.ask(desk) == nil)
+      try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
+        group.addTask { try await world.ask(desk, waits: true) }
+        try await Task.sleep(for: .milliseconds(100))
+        call.answered()
+        let answer = try await group.next()
+        #expect(answer??.token == Secret("t"))
+      }
+    }
+  }
+
   @Test func `The waiting ends with the grace, the deadline, the task or the daemon`() async throws {
     // On a busy machine a grace can be over before the question comes, which then ends without a reason.
     var ended: String?

@@ -38,7 +38,7 @@ final class World: Sendable {
   init(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
-    patience: Duration = .seconds(5), commitGate: Gate? = nil
+    replyTime: Duration = .seconds(60), patience: Duration = .seconds(5), commitGate: Gate? = nil
   ) {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let store = store ?? InMemoryStateStore(clock: { [clock] in clock.now })
@@ -63,7 +63,7 @@ final class World: Sendable {
       backUp: { DaemonBackup.Result(name: $0.name ?? "auto-1", bytes: 0, createdAt: ManualClock.start) },
       rotateKey: { DaemonRotateKey.Result(rewrapped: 0) })
     delegates = Delegates(
-      grace: grace, replyTime: .seconds(60), logger: logger, now: clock.wall.now, start: operations.start)
+      grace: grace, replyTime: replyTime, logger: logger, now: clock.wall.now, start: operations.start)
     delegates.serve(registry)
     let (router, methods, shortcuts) = Handlers.router(
       registry: registry, kinds: kinds, facts: facts, delegates: delegates)
@@ -77,11 +77,12 @@ final class World: Sendable {
   static func run(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
-    isReady: Bool = true, patience: Duration = .seconds(5), commitGate: Gate? = nil,
+    replyTime: Duration = .seconds(60), isReady: Bool = true, patience: Duration = .seconds(5), commitGate: Gate? = nil,
     _ test: (World) async throws -> Void
   ) async throws {
     let world = World(
-      store: store, policy: policy, access: access, grace: grace, patience: patience, commitGate: commitGate)
+      store: store, policy: policy, access: access, grace: grace, replyTime: replyTime, patience: patience,
+      commitGate: commitGate)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await world.operations.run() }
       defer {
