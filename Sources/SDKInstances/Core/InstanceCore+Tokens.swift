@@ -129,6 +129,14 @@ extension InstanceCore {
     return apply(input, on: service, context)
   }
 
+  /// Issues a reported token to nobody until the next call that needs it begins a probe or renewal. Changes memory only.
+  mutating func holdBack(
+    _ tokenId: TokenID, _ report: SDKError, on service: String?, _ context: StepContext
+  ) -> Step {
+    guard self[service]?.identity.credential?.tokenId == tokenId else { return Step() }
+    return apply(.reportHeld(report), on: service, context)
+  }
+
   /// Returns the credential as a token; `nil` if it may not be issued or has expired.
   func livingToken(
     of state: ServiceState, stale: Bool = false, http: Bool = false, _ context: StepContext

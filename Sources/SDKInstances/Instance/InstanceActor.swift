@@ -350,6 +350,8 @@ actor InstanceActor {
     logger.notice("An app reports that the vendor refused the token.", metadata: ["tokenId": "\(tokenId)"])
     await follow(service) { core, _ in core.reportNote(of: report, on: service) }
     await follow(service) { $0.reported(report, on: service, $1) }
+    // A renewal that could not be stored has not begun, and left the token as it was.
+    await follow(service) { $0.holdBack(tokenId, report, on: service, $1) }
   }
 
   /// Returns the outcome of an activity in progress. Call it before the activity can end.

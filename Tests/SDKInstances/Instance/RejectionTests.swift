@@ -1,4 +1,5 @@
 import DelegateBridge
+import Doubles
 import JSONRPC
 import SDKProtocol
 import StateStore
@@ -52,6 +53,17 @@ struct RejectionTests {
       #expect(try await desk.token().token == "alice#1")
       #expect(world.vendor.calls.last == "probe alice#1")
       #expect(desk.state == .authenticated)
+    }
+  }
+
+  @Test func `A rejected token is given to nobody although the renewal can't be stored`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: ["renews": true])
+      try await desk.signIn("alice#1")
+      try await desk.amend { $0["refresh"] = "r" }
+      world.store.failNextCommits(1)
+      try await desk.reject(TokenID("alice#1"))
+      #expect(desk.cachedAnswer(minTTL: 0, http: false) == nil)
     }
   }
 
