@@ -11,7 +11,8 @@ extension HostedInstance {
 
   /// Returns the value of a key, or `null` without one, and the storage epoch.
   public func storedValue(_ key: String, epoch: String?) async throws -> (value: JSON, epoch: String) {
-    try await actor.core.check(key, epoch: epoch)
+    // The epoch is compared with the store's below, which a wipe reaches first.
+    try await actor.core.check(key, epoch: nil)
     let stored = try await environment.store.storageValue(of: uuid, key: key)
     return (stored?.value ?? .null, try await actor.core.epoch(ofRead: stored?.storageEpoch, for: epoch))
   }
@@ -38,7 +39,7 @@ extension HostedInstance {
   func storedKeys(
     after key: String? = nil, limit: Int = .max, epoch: String?
   ) async throws -> (keys: [(key: String, bytes: Int)], epoch: String) {
-    try await actor.core.check("x", epoch: epoch)
+    try await actor.core.checkAlive()
     let stored = try await environment.store.storagePage(of: uuid, after: key, limit: limit)
     return (stored?.keys ?? [], try await actor.core.epoch(ofRead: stored?.storageEpoch, for: epoch))
   }

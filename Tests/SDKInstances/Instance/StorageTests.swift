@@ -89,6 +89,9 @@ struct StorageTests {
       #expect(former != epoch)
       #expect(try await desk.storedKeys(epoch: nil).epoch == epoch)
       #expect(try await desk.storedValue("k", epoch: nil).epoch == epoch)
+      // What a read has returned, the next one takes.
+      #expect(try await desk.storedKeys(epoch: epoch).epoch == epoch)
+      #expect(try await desk.storedValue("k", epoch: epoch).epoch == epoch)
       #expect(await reason { _ = try await desk.storedKeys(epoch: former) } == "epochChanged")
       #expect(await reason { _ = try await desk.storedValue("k", epoch: former) } == "epochChanged")
     }
