@@ -23,6 +23,14 @@ extension InstanceCore {
     return !state.isChangingUser
   }
 
+  /// Whether a delivery is the logout of the present user, which that user's next login has removed.
+  func isTakenBack(_ delivery: Delivery) -> Bool {
+    guard !isDeleted, delivery.endsSession, delivery.isOfFormerBackend != true, let subject = delivery.subject,
+      !deliveries.contains(where: { $0.id == delivery.id })
+    else { return false }
+    return self[delivery.service]?.identity.subject == subject
+  }
+
   /// Logs the user out locally, if still signed in, after a delivery has ended their session at the vendor.
   mutating func sessionEnded(by delivery: Delivery, _ context: StepContext) -> Step {
     guard !isDeleted, delivery.endsSession, delivery.isOfFormerBackend != true,

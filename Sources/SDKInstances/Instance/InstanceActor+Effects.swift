@@ -127,7 +127,7 @@ extension InstanceActor {
           try await registrar.unregister(push, of: state.identity, on: nil)
         } catch {
           logger.warning(
-            "A push registration could not be restored after a late login; register it again: \(error.message)",
+            "A push registration could not be restored at the vendor; register it again: \(error.message)",
             metadata: ["reason": "\(error.reason)"])
         }
       }
@@ -155,11 +155,17 @@ extension InstanceActor {
     }
   }
 
-  func delivered(_ delivery: Delivery, failure: SDKError?) async {
+  /// Records an attempt to make a delivery.
+  ///
+  /// - Returns: whether it has ended the session of a user who signed in again meanwhile.
+  @discardableResult
+  func delivered(_ delivery: Delivery, failure: SDKError?) async -> Bool {
     await changing.lock()
     defer { changing.unlock() }
+    let endsPresent = failure == nil && core.isTakenBack(delivery)
     if failure == nil { await follow(delivery.service) { $0.sessionEnded(by: delivery, $1) } }
     await follow(delivery.service) { $0.delivered(delivery, failure: failure, $1) }
+    return endsPresent
   }
 
   func connectionEnded(_ end: RealtimeEnd, number: UInt64, on service: String?) async {

@@ -205,7 +205,9 @@ struct DeliveryWork: Sendable {
     let error = await failure { () throws(SDKError) in
       try await adapter.capabilities.require(\.cleanup).deliver(delivery)
     }
-    await instance.delivered(delivery, failure: error)
+    let endsPresent = await instance.delivered(delivery, failure: error)
+    // The vendor has dropped the devices of the user who is signed in.
+    if endsPresent { await instance.restorePush(on: delivery.service) }
   }
 
   /// Reports to the instance that a delivery has failed, because its deadline has passed.

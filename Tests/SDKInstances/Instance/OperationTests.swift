@@ -175,6 +175,25 @@ struct OperationTests {
     }
   }
 
+  @Test func `A logout that is taken back while the vendor is told restores the user's push registrations`() async throws {
+    try await World.run(policy: Self.policy) { world in
+      let desk = try await world.instance(settings: ["retry": true, "one_push": true, "overwrites": true])
+      try await desk.signIn("alice#1")
+      _ = try await desk.registerPush(service: nil, PushEndpoint(address: "p-1", type: .fcm))
+      world.vendor.fail(.signOut, SampleErrors.network)
+      #expect(await logout(desk, as: "op-1") == "network")
+      let gate = world.vendor.hold(.deliver)
+      world.clock.advance(60)
+      world.deadlines.wake()
+      try await eventually("the vendor is told") { world.vendor.count(.deliver) == 1 }
+      _ = try await desk.finish(try await begin(desk, "alice#1", as: "op-2"))
+      gate.open()
+      try await eventually("the device is registered again") { world.vendor.calls.last == "push p-1" }
+      #expect(desk.state == .authenticated)
+      #expect(try await desk.pushRecords().count == 1)
+    }
+  }
+
   @Test func `A logout that succeeds takes back the one that is still to be told`() async throws {
     try await World.run(policy: Self.policy) { world in
       let desk = try await world.instance(settings: ["retry": true])
