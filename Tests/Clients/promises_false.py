@@ -24,6 +24,12 @@ def write(case, **params):
     return case.driver.call("storage.put", client="false", instance="desk", key="k", value=1, **params)
 
 
+def by_name(peer, count):
+    """The next requests of a connection, by their param `name`. Threads send them in any order."""
+    requests = [peer.read() for _ in range(count)]
+    return {request["params"]["name"]: request for request in requests}
+
+
 def a_daemon_that_never_was_there_is_said_at_once(case):
     error = case.driver.connect(os.path.join(case.folder, "nothing"), client="none").fails()
     assert error["reason"] == "noDaemon" and not error["may_have_run"] and error["code"] is None, error
@@ -191,6 +197,70 @@ def an_error_without_an_id_fails_no_call_that_it_may_not_mean(case):
         peer.error(None, "invalidRequest", code=-32600, retryable=False)
         peer.result(request, {"a": 1})
         assert call.wait() == {"a": 1}
+
+
+def calls_after_an_error_without_an_id_use_another_connection(case):
+    with false(case) as (server, peer):
+        calls = {"first": read(case, name="first"), "second": read(case, name="second"), "lost": write(case, name="lost")}
+        requests = by_name(peer, len(calls))
+        # The daemon answers the earlier calls, and may read nothing more on this connection.
+        peer.error(None, "frameTooLarge", code=-32600, retryable=False)
+        peer.result(requests["second"], {"a": 2})
+        assert calls["second"].wait() == {"a": 2}
+        later = write(case)
+        fresh = server.peer()
+        fresh.result(fresh.request("storage.put"), {"a": 3})
+        assert later.wait() == {"a": 3}
+        peer.result(requests["first"], {"a": 1})
+        assert calls["first"].wait() == {"a": 1}
+        peer.close()
+        error = calls["lost"].fails()
+        assert error["unknown"] and error["may_have_run"], error
+        assert server.peers.empty()
+
+
+def a_connection_without_new_calls_ends_with_its_last_one(case):
+    with false(case) as (server, peer):
+        calls = {"first": read(case, name="first"), "last": read(case, name="last")}
+        requests = by_name(peer, len(calls))
+        peer.error(None, "frameTooLarge", code=-32600, retryable=False)
+        peer.result(requests["first"], {})
+        calls["first"].wait()
+        later = read(case)
+        fresh = server.peer()
+        fresh.result(fresh.request("instance.get"), {})
+        later.wait()
+        peer.result(requests["last"], {"a": 1})
+        assert calls["last"].wait() == {"a": 1}
+        assert peer.read() is None
+        # An error without an id while no call is in progress.
+        fresh.error(None, "invalidRequest", code=-32600, retryable=False)
+        fresh.send({"id": "q1", "method": "delegate.getToken", "params": {}})
+        assert fresh.read()["id"] == "q1"
+        later = read(case)
+        peer = server.peer()
+        peer.result(peer.request("instance.get"), {"a": 2})
+        assert later.wait() == {"a": 2}
+        assert fresh.read() is None
+
+
+def a_client_that_is_closed_ends_the_calls_of_all_its_connections(case):
+    if "reopens" in case.traits:
+        return
+    with false(case) as (server, peer):
+        calls = {"first": read(case, name="first"), "lost": write(case, name="lost")}
+        requests = by_name(peer, len(calls))
+        peer.error(None, "frameTooLarge", code=-32600, retryable=False)
+        peer.result(requests["first"], {})
+        calls["first"].wait()
+        later = write(case)
+        fresh = server.peer()
+        fresh.request("storage.put")
+        closing = case.driver.begin("close", client="false")
+        assert peer.read() is None and fresh.read() is None
+        for call in (calls["lost"], later):
+            assert call.fails()["unknown"]
+        closing.wait()
 
 
 def what_is_no_message_ends_the_call(case):
@@ -472,7 +542,9 @@ FALSE = [
     a_deadline_ends_the_wait_and_cancels_the_call, a_late_answer_is_ignored,
     reads_wait_for_the_rate_limit_as_long_as_they_may, an_error_without_an_id_explains_the_end_of_the_connection,
     an_error_without_an_id_fails_the_only_call_at_once, an_error_without_an_id_that_failed_a_call_fails_no_later_one,
-    an_error_without_an_id_fails_no_call_that_it_may_not_mean, what_is_no_message_ends_the_call,
+    an_error_without_an_id_fails_no_call_that_it_may_not_mean, calls_after_an_error_without_an_id_use_another_connection,
+    a_connection_without_new_calls_ends_with_its_last_one, a_client_that_is_closed_ends_the_calls_of_all_its_connections,
+    what_is_no_message_ends_the_call,
     a_line_without_an_end_is_bounded, calls_in_progress_are_bounded, a_cancelled_call_is_cancelled_at_the_daemon,
     unknown_requests_are_refused, events_go_on_after_the_last_one_taken, a_gap_waits_for_the_app,
     events_that_are_not_taken_are_bounded, a_deadline_ends_a_take_that_subscribes_or_resumes,

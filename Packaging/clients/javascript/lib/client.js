@@ -56,6 +56,8 @@ export class Client {
   /** The path of earlier connections, kept so that a reconnect never reaches another daemon. */
   #path;
   #connection;
+  /** Earlier connections that still have calls in progress. */
+  #retired = [];
   #opening;
   #calls = 0;
   #parts = new Set();
@@ -94,9 +96,7 @@ export class Client {
       }
       const wasSent = connection && !(failure instanceof NotSent) && failure.reason !== 'tooManyCalls';
       // A draining daemon answers nothing more on this connection.
-      if (connection && (connection.isClosed || isRestart(failure)) && this.#connection === connection) {
-        this.#connection = undefined;
-      }
+      if (connection && (!connection.takesCalls || isRestart(failure))) this.#forget(connection);
       const pause = attempts.pause(failure, wasSent, this.#path !== undefined, Math.random());
       // Throw the actual cause now: after the pause only a timeout would be left to throw.
       if (now() + pause >= until) throw failure;
@@ -120,7 +120,7 @@ export class Client {
   close() {
     this.#isClosed = true;
     for (const part of [...this.#parts]) part.end();
-    this.#connection?.close();
+    for (const connection of [this.#connection, ...this.#retired]) connection?.close();
   }
 
   // What events and delegates use.
@@ -138,7 +138,8 @@ export class Client {
 
   async #shared(until, signal) {
     signal?.throwIfAborted();
-    if (this.#connection && !this.#connection.isClosed) return this.#connection;
+    if (this.#connection?.takesCalls) return this.#connection;
+    if (this.#connection) this.#forget(this.#connection);
     this.#opening ??= this.open()
       .then((connection) => {
         if (this.#isClosed) connection.close();
@@ -147,6 +148,14 @@ export class Client {
       .finally(() => (this.#opening = undefined));
     this.#opening.catch(() => {}); // Each call that waits throws it.
     return await join(this.#opening, until, signal, late);
+  }
+
+  /** Uses a connection for no further calls. Calls in progress on it continue. */
+  #forget(connection) {
+    if (this.#connection !== connection) return;
+    this.#connection = undefined;
+    connection.retire();
+    this.#retired = [...this.#retired, connection].filter((other) => !other.isClosed);
   }
 
   /** Opens a connection to a server that is trusted. */

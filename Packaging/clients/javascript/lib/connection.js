@@ -20,6 +20,8 @@ export class Connection {
   #hasAnswered = false;
   /** The last error without an id that concerns no known call. It explains why the daemon closes the connection. */
   #lastWord;
+  /** Whether the daemon may read no further calls on this connection. Responses to earlier ones still come. */
+  #takesNoCalls = false;
   #end;
   /** The reasons to keep the process alive. */
   #holds = 0;
@@ -41,6 +43,11 @@ export class Connection {
     return this.#end !== undefined;
   }
 
+  /** Whether new calls may use this connection. */
+  get takesCalls() {
+    return !this.#end && !this.#takesNoCalls;
+  }
+
   #hold(count) {
     this.#holds += count;
     if (this.#holds > 0) this.#socket.ref();
@@ -52,6 +59,8 @@ export class Connection {
   /** Returns the result of a method. Throws `SdkdError`; a call that is late or aborted is cancelled at the daemon. */
   async call(method, params, until, signal) {
     signal?.throwIfAborted();
+    // The last word concerns an earlier call.
+    if (this.#takesNoCalls) throw new NotSent();
     if (this.#end) throw this.#lastWord ?? new NotSent();
     const id = ++this.#lastId;
     const line = text({ id, method, params });
@@ -76,7 +85,14 @@ export class Connection {
     } finally {
       end();
       this.#hold(-1);
+      if (this.#takesNoCalls) this.retire();
     }
+  }
+
+  /** Takes no new calls. The connection ends with the last call in progress. */
+  retire() {
+    this.#takesNoCalls = true;
+    if (this.#holds === 0) this.close();
   }
 
   #notify(method, params) {
@@ -144,6 +160,9 @@ export class Connection {
     if ((id ?? null) === null && error !== undefined) {
       if (this.#calls.size !== 1) {
         this.#lastWord = refusal(error);
+        // Before any call, the error refuses the connection.
+        if (this.#calls.size === 0 && !this.#hasAnswered) this.close();
+        else this.#takesNoCalls = true;
         return;
       }
       // The daemon could not read the id, and it can concern this call only. It may read nothing more on this connection.

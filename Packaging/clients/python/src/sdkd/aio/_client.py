@@ -60,6 +60,8 @@ class Client(Methods):
         #: The path of earlier connections, kept so that a reconnect never reaches another daemon.
         self._path: Optional[str] = None
         self._connection: Optional[Connection] = None
+        #: Earlier connections that still have calls in progress.
+        self._retired: List[Connection] = []
         self._opening: Optional[asyncio.Task[Connection]] = None
         self._calls = 0
         #: The connections of their own that end with the client.
@@ -100,6 +102,8 @@ class Client(Methods):
             self._opening.cancel()
         if self._connection is not None:
             self._connection.close()
+        for connection in self._retired:
+            connection.close()
 
     async def __aenter__(self) -> Client:
         return self
@@ -138,7 +142,7 @@ class Client(Methods):
             except Error as error:
                 failure = error
             was_sent = connection is not None and not isinstance(failure, NotSent) and failure.reason != "tooManyCalls"
-            if connection is not None and (connection.is_closed or failure._is_restart):
+            if connection is not None and (not connection.takes_calls or failure._is_restart):
                 # A draining daemon answers nothing more on this connection.
                 self._forget(connection)
             pause = attempts.pause(failure, was_sent, self._path is not None, random.random())
@@ -155,8 +159,10 @@ class Client(Methods):
 
     async def _shared(self, until: float) -> Connection:
         """Returns the connection that calls share; opens one if there is none."""
-        if self._connection is not None and not self._connection.is_closed:
-            return self._connection
+        if self._connection is not None:
+            if self._connection.takes_calls:
+                return self._connection
+            self._forget(self._connection)
         if self._opening is None:
             self._opening = asyncio.get_running_loop().create_task(self._open())
             self._opening.add_done_callback(self._opened)
@@ -196,8 +202,12 @@ class Client(Methods):
         return Error("clientClosed", "This client was closed; nothing was sent. Connect again.")
 
     def _forget(self, connection: Connection) -> None:
-        if self._connection is connection:
-            self._connection = None
+        """Uses a connection for no further calls. Calls in progress on it continue."""
+        if self._connection is not connection:
+            return
+        self._connection = None
+        connection.retire()
+        self._retired = [other for other in (*self._retired, connection) if not other.is_closed]
 
 
 class Connecting:

@@ -54,6 +54,8 @@ class Connection:
         self._has_answered = False
         #: The last error without an id that concerns no known call. It explains why the daemon closes the connection.
         self._last_word: Optional[Error] = None
+        #: Whether the daemon may read no further calls on this connection. Responses to earlier ones still come.
+        self._takes_no_calls = False
         self._end: Optional[Error] = None
         self._pump = self._loop.create_task(self._read())
 
@@ -62,10 +64,18 @@ class Connection:
         """Whether the connection has ended."""
         return self._end is not None
 
+    @property
+    def takes_calls(self) -> bool:
+        """Whether new calls may use this connection."""
+        return self._end is None and not self._takes_no_calls
+
     # Calls
 
     async def call(self, method: str, params: Dict[str, Any], until: float) -> Any:
         """Returns the result of a method. Raises `Error`; a cancelled or late call is cancelled at the daemon."""
+        if self._takes_no_calls:
+            # The last word concerns an earlier call.
+            raise NotSent()
         if self._end is not None:
             raise self._last_word or NotSent()
         number = next(self._ids)
@@ -89,6 +99,14 @@ class Connection:
                 self._notify(_CANCEL, {"id": number})
             elif not future.cancelled():
                 future.exception()
+            if self._takes_no_calls:
+                self.retire()
+
+    def retire(self) -> None:
+        """Takes no new calls. The connection ends with the last call in progress."""
+        self._takes_no_calls = True
+        if all(future.done() for future, _ in self._calls.values()):
+            self.close()
 
     def _notify(self, method: str, params: Dict[str, Any]) -> None:
         if self._end is None:
@@ -189,6 +207,10 @@ class Connection:
         if number is None and "error" in message:
             if len(self._calls) != 1:
                 self._last_word = refusal(message["error"])
+                if not self._calls and not self._has_answered:
+                    # Before any call, the error refuses the connection.
+                    raise closed()
+                self._takes_no_calls = True
                 return
             # The daemon could not read the id, and it can concern this call only. It may read nothing more.
             only, _ = self._calls.popitem()[1]
