@@ -2,6 +2,7 @@
 import contextlib, json, os, threading
 
 from falsehood import Falsehood, event, gap
+from world import eventually
 
 
 @contextlib.contextmanager
@@ -477,6 +478,11 @@ def events_that_are_refused_end(case):
 
 # Delegates
 
+QUESTION = {
+    "id": 7, "method": "delegate.getToken",
+    "params": {"version": 1, "question": "getToken", "instance": "desk", "kind": "zendesk.messaging", "attempt": 1,
+               "user": None, "error": None, "deadline": "2026-01-01T00:00:00.000Z"}}
+
 
 def a_question_that_is_withdrawn_is_cancelled(case):
     if "cancel" not in case.driver.can:
@@ -487,9 +493,7 @@ def a_question_that_is_withdrawn_is_cancelled(case):
         peer = server.peer()
         peer.result(peer.request("delegate.attach"), {})
         attaching.wait()
-        question = {"version": 1, "question": "getToken", "instance": "desk", "kind": "zendesk.messaging", "attempt": 1,
-                    "user": None, "error": None, "deadline": "2026-01-01T00:00:00.000Z"}
-        peer.send({"id": 7, "method": "delegate.getToken", "params": question})
+        peer.send(QUESTION)
         assert case.driver.questions.get(timeout=60)["question"]["instance"] == "desk"
         peer.send({"method": "$/cancelRequest", "params": {"id": 7}})
         assert case.driver.questions.get(timeout=60) == {"cancelled": True}
@@ -511,10 +515,68 @@ def a_client_that_is_closed_attaches_no_delegate(case):
         closing = case.driver.begin("close", client="false")
         assert first.read() is None
         with contextlib.suppress(OSError):
-            peer.result(request, {})
+            peer.send({"id": request["id"], "result": {}}, QUESTION)
         assert attaching.fails()["reason"] == "clientClosed"
-        assert peer.read() is None
+        with contextlib.suppress(ConnectionResetError):
+            assert peer.read() is None
         closing.wait()
+        assert case.driver.questions.empty()
+
+
+def answer_while_detaching(peer, detaching, *messages):
+    """Sends messages as soon as the client detaches, and waits until it has closed the connection.
+
+    A client calls `delegate.detach` behind its call of `delegate.attach`, or cancels that and closes the connection.
+    """
+    eventually("the client detaches", lambda: detaching.is_done or peer.has_input)
+    with contextlib.suppress(OSError):
+        detach = peer.read() if peer.has_input else None
+        while detach and detach["method"] == "$/cancelRequest":
+            detach = peer.read()
+        peer.send(*messages)
+        if detach:
+            assert detach["method"] == "delegate.detach", detach
+            peer.result(detach, {})
+        while peer.read() is not None:
+            pass
+    detaching.wait()
+
+
+def a_delegate_that_is_detached_while_it_attaches_again_is_asked_nothing(case):
+    with false(case) as (server, _):
+        attaching = case.driver.begin(
+            "attach", client="false", stream="n", instances=["desk"], mode="pass", answer={}, timeout=None)
+        peer = server.peer()
+        peer.result(peer.request("delegate.attach"), {})
+        attaching.wait()
+        assert case.driver.do("status", stream="n")["state"] == "attached"
+        peer.close()
+        assert case.driver.do("status", stream="n")["state"] == "detached"
+        peer = server.peer()
+        request = peer.request("delegate.attach")
+        detaching = case.driver.begin("detach", stream="n")
+        answer_while_detaching(peer, detaching, {"id": request["id"], "result": {}}, QUESTION)
+        assert case.driver.do("status", stream="n") == {"state": "ended", "error": None}
+        assert case.driver.do("status", stream="n") is None
+        assert case.driver.questions.empty() and server.peers.empty()
+
+
+def a_delegate_whose_attachment_fails_while_it_is_detached_is_detached(case):
+    with false(case) as (server, _):
+        attaching = case.driver.begin(
+            "attach", client="false", stream="o", instances=["desk"], mode="pass", answer={}, timeout=None)
+        peer = server.peer()
+        peer.result(peer.request("delegate.attach"), {})
+        attaching.wait()
+        peer.close()
+        peer = server.peer()
+        request = peer.request("delegate.attach")
+        detaching = case.driver.begin("detach", stream="o")
+        error = {"code": -32050, "message": "A false error.", "data": {"reason": "rateLimit", "retryable": True}}
+        answer_while_detaching(peer, detaching, {"id": request["id"], "error": error})
+        for state in ("attached", "detached", "ended"):
+            assert case.driver.do("status", stream="o")["state"] == state
+        assert server.peers.empty()
 
 
 def a_delegate_that_is_refused_for_good_ends(case):
@@ -551,5 +613,6 @@ FALSE = [
     a_take_continues_the_subscription_of_one_that_was_late,
     a_refusal_that_comes_late_is_thrown_by_the_next_take, events_that_are_refused_end,
     a_question_that_is_withdrawn_is_cancelled, a_client_that_is_closed_attaches_no_delegate,
-    a_delegate_that_is_refused_for_good_ends,
+    a_delegate_that_is_detached_while_it_attaches_again_is_asked_nothing,
+    a_delegate_whose_attachment_fails_while_it_is_detached_is_detached, a_delegate_that_is_refused_for_good_ends,
 ]

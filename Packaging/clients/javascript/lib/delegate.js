@@ -74,14 +74,19 @@ export class Attachment {
   async #attach() {
     const onRequest = (method, params, signal) => this.#answer(method, params, signal);
     const connection = await this.#client.open({ onRequest });
-    try {
-      await connection.call('delegate.attach', this.#params, this.#client.until());
-      if (this.#isEnding) throw clientClosed();
-    } catch (error) {
-      connection.close();
-      throw error;
-    }
+    // Set before the call: `detach` and `end` must reach a connection that is being attached.
     this.#connection = connection;
+    try {
+      if (this.#isEnding) connection.close();
+      await connection.call('delegate.attach', this.#params, this.#client.until());
+    } catch (error) {
+      // `detach` may wait for its own call on this connection, and closes it then.
+      if (!this.#isEnding) {
+        connection.close();
+        throw error;
+      }
+    }
+    if (this.#isEnding) throw clientClosed();
     this.#tell({ state: 'attached' });
   }
 
@@ -131,6 +136,8 @@ export class Attachment {
     if (!QUESTIONS.has(method) || !isObject(params)) {
       return fail(-32601, 'methodNotFound', `This client answers no ${method}.`);
     }
+    // The app has detached it while it was being attached.
+    if (this.#isEnding && this.#status.state !== 'attached') return { result: { defer: true } };
     try {
       const result = (await this.#answering(params, signal)) ?? { defer: true };
       text({ result });

@@ -109,15 +109,19 @@ class Attachment:
         self._keeper = asyncio.get_running_loop().create_task(self._keep())
 
     async def _attach(self) -> None:
-        connection = await self._client._open(self._answer)
+        # Set before the call: `detach` and `_end` must reach a connection that is being attached.
+        connection = self._connection = await self._client._open(self._answer)
         try:
-            await connection.call("delegate.attach", self._params, self._client._until(None))
             if self._is_detaching:
-                raise self._client._closed_error()
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
+                connection.close()
+            await connection.call("delegate.attach", self._params, self._client._until(None))
+        except BaseException as error:
+            # `detach` may wait for its own call on this connection, and closes it then.
+            if not self._is_detaching or not isinstance(error, Error):
+                connection.close()
+                raise
+        if self._is_detaching:
+            raise self._client._closed_error()
         self._tell(Status("attached", None))
 
     async def _keep(self) -> None:
@@ -133,6 +137,8 @@ class Attachment:
                 return
             self._tell(Status("detached", loss))
             refusal = await self._attach_again(schedule)
+            if self._is_detaching:
+                return
             if refusal is not None:
                 return self._tell(Status("ended", refusal))
 
@@ -168,6 +174,9 @@ class Attachment:
     async def _answer(self, method: str, params: Any) -> Dict[str, Any]:
         if method not in QUESTIONS or not isinstance(params, dict):
             return _error(-32601, "methodNotFound", f"This client answers no {method}.")
+        if self._is_detaching and self._status.state != "attached":
+            # The app has detached it while it was being attached.
+            return {"result": {"defer": True}}
         try:
             answer = await self._answering(cast(DelegateQuestion, params))
             result: Mapping[str, Any] = {"defer": True} if answer is None else answer
