@@ -175,7 +175,7 @@ struct OperationTests {
     }
   }
 
-  @Test func `A logout that is taken back while the vendor is told restores the user's push registrations`() async throws {
+  @Test func `A logout that is taken back too late restores the registrations for push`() async throws {
     try await World.run(policy: Self.policy) { world in
       let desk = try await world.instance(settings: ["retry": true, "one_push": true, "overwrites": true])
       try await desk.signIn("alice#1")
