@@ -180,6 +180,9 @@ actor InstanceActor {
     do throws(SDKError) {
       if let error = step.error { throw error }
       if let change = step.change {
+        // The change can be seen in the events before it is acknowledged, which takes as long as its keys are removed from
+        // the backups.
+        if change.destroysIdentity { published.withLock { $0.withholdTokens() } }
         commit = .success(try await self.commit(change))
         heldUntil = nil
       }
@@ -202,7 +205,8 @@ actor InstanceActor {
     let former = core
     let end = core.settle(step, to: next, commit)
     let isSeen = core.isSeenOtherwise(than: former)
-    if isSeen { publish() }
+    // Also after a failure, because tokens may be withheld.
+    if isSeen || step.change?.destroysIdentity == true { publish() }
     if end.error == nil { beforeEvents() }
     // Emitted after publishing, so that observers of a logout can no longer read the former token.
     environment.events.append(done.events)

@@ -47,6 +47,12 @@ struct Published: Sendable {
     }
   }
 
+  /// Issues no token any more, until the state is published again.
+  mutating func withholdTokens() {
+    whole?.token = nil
+    for name in services.keys { services[name]?.token = nil }
+  }
+
   /// The state of the whole instance. Of several services, it is the state of the one closest to being signed in.
   var main: PublishedService {
     whole ?? services.sorted { $0.key < $1.key }.map(\.value).min { $0.rank < $1.rank } ?? PublishedService()

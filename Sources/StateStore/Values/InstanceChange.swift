@@ -84,6 +84,16 @@ public struct InstanceChange: Sendable {
     self.parts = parts
     self.events = events
   }
+
+  /// Whether the change wipes or deletes the instance.
+  public var destroysIdentity: Bool {
+    parts.contains { part in
+      switch part {
+      case .wipe, .delete: true
+      default: false
+      }
+    }
+  }
 }
 
 /// The result of an applied change.

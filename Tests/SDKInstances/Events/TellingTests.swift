@@ -70,6 +70,23 @@ struct TellingTests {
     }
   }
 
+  @Test func `A logout that can be listed has withdrawn the token, although it is not acknowledged yet`() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    try await World.run(patience: .milliseconds(20), wipeGate: gate) { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let logout = Task { try await desk.signOut() }
+      try await eventually("the logout is listed") {
+        let page = await world.call("events.list", on: world.session()).value
+        return page?["events"]?.arrayValue?.contains { $0["type"] == "userLoggedOut" } == true
+      }
+      #expect(desk.cachedAnswer(minTTL: 0, http: false) == nil)
+      gate.open()
+      #expect(try await logout.value)
+    }
+  }
+
   @Test func `An event that nobody reports is listed all the same`() async throws {
     try await World.run(patience: .milliseconds(20)) { world in
       let desk = try await world.instance()

@@ -41,6 +41,18 @@ extension ForwardingStore {
   }
 }
 
+/// A store whose wipes are on disk before they are acknowledged: that waits for a gate.
+struct HeldWipeStore: ForwardingStore {
+  let base: any StateStore
+  let gate: Gate
+
+  func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
+    let result = try await base.commit(change)
+    if change.destroysIdentity { await gate.wait() }
+    return result
+  }
+}
+
 /// A store whose commits wait for a gate.
 struct HeldStore: ForwardingStore {
   let base: any StateStore

@@ -38,7 +38,8 @@ final class World: Sendable {
   init(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
-    replyTime: Duration = .seconds(60), patience: Duration = .seconds(5), commitGate: Gate? = nil
+    replyTime: Duration = .seconds(60), patience: Duration = .seconds(5), commitGate: Gate? = nil,
+    wipeGate: Gate? = nil
   ) {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let store = store ?? InMemoryStateStore(clock: { [clock] in clock.now })
@@ -49,6 +50,7 @@ final class World: Sendable {
     }
     var durable: any StateStore = store
     if let commitGate { durable = HeldStore(base: store, gate: commitGate) }
+    if let wipeGate { durable = HeldWipeStore(base: store, gate: wipeGate) }
     let environment = InstanceEnvironment(
       store: durable, bridge: bridge, operations: operations, deadlines: deadlines, events: hub, clock: clock.wall,
       http: http, sockets: NoSockets(), logger: logger)
@@ -78,11 +80,11 @@ final class World: Sendable {
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
     replyTime: Duration = .seconds(60), isReady: Bool = true, patience: Duration = .seconds(5), commitGate: Gate? = nil,
-    _ test: (World) async throws -> Void
+    wipeGate: Gate? = nil, _ test: (World) async throws -> Void
   ) async throws {
     let world = World(
       store: store, policy: policy, access: access, grace: grace, replyTime: replyTime, patience: patience,
-      commitGate: commitGate)
+      commitGate: commitGate, wipeGate: wipeGate)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await world.operations.run() }
       defer {
