@@ -15,6 +15,9 @@ extension DelegateTable {
     // can take long.
     var unready = Set<ObjectIdentifier>()
     var readiness: Promise<Void>?
+    // Keeps these alive, so that no other connection gets the identifier of one of them.
+    var kept: [Connection] = []
+    defer { withExtendedLifetime(kept) {} }
     var failure: SDKError?
     var isPassed = false
     while true {
@@ -27,16 +30,19 @@ extension DelegateTable {
       guard let (next, arrival) = found else {
         guard waits, let expected = expected ?? readiness.map({ (grace, $0) }) else { break }
         if await comes(expected.arrival, within: min(expected.left, left(for: question))) {
-          unready = []
-          readiness = nil
+          (unready, readiness) = ([], nil)
           continue
         }
         if Task.isCancelled { throw .delegateNotNeeded }
         failure = failure ?? .delegateAbsent
         break
       }
+      kept.append(next.connection)
       guard next.isReady else {
-        if await comes(arrival, within: min(replyTime, left(for: question))) { continue }
+        if await comes(arrival, within: min(replyTime, left(for: question))) {
+          (unready, readiness) = ([], nil)
+          continue
+        }
         if Task.isCancelled { throw .delegateNotNeeded }
         unready.insert(ObjectIdentifier(next.connection))
         readiness = arrival
@@ -145,9 +151,9 @@ extension SDKError {
   static let delegateTimedOut = SDKError(
     .provider, .providerTimeout, "The delegate did not answer in time; make it faster or attach it with more timeout.")
 
-  /// The error when a lost delegate has not attached again in time.
+  /// The error when a lost delegate has not attached again in time, or one that attaches is not ready.
   static let delegateAbsent = SDKError(
-    .provider, .providerTimeout, "The delegate that was attached has not come back yet; try again.")
+    .provider, .providerTimeout, "The delegate that was attached is not there yet; try again.")
 
   /// Returns the error for any other failure of a delegate.
   static func delegateFailed(_ how: String) -> SDKError {

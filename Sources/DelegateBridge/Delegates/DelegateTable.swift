@@ -32,8 +32,9 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
   /// ones.
   ///
   /// - Parameters:
-  ///   - grace: how long to wait for a lost delegate, also after a restart, before `noProvider` is reported.
-  ///   - replyTime: how long to wait for the reply to a completed attach, which only has to be written.
+  ///   - grace: how long to wait for a lost delegate, also after a restart, or for one that is being attached, if there
+  ///     is no provider.
+  ///   - replyTime: how long to wait for a delegate that is being attached before another one is asked.
   ///   - memory: keeps over a restart which instances had a delegate.
   ///   - now: the clock of the deadlines of questions.
   ///   - start: starts what need not be waited for.

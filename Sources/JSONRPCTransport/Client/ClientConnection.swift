@@ -73,8 +73,11 @@ public final class ClientConnection: Sendable {
     wire.send(RPCText.notification(method: method, params: params))
   }
 
-  /// Whether the connection has ended, or takes no further calls.
+  /// Whether the connection has ended.
   public var isClosed: Bool { wire.isClosed }
+
+  /// Whether calls can be sent. After an error without an id they can't, while calls in progress may still be answered.
+  public var takesCalls: Bool { wire.takesCalls }
 
   /// Ends the connection. Pending calls throw `ClientConnectionError.closed`.
   public func close() { wire.close() }

@@ -57,7 +57,8 @@ final class ClientWire: Sendable {
     }
   }
 
-  var isClosed: Bool { state.withLock { $0.isOver || $0.ending != nil || $0.takesNoCalls } }
+  var isClosed: Bool { state.withLock { $0.isOver || $0.ending != nil } }
+  var takesCalls: Bool { state.withLock { !$0.isOver && $0.ending == nil && !$0.takesNoCalls } }
 
   // MARK: Calls
 

@@ -46,9 +46,9 @@ extension SDKClient {
       return try await connection.call(method: name, params: params, timeout: deadline.map { $0 - .now })
     } catch {
       // A draining daemon responds to nothing more on this connection. A lost connection may be noticed here before
-      // `isClosed` reports it.
+      // `takesCalls` reports it.
       let isLost = (error as? ClientConnectionError).map { $0 == .notSent || $0 == .closed } ?? false
-      if isLost || connection.isClosed || (error as? RPCError)?.reason == "shuttingDown" { link.forget(connection) }
+      if isLost || !connection.takesCalls || (error as? RPCError)?.reason == "shuttingDown" { link.forget(connection) }
       throw error
     }
   }

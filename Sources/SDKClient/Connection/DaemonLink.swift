@@ -71,7 +71,7 @@ final class DaemonLink: Sendable {
   }
 
   private var current: (any SDKConnection)? {
-    state.withLock { state in state.connection.flatMap { $0.isClosed ? nil : $0 } }
+    state.withLock { state in state.connection.flatMap { $0.takesCalls ? $0 : nil } }
   }
 
   /// Opens a connection and checks that its server is trusted.

@@ -9,8 +9,10 @@ public protocol SDKConnection: AnyObject, Sendable {
   var serverPid: Int32 { get }
   /// The daemon's notifications, for a single reader; the stream ends with the connection.
   var notifications: AsyncThrowingStream<ServerNotification, any Error> { get }
-  /// Whether the connection has ended, or takes no further calls.
+  /// Whether the connection has ended.
   var isClosed: Bool { get }
+  /// Whether calls can be sent. A connection can stop to take calls before it ends.
+  var takesCalls: Bool { get }
 
   /// Calls a method and waits for its result.
   ///
@@ -18,6 +20,11 @@ public protocol SDKConnection: AnyObject, Sendable {
   func call(method: String, params: JSON?, timeout: Duration?) async throws -> JSON
   /// Ends the connection.
   func close()
+}
+
+extension SDKConnection {
+  /// Whether the connection is open.
+  public var takesCalls: Bool { !isClosed }
 }
 
 extension ClientConnection: SDKConnection {}

@@ -23,12 +23,14 @@ extension InstanceCore {
     return !state.isChangingUser
   }
 
-  /// Whether a delivery is the logout of the present user, which that user's next login has removed.
-  func isTakenBack(_ delivery: Delivery) -> Bool {
+  /// Whether a logout that was delivered can have ended the session of a user who signs in again: the login is in
+  /// progress, or has removed the delivery.
+  func mayEndNewSession(_ delivery: Delivery) -> Bool {
     guard !isDeleted, delivery.endsSession, delivery.isOfFormerBackend != true, let subject = delivery.subject,
-      !deliveries.contains(where: { $0.id == delivery.id })
+      let state = self[delivery.service]
     else { return false }
-    return self[delivery.service]?.identity.subject == subject
+    return state.isChangingUser
+      || state.identity.subject == subject && !deliveries.contains { $0.id == delivery.id }
   }
 
   /// Logs the user out locally, if still signed in, after a delivery has ended their session at the vendor.

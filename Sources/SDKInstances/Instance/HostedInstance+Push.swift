@@ -7,16 +7,17 @@ import StateStore
 extension HostedInstance {
   /// Registers the user's device for push at the vendor. A registration with the same address is replaced.
   ///
+  /// - Parameter accepted: called if the registration waits for a login, which later logins and logouts then supersede.
   /// - Returns: the daemon's id of the registration.
   public func registerPush(
-    service: String?, _ endpoint: PushEndpoint
+    service: String?, _ endpoint: PushEndpoint, accepted: @Sendable () -> Void = {}
   ) async throws -> String {
     let address = endpoint.address
     guard (1...4096).contains(address.reveal().utf8.count) else {
       throw RPCError.invalidParams("The member endpoint.address must have 1 to 4096 bytes.", member: "endpoint.address")
     }
     let name = try actor.resolve(service)
-    try await awaitAcceptedLogin(name, within: WaitLimit(nil))
+    try await awaitAcceptedLogin(name, within: WaitLimit(nil), waiting: accepted)
     _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
     // Runs to its end if the caller is cancelled, so that the vendor has no registration that is not stored.
     return try await runToEnd { try await register(endpoint, on: name) }

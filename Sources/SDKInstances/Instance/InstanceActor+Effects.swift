@@ -157,15 +157,15 @@ extension InstanceActor {
 
   /// Records an attempt to make a delivery.
   ///
-  /// - Returns: whether it has ended the session of a user who signed in again meanwhile.
+  /// - Returns: whether it can have ended the session of a user who signs in again.
   @discardableResult
   func delivered(_ delivery: Delivery, failure: SDKError?) async -> Bool {
     await changing.lock()
     defer { changing.unlock() }
-    let endsPresent = failure == nil && core.isTakenBack(delivery)
+    let mayEndNew = failure == nil && core.mayEndNewSession(delivery)
     if failure == nil { await follow(delivery.service) { $0.sessionEnded(by: delivery, $1) } }
     await follow(delivery.service) { $0.delivered(delivery, failure: failure, $1) }
-    return endsPresent
+    return mayEndNew
   }
 
   func connectionEnded(_ end: RealtimeEnd, number: UInt64, on service: String?) async {

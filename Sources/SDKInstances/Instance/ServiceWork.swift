@@ -205,9 +205,12 @@ struct DeliveryWork: Sendable {
     let error = await failure { () throws(SDKError) in
       try await adapter.capabilities.require(\.cleanup).deliver(delivery)
     }
-    let endsPresent = await instance.delivered(delivery, failure: error)
-    // The vendor has dropped the devices of the user who is signed in.
-    if endsPresent { await instance.restorePush(on: delivery.service) }
+    guard await instance.delivered(delivery, failure: error) else { return }
+    // The vendor has dropped the devices of the user who is signed in, or signs in now.
+    if let login = try? await instance.running(on: delivery.service, { $0.isChangingUser }) {
+      _ = try? await login.value()
+    }
+    await instance.restorePush(on: delivery.service)
   }
 
   /// Reports to the instance that a delivery has failed, because its deadline has passed.

@@ -246,6 +246,33 @@ struct DelegateAttachTests {
     }
   }
 
+  @Test func `Of two delegates that are being attached, the one that is ready first answers`() async throws {
+    try await World.run(grace: .seconds(600), replyTime: .milliseconds(200)) { world in
+      let desk = try await world.instance()
+      var calls: [any AcceptedCall] = []
+      for name in ["first", "last"] {
+        let link = FakeLink()
+        link.answer { _, _ in ["token": .string(name)] }
+        guard
+          case .run(let call) = world.accept(
+            "delegate.attach", ["instances": ["desk"]], on: ClientSession(link: link))
+        else {
+          return #expect(Bool(false), "it is a call to be run")
+        }
+        _ = try await call.run().get()
+        calls.append(call)
+      }
+      try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
+        group.addTask { try await world.ask(desk, waits: true) }
+        // The last one was waited for, and the first one is.
+        try await Task.sleep(for: .milliseconds(300))
+        calls[1].answered()
+        let answer = try await group.next()
+        #expect(answer??.token == Secret("last"))
+      }
+    }
+  }
+
   @Test func `The waiting ends with the grace, the deadline, the task or the daemon`() async throws {
     // On a busy machine a grace can be over before the question comes, which then ends without a reason.
     var ended: String?

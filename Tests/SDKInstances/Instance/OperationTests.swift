@@ -194,6 +194,46 @@ struct OperationTests {
     }
   }
 
+  @Test func `A logout that reaches the vendor during the user's next login restores the registrations`() async throws {
+    try await World.run(policy: Self.policy) { world in
+      let desk = try await world.instance(settings: ["retry": true, "one_push": true, "overwrites": true])
+      try await desk.signIn("alice#1")
+      _ = try await desk.registerPush(service: nil, PushEndpoint(address: "p-1", type: .fcm))
+      world.vendor.fail(.signOut, SampleErrors.network)
+      #expect(await logout(desk, as: "op-1") == "network")
+      let (delivery, login) = (world.vendor.hold(.deliver), world.vendor.hold(.signIn))
+      world.clock.advance(60)
+      world.deadlines.wake()
+      try await eventually("the vendor is told") { world.vendor.count(.deliver) == 1 }
+      let pending = try await begin(desk, "alice#2", as: "op-2")
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 2 }
+      delivery.open()
+      try await eventually("the delivery has ended") { self.pending(desk).isEmpty }
+      login.open()
+      _ = try await desk.finish(pending)
+      try await eventually("the device is registered again") { world.vendor.calls.last == "push p-1" }
+    }
+  }
+
+  @Test func `A push registration during an accepted login waits, and lets the next login begin`() async throws {
+    try await World.run(policy: Self.policy) { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let gate = world.vendor.hold(.signIn)
+      _ = try await begin(desk, "bob#1", as: "op-1")
+      let accepted = Records<Bool>()
+      async let registered = desk.registerPush(service: nil, PushEndpoint(address: "p-1", type: .fcm)) {
+        accepted.add(true)
+      }
+      try await eventually("it waits") { accepted.count == 1 }
+      #expect(world.vendor.count(.push) == 0)
+      _ = try await desk.finish(try await begin(desk, "carol#1", as: "op-2"))
+      _ = try await registered
+      #expect(try await desk.pushRecords().first?.user.externalId == "carol")
+      gate.open()
+    }
+  }
+
   @Test func `A logout that succeeds takes back the one that is still to be told`() async throws {
     try await World.run(policy: Self.policy) { world in
       let desk = try await world.instance(settings: ["retry": true])
