@@ -11,8 +11,8 @@ extension DelegateTable {
     var asked = Set<ObjectIdentifier>()
     // A request fails when its connection ends, which can be a moment before the connection counts as closed.
     var lost = Set<ObjectIdentifier>()
-    // The delegates that were not ready in time, and the promise of the next that is. Storing the events of an attach
-    // can take long.
+    // The delegates that were not ready in time, and the promise that is resolved as soon as any of them is. Storing the
+    // events of an attach can take long.
     var unready = Set<ObjectIdentifier>()
     var readiness: Promise<Void>?
     // Keeps these alive, so that no other connection gets the identifier of one of them.
@@ -45,7 +45,8 @@ extension DelegateTable {
         }
         if Task.isCancelled { throw .delegateNotNeeded }
         unready.insert(ObjectIdentifier(next.connection))
-        readiness = arrival
+        // The first promise stays: it also tells of a delegate that became ready after it was skipped.
+        readiness = readiness ?? arrival
         continue
       }
       guard mayAnswer(next) else {
