@@ -95,7 +95,7 @@ public final class SDKClient: Sendable {
     return try await send(name, params, isRead: known.map(\.isRead) ?? false, timeout: timeout)
   }
 
-  /// Closes the shared connection; the next call opens another.
+  /// Closes the connections of calls; the next call opens another.
   public func close() { link.close() }
 
   private func call<M: RPCMethod>(

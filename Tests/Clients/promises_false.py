@@ -246,8 +246,6 @@ def a_connection_without_new_calls_ends_with_its_last_one(case):
 
 
 def a_client_that_is_closed_ends_the_calls_of_all_its_connections(case):
-    if "reopens" in case.traits:
-        return
     with false(case) as (server, peer):
         calls = {"first": read(case, name="first"), "lost": write(case, name="lost")}
         requests = by_name(peer, len(calls))

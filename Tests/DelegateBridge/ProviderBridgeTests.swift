@@ -281,7 +281,7 @@ import Testing
     #expect(bridge.status(of: key) == Instance.Bridge(state: .closed), "that is not the provider's failure")
   }
 
-  @Test("A run that waits for its turn obeys a reload that comes meanwhile")
+  @Test("A run that waits for a slot uses the options of a reload during the wait")
   func reloadDuringTheWait() async throws {
     let limits = SlotLimits(concurrent: 1, slow: .seconds(600))
     let bridge = world.bridge(limits: limits)

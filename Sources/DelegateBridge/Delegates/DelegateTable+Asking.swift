@@ -15,7 +15,7 @@ extension DelegateTable {
     // events of an attach can take long.
     var unready = Set<ObjectIdentifier>()
     var readiness: Promise<Void>?
-    // Keeps these alive, so that no other connection gets the identifier of one of them.
+    // Keeps the connections of these sets alive, so that no new one gets the identifier of an old one.
     var kept: [Connection] = []
     defer { withExtendedLifetime(kept) {} }
     var failure: SDKError?
@@ -45,7 +45,7 @@ extension DelegateTable {
         }
         if Task.isCancelled { throw .delegateNotNeeded }
         unready.insert(ObjectIdentifier(next.connection))
-        // The first promise stays: it also tells of a delegate that became ready after it was skipped.
+        // A later promise would miss a delegate that became ready after it was skipped.
         readiness = readiness ?? arrival
         continue
       }

@@ -7,10 +7,23 @@ internal import Synchronization
 final class DaemonLink: Sendable {
   private struct State {
     var connection: (any SDKConnection)?
+    /// Earlier connections, which the calls in progress on them keep.
+    var earlier: [Earlier] = []
     /// The socket path of earlier connections, kept so that a reconnect never reaches another daemon.
     var path: String?
     /// The number of calls in progress.
     var calls = 0
+
+    /// Makes a connection, or none, the one that calls share.
+    mutating func share(_ next: (any SDKConnection)?) {
+      earlier.removeAll { $0.connection == nil }
+      if let connection { earlier.append(Earlier(connection: connection)) }
+      connection = next
+    }
+  }
+
+  private struct Earlier {
+    weak var connection: (any SDKConnection)?
   }
 
   let options: ClientOptions
@@ -65,7 +78,7 @@ final class DaemonLink: Sendable {
       // Another task may have opened it while this one waited.
       if let current { return current }
       let fresh = try await open()
-      state.withLock { $0.connection = fresh }
+      state.withLock { $0.share(fresh) }
       return fresh
     }
   }
@@ -128,15 +141,16 @@ final class DaemonLink: Sendable {
 
   /// Uses a connection for no further calls. Calls in progress on it continue.
   func forget(_ connection: any SDKConnection) {
-    state.withLock { if $0.connection === connection { $0.connection = nil } }
+    state.withLock { if $0.connection === connection { $0.share(nil) } }
   }
 
   func close() {
-    let connection = state.withLock { state in
-      defer { state.connection = nil }
-      return state.connection
+    let connections = state.withLock { state in
+      state.share(nil)
+      defer { state.earlier = [] }
+      return state.earlier.compactMap(\.connection)
     }
-    connection?.close()
+    for connection in connections { connection.close() }
   }
 
   /// Returns an error of a lower layer as `SDKClientError`. Rethrows a cancellation and any unknown error.

@@ -11,7 +11,7 @@ public protocol SDKConnection: AnyObject, Sendable {
   var notifications: AsyncThrowingStream<ServerNotification, any Error> { get }
   /// Whether the connection has ended.
   var isClosed: Bool { get }
-  /// Whether calls can be sent. A connection can stop to take calls before it ends.
+  /// Whether calls can be sent. A connection can stop taking calls before it ends.
   var takesCalls: Bool { get }
 
   /// Calls a method and waits for its result.

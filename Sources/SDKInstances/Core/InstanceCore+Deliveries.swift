@@ -23,8 +23,8 @@ extension InstanceCore {
     return !state.isChangingUser
   }
 
-  /// Whether a logout that was delivered can have ended the session of a user who signs in again: the login is in
-  /// progress, or has removed the delivery.
+  /// Whether a successful delivery may have logged out a user who signs in again. The login is in progress, or has
+  /// removed the delivery.
   func mayEndNewSession(_ delivery: Delivery) -> Bool {
     guard !isDeleted, delivery.endsSession, delivery.isOfFormerBackend != true, let subject = delivery.subject,
       let state = self[delivery.service]

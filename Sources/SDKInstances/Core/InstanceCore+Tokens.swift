@@ -129,7 +129,7 @@ extension InstanceCore {
     return apply(input, on: service, context)
   }
 
-  /// Issues a reported token to nobody until the next call that needs it begins a probe or renewal. Changes memory only.
+  /// Withholds a reported token until the next call that needs it begins a probe or renewal. Changes memory only.
   mutating func holdBack(
     _ tokenId: TokenID, _ report: SDKError, on service: String?, _ context: StepContext
   ) -> Step {

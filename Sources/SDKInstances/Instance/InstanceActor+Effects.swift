@@ -157,7 +157,7 @@ extension InstanceActor {
 
   /// Records an attempt to make a delivery.
   ///
-  /// - Returns: whether it can have ended the session of a user who signs in again.
+  /// - Returns: whether it may have logged out a user who signs in again.
   @discardableResult
   func delivered(_ delivery: Delivery, failure: SDKError?) async -> Bool {
     await changing.lock()

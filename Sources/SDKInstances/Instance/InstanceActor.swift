@@ -180,7 +180,7 @@ actor InstanceActor {
     do throws(SDKError) {
       if let error = step.error { throw error }
       if let change = step.change {
-        // The change can be seen in the events before it is acknowledged, which takes as long as its keys are removed from
+        // Readers of events can see the change before it is acknowledged, because that waits until its keys are gone from
         // the backups.
         if change.destroysIdentity { published.withLock { $0.withholdTokens() } }
         commit = .success(try await self.commit(change))

@@ -47,7 +47,7 @@ struct Published: Sendable {
     }
   }
 
-  /// Issues no token any more, until the state is published again.
+  /// Removes the tokens, until the state is published again.
   mutating func withholdTokens() {
     whole?.token = nil
     for name in services.keys { services[name]?.token = nil }

@@ -206,7 +206,7 @@ struct DeliveryWork: Sendable {
       try await adapter.capabilities.require(\.cleanup).deliver(delivery)
     }
     guard await instance.delivered(delivery, failure: error) else { return }
-    // The vendor has dropped the devices of the user who is signed in, or signs in now.
+    // The vendor may have dropped the present user's devices.
     if let login = try? await instance.running(on: delivery.service, { $0.isChangingUser }) {
       _ = try? await login.value()
     }

@@ -206,7 +206,7 @@ struct DelegateAttachTests {
     }
   }
 
-  @Test func `A connection is waited for although it is not closed yet when its request fails`() async throws {
+  @Test func `A lost delegate is waited for although its connection is not closed yet`() async throws {
     try await World.run(grace: .seconds(600)) { world in
       let desk = try await world.instance()
       let asked = Records<String>()
@@ -226,15 +226,7 @@ struct DelegateAttachTests {
   @Test func `A delegate whose attaching takes long is waited for, where there is no provider`() async throws {
     try await World.run(grace: .seconds(600), replyTime: .milliseconds(1)) { world in
       let desk = try await world.instance()
-      let link = FakeLink()
-      link.answer { _, _ in ["token": "t"] }
-      guard
-        case .run(let call) = world.accept(
-          "delegate.attach", ["instances": ["desk"]], on: ClientSession(link: link))
-      else {
-        return #expect(Bool(false), "it is a call to be run")
-      }
-      _ = try await call.run().get()
+      let call = try await world.attaching("t")
       #expect(try await world.ask(desk) == nil)
       try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
         group.addTask { try await world.ask(desk, waits: true) }
@@ -250,24 +242,13 @@ struct DelegateAttachTests {
   func `Of two delegates that are being attached, the one that is ready first answers`(milliseconds: Int) async throws {
     try await World.run(grace: .seconds(600), replyTime: .milliseconds(200)) { world in
       let desk = try await world.instance()
-      var calls: [any AcceptedCall] = []
-      for name in ["first", "last"] {
-        let link = FakeLink()
-        link.answer { _, _ in ["token": .string(name)] }
-        guard
-          case .run(let call) = world.accept(
-            "delegate.attach", ["instances": ["desk"]], on: ClientSession(link: link))
-        else {
-          return #expect(Bool(false), "it is a call to be run")
-        }
-        _ = try await call.run().get()
-        calls.append(call)
-      }
+      _ = try await world.attaching("first")
+      let last = try await world.attaching("last")
       try await withThrowingTaskGroup(of: BridgeAnswer?.self) { group in
         group.addTask { try await world.ask(desk, waits: true) }
         // The last one was waited for, or is about to be skipped, and the first one is waited for next.
         try await Task.sleep(for: .milliseconds(milliseconds))
-        calls[1].answered()
+        last.answered()
         let answer = try await group.next()
         #expect(answer??.token == Secret("last"))
       }

@@ -21,6 +21,17 @@ extension World {
     return session
   }
 
+  /// Attaches a new connection to `desk` as far as its reply. It gets no question until the returned call is answered,
+  /// and responds with a token that is its name.
+  func attaching(_ name: String) async throws -> any AcceptedCall {
+    let link = FakeLink()
+    link.answer { _, _ in ["token": .string(name)] }
+    let acceptance = accept("delegate.attach", ["instances": ["desk"]], on: ClientSession(link: link))
+    guard case .run(let call) = acceptance else { throw CancellationError() }
+    _ = try await call.run().get()
+    return call
+  }
+
   func attach(_ session: ClientSession, to instance: String = "desk", timeout: JSON? = nil) async {
     var params: JSONObject = ["instances": [.string(instance)]]
     params["timeout"] = timeout

@@ -89,7 +89,7 @@ struct StorageTests {
       #expect(former != epoch)
       #expect(try await desk.storedKeys(epoch: nil).epoch == epoch)
       #expect(try await desk.storedValue("k", epoch: nil).epoch == epoch)
-      // What a read has returned, the next one takes.
+      // A read accepts the epoch that the previous one returned.
       #expect(try await desk.storedKeys(epoch: epoch).epoch == epoch)
       #expect(try await desk.storedValue("k", epoch: epoch).epoch == epoch)
       #expect(await reason { _ = try await desk.storedKeys(epoch: former) } == "epochChanged")
