@@ -189,7 +189,7 @@ let package = Package(
         .nioSSL, .nioWebSocket,
       ])
     + module(
-      "SandboxServer", ["JSONRPC", .flyingFox, .jwt, .crypto, .cryptoExtras],
+      "SandboxServer", ["JSONRPC", .flyingFox, .crypto, .cryptoExtras],
       tests: ["JSONRPC", .flyingFox, .jwt, .cryptoExtras])
     + module("sdk-sandbox", ["SandboxServer", .arguments], executable: true)
     + module(
