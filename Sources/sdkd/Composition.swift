@@ -160,7 +160,10 @@ struct Composition {
       }
     #endif
     var options = ServiceGroupConfiguration(
-      services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
+      // Without a name the library dumps each service with all that it holds into a text.
+      services: services.map {
+        .init(service: $0, successTerminationBehavior: .ignore, serviceName: "\(type(of: $0))")
+      },
       gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
     // Each service bounds its own shutdown. `[shutdown] grace` can change while the daemon runs, so this is only an
     // upper bound.
