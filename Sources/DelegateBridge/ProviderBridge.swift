@@ -93,6 +93,7 @@ public final class ProviderBridge: AnsweringBridge {
   ) async throws(SDKError) -> BridgeAnswer {
     var failure: SDKError?
     var isPassed = false
+    let start = time.now()
     for source in sources {
       do throws(SDKError) {
         guard let answer = try await source.answer(question, of: key, waits: provider == nil) else { continue }
@@ -107,6 +108,9 @@ public final class ProviderBridge: AnsweringBridge {
     }
     delegated.withLock { _ = $0.remove(key) }
     guard let provider else { throw failure ?? (isPassed ? .allDeferred : .noProvider) }
+    var question = question
+    // The time that a person took is not the provider's.
+    if question.personalDeadline != nil { question.deadline = question.deadline + max(0, time.now() - start) }
     do throws(SDKError) {
       return try await run(provider, question, key, owner)
     } catch {

@@ -21,6 +21,41 @@ import Testing
     #expect(try ttl(line) > 3500)
   }
 
+  /// How a wrong `Date`, two hours ahead, reaches the daemon: the response, and how often.
+  private static let wrongDates: [(script: JSONObject, times: Int)] = [
+    (["status": 502, "body": "<html>"], 1), (["status": 502, "body": "<html>"], 2), (["passThrough": true], 1),
+    (["passThrough": true], 2),
+  ]
+
+  @Test(
+    "A wrong Date in responses refuses no JWT that the vendor accepts", arguments: wrongDates.indices, [7200, -7200])
+  func R8_aWrongDateRefusesNoJWTThatTheVendorAccepts(index: Int, seconds: Double) throws {
+    let (script, times) = Self.wrongDates[index]
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line, settings: ["realtime": "off", "refresh": ["mode": "lazy", "min_interval": 0]])
+    try desk.logIn(ttl: 3600, on: line)
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = TimeZone(identifier: "GMT")
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    let date = formatter.string(from: Date(timeIntervalSinceNow: seconds))
+    for _ in 0..<times {
+      try desk.vendor.script(
+        .object(
+          (["route": "POST /v2/apps/*/login", "headers": ["Date": .string(date)]] as JSONObject).merged(with: script)))
+      _ = try? line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("bob"))])
+    }
+    try desk.vendor.clearScripts()
+    let before = try desk.vendor.count("POST", "/login")
+    let jwt = try Vendor.mint("carol", ttl: 3599)
+    let user = try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
+    #expect(user["externalId"] == "carol")
+    #expect(try desk.vendor.count("POST", "/login") == before + 1)
+    #expect(try line.call("token.get", ["instance": "desk"])["token"]?.stringValue == jwt)
+    #expect(try (3500...3600).contains(ttl(line)), "the vendor's next response has the right date")
+  }
+
   @Test func aTokenThatOurClockCallsDeadIsServedWhileItLivesForTheVendor() throws {
     let desk = try Desk()
     let clock = try MovableClock(in: desk)

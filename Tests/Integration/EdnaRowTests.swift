@@ -74,7 +74,6 @@ import Testing
     ("WS /ed/ws CLIENT_INFO", ["close": 1011], "networkError", "network"),
     ("WS /ed/ws CLIENT_INFO", ["reply": ["data": ["error": "NEW"]]], "networkError", "badResponse"),
     ("GET /api/client/history", ["status": 401], "authenticationFailed", "invalidAuth"),
-    ("GET /api/client/history", ["status": 503], "networkError", "serverError"),
   ]
 
   @Test("A failure of any step is reported once and keeps the former user", arguments: failures.indices)

@@ -4,6 +4,39 @@ import Testing
 
 /// The rows of the design's table for Messaging that are about tokens: their end, their refusal, their renewal.
 @Suite struct MessagingTokenRowTests {
+  @Test("An anonymous user is kept when the session token is refused, and locked when it is refused again")
+  func M4_anAnonymousUserIsKeptWhenTheSessionTokenIsRefused() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create(
+      "desk", on: line, settings: ["realtime": "off", "refresh": ["min_interval": "200ms"]],
+      provider: try desk.countingProvider())
+    let session = try line.call("session.open", ["instance": "desk"])
+    try line.call("storage.put", ["instance": "desk", "key": "draft", "value": "mine"])
+    let params: JSON = ["instance": "desk", "tokenId": session["token"]?["tokenId"] ?? .null, "status": 401]
+    // A single refusal may be a proxy's.
+    try desk.vendor.script(["route": "GET /v2/apps/*/appusers/*", "status": 401])
+    try line.call("token.reject", params)
+    try eventually("the token is accepted again") { (try? line.call("token.get", ["instance": "desk"])) != nil }
+    #expect(try desk.state(of: "desk", on: line) == "anonymous")
+    try desk.vendor.script(["route": "GET /v2/apps/*/appusers/*", "status": 401, "times": "forever"])
+    usleep(250_000)
+    try line.call("token.reject", params)
+    try eventually("the second refusal is believed") {
+      _ = try? line.call("token.get", ["instance": "desk"])
+      return try desk.state(of: "desk", on: line) == "reauthNeeded"
+    }
+    #expect(try line.call("session.open", ["instance": "desk"])["reason"] == "reauthNeeded")
+    #expect(try line.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "mine")
+    #expect(try desk.events("desk", on: line, "authenticationFailed").count == 1)
+    #expect(try desk.events("desk", on: line, "userLoggedOut", "identityWiped").isEmpty)
+    #expect(desk.runs("desk") == 0)
+    #expect(try line.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == false)
+    try desk.vendor.clearScripts()
+    let next = try line.call("session.open", ["instance": "desk"])
+    #expect(next["user"]?["id"] != session["user"]?["id"])
+  }
+
   @Test func M4_expiryWithoutAProviderKeepsTheIdentityAndLocksTheContent() throws {
     let desk = try Desk.open()
     let line = try desk.connect()

@@ -204,6 +204,34 @@ import Testing
     #expect(try desk.state() == "authenticated")
   }
 
+  /// Owners that only fail: the provider's script, or `nil` for a delegate that never answers.
+  private static let failingOwners: [String?] = [
+    "exit 1", "echo null", "echo '{\"proceed\": 1}'",
+    "[ $SDKD_QUESTION = shouldAuthenticate ] && exit 1; echo '{\"proceed\": true}'",
+    "[ $SDKD_QUESTION = shouldAuthenticate ] && exit 0; echo '{\"proceed\": true}'", nil,
+  ]
+
+  @Test("An owner that only fails never signs the user out, however often it is asked", arguments: failingOwners)
+  func F5_anOwnerThatOnlyFailsSignsNobodyOut(provider: String?) throws {
+    let (desk, given) = try rotating(provider: provider)
+    try desk.line.call("storage.put", ["instance": "desk", "key": "draft", "value": "alice's"])
+    let delegate = try desk.desk.connect()
+    if provider == nil {
+      try delegate.call("delegate.attach", ["instances": ["desk"], "timeout": 0.2])
+    }
+    try desk.revoke()
+    for _ in 0..<6 {
+      // A refresh by a caller with the control role does not wait for the breaker.
+      let reason = try desk.reason("token.refresh")
+      #expect(["providerFailed", "providerOutputInvalid", "providerTimeout"].contains(reason))
+    }
+    #expect(try desk.state() == "reauthNeeded")
+    #expect(try desk.user()["id"]?.stringValue == ServiceDesk.userId(given))
+    #expect(try desk.line.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "alice's")
+    #expect(try desk.events("userLoggedOut", "identityWiped").isEmpty)
+    #expect(try desk.events("authenticationFailed").count == 1)
+  }
+
   @Test(arguments: [true, false])
   func F5_settingsOfAnotherUserAreRefused(isNamed: Bool) throws {
     let (desk, given) = try rotating(provider: Self.proceed)

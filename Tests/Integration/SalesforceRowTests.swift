@@ -33,6 +33,37 @@ import Testing
     #expect(try desk.shownSettings() == shown)
   }
 
+  @Test("The next access token of the same user, without identityUrl, keeps the user's data")
+  func F4_theNextAccessTokenOfTheSameUserKeepsTheData() throws {
+    let desk = try ServiceDesk()
+    func bare(_ user: String) throws -> JSON {
+      var members = try #require(ServiceDesk.settings(try desk.grant(user), refreshable: false).objectValue)
+      members["identityUrl"] = nil
+      return .object(members)
+    }
+    try desk.set(try bare("alice"))
+    // The first session learns whose token it is.
+    let id = try #require(try desk.open()["user"]?["id"]?.stringValue)
+    try desk.line.call("storage.put", ["instance": "desk", "key": "draft", "value": "alice's"])
+    try desk.revoke("alice", "access")
+    let next = try bare("alice")
+    try desk.set(next)
+    #expect(try desk.line.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "alice's")
+    #expect(try desk.token()["token"] == next["accessToken"])
+    #expect(try desk.user()["id"]?.stringValue == id)
+    #expect(try desk.events("userLoggedOut", "identityWiped").isEmpty)
+    // While the vendor can't say whose the token is, nothing changes.
+    let unknown = try bare("bob")
+    try desk.vendor.script(["route": "/services/oauth2/userinfo", "status": 503])
+    #expect(
+      try desk.line.failure("serviceChat.setAuthenticationSettings", desk.params("chat", ["settings": unknown])).reason
+        == "serverError")
+    #expect(try desk.token()["token"] == next["accessToken"])
+    try desk.set(unknown)
+    #expect(try desk.line.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == .null)
+    #expect(try desk.events("userLoggedOut").count == 1)
+  }
+
   private static let mistakes: [(change: JSONObject, member: String, said: String)] = [
     (["instanceUrl": .null], "settings.instanceUrl", "lack instanceUrl"),
     (["accessToken": .null], "settings.accessToken", "lack accessToken"),

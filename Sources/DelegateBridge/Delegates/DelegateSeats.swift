@@ -8,8 +8,8 @@ struct DelegateSeats<Connection: DelegateConnection> {
   struct Attachment {
     let connection: Connection
     let instance: DelegatedInstance
-    /// The time that the delegate may take to respond.
-    let timeout: Duration
+    /// The time that the delegate may take to respond; `nil` for the usual time of each question.
+    let timeout: Duration?
     /// Whether the reply to the connection's `delegate.attach` is being sent. Until then the delegate gets no
     /// questions.
     var isReady = false
@@ -41,7 +41,7 @@ struct DelegateSeats<Connection: DelegateConnection> {
   ///
   /// - Returns: the attachments to instances that it was not attached to before.
   mutating func attach(
-    _ connection: Connection, to instances: [DelegatedInstance], timeout: Duration
+    _ connection: Connection, to instances: [DelegatedInstance], timeout: Duration?
   ) throws(SDKError) -> [Attachment] {
     let known = byConnection[key(connection)] ?? []
     let fresh = instances.filter { !known.contains($0.uuid) }

@@ -91,12 +91,15 @@ extension DelegateTable {
     _ delegate: DelegateSeats<Connection>.Attachment, _ question: BridgeQuestion, lost: inout Set<ObjectIdentifier>
   ) async throws(SDKError) -> BridgeAnswer {
     let connection = delegate.connection
-    let patience = min(delegate.timeout, left(for: question))
+    let usual: Duration =
+      question.personalDeadline == nil ? Self.usualTimeout : .seconds(BridgeQuestion.personalTime)
+    let patience = min(delegate.timeout ?? usual, left(for: question))
     guard patience > .zero else { throw .delegateTimedOut }
     guard connection.unsentBytes < Self.maximumUnsentBytes else {
       throw .delegateFailed("does not read what it is sent")
     }
-    let question = question.due(by: now() + patience / .seconds(1))
+    var question = question
+    question.deadline = now() + patience / .seconds(1)
     let result: JSON
     do throws(PeerRequestError) {
       result = try await connection.request(method: question.name.method, params: question.json, timeout: patience)
@@ -128,14 +131,17 @@ extension DelegateTable {
   }
 
   private func left(for question: BridgeQuestion) -> Duration {
-    .seconds(min(max(question.deadline - now(), 0), Self.longestWait))
+    .seconds(min(max(question.delegateDeadline - now(), 0), Self.longestWait))
   }
 
   /// The number of unsent bytes from which a delegate gets no more questions.
   private static var maximumUnsentBytes: Int { 512 << 10 }
 
   /// The longest wait for a question in seconds, whatever its deadline says.
-  private static var longestWait: Double { 600 }
+  private static var longestWait: Double { BridgeQuestion.personalTime }
+
+  /// The time that a delegate may take to respond, if it has not said otherwise and no person is asked.
+  private static var usualTimeout: Duration { .seconds(10) }
 
   private func comes(_ arrival: Promise<Void>, within limit: Duration) async -> Bool {
     (try? await withTimeout(limit) { try await arrival.value() }) != nil

@@ -79,7 +79,7 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
   ///
   /// - Throws: `tooManyInstances`, `tooManySubscriptions`.
   public func attach(
-    _ connection: Connection, to instances: [DelegatedInstance], timeout: Duration
+    _ connection: Connection, to instances: [DelegatedInstance], timeout: Duration?
   ) async throws(SDKError) {
     let result = state.withLock { state in
       Result { () throws(SDKError) in try state.seats.attach(connection, to: instances, timeout: timeout) }

@@ -71,6 +71,15 @@ public struct BridgeQuestion: Sendable, Hashable {
     self.deadline = deadline
   }
 
+  /// The time until which a delegate may answer. Beyond `deadline` for a question that a person may have to answer.
+  public var delegateDeadline: Timestamp { personalDeadline ?? deadline }
+
+  /// The end of the time that a delegate has for a question that a person may have to answer; `nil` for other questions.
+  public var personalDeadline: Timestamp?
+
+  /// The seconds for which a delegate may wait for a person's answer.
+  public static let personalTime = 600.0
+
   /// Returns the question with this deadline, unless its own is earlier.
   public func due(by deadline: Timestamp) -> BridgeQuestion {
     var question = self
@@ -85,8 +94,8 @@ public struct BridgeQuestion: Sendable, Hashable {
     ]
     object["service"] = service.map(JSON.string)
     object["attempt"] = JSON(attempt)
-    object["user"] = user.map { JSON.object($0.members) } ?? JSON.null
-    object["error"] = error.map { JSON.object($0.members) } ?? JSON.null
+    object["user"] = user.map { JSON.object($0.members) }
+    object["error"] = error.map { JSON.object($0.members) }
     object["deadline"] = .string(deadline.description)
     return .object(object)
   }

@@ -9,15 +9,15 @@ extension AuditRecord {
   init?(_ event: StoredEvent) {
     let kind: Kind
     switch event.type {
-    case .userLoggedIn, .userLoggedOut, .logoutFailed, .authenticationFailed, .anonymousUserCreated,
-      .fellBackToAnonymous, .userMerged, .identityChanged, .identityWiped, .settingsUpdated:
+    case .userLoggedIn, .userLoggedOut, .loginSuperseded, .logoutFailed, .authenticationFailed,
+      .anonymousUserCreated, .fellBackToAnonymous, .userMerged, .identityChanged, .identityWiped, .settingsUpdated:
       kind = .identity
     case .instanceCreated, .instanceUpdated, .instanceDeleted: kind = .definition
     case .tokenRefreshed, .refreshFailed, .networkError, .pushRegistered, .pushUnregistered, .pushOrphaned,
       .delegateAttached, .delegateDetached, .breakerOpened, .breakerClosed:
       return nil
     }
-    let reason = event.data["reason"]?.stringValue
+    let reason = event.type == .loginSuperseded ? Reason.superseded.rawValue : event.data["reason"]?.stringValue
     var fields: [AuditField: String] = [
       .instance: event.id.name, .kind: event.kind.name, .event: event.type.rawValue,
       .outcome: reason ?? Self.succeeded,

@@ -1,3 +1,4 @@
+import Concurrency
 public import SDKProtocol
 import Synchronization
 
@@ -10,6 +11,8 @@ public struct CallContext: Sendable {
   public let place: WriteLanes.Place?
   /// The caller's role on the instance that the call is about. It is set for methods on one instance only.
   var role = Role.observe
+  /// The ends of earlier writes on the connection, and of the logins that they left in progress.
+  var logins: [Promise<Void>] = []
   /// The information that the handler returns in addition to its result.
   let notes = CallNotes()
 
@@ -34,6 +37,7 @@ final class CallNotes: Sendable {
   private struct Notes {
     var followUps: [@Sendable () async -> Void] = []
     var issued: EndedCall.IssuedCredential?
+    var login: AcceptedLogin?
   }
 
   private let notes = Mutex(Notes())
@@ -47,6 +51,12 @@ final class CallNotes: Sendable {
       defer { notes.followUps = [] }
       return notes.followUps
     }
+  }
+
+  /// The login that continues after the reply; `nil` without one.
+  var login: AcceptedLogin? {
+    get { notes.withLock { $0.login } }
+    set { notes.withLock { $0.login = newValue } }
   }
 
   /// The credential that the response carries.

@@ -8,7 +8,7 @@ import Synchronization
 public final class ClientSession: Sendable {
   /// The connection, which notifications are sent on.
   public let link: any ClientLink
-  private let writes = Mutex<[InstanceID: [Promise<Void>]]>([:])
+  private let writes = Mutex<[InstanceID: [PendingWrite]]>([:])
 
   /// Creates a session over a link.
   public init(link: any ClientLink) { self.link = link }
@@ -16,29 +16,61 @@ public final class ClientSession: Sendable {
   /// The identity of the session for subscriptions.
   var key: ObjectIdentifier { ObjectIdentifier(self) }
 
-  /// Registers a write for which later reads on this connection wait. When the write has ended, call `endWrite` with
-  /// the returned promise.
-  func beginWrite(_ instance: InstanceID) -> Promise<Void> {
-    let outcome = Promise<Void>()
-    writes.withLock { $0[instance, default: []].append(outcome) }
-    return outcome
+  /// Registers a write for which later calls on this connection wait. When it has ended, call `settle`.
+  func begin(_ write: PendingWrite, on instance: InstanceID) {
+    writes.withLock { $0[instance, default: []].append(write) }
   }
 
-  func endWrite(_ instance: InstanceID, _ outcome: Promise<Void>) {
+  /// Ends a write, and the login that it left in progress if there was one.
+  ///
+  /// - Parameter result: the failure of that login, with which the calls that waited for it fail too.
+  func settle(_ write: PendingWrite, on instance: InstanceID, _ result: Result<Void, any Error> = .success(())) {
     writes.withLock { writes in
-      writes[instance]?.removeAll { $0 === outcome }
+      writes[instance]?.removeAll { $0 === write }
       if writes[instance]?.isEmpty == true { writes[instance] = nil }
     }
-    outcome.resolve(.success(()))
+    write.ended.resolve(.success(()))
+    write.settled.resolve(result)
   }
 
-  /// Returns the writes on an instance that have not ended; for `nil`, those on all instances.
-  func pendingWrites(_ instance: InstanceID?) -> [Promise<Void>] {
-    writes.withLock { writes in
+  /// Returns the writes on an instance that a call with this concern waits for; for `nil`, those on all instances.
+  func pendingWrites(_ instance: InstanceID?, for concern: MethodConcern) -> [PendingWrite] {
+    let all = writes.withLock { writes in
       guard let instance else { return writes.values.flatMap { $0 } }
       return writes[instance] ?? []
     }
+    return all.filter { !$0.isOver && (concern == .push || $0.concern != .push) }
   }
+}
+
+/// A write of a connection, for the later calls on it.
+final class PendingWrite: Sendable {
+  /// The part of the instance that the write concerns.
+  let concern: MethodConcern
+  /// The end of the call.
+  let ended = Promise<Void>()
+  /// The end of the call and of the login that it left in progress. It throws the failure of that login.
+  let settled = Promise<Void>()
+  private let login = Mutex<AcceptedLogin?>(nil)
+
+  init(_ concern: MethodConcern) { self.concern = concern }
+
+  /// Ends the call, which has left this login in progress.
+  func end(leaving login: AcceptedLogin) {
+    self.login.withLock { $0 = login }
+    ended.resolve(.success(()))
+  }
+
+  /// Whether the call and its login have ended. A later call sees their outcome, and need not wait.
+  var isOver: Bool { ended.result != nil && login.withLock { $0?.isOver() ?? false } }
+}
+
+/// A login of another user that continues after the reply to its call.
+struct AcceptedLogin: Sendable {
+  /// Waits for the end of the login, and throws its failure.
+  let end: @Sendable () async throws -> Void
+  /// Returns whether the login has ended.
+  let isOver: @Sendable () -> Bool
 }
 
 extension ClientSession: DelegateConnection {

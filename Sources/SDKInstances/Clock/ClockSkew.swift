@@ -15,24 +15,44 @@ struct ClockSkew: Sendable, Hashable {
 
   /// The seconds by which the vendor's clock is ahead of the daemon's; `nil` if unknown.
   private(set) var offset: Double?
+  /// The possible offsets by the last unsuccessful response that did not fit; `nil` if the last one fitted.
+  private var candidate: ClosedRange<Double>?
+  /// An offset by which a credential had expired that the vendor then accepted. It is not believed again.
+  private var disproved: Double?
 
   /// Creates an unknown offset.
   init() {}
 
   /// Updates the offset from the `Date` of a response, which the vendor set between `sentAt` and `receivedAt` of the
-  /// daemon's clock.
-  mutating func note(date: Timestamp, sentAt: Timestamp, receivedAt: Timestamp) {
+  /// daemon's clock. An error page may come from a proxy with another clock, so two of them must agree.
+  mutating func note(date: Timestamp, sentAt: Timestamp, receivedAt: Timestamp, isSuccess: Bool) {
     // If our clock was set during the exchange, the date is useless.
     guard (0...Self.longestExchange).contains(receivedAt - sentAt) else { return }
     let possible = (date - receivedAt)...(date - sentAt + 1)
     guard (-Self.limit...Self.limit).contains(possible.lowerBound) else { return }
     // Keep an offset that fits the date: otherwise each response would move all plans a little.
-    if let offset, possible.contains(offset) { return }
-    offset = (possible.lowerBound + possible.upperBound) / 2
+    if let offset, possible.contains(offset) {
+      candidate = nil
+      return
+    }
+    let middle = (possible.lowerBound + possible.upperBound) / 2
+    if let disproved, abs(middle - disproved) <= Self.tolerance { return }
+    let isBelieved = isSuccess || candidate?.overlaps(possible) == true
+    candidate = isBelieved ? nil : possible
+    if isBelieved { offset = middle }
+  }
+
+  /// Forgets the offset, because the vendor has accepted a credential that had expired by it.
+  mutating func disprove() {
+    disproved = offset
+    offset = nil
+    candidate = nil
   }
 
   /// Corrects the offset after the daemon's clock was set forward by `seconds`.
   mutating func shift(by seconds: Double) {
+    disproved = disproved.map { $0 - seconds }
+    candidate = nil
     guard let offset else { return }
     let next = offset - seconds
     self.offset = (-Self.limit...Self.limit).contains(next) ? next : nil

@@ -8,12 +8,16 @@ public final class VendorClock: Sendable {
   private let skew = Mutex(ClockSkew())
   /// The bits of the correction in seconds, so that readers take no lock.
   private let correctionBits = Atomic<UInt64>(0)
+  private let observer = Mutex<(@Sendable (Double) -> Void)?>(nil)
 
   /// Creates a clock that shows the daemon's time until a response indicates an offset.
   public init(_ ours: WallClock) { self.ours = ours }
 
   /// The vendor's time.
   public var now: Timestamp { ours.now() + correction }
+
+  /// The daemon's time.
+  var machineNow: Timestamp { ours.now() }
 
   /// Converts a time of the vendor's clock to the daemon's.
   func ours(_ time: Timestamp) -> Timestamp { time - correction }
@@ -22,25 +26,35 @@ public final class VendorClock: Sendable {
   var correction: Double { Double(bitPattern: correctionBits.load(ordering: .relaxed)) }
 
   /// The vendor's time as a clock.
-  public var wallClock: WallClock { WallClock(now: { self.now }, random: ours.random) }
+  public var wallClock: WallClock { WallClock(now: { self.now }, machine: ours.now, random: ours.random) }
+
+  /// Sets the function that is called with each new correction.
+  func observe(_ observer: @escaping @Sendable (Double) -> Void) { self.observer.withLock { $0 = observer } }
 
   /// Updates the correction from the header `Date` of a response. A response with the header `Age` comes from a cache
   /// and is ignored.
-  func note(headers: [String: String], sentAt: Timestamp) {
+  func note(headers: [String: String], status: Int, sentAt: Timestamp) {
     guard headers["age"] == nil, let date = headers["date"].flatMap({ Timestamp(httpDate: $0) }) else { return }
     let receivedAt = ours.now()
-    skew.withLock { skew in
-      skew.note(date: date, sentAt: sentAt, receivedAt: receivedAt)
-      correctionBits.store(skew.correction.bitPattern, ordering: .relaxed)
+    change {
+      $0.note(date: date, sentAt: sentAt, receivedAt: receivedAt, isSuccess: (200..<300).contains(status))
     }
   }
 
   /// Keeps the vendor's time unchanged after the daemon's clock was set forward by `seconds`.
-  func shift(by seconds: Double) {
-    skew.withLock { skew in
-      skew.shift(by: seconds)
+  func shift(by seconds: Double) { change { $0.shift(by: seconds) } }
+
+  /// Forgets the correction, because the vendor has accepted a credential that had expired by it.
+  func disprove() { change { $0.disprove() } }
+
+  private func change(_ body: (inout ClockSkew) -> Void) {
+    let changed: Double? = skew.withLock { skew in
+      let former = skew.correction
+      body(&skew)
       correctionBits.store(skew.correction.bitPattern, ordering: .relaxed)
+      return abs(skew.correction - former) > ClockSkew.tolerance ? skew.correction : nil
     }
+    if let changed { observer.withLock { $0 }?(changed) }
   }
 
   /// Returns the daemon's time, to be passed to `note` as `sentAt`.
@@ -56,7 +70,7 @@ struct DatedHTTP: HTTPSending {
   func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
     let sentAt = clock.sending()
     let response = try await base.send(request)
-    clock.note(headers: response.headers, sentAt: sentAt)
+    clock.note(headers: response.headers, status: response.status, sentAt: sentAt)
     return response
   }
 

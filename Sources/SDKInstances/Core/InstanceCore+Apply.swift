@@ -54,6 +54,7 @@ extension InstanceCore {
       : .end(ended, of: service, rests: rests, wipe: wipe, isKnownToVendor: isKnown)
     // A credential that was provided for the wiped user must not sign them in again.
     if actions.contains(.wipe) { state.provided = nil }
+    if case .verifying = former.machine.activity, pending.adopts { state.recovery.supplied(context.now) }
     if pending.isDurable {
       state.identity = pending.record
       state.storedEpoch += pending.raise
@@ -61,6 +62,12 @@ extension InstanceCore {
       if !pending.givenUp.isEmpty { step.add(.logDropped(pending.givenUp), on: service) }
     }
     if let result, pending.adopts { step.add(state.adopt(result, context), on: service) }
+    if pending.adopts {
+      let isAccepted = result?.isTold == true && result?.prepared == nil
+      step.add(state.compareClocks(isAccepted: isAccepted, context), on: service)
+    }
+    if case .probed(_, .accepted, _) = input { step.add(state.compareClocks(isAccepted: true, context), on: service) }
+    if pending.restoresPushes { step.add(.restorePushes, on: service) }
     for case .announce(let notice) in actions {
       var tokenId: TokenID?
       if case .tokenRefreshed = notice { tokenId = state.identity.credential?.tokenId }
@@ -162,8 +169,12 @@ extension InstanceCore {
       }
       return [.ask(question(of: &state, attempt: attempt, isRefusal: isRefusal, error, context))]
     case .confirm(let error):
-      // The owner is asked at most `maxAttempts` times within a minute; more often is a loop.
-      guard state.recovery.mayConfirm(context.now, atMost: adapter.traits.policy.maxAttempts) else {
+      var attempt = 1
+      if case .confirming(let next) = state.machine.activity { attempt = next }
+      // More refused credentials than that are a loop.
+      guard
+        state.recovery.mayConfirm(context.now, attempt: attempt, atMost: adapter.traits.policy.maxAttempts)
+      else {
         return [.follow(.confirmed(epoch: state.machine.epoch, .declined(error)))]
       }
       let question = question(
@@ -215,6 +226,7 @@ extension InstanceCore {
       error: error.map {
         .init(reason: $0.reason, code: $0.vendorCode, description: $0.vendorDescription, httpStatus: $0.httpStatus)
       }, deadline: beganAt + adapter.traits.common.deadline)
+    if question.name == .shouldAuthenticate { question.personalDeadline = context.now + BridgeQuestion.personalTime }
     question.concealsExternalId = adapter.traits.concealsExternalId
     question.host = vendorHost(of: state)
     return question

@@ -56,7 +56,12 @@ extension InstanceCore {
   ) -> Step {
     guard !isDeleted, let state = self[service], state.connection.number == number else { return Step() }
     switch news {
-    case .connected: self[service]?.connection.confirmed(context.now)
+    case .connected:
+      self[service]?.connection.confirmed(context.now)
+      var step = Step()
+      // Such a registration belongs to the connection.
+      if adapter.capabilities.push?.pushRules.outliveUser == true { step.add(.restorePushes, on: service) }
+      return step
     case .settled: self[service]?.connection.failures = 0
     case .learned(let kindState, let credential):
       var record = state.identity

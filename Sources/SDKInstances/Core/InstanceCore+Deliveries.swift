@@ -23,14 +23,10 @@ extension InstanceCore {
     return !state.isChangingUser
   }
 
-  /// Whether a successful delivery may have logged out a user who signs in again. The login is in progress, or has
-  /// removed the delivery.
-  func mayEndNewSession(_ delivery: Delivery) -> Bool {
-    guard !isDeleted, delivery.endsSession, delivery.isOfFormerBackend != true, let subject = delivery.subject,
-      let state = self[delivery.service]
-    else { return false }
-    return state.isChangingUser
-      || state.identity.subject == subject && !deliveries.contains { $0.id == delivery.id }
+  /// Whether a successful delivery may have ended the push registrations of the present user. A vendor that has one
+  /// registration for each client ends it with the logout of any user of that client.
+  func mayEndPushes(_ delivery: Delivery) -> Bool {
+    !isDeleted && delivery.endsSession && delivery.isOfFormerBackend != true
   }
 
   /// Logs the user out locally, if still signed in, after a delivery has ended their session at the vendor.

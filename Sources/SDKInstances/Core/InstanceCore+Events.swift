@@ -79,15 +79,36 @@ extension InstanceCore {
     return .init(notice.type, service: state.service, operation: state.running?.operation, data: data)
   }
 
-  /// Returns the failure events that end the operations of a superseded activity.
-  func superseding(_ activity: RunningActivity, of state: ServiceState) -> [InstanceChange.NewEvent] {
-    let error = superseded
-    let isLogout = state.machine.activity == .signingOut || state.machine.activity == .askingForSignOut
-    let data: JSONObject =
-      isLogout ? ["reason": .string(error.reason.rawValue), "retrying": false] : Self.failure(error)
-    return ([activity.operation].compactMap { $0 } + activity.joined).map {
-      .init(isLogout ? .logoutFailed : .authenticationFailed, service: state.service, operation: $0, data: data)
+  /// Returns the events that end the operations of a superseded activity.
+  ///
+  /// - Parameter next: the activity that takes its place.
+  func superseding(
+    _ activity: RunningActivity, by next: RunningActivity?, of state: ServiceState
+  ) -> [InstanceChange.NewEvent] {
+    let operations = [activity.operation].compactMap { $0 } + activity.joined
+    guard state.isSigningIn else {
+      let data: JSONObject = ["reason": .string(superseded.reason.rawValue), "retrying": false]
+      return operations.map { .init(.logoutFailed, service: state.service, operation: $0, data: data) }
     }
+    return operations.map { loginSuperseded($0, by: next, endingOperation: $0, of: state) }
+  }
+
+  /// Returns the event of a superseded login.
+  ///
+  /// - Parameter ending: the operation that ends with the event: the login's, or that of a logout for which there is
+  ///   nothing else to do.
+  func loginSuperseded(
+    _ operation: String, by next: RunningActivity?, endingOperation ending: String?, of state: ServiceState
+  ) -> InstanceChange.NewEvent {
+    let call: SupersedingCall =
+      switch next?.logout {
+      case nil: .login
+      case .deauthorized?: .deauthorize
+      default: .logout
+      }
+    return .init(
+      .loginSuperseded, service: state.service, operation: ending,
+      data: ["operation": .string(operation), "by": .string(call.rawValue)])
   }
 
   private static func failure(_ error: SDKError) -> JSONObject {

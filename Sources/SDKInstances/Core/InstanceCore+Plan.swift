@@ -68,6 +68,7 @@ extension InstanceCore {
     guard !isDeleted, let state = self[service], state.machine.activity == .idle else { return Step() }
     let start = state.nextStart(of: nextDeadline(of: state, context), context)
     let means = means(state, context)
+    if state.machine.standing == .usable, state.isDisputed(context) { return decide(on: service, means, context) }
     if state.machine.standing == .usable, state.hasExpired(context) {
       if let start, start > context.now, state.waitsPastTheEnd(context) { return Step() }
       return apply(.expired(means: means), on: service, context)
@@ -87,8 +88,17 @@ extension InstanceCore {
       self[service]?.isVerified = false
       return apply(.revived, on: service, context)
     }
-    guard state.machine.standing == .usable, state.hasExpired(context) else { return Step() }
+    guard state.machine.standing == .usable else { return Step() }
+    if state.isDisputed(context), state.machine.activity == .idle {
+      return decide(on: service, means(state, context), context)
+    }
+    guard state.hasExpired(context) else { return Step() }
     return apply(.expired(means: means(state, context)), on: service, context)
+  }
+
+  /// Renews or probes a credential about whose expiry the two clocks disagree.
+  private mutating func decide(on service: String?, _ means: RenewalMeans, _ context: StepContext) -> Step {
+    apply(.reported(AuthenticationMachine.expiredError, means: means), on: service, context)
   }
 
   /// Handles a credential that had expired when the daemon started and that can't be renewed.

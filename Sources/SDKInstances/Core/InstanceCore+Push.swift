@@ -5,8 +5,11 @@ import StateStore
 extension InstanceCore {
   /// Stores a registration that the vendor has accepted, and removes the ones that it replaces.
   ///
+  /// - Returns: the step, and registrations of the same address that were made meanwhile and are removed too.
   /// - Throws: `superseded` if the user has changed since the registration.
-  mutating func keep(_ push: PushRecord, replacing former: [PushRecord], epoch: UInt64) throws -> Step {
+  mutating func keep(
+    _ push: PushRecord, replacing former: [PushRecord], epoch: UInt64
+  ) throws -> (step: Step, value: [PushRecord]) {
     // A login or logout in progress raised the epoch when it began, so the registration may have begun after that.
     guard !isDeleted, let state = self[push.service], state.machine.epoch == epoch,
       state.identity.subject == push.subject
@@ -14,6 +17,11 @@ extension InstanceCore {
       throw SDKError(.state, .superseded, "The user changed while the device was registered.", instance: id)
     }
     var change = newChange(parts: [.putPush(id: push.id, try JSONValueEncoder.encode(push))])
+    let late = pushes.filter { old in
+      old.service == push.service && !old.orphaned && old.address == push.address && old.id != push.id
+        && !former.contains { $0.id == old.id }
+    }
+    let former = former + late
     for old in former where old.id != push.id {
       change.parts.append(.deletePush(id: old.id))
       change.events.append(.init(.pushUnregistered, service: push.service, data: old.eventData))
@@ -21,7 +29,7 @@ extension InstanceCore {
     change.events.append(.init(.pushRegistered, service: push.service, data: push.eventData))
     pushes.removeAll { old in old.id == push.id || former.contains { $0.id == old.id } }
     pushes.append(push)
-    return Step(change: change)
+    return (Step(change: change), late)
   }
 
   /// Removes a registration. Does nothing if it does not exist.

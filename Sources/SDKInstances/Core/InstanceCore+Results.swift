@@ -28,7 +28,12 @@ extension InstanceCore {
   ) -> Step {
     guard let state = self[service] else { return abandoning(result, on: service) }
     if result.prepared == nil, result.isTold { self[service]?.outageToldAt = nil }
-    if epoch == state.machine.epoch { self[service]?.recovery.random = context.random }
+    if epoch == state.machine.epoch {
+      self[service]?.recovery.random = context.random
+      if let isSameUser = result.isSameUser, state.identity.user != .none {
+        self[service]?.running?.sameUser = isSameUser
+      }
+    }
     let acceptance: AuthenticationMachine.Acceptance = result.prepared.map { .prepared($0) } ?? .login
     return apply(.signInAccepted(epoch: epoch, as: acceptance), on: service, with: result, context)
   }
@@ -69,18 +74,32 @@ extension InstanceCore {
     return apply(.answered(epoch: epoch, .credential), on: service, context)
   }
 
-  /// Returns the checked credential of an answer; `nil` if the owner declines to give one.
+  /// Returns the checked credential of an answer; `nil` if the owner declines to give one. A check that fails by one
+  /// clock only is passed, because then the vendor must decide.
   ///
   /// - Throws: `providerTokenForOtherUser` for the credential of another user; the errors of the adapter's check.
   private func check(
     _ answer: BridgeAnswer, for state: ServiceState, _ context: StepContext
   ) throws(SDKError) -> CheckedCredential? {
-    if answer.token != nil, let expiresAt = answer.expiresAt, expiresAt <= context.vendorNow {
+    do throws(SDKError) {
+      return try check(answer, for: state, at: context.vendorNow)
+    } catch {
+      if context.vendorAhead != 0, let checked = try? check(answer, for: state, at: context.now) {
+        return checked
+      }
+      throw error
+    }
+  }
+
+  private func check(
+    _ answer: BridgeAnswer, for state: ServiceState, at now: Timestamp
+  ) throws(SDKError) -> CheckedCredential? {
+    if answer.token != nil, let expiresAt = answer.expiresAt, expiresAt <= now {
       throw SDKError(
         .provider, .providerOutputInvalid,
         "The token provider gave a token that has expired: its expiresAt is past; it must give a fresh one.")
     }
-    guard let checked = try adapter.check(answer, for: state.identity, now: context.vendorNow) else { return nil }
+    guard let checked = try adapter.check(answer, for: state.identity, now: now) else { return nil }
     if adapter.isSameUser(checked, as: state.identity) == false {
       throw SDKError(
         .provider, .providerTokenForOtherUser,
@@ -210,12 +229,21 @@ extension InstanceCore {
   }
 
   /// Handles the result of the first probe of a credential from before this process.
+  ///
+  /// - Parameter learned: what the vendor said about the user.
   mutating func verified(
-    _ credential: Credential, epoch: UInt64, _ error: SDKError?, on service: String?, _ context: StepContext
+    _ credential: Credential, epoch: UInt64, _ error: SDKError?, learned: LearnedUser? = nil, on service: String?,
+    _ context: StepContext
   ) -> Step {
     guard !isDeleted, let state = self[service], epoch == state.machine.epoch else { return Step() }
     self[service]?.isVerified = error?.origin != .unreachable
-    guard let error else { return Step() }
+    guard let error else {
+      guard let learned, state.identity.credential?.tokenId == credential.tokenId else { return Step() }
+      var record = state.identity
+      record.user.id = learned.id
+      record.kindState.merge(learned.kindState) { _, new in new }
+      return replaceIdentity(of: service, by: record)
+    }
     if adapter.isRefusal(error) { return refused(credential.tokenId, error, on: service, context) }
     return error.origin == .unreachable ? announce(.networkError(error), on: service, context) : Step()
   }

@@ -14,9 +14,8 @@ extension InstanceCore {
     _ credential: CheckedCredential, operation: String?, on service: String?, _ context: StepContext
   ) throws(SDKError) -> Step {
     let state = try existing(service)
-    if let operation, state.isSigningInBehind, let running = state.running,
-      running.offered?.isSame(as: credential) == true
-    {
+    if let running = state.running, isInProgress(credential, on: state) {
+      guard let operation else { return Step(awaited: running.id) }
       guard running.joined.count < Self.maximumJoined else {
         throw SDKError(
           .limit, .rateLimit, "\(running.joined.count) calls wait for this login on \(id) already; wait for its end.",
@@ -33,6 +32,12 @@ extension InstanceCore {
     var step = apply(.signIn(sameUser: sameUser), on: service, beginning: activity, context)
     step.awaited = activity.id
     return step
+  }
+
+  /// Whether a login with this credential is in progress.
+  func isInProgress(_ credential: CheckedCredential, on state: ServiceState) -> Bool {
+    guard state.isSigningIn, let offered = state.running?.offered else { return false }
+    return adapter.isSameLogin(credential, as: offered)
   }
 
   /// Whether the present credential could be used for a call now, and no login or logout is in progress.
@@ -78,7 +83,10 @@ extension InstanceCore {
     var activity = RunningActivity(newActivity())
     activity.operation = operation
     activity.events = events
-    let input = Input.signOut(localOnly: localOnly, as: cause, hasExpired: state.hasExpired(context))
+    activity.logout = cause
+    // An anonymous user has no session that a logout could end.
+    let isAnonymous = state.identity.user != .none && !state.identity.user.authenticated
+    let input = Input.signOut(localOnly: localOnly || isAnonymous, as: cause, hasExpired: state.hasExpired(context))
     var step = apply(input, on: service, beginning: activity, context)
     step.awaited = activity.id
     return step

@@ -18,6 +18,8 @@ struct PendingChange {
   private let activity: RunningActivity?
   /// Whether the change may be lost in a crash. If it can't be stored, it takes effect in memory only.
   private(set) var mayBeLost = false
+  /// Whether orphaned registrations belong to the user again, and are sent to the vendor again.
+  private(set) var restoresPushes = false
   /// Whether the former identity is destroyed.
   private(set) var wipes = false
   /// The time of the last `networkError` event of this outage.
@@ -95,7 +97,7 @@ struct PendingChange {
       case .supersede:
         guard let former = state.running, former.operation != nil else { continue }
         isDurable = true
-        change.events += core.superseding(former, of: state)
+        change.events += core.superseding(former, by: activity, of: state)
       case .finish(.signedOut):
         // A repeated wipe can be that of an implicit logout.
         if record.isLoggedOutImplicitly != nil, !actions.contains(.announce(.loggedOut(.implicit))) {
@@ -106,10 +108,14 @@ struct PendingChange {
           isDurable = true
           change.events += own.map { .init($0, service: service, operation: activity?.operation) }
         }
-        guard activity?.operation != nil, !actions.contains(.wipe) else { continue }
+        guard let own = activity?.operation, !actions.contains(.wipe) else { continue }
         // No user was signed in, but callers that wait for the operation need its event.
         isDurable = true
-        tell(core.event(.loggedOut(.explicit), of: state, result: nil, context))
+        if let login = state.running?.operation, state.isSigningIn {
+          change.events.append(core.loginSuperseded(login, by: activity, endingOperation: own, of: state))
+        } else {
+          tell(core.event(.loggedOut(.explicit), of: state, result: nil, context))
+        }
       case .finish(.failed(let error)) where error.origin != .unreachable || error.reason == .rateLimited:
         if record.isSpending != nil { isDurable = true }
         record.isSpending = nil
@@ -221,8 +227,11 @@ struct PendingChange {
     if isInformed, let subject = former.subject { dropLogouts(of: subject) }
     let own = pushes.filter { $0.service == service && !$0.orphaned }
     let cleanup = adapter.capabilities.cleanup
-    deliveries += (cleanup?.farewell(to: former, pushes: own, isInformed: isInformed, now: context.now) ?? []).map {
-      $0.of(service)
+    let farewell = cleanup?.farewell(to: former, pushes: own, isInformed: isInformed, now: context.now) ?? []
+    // Another service may use the same credential.
+    let others = core.services.filter { $0.service != service }.map(\.identity)
+    deliveries += farewell.compactMap { delivery in
+      others.reduce(delivery.of(service)) { left, other in left.flatMap { cleanup?.sparing(other, in: $0) } }
     }
     let isOrphaned = !isInformed && adapter.capabilities.push?.pushRules.outliveUser == true
     for push in own {
@@ -261,8 +270,9 @@ struct PendingChange {
     }
   }
 
-  /// Removes what a sign-in makes obsolete: deliveries with `endsAtSignIn`, and the user's orphaned registrations and
-  /// pending logouts. A login that is only prepared removes nothing.
+  /// Removes what a sign-in makes obsolete: deliveries with `endsAtSignIn`, the user's pending logouts, and what would
+  /// end the credential that is in use now. The user's orphaned registrations belong to the user again. A login that is
+  /// only prepared removes nothing.
   private mutating func welcome(_ result: SignedIn?) {
     guard result?.prepared == nil else { return }
     let service = service
@@ -270,13 +280,32 @@ struct PendingChange {
       change.parts.append(.deleteOutbox(id: delivery.id))
     }
     deliveries.removeAll { $0.endsAtSignIn == true && $0.service == service }
+    spareCredential()
     guard let subject = record.subject else { return }
-    for push in pushes where push.orphaned && push.service == service && push.subject == subject {
-      change.parts.append(.deletePush(id: push.id))
-      change.events.append(.init(.pushUnregistered, service: service, data: push.eventData))
+    for index in pushes.indices
+    where pushes[index].orphaned && pushes[index].service == service && pushes[index].subject == subject {
+      pushes[index].orphaned = false
+      restoresPushes = true
+      guard let json = try? JSONValueEncoder.encode(pushes[index]) else { continue }
+      change.parts.append(.putPush(id: pushes[index].id, json))
+      change.events.append(.init(.pushRegistered, service: service, data: pushes[index].eventData))
     }
-    pushes.removeAll { $0.orphaned && $0.service == service && $0.subject == subject }
     dropLogouts(of: subject)
+  }
+
+  /// Keeps deliveries from ending the credential of the new identity at the vendor.
+  private mutating func spareCredential() {
+    guard let cleanup = adapter.capabilities.cleanup else { return }
+    deliveries = deliveries.compactMap { delivery in
+      let spared = cleanup.sparing(record, in: delivery)
+      guard spared != delivery else { return delivery }
+      if let spared, let json = try? JSONValueEncoder.encode(spared) {
+        change.parts.append(.putOutbox(id: spared.id, json, deadline: spared.deadline))
+      } else {
+        change.parts.append(.deleteOutbox(id: delivery.id))
+      }
+      return spared
+    }
   }
 
   /// Removes the pending logouts of a user at the present backend.

@@ -24,6 +24,8 @@ struct ServiceState: Sendable {
   var outageToldAt: Timestamp?
   /// Whether the vendor has responded to a request with the credential since this process started.
   var isVerified = false
+  /// Whether the vendor accepted the credential when it had expired by the daemon's clock, which must be wrong then.
+  var trustsVendorClock = false
   /// Whether a crash or an outage may have lost the response for which a single-use credential was spent.
   var isInterrupted: Bool
   /// A credential of the owner that was provided in advance. It is used once, instead of a request to the bridge.
@@ -56,9 +58,10 @@ struct ServiceState: Sendable {
   }
 
   /// Whether a login is in progress that reports its result as an event, so that its caller may not wait for it.
-  var isSigningInBehind: Bool {
-    running?.operation != nil && (machine.activity == .signingIn || machine.activity == .endingFormer)
-  }
+  var isSigningInBehind: Bool { running?.operation != nil && isSigningIn }
+
+  /// Whether a login is in progress.
+  var isSigningIn: Bool { machine.activity == .signingIn || machine.activity == .endingFormer }
 
   /// Whether a login or logout is in progress.
   var isChangingUser: Bool {
@@ -88,6 +91,22 @@ struct ServiceState: Sendable {
 
   /// Whether the credential has expired by the vendor's clock.
   func hasExpired(_ context: StepContext) -> Bool { identity.credential?.hasExpired(at: context.vendorNow) == true }
+
+  /// Whether the vendor must decide about the credential: it has expired by one of the two clocks only, and the vendor
+  /// has not accepted it since.
+  func isDisputed(_ context: StepContext) -> Bool {
+    guard context.vendorAhead != 0, !trustsVendorClock, let credential = identity.credential else { return false }
+    return credential.hasExpired(at: context.now) != credential.hasExpired(at: context.vendorNow)
+  }
+
+  /// Compares the two clocks with what the vendor has just decided about the credential.
+  mutating func compareClocks(isAccepted: Bool, _ context: StepContext) -> [Effect] {
+    trustsVendorClock = false
+    guard isAccepted, let end = identity.credential?.expiresAt else { return [] }
+    if end <= context.vendorNow, end > context.now { return [.distrustClock] }
+    trustsVendorClock = end <= context.now
+    return []
+  }
 }
 
 /// The id of an activity, which is unique within its instance.
@@ -104,6 +123,8 @@ struct RunningActivity: Sendable {
   var offersProvided = false
   /// For a login, whether it is of the user who is already signed in; `nil` if no user is.
   var sameUser: Bool?
+  /// The cause of a logout; `nil` for any other activity.
+  var logout: LogoutCause?
   /// The operation id in the activity's events; `nil` without one.
   var operation: String?
   /// The operation ids of callers that began the same login while it was in progress.

@@ -119,6 +119,10 @@ enum Effect: Sendable {
   /// Closes the connection of a result that is not used.
   case abandon(any RealtimeConnection)
 
+  /// Forgets what the vendor's responses have said about its clock.
+  case distrustClock
+  /// Registers the user's devices at the vendor again.
+  case restorePushes
   /// Makes a delivery.
   case deliver(Delivery)
   /// Abandons a delivery whose deadline has passed.

@@ -115,7 +115,10 @@ public final class Gateway: Sendable {
       if registry.availability.isServing {
         (written, refusal) = registry.admit(written, to: method.access, for: session.link.peer)
       }
-      if refusal == nil { place = lanes.take(written, session: instance == nil ? session.key : nil) }
+      // A registration may take as long as a person does, and no other write waits for it.
+      if refusal == nil, method.concern != .push {
+        place = lanes.take(written, session: instance == nil ? session.key : nil)
+      }
     }
     let refused: CallRouter.Operation? = if let refusal { { _ in throw refusal } } else { nil }
     return .run(

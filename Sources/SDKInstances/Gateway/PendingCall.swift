@@ -13,10 +13,10 @@ final class PendingCall: AcceptedCall {
   private let start: Duration
   private let context: CallContext
   private let operation: CallRouter.Operation
-  /// The ends of earlier writes on this connection, for which the call waits so that it sees their results.
-  private let earlier: [Promise<Void>]
-  /// For a write: the promises of its end, one for each instance, which later reads wait for.
-  private let own: [(instance: InstanceID, outcome: Promise<Void>)]
+  /// The earlier writes on this connection, for which the call waits so that it sees their results.
+  private let earlier: [PendingWrite]
+  /// For a write: its entries in the session, one for each instance, which later calls wait for.
+  private let own: [(instance: InstanceID, write: PendingWrite)]
 
   /// Creates a call and counts it as unfinished. A write is registered with the session, so that later calls wait for
   /// it.
@@ -35,19 +35,22 @@ final class PendingCall: AcceptedCall {
     self.observation = observation
     self.subject = subject
     self.start = start
-    self.context = context
     self.operation = operation
     switch method.ordering {
     case .free:
       earlier = []
       own = []
     case .read:
-      earlier = context.session.pendingWrites(subject.instance)
+      earlier = context.session.pendingWrites(subject.instance, for: method.concern)
       own = []
     case .write(let waits):
-      earlier = waits ? context.session.pendingWrites(subject.instance) : []
-      own = written.map { ($0, context.session.beginWrite($0)) }
+      earlier = waits ? context.session.pendingWrites(subject.instance, for: method.concern) : []
+      own = written.map { ($0, PendingWrite(method.concern)) }
     }
+    for (instance, write) in own { context.session.begin(write, on: instance) }
+    var context = context
+    if method.concern != .instance { context.logins = earlier.map(\.settled) }
+    self.context = context
     gateway.unfinished.wrappingAdd(1, ordering: .relaxed)
   }
 
@@ -61,7 +64,7 @@ final class PendingCall: AcceptedCall {
 
   private func outcome() async -> Result<[UInt8], RPCError> {
     do {
-      for write in earlier { try await write.value() }
+      for write in earlier { try await write.ended.value() }
     } catch {
       return .failure(.cancelled)
     }
@@ -96,7 +99,16 @@ final class PendingCall: AcceptedCall {
   private func end() {
     gateway.unfinished.wrappingSubtract(1, ordering: .relaxed)
     context.place?.release()
-    for write in own { context.session.endWrite(write.instance, write.outcome) }
+    guard let login = context.notes.login else {
+      for (instance, write) in own { context.session.settle(write, on: instance) }
+      return
+    }
+    for (_, write) in own { write.end(leaving: login) }
+    gateway.operations.start { [session = context.session, own] in
+      let result: Result<Void, any Error>
+      do { result = .success(try await login.end()) } catch { result = .failure(error) }
+      for (instance, write) in own { session.settle(write, on: instance, result) }
+    }
   }
 }
 

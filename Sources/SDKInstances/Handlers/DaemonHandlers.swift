@@ -90,6 +90,7 @@ enum DaemonHandlers {
       .init(
         name: "instances", status: isAdmin && !registry.quarantined.isEmpty ? .degraded : .ok,
         detail: words(waiting: waiting, quarantined: isAdmin ? registry.quarantined.map(\.id.name) : [])))
+    checks.append(.init(vendorClocksOf: visible))
     return DaemonHealth.Result(status: checks.map(\.status).max() ?? .ok, checks: checks)
   }
 
@@ -100,6 +101,25 @@ enum DaemonHandlers {
     }
     if !quarantined.isEmpty { parts.append("do not open: \(quarantined.prefix(20).joined(separator: ", "))") }
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+}
+
+extension DaemonHealth.Check {
+  /// The seconds by which a vendor's clock may differ from the machine's before health is degraded.
+  private static let tolerance = 60.0
+
+  /// Creates the check of the vendors' clocks, which decide about the expiry of tokens.
+  fileprivate init(vendorClocksOf instances: [HostedInstance]) {
+    let far = instances.compactMap { instance -> String? in
+      let ahead = instance.actor.vendorClock.correction
+      guard abs(ahead) > Self.tolerance else { return nil }
+      return "\(instance.id) (\(Int(abs(ahead))) s \(ahead > 0 ? "ahead" : "behind"))"
+    }
+    let detail =
+      "By their vendors' responses these clocks differ from this machine's; set its clock, or wait for the vendor: "
+    self.init(
+      name: "vendorClocks", status: far.isEmpty ? .ok : .degraded,
+      detail: far.isEmpty ? nil : detail + far.prefix(20).joined(separator: ", "))
   }
 }
 

@@ -5,21 +5,21 @@ import SDKProtocol
 /// The handlers of `delegate.attach` and `delegate.detach`.
 enum DelegateHandlers {
   /// The range of the time that a delegate may have to respond, in seconds.
-  private static let timeouts = 0.1...60.0
-  private static let usualTimeout = 10.0
+  private static let timeouts = 0.1...BridgeQuestion.personalTime
 
   static func register(in router: inout CallRouter, registry: InstanceRegistry, delegates: Delegates) {
     router.register(DelegateAttach.self, about: { .listed($0.instances) }) { params, context in
-      let timeout = params.timeout?.value ?? usualTimeout
-      guard timeouts.contains(timeout) else {
-        throw RPCError.invalidParams("The member timeout must be from 0.1 to 60 seconds.", member: "timeout")
+      let timeout = params.timeout?.value
+      guard timeout.map(timeouts.contains) ?? true else {
+        throw RPCError.invalidParams("The member timeout must be from 0.1 to 600 seconds.", member: "timeout")
       }
       var instances: [InstanceID: HostedInstance] = [:]
       for id in params.instances {
         instances[id] = try registry.find(id, for: context.peer, atLeast: .control).instance
       }
       try await delegates.attach(
-        context.session, to: instances.values.sorted { $0.id < $1.id }.map(\.delegated), timeout: .seconds(timeout))
+        context.session, to: instances.values.sorted { $0.id < $1.id }.map(\.delegated),
+        timeout: timeout.map { .seconds($0) })
       context.afterReply { delegates.activate(context.session) }
       return Empty()
     }

@@ -4,10 +4,8 @@ import SDKProtocol
 /// The handlers of `push.*`.
 enum PushHandlers {
   static func register(in router: inout CallRouter, registry: InstanceRegistry) {
-    router.register(on: registry, PushRegister.self) { params, instance, context in
-      let id = try await instance.registerPush(
-        service: params.service, params.endpoint, accepted: context.accepted)
-      return PushRegister.Result(id: id)
+    router.register(on: registry, PushRegister.self) { params, instance, _ in
+      PushRegister.Result(id: try await instance.registerPush(service: params.service, params.endpoint))
     }
     router.register(on: registry, PushUnregister.self) { params, instance, _ in
       try await instance.unregisterPush(params.id)

@@ -11,7 +11,7 @@ enum TokenHandlers {
         return nil
       }
       let peer = session.link.peer
-      guard peer.knowsProcess, session.pendingWrites(params.instance).isEmpty,
+      guard peer.knowsProcess, session.pendingWrites(params.instance, for: .user).isEmpty,
         let instance = registry.hosted(params.instance),
         let role = registry.role(of: peer, on: instance), role >= .use,
         let cached = instance.cachedAnswer(minTTL: params.minTTL?.value ?? 0, http: params.http ?? false)

@@ -7,20 +7,31 @@ import StateStore
 extension HostedInstance {
   /// Registers the user's device for push at the vendor. A registration with the same address is replaced.
   ///
-  /// - Parameter accepted: called if the registration waits for a login, which later logins and logouts then supersede.
   /// - Returns: the daemon's id of the registration.
-  public func registerPush(
-    service: String?, _ endpoint: PushEndpoint, accepted: @Sendable () -> Void = {}
-  ) async throws -> String {
+  public func registerPush(service: String?, _ endpoint: PushEndpoint) async throws -> String {
     let address = endpoint.address
     guard (1...4096).contains(address.reveal().utf8.count) else {
       throw RPCError.invalidParams("The member endpoint.address must have 1 to 4096 bytes.", member: "endpoint.address")
     }
     let name = try actor.resolve(service)
-    try await awaitAcceptedLogin(name, within: WaitLimit(nil), waiting: accepted)
+    try await awaitAcceptedLogin(name, within: WaitLimit(nil))
     _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
     // Runs to its end if the caller is cancelled, so that the vendor has no registration that is not stored.
-    return try await runToEnd { try await register(endpoint, on: name) }
+    return try await registering { try await register(endpoint, on: name) }
+  }
+
+  /// Makes a change of the registrations at the vendor and here. Where a service has one registration only, after the
+  /// change in progress, so that the vendor and the daemon keep the same one.
+  private func registering<T: Sendable>(
+    _ change: @escaping @Sendable @concurrent () async throws -> T
+  ) async throws -> T {
+    let keepsOne = await actor.core.adapter.capabilities.push?.pushRules.keepsOne == true
+    guard keepsOne else { return try await runToEnd(change) }
+    return try await runToEnd {
+      await actor.registering.lock()
+      defer { actor.registering.unlock() }
+      return try await change()
+    }
   }
 
   private func register(_ endpoint: PushEndpoint, on name: String?) async throws -> String {
@@ -43,8 +54,10 @@ extension HostedInstance {
       if kept.contains(push.id) { push.id = "p-\(RandomUUID.make())" }
     }
     do {
-      try await actor.change(name) { [push, former] core, _ in try core.keep(push, replacing: former, epoch: done.epoch)
-      }
+      let late = try await actor.change(name) { [push, former] core, _ in
+        try core.keep(push, replacing: former, epoch: done.epoch)
+      }.value
+      _ = await unregister(late.filter { !$0.isSameDevice(as: push) }, of: done.identity, by: registrar)
     } catch {
       // Not stored, for example because the user has changed meanwhile: it is removed at the vendor again, unless a
       // registration that is stored stands for the same device.
@@ -84,6 +97,10 @@ extension HostedInstance {
 
   /// Removes a push registration, here and at the vendor. An orphaned one, whose user was wiped, is removed here only.
   public func unregisterPush(_ pushId: String) async throws {
+    try await registering { try await unregister(pushId) }
+  }
+
+  private func unregister(_ pushId: String) async throws {
     let core = await actor.core
     try core.checkAlive()
     guard let push = core.pushes.first(where: { $0.id == pushId }) else {

@@ -65,14 +65,9 @@ extension HostedInstance {
   }
 
   /// Waits for a login in progress whose caller did not wait for it, because the call must be for the new user.
-  ///
-  /// - Parameter waiting: called before each wait.
-  func awaitAcceptedLogin(
-    _ service: String?, within limit: WaitLimit, waiting: @Sendable () -> Void = {}
-  ) async throws {
+  func awaitAcceptedLogin(_ service: String?, within limit: WaitLimit) async throws {
     for _ in 0..<4 {
       guard let login = try await actor.running(on: service, { $0.isSigningInBehind }) else { return }
-      waiting()
       do {
         _ = try await login.value(within: limit.left, of: id, lacking: "The login has not ended")
       } catch let error as SDKError where error.reason == .superseded {

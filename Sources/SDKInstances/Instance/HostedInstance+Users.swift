@@ -14,11 +14,38 @@ public struct SignInOutcome: Sendable {
   public var wiped: CommitResult.Wiped?
 }
 
+extension CallContext {
+  /// Releases the call's position like `accepted()`, and makes later calls of this connection that concern the user
+  /// wait for a login of another user, which continues after the reply.
+  public func accepted(_ login: HostedInstance.PendingSignIn) {
+    if login.isOfOtherUser, let outcome = login.outcome {
+      notes.login = AcceptedLogin(
+        end: { try await outcome.success(of: login.id) }, isOver: { outcome.result != nil })
+    }
+    accepted()
+  }
+
+  /// Waits for the logins of other users that were accepted earlier on this connection. The call's position is
+  /// released meanwhile, so that a logout can supersede them.
+  ///
+  /// - Throws: the failure of such a login; `timeout`.
+  func awaitLogins(of instance: InstanceID, within limit: WaitLimit) async throws {
+    for login in logins where login.result == nil {
+      accepted()
+      try await login.value(within: limit.left, of: instance, lacking: "The login has not ended")
+    }
+    for case .failure(let error)? in logins.map(\.result) { throw error }
+  }
+}
+
 extension HostedInstance {
   /// A login that has begun. `outcome` is `nil` if there was nothing to do.
   public struct PendingSignIn: Sendable {
+    let id: InstanceID
     let service: String?
     let outcome: PendingOutcome?
+    /// Whether the login is of another user than the one who is signed in.
+    let isOfOtherUser: Bool
   }
 
   /// Logs a user in with a credential that the caller provides. Makes no request to the bridge.
@@ -51,17 +78,16 @@ extension HostedInstance {
     settling: (@Sendable (inout IdentityRecord) -> Void)? = nil,
     offering: @Sendable (Adapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
   ) async throws -> PendingSignIn {
-    typealias Begun = Result<String?, any Error>
+    typealias Begun = Result<(service: String?, isOfOtherUser: Bool), any Error>
     let (begun, pending) = try await actor.changeUser(of: service) {
       core, name, context -> (step: Step, value: Begun) in
       let state = try core.existing(name)
       let own: Adapter = try core.own()
-      if let epoch, epoch != state.machine.epoch {
-        throw SDKError(.state, .superseded, "A newer login or logout took this one's place.", instance: id)
-      }
       do {
         if let checked = try offering(own, state.identity, core.isUsable(state, context)) {
-          return (try core.signIn(checked, operation: operation, on: name, context), .success(name))
+          if let epoch, epoch != state.machine.epoch, !core.isInProgress(checked, on: state) { throw core.superseded }
+          let step = try core.signIn(checked, operation: operation, on: name, context)
+          return (step, .success((name, core[name]?.running?.sameUser != true)))
         }
       } catch let error as SDKError where error.origin == .local || error.origin == .vendor {
         // The vendor would refuse this credential, so the failure is announced without a request.
@@ -71,11 +97,13 @@ extension HostedInstance {
         throw error.about(id)
       }
       return (
-        try settling.map { try core.settle($0, operation: operation, on: name, context) } ?? Step(), .success(name)
+        try settling.map { try core.settle($0, operation: operation, on: name, context) } ?? Step(),
+        .success((name, false))
       )
     }
     try throwIfNotStored(pending)
-    return PendingSignIn(service: try begun.get(), outcome: pending)
+    let login = try begun.get()
+    return PendingSignIn(id: id, service: login.service, outcome: pending, isOfOtherUser: login.isOfOtherUser)
   }
 
   /// Waits for a login that has begun, and returns its outcome.
@@ -90,7 +118,7 @@ extension HostedInstance {
       try await running.success(of: id)
     }
     let user = await actor.core[pending.service]?.visibleUser ?? .none
-    return SignInOutcome(user: user, changed: pending.outcome != nil, wiped: pending.outcome?.wiped.value)
+    return SignInOutcome(user: user, changed: pending.isOfOtherUser, wiped: pending.outcome?.wiped.value)
   }
 
   /// Logs the user out; valid in every state.
@@ -164,20 +192,13 @@ extension HostedInstance {
     while let renewal = try await actor.running(on: name, { $0.machine.isRecovering }) {
       do { _ = try await renewal.value() } catch is SDKError {}
     }
-    let (request, epoch) = try await actor.requestToOwner(question, on: name)
-    let promise = Promise<BridgeAnswer>()
-    let superseded = await actor.core.superseded
-    environment.operations.start {
-      promise.resolve(await request().map { $0.mapError { $0 as any Error } } ?? .failure(superseded))
-    }
-    let answer: Result<BridgeAnswer, SDKError>
+    let request = try await actor.requestToOwner(question, on: name)
     do {
-      answer = .success(try await promise.value())
+      return (try await request.answer.value(), request.epoch)
     } catch let error as SDKError {
-      answer = .failure(error.about(id))
+      let core = await actor.core
+      throw core[name]?.machine.epoch == request.epoch ? error.about(id) : core.superseded
     }
-    guard epoch == (await actor.core[name]?.machine.epoch) else { throw superseded }
-    return (try answer.get(), epoch)
   }
 
   /// Counts the last run of the provider as failed, because the answer of `askOwner` was invalid.

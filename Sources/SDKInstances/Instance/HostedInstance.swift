@@ -59,7 +59,7 @@ public struct HostedInstance: Sendable {
   /// Returns the answer of `token.get`; `nil` if the kind has services, or if the cached credential does not live for
   /// `minTTL` seconds.
   public func cachedAnswer(minTTL: Double, http: Bool) -> (text: [UInt8], tokenId: TokenID)? {
-    guard let token = actor.published.withLock({ $0.whole?.token }),
+    guard let token = actor.published.withLock({ $0.whole?.token }), !token.isDisputed(actor.vendorClock),
       let text = token.answer(minTTL: minTTL, http: http, now: actor.vendorClock.now)
     else { return nil }
     return (text, token.tokenId)

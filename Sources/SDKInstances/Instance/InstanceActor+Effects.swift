@@ -20,6 +20,8 @@ extension InstanceActor {
     case .renewalEnded(let renewal): environment.onRenewal(renewal)
     case .release(let reservation): environment.renewals.release(reservation)
     case .log, .logConnection, .logAbandoned, .logDropped: effect.log(to: logger, of: service)
+    case .distrustClock: vendorClock.disprove()
+    case .restorePushes: environment.operations.startBackground { await self.restorePush(on: service) }
     case .abandon(let connection): environment.operations.startBackground { await connection.close() }
     case .closeConnection:
       guard let open = connections.removeValue(forKey: service) else { return }
@@ -30,7 +32,9 @@ extension InstanceActor {
         await ServiceWork.listen(to: connection, number: number, on: service, of: self)
       }
     case .deliver(let delivery):
-      let work = DeliveryWork(instance: self, adapter: core.adapter, delivery: delivery)
+      let work = DeliveryWork(
+        instance: self, adapter: core.adapter, delivery: delivery,
+        end: beginSessionEnd(of: delivery.endsSession ? delivery.subject : nil, on: service))
       environment.operations.startBackground { await work.deliver() }
     case .abandonLate(let delivery):
       let work = DeliveryWork(instance: self, adapter: core.adapter, delivery: delivery)
@@ -43,9 +47,14 @@ extension InstanceActor {
 
   private func beginWork(_ effect: Effect, _ work: ServiceWork) {
     let (operations, service) = (environment.operations, work.service)
-    let connection = connections[service]
     switch effect {
-    case .connect(let number): operations.startBackground { await work.connect(number: number) }
+    case .connect(let number):
+      let end = Promise<Void>()
+      openings[service] = end
+      operations.startBackground {
+        defer { end.resolve(.success(())) }
+        await work.connect(number: number)
+      }
     case .ask(let question):
       let (request, askedAt) = (request(question, on: service), environment.clock.now())
       operations.start { await work.ask(request, askedAt: askedAt) }
@@ -56,9 +65,14 @@ extension InstanceActor {
     case .offer(let credential): operations.start { await work.offer(credential) }
     case .signIn(let credential): operations.start { await work.signIn(credential) }
     case .createAnonymousUser: operations.start { await work.createAnonymousUser() }
-    case .endFormer(let credential): operations.start { await work.endFormer(credential, on: connection) }
+    case .endFormer(let credential):
+      let end = beginSessionEnd(of: core[service]?.identity.subject, on: service)
+      operations.start {
+        defer { end?.resolve(.success(())) }
+        await work.endFormer(credential)
+      }
     case .endSession(let credential, let kindState):
-      operations.start { await work.endSession(credential, kindState: kindState, on: connection) }
+      operations.start { await work.endSession(credential, kindState: kindState) }
     case .renewItself: operations.start { await work.renewItself() }
     case .verify(let offered, let isProvided): operations.start { await work.verify(offered, isProvided: isProvided) }
     case .probe(let credential): operations.start { await work.probe(credential) }
@@ -90,17 +104,39 @@ extension InstanceActor {
     }
   }
 
-  /// Requests the data for a login from the owner. Changes no state.
-  ///
-  /// - Returns: the request, and the epoch of the service.
-  func requestToOwner(
-    _ question: BridgeQuestion.Name, on service: String?
-  ) throws(SDKError) -> (request: Request, epoch: UInt64) {
-    let state = try core.existing(service)
+  /// A request to the owner for the data of a login.
+  struct OwnerRequest: Sendable {
+    let name: BridgeQuestion.Name
+    /// The epoch of the service when the request began.
+    let epoch: UInt64
+    let answer = Promise<BridgeAnswer>()
+  }
+
+  /// Requests the data for a login from the owner. Changes no state. Callers with the same request share one.
+  func requestToOwner(_ name: BridgeQuestion.Name, on service: String?) throws(SDKError) -> OwnerRequest {
+    let epoch = try core.existing(service).machine.epoch
+    if let known = ownerRequests[service], known.name == name, known.epoch == epoch, known.answer.result == nil {
+      return known
+    }
     let question = BridgeQuestion(
-      question, instance: id, kind: kind, service: service,
+      name, instance: id, kind: kind, service: service,
       deadline: environment.clock.now() + core.adapter.traits.common.deadline)
-    return (request(question, on: service), state.machine.epoch)
+    let (new, request, superseded) = (
+      OwnerRequest(name: name, epoch: epoch), request(question, on: service), core.superseded
+    )
+    ownerRequests[service] = new
+    environment.operations.start {
+      new.answer.resolve(await request().map { $0.mapError { $0 as any Error } } ?? .failure(superseded))
+    }
+    return new
+  }
+
+  /// Returns the open connection of a service for its logout, after an attempt to open one. An attempt may bring the
+  /// user online, so the logout must follow it.
+  func connectionToLeave(_ service: String?) async -> (any RealtimeConnection)? {
+    let limit = core.adapter.traits.common.timeout
+    try? await openings[service]?.value(within: limit, of: id, lacking: "The connection has not opened")
+    return connections[service]
   }
 
   // MARK: Results that take several steps
@@ -157,15 +193,15 @@ extension InstanceActor {
 
   /// Records an attempt to make a delivery.
   ///
-  /// - Returns: whether it may have logged out a user who signs in again.
+  /// - Returns: whether it may have ended the push registrations of the present user.
   @discardableResult
   func delivered(_ delivery: Delivery, failure: SDKError?) async -> Bool {
     await changing.lock()
     defer { changing.unlock() }
-    let mayEndNew = failure == nil && core.mayEndNewSession(delivery)
+    let mayEndPushes = failure == nil && core.mayEndPushes(delivery)
     if failure == nil { await follow(delivery.service) { $0.sessionEnded(by: delivery, $1) } }
     await follow(delivery.service) { $0.delivered(delivery, failure: failure, $1) }
-    return mayEndNew
+    return mayEndPushes
   }
 
   func connectionEnded(_ end: RealtimeEnd, number: UInt64, on service: String?) async {
@@ -205,10 +241,12 @@ extension InstanceActor {
     return end
   }
 
-  func verified(_ credential: Credential, epoch: UInt64, _ error: SDKError?, on service: String?) async {
+  func verified(
+    _ credential: Credential, epoch: UInt64, _ error: SDKError?, learned: LearnedUser? = nil, on service: String?
+  ) async {
     await changing.lock()
     defer { changing.unlock() }
     verifications[service] = nil
-    await follow(service) { $0.verified(credential, epoch: epoch, error, on: service, $1) }
+    await follow(service) { $0.verified(credential, epoch: epoch, error, learned: learned, on: service, $1) }
   }
 }

@@ -32,6 +32,15 @@ actor InstanceActor {
   /// The first probes in progress, by service, of credentials that were stored before this process started.
   var verifications: [String?: Promise<Void>] = [:]
 
+  /// The requests in progress that end a user's session at the vendor.
+  var sessionEnds: [SessionEnd] = []
+  /// The attempts in progress to open a realtime connection, by service.
+  var openings: [String?: Promise<Void>] = [:]
+  /// The requests to the owner in progress for the data of a login, by service.
+  var ownerRequests: [String?: OwnerRequest] = [:]
+
+  /// Locked during a change of the push registrations, which waits for the vendor.
+  nonisolated let registering = AsyncMutex()
   /// Locked during each change of the instance, so that changes happen one after another. While it is locked, the
   /// change waits for nothing but the store.
   nonisolated let changing = AsyncMutex()
@@ -67,6 +76,11 @@ actor InstanceActor {
         "\(stored.outbox.count - core.deliveries.count) deliveries to the vendor can't be read and are not made.")
     }
     published = Mutex(Published(definition: definition, storageEpoch: stored.clientStorageEpoch))
+    vendorClock.observe { [logger] seconds in
+      logger.notice(
+        "By the vendor's responses its clock is \(Int(seconds)) s ahead of this machine's. If this one is wrong, set it."
+      )
+    }
   }
 
   // MARK: Steps
@@ -359,7 +373,7 @@ actor InstanceActor {
   }
 
   /// Returns the outcome of an activity in progress. Call it before the activity can end.
-  private func outcome(of activity: ActivityID) -> PendingOutcome {
+  func outcome(of activity: ActivityID) -> PendingOutcome {
     if let known = outcomes[activity] { return known }
     let new = PendingOutcome()
     outcomes[activity] = new

@@ -29,7 +29,10 @@ struct Published: Sendable {
       self[state.service] = PublishedService(
         state: state.machine.state, user: state.visibleUser, expiresAt: identity.credential?.expiresAt,
         lastError: identity.lastError, degraded: identity.degraded, isKnown: !identity.isNobody,
-        token: credential.map { PublishedToken($0, http: core.adapter.http(for: $0, of: identity)) })
+        token: credential.map {
+          PublishedToken(
+            $0, http: core.adapter.http(for: $0, of: identity), trustsVendorClock: state.trustsVendorClock)
+        })
     }
   }
 
@@ -119,10 +122,13 @@ struct PublishedToken: Sendable {
   let expiresAt: Double?
   /// The id of the credential.
   let tokenId: TokenID
+  /// Whether the vendor has accepted the credential after its expiry by the daemon's clock.
+  let trustsVendorClock: Bool
   private let head: [UInt8]
   private let http: [UInt8]
 
-  init(_ credential: Credential, http: TokenHTTP) {
+  init(_ credential: Credential, http: TokenHTTP, trustsVendorClock: Bool = false) {
+    self.trustsVendorClock = trustsVendorClock
     expiresAt = credential.expiresAt?.secondsSince1970
     tokenId = credential.tokenId
     var writer = JSONWriter(reserving: 512)
@@ -138,6 +144,12 @@ struct PublishedToken: Sendable {
     }
     head = writer.bytes
     self.http = ((try? JSONValueEncoder.encode(http)).map(JSONWriter.bytes(of:))) ?? Array("{}".utf8)
+  }
+
+  /// Whether the vendor must decide about the expiry (`ServiceState.isDisputed`).
+  func isDisputed(_ clock: VendorClock) -> Bool {
+    guard clock.correction != 0, !trustsVendorClock, let expiresAt else { return false }
+    return (expiresAt <= clock.now.secondsSince1970) != (expiresAt <= clock.machineNow.secondsSince1970)
   }
 
   /// Returns the result of `token.get` as JSON text; `nil` if the credential expires within `minTTL` seconds from now.

@@ -36,6 +36,7 @@ struct ServiceWork: Sendable {
   // MARK: Logins and logouts
 
   func signIn(_ credential: CheckedCredential) async {
+    await instance.awaitSessionEnds(of: credential, on: service)
     do throws(SDKError) {
       let result = originating(try await adapter.signIn(credential, from: identity))
       await instance.signedIn(result, epoch: epoch, on: service)
@@ -54,18 +55,16 @@ struct ServiceWork: Sendable {
   }
 
   /// Ends the session of a credential at the vendor, and reports the outcome to the instance.
-  func endSession(
-    _ credential: Credential?, kindState: [String: Secret], on connection: (any RealtimeConnection)?
-  ) async {
+  func endSession(_ credential: Credential?, kindState: [String: Secret]) async {
     var identity = identity
     identity.kindState = kindState
-    let error = await signOutFailure(credential, of: identity, on: connection)
+    let error = await signOutFailure(credential, of: identity)
     await receive(error.map { .signOutFailed(epoch: epoch, $0) } ?? .signOutAccepted(epoch: epoch))
   }
 
   /// Ends the session of the former user before another one's login, and reports the outcome to the instance.
-  func endFormer(_ credential: Credential?, on connection: (any RealtimeConnection)?) async {
-    switch await signOutFailure(credential, of: identity, on: connection) {
+  func endFormer(_ credential: Credential?) async {
+    switch await signOutFailure(credential, of: identity) {
     case nil: await receive(.formerEnded(epoch: epoch, informed: true))
     // The vendor's refusal counts as the end of the session: the credential has no session to end.
     case let error? where error.origin == .vendor: await receive(.formerEnded(epoch: epoch))
@@ -73,10 +72,9 @@ struct ServiceWork: Sendable {
     }
   }
 
-  private func signOutFailure(
-    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
-  ) async -> SDKError? {
-    await failure { () throws(SDKError) in
+  private func signOutFailure(_ credential: Credential?, of identity: IdentityRecord) async -> SDKError? {
+    let connection = await instance.connectionToLeave(service)
+    return await failure { () throws(SDKError) in
       try await adapter.signOut(credential, of: identity, on: connection)
     }?.refusingIfClientError
   }
@@ -84,9 +82,10 @@ struct ServiceWork: Sendable {
   /// Undoes a login, or the creation of an anonymous user, whose result came too late to be used: logs the user out and
   /// closes the connection. If the vendor can't be reached, the instance adds cleanup deliveries instead.
   func undo(_ result: SignedIn, logsOut: Bool) async {
-    if logsOut {
-      let late = IdentityRecord(
-        phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
+    let late = IdentityRecord(
+      phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
+    if logsOut, let end = await instance.beginUndo(of: late, from: result.origin, on: service) {
+      defer { end.resolve(.success(())) }
       do throws(SDKError) {
         let former = result.origin?.adapter ?? adapter
         try await former.signOut(result.credential, of: late, on: result.connection)
@@ -129,14 +128,18 @@ struct ServiceWork: Sendable {
   }
 
   func probe(_ credential: Credential) async {
-    let error = await failure { () throws(SDKError) in try await adapter.probe(credential, of: identity) }
+    let error = await failure { () throws(SDKError) in _ = try await adapter.probe(credential, of: identity) }
     await instance.step(service) { $0.probed(error, epoch: epoch, on: service, $1) }
   }
 
   /// Probes a credential that was stored before this process started.
   func probeFirst(_ credential: Credential) async {
-    let error = await failure { () throws(SDKError) in try await adapter.probe(credential, of: identity) }
-    await instance.verified(credential, epoch: epoch, error, on: service)
+    do throws(SDKError) {
+      let learned = try await adapter.probe(credential, of: identity)
+      await instance.verified(credential, epoch: epoch, nil, learned: learned, on: service)
+    } catch {
+      await instance.verified(credential, epoch: epoch, error, on: service)
+    }
   }
 
   // MARK: The bridge
@@ -200,12 +203,17 @@ struct DeliveryWork: Sendable {
   let instance: InstanceActor
   let adapter: any SDKAdapter
   let delivery: Delivery
+  /// The promise to resolve when the vendor has responded; `nil` unless the delivery ends a user's session.
+  var end: Promise<Void>?
 
   func deliver() async {
     let error = await failure { () throws(SDKError) in
       try await adapter.capabilities.require(\.cleanup).deliver(delivery)
     }
-    guard await instance.delivered(delivery, failure: error) else { return }
+    let mayEndPushes = await instance.delivered(delivery, failure: error)
+    // Before the wait below, because a login of the same user waits for it.
+    end?.resolve(.success(()))
+    guard mayEndPushes else { return }
     // The vendor may have dropped the present user's devices.
     if let login = try? await instance.running(on: delivery.service, { $0.isChangingUser }) {
       _ = try? await login.value()

@@ -116,6 +116,8 @@ public protocol LeavesCleanup: AnyObject, Sendable {
   /// Returns the cleanup delivery that retries a failed logout; `nil` if the kind has none. The user stays signed in
   /// until it succeeds.
   func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery?
+  /// Returns the part of a delivery that does not end a credential which an identity uses; `nil` if no part is left.
+  func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery?
   /// Sends a cleanup delivery to the vendor. If the error's origin is `unreachable`, the delivery is tried again; after
   /// any other error it is abandoned.
   func deliver(_ delivery: Delivery) async throws(SDKError)
@@ -128,6 +130,7 @@ extension LeavesCleanup {
   ) -> [Delivery] { [] }
   public func logout(ofReplaced identity: IdentityRecord, now: Timestamp) -> Delivery? { nil }
   public func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? { nil }
+  public func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery? { delivery }
 }
 
 /// An SDK that adds data of its own to the result of `session.open`.

@@ -22,6 +22,9 @@ public protocol KindRules: AnyObject, Sendable {
   /// Whether a credential belongs to the identity's user; `nil` if that can't be determined. By default the external
   /// ids decide. They compare as bytes, as at the vendors: Swift's equality takes two spellings of a letter for one.
   func isSameUser(_ credential: CheckedCredential, as identity: IdentityRecord) -> Bool?
+  /// Whether two credentials of callers are for the same login, so that callers share its outcome. By default they are
+  /// equal.
+  func isSameLogin(_ credential: CheckedCredential, as other: CheckedCredential) -> Bool
   /// Whether a credential for this identity may be requested from the owner. By default it may in the phases
   /// `authenticated` and `reauthNeeded`.
   func mayAsk(for identity: IdentityRecord) -> Bool
@@ -43,7 +46,9 @@ public protocol VendorCalls: AnyObject, Sendable {
   /// Shows a renewed credential of the same user to the vendor, or exchanges it for the vendor's own credential.
   func renew(with credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) -> SignedIn
   /// Checks whether the vendor accepts a credential. Throws if it does not.
-  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError)
+  ///
+  /// - Returns: what the vendor said about the user and the identity does not have yet; `nil` for nothing.
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser?
   /// Ends the user's session at the vendor. `connection` is the open realtime connection; `nil` without one.
   func signOut(
     _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
@@ -55,11 +60,28 @@ extension KindRules {
     guard let named = credential.externalId, let known = identity.user.externalId else { return nil }
     return named.hasSameBytes(as: known)
   }
+  public func isSameLogin(_ credential: CheckedCredential, as other: CheckedCredential) -> Bool {
+    credential.isSame(as: other)
+  }
   public func mayAsk(for identity: IdentityRecord) -> Bool {
     identity.phase == .authenticated || identity.phase == .reauthNeeded
   }
   public func isRefusal(_ error: SDKError) -> Bool { error.origin == .vendor && error.httpStatus == 401 }
   public func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn? { nil }
+}
+
+/// Data about the signed-in user that a check at the vendor brought.
+public struct LearnedUser: Sendable, Hashable {
+  /// The vendor's id of the user.
+  public var id: String
+  /// Members of the kind's state to store in the identity.
+  public var kindState: [String: Secret]
+
+  /// Creates data about a user.
+  public init(id: String, kindState: [String: Secret] = [:]) {
+    self.id = id
+    self.kindState = kindState
+  }
 }
 
 /// The properties of an SDK with an instance's settings that do not depend on the user.

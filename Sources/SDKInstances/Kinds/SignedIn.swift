@@ -48,6 +48,9 @@ public struct SignedIn: Sendable {
   /// Whether the vendor was contacted. If it was not, there is no session to end at the vendor, and the credential's
   /// validity is unknown until the first session.
   public var isTold: Bool
+  /// For a login, whether it is of the user who was signed in, if the vendor was asked; `nil` if `KindRules.isSameUser`
+  /// has decided.
+  public var isSameUser: Bool?
   /// The reason why the vendor's response to a renewal can't be used; `nil` for a usable response. With a failure, only
   /// `kindState` is adopted, and is on disk before the failure is reported: it may hold the only refresh token that is
   /// still valid.
@@ -62,7 +65,7 @@ public struct SignedIn: Sendable {
   public init(
     user: User, credential: Credential?, kindState: [String: Secret] = [:], merge: Merge? = nil,
     prepared: AuthenticationMachine.Phase? = nil, events: [EventType] = [], supply: CheckedCredential? = nil,
-    isIrreplaceable: Bool = false, isTold: Bool = true, failure: SDKError? = nil,
+    isIrreplaceable: Bool = false, isTold: Bool = true, isSameUser: Bool? = nil, failure: SDKError? = nil,
     connection: (any RealtimeConnection)? = nil
   ) {
     self.user = user
@@ -74,6 +77,7 @@ public struct SignedIn: Sendable {
     self.supply = supply
     self.isIrreplaceable = isIrreplaceable
     self.isTold = isTold
+    self.isSameUser = isSameUser
     self.failure = failure
     self.connection = connection
   }

@@ -262,6 +262,7 @@ extension AuthenticationMachine {
     switch probe {
     case .accepted:
       standing = .usable
+      isDoubted = false
       return end(.done)
     case .unanswered(let error): return abandoned() + end(.failed(error), announcing: Self.unreachable(error))
     case .refused(let error):
@@ -276,10 +277,16 @@ extension AuthenticationMachine {
         phase = .reauthNeeded
         return [.record] + tell(error) + end(.failed(error))
       }
-      epoch += 1
-      phase = .noUser
-      standing = .none
-      return [.wipe, .announce(.loggedOut(.implicit))] + end(.failed(error))
+      // An anonymous user can't be had again, and a single refusal may be a proxy's.
+      guard isDoubted else {
+        isDoubted = true
+        standing = .reported
+        objection = error
+        return end(.failed(error))
+      }
+      isDoubted = false
+      phase = .reauthNeeded
+      return [.record] + tell(error) + end(.failed(error))
     }
   }
 }

@@ -65,6 +65,9 @@ public struct AuthenticationMachine: Sendable, Hashable {
   var isFailureTold = false
   /// Whether the vendor has refused to renew the credential that is being probed.
   var isRenewalRefused = false
+  /// Whether the vendor has refused the anonymous user's credential once. A second refusal, in a later probe, is
+  /// believed.
+  var isDoubted = false
   /// The vendor's last refusal of a credential that the owner supplied for the renewal in progress.
   var refusal: SDKError?
   /// The policy of the kind.

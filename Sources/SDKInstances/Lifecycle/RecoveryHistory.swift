@@ -25,8 +25,10 @@ struct RecoveryHistory: Sendable {
   /// time.
   var random = 0.5
 
-  /// The times of the requests to continue after a failure that were made in the last minute.
-  private var confirmations: [Timestamp] = []
+  /// The time at which the present credential was supplied by the owner; `nil` once its refusal has been counted.
+  private var suppliedAt: Timestamp?
+  /// The times of the last minute at which the vendor refused a credential that the owner had supplied.
+  private var refusals: [Timestamp] = []
 
   /// Returns the history for a user who signs in now. It keeps the owner's typical response time and the jitter.
   func ofNextUser(_ now: Timestamp) -> RecoveryHistory {
@@ -53,13 +55,20 @@ struct RecoveryHistory: Sendable {
     self.random = random
   }
 
-  /// Returns whether the owner may be asked now whether to continue after a failure, and counts the request if so. At
-  /// most `limit` requests per minute are allowed.
-  mutating func mayConfirm(_ now: Timestamp, atMost limit: Int) -> Bool {
-    confirmations.removeAll { now - $0 >= 60 || now < $0 }
-    guard confirmations.count < limit else { return false }
-    confirmations.append(now)
-    return true
+  /// Records that a credential of the owner was adopted.
+  mutating func supplied(_ now: Timestamp) { suppliedAt = now }
+
+  /// Returns whether the owner may be asked whether to continue after a refusal. This ends once the vendor has refused
+  /// `limit` credentials within a minute that the owner supplied in that minute. A request without a response does not
+  /// count, so a failing owner never signs the user out.
+  ///
+  /// - Parameter attempt: the number of the credential to request next in this renewal. The one before it was refused.
+  mutating func mayConfirm(_ now: Timestamp, attempt: Int, atMost limit: Int) -> Bool {
+    func isRecent(_ time: Timestamp) -> Bool { now - time < 60 && now >= time }
+    refusals.removeAll { !isRecent($0) }
+    if attempt > 1 || suppliedAt.map(isRecent) ?? false { refusals.append(now) }
+    suppliedAt = nil
+    return refusals.count < limit
   }
 
   /// Whether the follow-up of an app's report must wait: the last probe or renewal was less than `interval` seconds

@@ -7,6 +7,12 @@ public protocol InstanceParams {
   var instance: InstanceID { get }
 }
 
+/// The params of a method whose caller may limit the time that it waits.
+protocol TimeLimited {
+  /// The maximum time to wait; `nil` for no limit.
+  var timeout: Seconds? { get set }
+}
+
 extension CallRouter {
   /// Registers the handler of a method on one instance. Role, existence and kind are checked before the handler runs.
   public mutating func register<M: SDKMethod>(
@@ -24,6 +30,16 @@ extension CallRouter {
           .state, .wrongKind, "\(M.name) is a method of \(kind), and \(instance.id) is of kind \(instance.kind).",
           instance: instance.id)
       }
+      var params = params
+      if !context.logins.isEmpty {
+        let limited = params as? any TimeLimited
+        let limit = WaitLimit(limited?.timeout?.value)
+        try await context.awaitLogins(of: instance.id, within: limit)
+        if var limited, let left = limit.left.flatMap({ Seconds($0) }) {
+          limited.timeout = left
+          params = limited as? M.Params ?? params
+        }
+      }
       let result = try await handler(params, instance, context)
       if bearsCredential, let bearing = result as? any CredentialBearing, let tokenId = bearing.issued {
         context.noteIssued(tokenId, service: bearing.issuedService)
@@ -37,9 +53,9 @@ extension OneInstance: InstanceParams {}
 extension InstanceUpdate.Params: InstanceParams {}
 extension InstanceDelete.Params: InstanceParams {}
 extension InstanceCurrentUser.Params: InstanceParams {}
-extension SessionOpen.Params: InstanceParams {}
-extension TokenGet.Params: InstanceParams {}
-extension TokenRefresh.Params: InstanceParams {}
+extension SessionOpen.Params: InstanceParams, TimeLimited {}
+extension TokenGet.Params: InstanceParams, TimeLimited {}
+extension TokenRefresh.Params: InstanceParams, TimeLimited {}
 extension TokenReject.Params: InstanceParams {}
 extension StorageGet.Params: InstanceParams {}
 extension StoragePut.Params: InstanceParams {}

@@ -67,7 +67,8 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
       verified: offer.auth.token != nil || offer.auth.signature != nil,
       since: isSame ? identity.user.since : clock.now())
     do throws(SDKError) {
-      return try await enter(state, as: user, expiresAt: credential.credential.expiresAt)
+      return try await enter(
+        state, as: user, expiresAt: credential.credential.expiresAt, leavesIfRefused: !isSame)
     } catch {
       var error = error
       if error.origin == .vendor { error.hints += credential.hints }
@@ -77,7 +78,8 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
 
   func renew(with credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     return try await enter(
-      try renewedState(of: identity, credential), as: identity.user, expiresAt: credential.credential.expiresAt)
+      try renewedState(of: identity, credential), as: identity.user, expiresAt: credential.credential.expiresAt,
+      leavesIfRefused: false)
   }
 
   func unverified(_ credential: CheckedCredential, of identity: IdentityRecord) -> SignedIn? {
@@ -97,16 +99,37 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
     return state
   }
 
-  /// Brings a user online at the installation, in the order that the vendor's SDK keeps.
+  /// Brings a user online at the installation, in the order that the vendor's SDK keeps. From the acknowledgement of
+  /// `CLIENT_INFO` on the user is signed in. A history that can't be read then is read again when a chat opens.
+  ///
+  /// - Parameter leavesIfRefused: whether to take the user offline again if the history request shows that HTTP refuses
+  ///   the credentials; `false` for a user who was signed in before.
   private func enter(
-    _ state: EdnaState, as user: User, expiresAt: Timestamp?
+    _ state: EdnaState, as user: User, expiresAt: Timestamp?, leavesIfRefused: Bool
   ) async throws(SDKError) -> SignedIn {
     var state = state
     state.pingInterval = try await wire.pingInterval(state)
-    let (connection, entered) = try await wire.enter(state, name: user.name)
-    // The chat is connected only after the history request, which also shows that HTTP accepts the credentials.
-    try await connection.closingOnFailure { () throws(SDKError) in try await wire.probe(entered) }
-    return SignedIn(
+    let (connection, online) = try await wire.enter(state, name: user.name)
+    var entered = online
+    do throws(SDKError) {
+      try await wire.probe(entered)
+      entered.isHistoryDue = false
+    } catch {
+      guard isRefusal(error) else {
+        entered.isHistoryDue = true
+        return signedIn(entered, as: user, expiresAt: expiresAt, on: connection)
+      }
+      if leavesIfRefused { try? await connection.leave(wire.frames.clientOffline(entered)) }
+      await connection.close()
+      throw error
+    }
+    return signedIn(entered, as: user, expiresAt: expiresAt, on: connection)
+  }
+
+  private func signedIn(
+    _ entered: EdnaState, as user: User, expiresAt: Timestamp?, on connection: EdnaConnection
+  ) -> SignedIn {
+    SignedIn(
       user: user, credential: self.credential(entered, expiresAt: expiresAt), kindState: entered.values,
       connection: connection)
   }
@@ -131,8 +154,9 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
       expiresAt: expiresAt)
   }
 
-  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser? {
     try await wire.probe(EdnaState(identity.kindState))
+    return nil
   }
 
   // MARK: The connection
@@ -157,7 +181,7 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
   ) async throws(SDKError) {
     let state = EdnaState(identity.kindState)
     guard let live = connection as? EdnaConnection else { return try await wire.leave(state) }
-    _ = try await live.perform(wire.frames.clientOffline(state))
+    try await live.leave(wire.frames.clientOffline(state))
   }
 
   func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? {
@@ -225,7 +249,15 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
     _ identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) -> SessionOpening {
     let state = EdnaState(identity.kindState)
-    let untold = SessionOpening(data: state.latestData)
+    var untold = SessionOpening(data: state.latestData)
+    if state.isHistoryDue {
+      do throws(SDKError) {
+        try await wire.probe(state)
+        untold.delivered = state.values.filter { $0.key == EdnaState.historyKey }
+      } catch {
+        if isRefusal(error) { throw error }
+      }
+    }
     guard let pending = state.pending, let live = connection as? EdnaConnection else { return untold }
     do throws(SDKError) {
       _ = try await live.perform(
@@ -235,7 +267,7 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
       return untold
     }
     var told = untold
-    told.delivered = state.values.filter { $0.key == EdnaState.pendingKey }
+    told.delivered.merge(state.values.filter { $0.key == EdnaState.pendingKey }) { _, new in new }
     if let data = pending.data { told.learned = [EdnaState.dataKey: EdnaState.stored(data)] }
     return told
   }

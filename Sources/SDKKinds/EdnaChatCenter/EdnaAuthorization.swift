@@ -23,10 +23,10 @@ struct EdnaAuthorization {
   static func newOperation() -> String { "op-\(UUID().uuidString.lowercased())" }
 
   func run(
-    on instance: HostedInstance, accepted: @Sendable () -> Void
+    on instance: HostedInstance, _ context: CallContext
   ) async throws -> ChatCenterAuthorize.Result {
     try params.user.check()
-    let (auth, user, now) = (auth, params.user, instance.wallClock.now())
+    let (auth, user, now) = (auth, params.user, instance.wallClock.earliest)
     let pending = try await instance.beginSignIn(
       operation: operation, settling: { Self.settle(&$0, as: user, with: auth) },
       offering: { (adapter: EdnaAdapter, identity, isUsable) in
@@ -39,7 +39,7 @@ struct EdnaAuthorization {
         }
         return checked
       })
-    accepted()
+    context.accepted(pending)
     guard params.wait == true else {
       let adapter = try await instance.state(as: EdnaAdapter.self).adapter
       return .accepted(operation: operation, hints: try adapter.check(user, auth, now: .now).hints)

@@ -22,7 +22,7 @@ public struct EdnaChatCenter: SDKKind {
 
   public func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, ChatCenterAuthorize.self) { params, instance, context in
-      try await EdnaAuthorization(params).run(on: instance, accepted: context.accepted)
+      try await EdnaAuthorization(params).run(on: instance, context)
     }
     router.register(on: registry, ChatCenterLogout.self) { params, instance, context in
       let operation = EdnaAuthorization.newOperation()

@@ -9,6 +9,7 @@ extension SalesforceAdapter {
     static let loginURL = "login_url"
     static let accessToken = "access_token"
     static let devices = "devices"
+    static let keepsToken = "keeps_token"
   }
 
   /// The maximum number of attempts to remove the devices. Afterwards the token is revoked anyway, although the removal
@@ -39,6 +40,21 @@ extension SalesforceAdapter {
     return [Delivery("revoke", details: details, now: now)]
   }
 
+  func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery? {
+    guard delivery.details[Key.keepsToken] == nil, let former = SalesforceAccount(delivery.details),
+      let present = SalesforceAccount(identity.kindState)
+    else { return delivery }
+    let isInUse =
+      former.refreshToken.map { $0 == present.refreshToken }
+      ?? (delivery.details[Key.accessToken] == identity.credential?.token)
+    guard isInUse else { return delivery }
+    var spared = delivery
+    spared.details[Key.keepsToken] = Secret("true")
+    // A refresh may rotate the token, which only its user may do.
+    spared.details[SalesforceAccount.refreshTokenKey] = nil
+    return spared.details[Key.devices] == nil ? nil : spared
+  }
+
   /// Removes the devices, and then revokes the token that their removal needs.
   func deliver(_ delivery: Delivery) async throws(SDKError) {
     guard var account = SalesforceAccount(delivery.details), let loginURL = delivery.details[Key.loginURL]?.reveal()
@@ -53,7 +69,7 @@ extension SalesforceAdapter {
       let isRotated = account.refreshToken != refresh
       if error.origin == .unreachable, delivery.attempts < Self.patience, !isRotated { throw error }
     }
-    guard let token = account.refreshToken ?? access else { return }
+    guard delivery.details[Key.keepsToken] == nil, let token = account.refreshToken ?? access else { return }
     try await wire.revoke(token, at: loginURL)
   }
 

@@ -3,16 +3,18 @@ import SDKInstances
 import SDKProtocol
 
 extension SalesforceAdapter {
-  /// Signs in with settings without a request. Their first use shows whether the vendor accepts them (`rows.md`, F4).
+  /// Signs in with settings, as a rule without a request. Their first use shows whether the vendor accepts them
+  /// (`rows.md`, F4).
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     guard var account = SalesforceAccount(credential.details) else {
       throw SDKError(.local, .authenticationSettingsError, "The settings have no instanceUrl.")
     }
-    let isSame = isSameUser(credential, as: identity) == true
+    let isSame = try await isSameUser(credential, &account, as: identity)
     if isSame, account.user == nil { account.identityURL = SalesforceAccount(identity.kindState)?.identityURL }
     return SignedIn(
       user: user(of: account, isVerified: false, former: isSame ? identity.user : nil),
-      credential: credential.credential, kindState: account.state, events: [.settingsUpdated], isTold: false)
+      credential: credential.credential, kindState: account.state, events: [.settingsUpdated], isTold: false,
+      isSameUser: isSame)
   }
 
   /// Verifies settings of the owner with the vendor. A refused access token is refreshed if they have a refresh token.
@@ -48,9 +50,32 @@ extension SalesforceAdapter {
     }
   }
 
-  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
-    guard let account = SalesforceAccount(identity.kindState) else { return }
-    _ = try await wire.userInfo(credential.token, at: account.instanceURL)
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser? {
+    guard let account = SalesforceAccount(identity.kindState) else { return nil }
+    let named = try await wire.userInfo(credential.token, at: account.instanceURL)
+    guard account.user == nil, let named else { return nil }
+    var known = account
+    known.identityURL = Self.identityURL(named, at: wire.loginURL(account))
+    return LearnedUser(id: named.user, kindState: known.state.filter { $0.value != identity.kindState[$0.key] })
+  }
+
+  /// Whether the settings of a sign-in are those of the present user. Where neither settings nor tokens tell, the vendor
+  /// is asked whose they are, before anything is wiped.
+  private func isSameUser(
+    _ credential: CheckedCredential, _ account: inout SalesforceAccount, as identity: IdentityRecord
+  ) async throws(SDKError) -> Bool {
+    if let known = isSameUser(credential, as: identity) { return known }
+    guard let former = SalesforceAccount(identity.kindState), let present = identity.credential else { return false }
+    if account.user == nil {
+      guard let named = try await wire.userInfo(credential.credential.token, at: account.instanceURL) else {
+        return false
+      }
+      account.identityURL = Self.identityURL(named, at: wire.loginURL(account))
+    }
+    var known = former.user
+    if known == nil { known = try? await wire.userInfo(present.token, at: former.instanceURL) }
+    guard let known, let user = account.user else { return false }
+    return user.isSame(as: known)
   }
 
   /// Requests a new access token with the refresh token. Other values in the response replace the stored ones.

@@ -105,7 +105,7 @@ final class ChatAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, AddsToSe
   }
 
   func renew(with credential: CheckedCredential, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
-    guard !credential.credential.hasExpired(at: clock.now()) else {
+    guard !credential.credential.hasExpired(at: clock.earliest) else {
       throw SDKError(
         .local, .tokenHasExpired, "The JWT has expired before it was used; set the identity again with a new one.",
         hints: credential.hints)
@@ -152,9 +152,10 @@ final class ChatAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, AddsToSe
   }
 
   /// Verifies an id token with the mediator. Without a mediator it can't be verified, and no error is thrown.
-  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
-    guard let mediator, let machineId = ChatVisitor(identity).machineId else { return }
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser? {
+    guard let mediator, let machineId = ChatVisitor(identity).machineId else { return nil }
     _ = try await mediator.admits(machineId: machineId, idToken: credential.token)
+    return nil
   }
 
   // MARK: For apps

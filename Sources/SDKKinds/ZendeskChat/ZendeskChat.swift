@@ -17,7 +17,7 @@ public struct ZendeskChat: SDKKind {
   public func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, ChatSetIdentity.self) { params, instance, context in
       _ = try await instance.signIn(accepted: context.accepted) { (adapter: ChatAdapter, identity, _) in
-        try adapter.check(params.jwt, for: identity, now: instance.wallClock.now())
+        try instance.wallClock.checking { try adapter.check(params.jwt, for: identity, now: $0) }
       }
       return Empty()
     }

@@ -75,8 +75,8 @@ extension MessagingAdapter {
     return renewed
   }
 
-  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
-    guard let id = identity.user.id else { return }
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser? {
+    guard let id = identity.user.id else { return nil }
     let place = try await wire.place(of: identity)
     let answer = await authorized("GET", Self.path(id), credential, of: identity, at: place)
     if case .notFound = answer {
@@ -84,6 +84,7 @@ extension MessagingAdapter {
         .vendor, .invalidAuth, "Zendesk Messaging does not know this user any more; log in again.", httpStatus: 404)
     }
     _ = try accepted(answer, credential: credential, hints: [])
+    return nil
   }
 
   func signOut(
@@ -149,7 +150,7 @@ extension MessagingAdapter {
   func accepted(
     _ answer: VendorAnswer, credential: Credential?, hints: [String]
   ) throws(SDKError) -> JSON {
-    let hasExpired = credential?.type == .jwt && credential?.hasExpired(at: clock.now()) == true
+    let hasExpired = credential?.type == .jwt && credential?.hasExpired(at: clock.earliest) == true
     switch answer {
     case .accepted(let json): return json
     case .unauthorized(let code, let description):

@@ -44,6 +44,11 @@ final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, 
     try answer.checkedJWT { token throws(SDKError) in try check(token, now: now) }
   }
 
+  /// Whether the owner may be asked for a JWT: not for an anonymous user, whom a JWT would replace.
+  func mayAsk(for identity: IdentityRecord) -> Bool {
+    identity.user.externalId != nil && (identity.phase == .authenticated || identity.phase == .reauthNeeded)
+  }
+
   /// Whether an error is a refusal of the credential. Some have no status: those of the realtime socket, and an expired
   /// JWT without a response.
   func isRefusal(_ error: SDKError) -> Bool {

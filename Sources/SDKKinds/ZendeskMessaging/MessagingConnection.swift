@@ -140,7 +140,7 @@ actor MessagingConnection: RealtimeConnection {
           .unreachable, .serverError, "\(MessagingWire.vendor) can't serve the realtime connection; it is tried again.",
           vendorCode: code, vendorDescription: description))
     }
-    let hasExpired = identity.credential?.hasExpired(at: clock.now()) == true
+    let hasExpired = identity.credential?.hasExpired(at: clock.earliest) == true
     return .refused(
       SDKError(
         .vendor, hasExpired ? .expiredJWT : .invalidAuth,

@@ -27,7 +27,7 @@ public struct ZendeskMessaging: SDKKind {
   public func register(in router: inout CallRouter, registry: InstanceRegistry) {
     router.register(on: registry, MessagingLoginUser.self) { params, instance, context in
       try await instance.signIn(accepted: context.accepted) { (adapter: MessagingAdapter, identity, isUsable) in
-        let checked = try adapter.check(params.jwt, now: instance.wallClock.now())
+        let checked = try instance.wallClock.checking { try adapter.check(params.jwt, now: $0) }
         return isUsable && params.jwt == identity.credential?.token ? nil : checked
       }.user
     }

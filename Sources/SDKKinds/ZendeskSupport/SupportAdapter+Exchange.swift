@@ -5,7 +5,10 @@ import SDKProtocol
 extension SupportAdapter {
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
     var accepted = try await exchange(credential.details, hints: credential.hints, from: identity)
-    if isSameUser(credential, as: identity) == true { try checkUser(accepted, isThatOf: identity) }
+    guard isSameUser(credential, as: identity) != true else {
+      try checkUser(accepted, isThatOf: identity)
+      return accepted
+    }
     accepted.events = [.identityChanged]
     return accepted
   }
@@ -84,13 +87,15 @@ extension SupportAdapter {
       kindState: kept)
   }
 
-  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser? {
     let answer = await wire.send(
       "GET", "/api/mobile/users/me.json", token: credential.token, guid: identity.kindState[SupportIdentity.guidKey],
       to: place)
     switch answer {
-    case .accepted: return
-    case .unauthorized: try SupportAccess.accept(answer)
+    case .accepted: return nil
+    case .unauthorized:
+      try SupportAccess.accept(answer)
+      return nil
     case .forbidden, .notFound:
       // 403 and 404 concern the resource, not the token.
       throw SDKError(.unreachable, .badResponse, "Zendesk Support does not tell who the user is; check base_url.")

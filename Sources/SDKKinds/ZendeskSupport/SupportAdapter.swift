@@ -61,6 +61,14 @@ final class SupportAdapter: SDKAdapter, RenewsItself, RegistersForPush, LeavesCl
     return asked.isSame(as: stored) ? true : nil
   }
 
+  /// Compares the identities. The guid of a new identity is random.
+  func isSameLogin(_ credential: CheckedCredential, as other: CheckedCredential) -> Bool {
+    guard let one = SupportIdentity(credential.details), let other = SupportIdentity(other.details) else {
+      return false
+    }
+    return one.isSame(as: other) && one.uniqueId == other.uniqueId && one.isSupplied == other.isSupplied
+  }
+
   // MARK: Renewal
 
   func mayAsk(for identity: IdentityRecord) -> Bool { SupportIdentity(identity.kindState)?.isSupplied == true }

@@ -44,6 +44,18 @@ public enum MethodAccess: Sendable, Hashable {
   }
 }
 
+/// The part of an instance that a method concerns. It decides what calls wait for on their connection.
+public enum MethodConcern: Sendable, Hashable {
+  /// The instance itself. The method sees the identity and storage writes that came before it.
+  case instance
+  /// The user's credential or data. The method also waits for a login of another user that was accepted before it,
+  /// and fails with that login.
+  case user
+  /// The user's push registrations. The method also waits for registrations that came before it. Only such methods
+  /// wait for it, because a registration may take as long as the vendor or a person takes.
+  case push
+}
+
 /// The order of a method relative to the other calls on its instance.
 public enum MethodOrdering: Sendable, Hashable {
   /// No order: the method affects no instance, or its order does not matter.

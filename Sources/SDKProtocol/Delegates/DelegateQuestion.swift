@@ -77,8 +77,8 @@ public struct DelegateQuestion: RPCValue, Hashable {
       .required("kind", KindName.jsonSchema, "the instance's SDK"),
       .optional("service", .string(), "the service, for kinds that have several"),
       .required("attempt", .integer(minimum: 1), "which attempt this is"),
-      .optional("user", .oneOf([user, .null]), "who needs the credential"),
-      .optional("error", .oneOf([failure, .null]), "what went wrong"),
+      .optional("user", user, "who needs the credential"),
+      .optional("error", failure, "what went wrong"),
       .required("deadline", Timestamp.jsonSchema, "when an answer comes too late"),
     ]))
 

@@ -46,13 +46,18 @@ extension DeclaredError {
   public static let identityState = DeclaredError("identityState", .state, [.wrongKind, .superseded])
   /// The errors of `identityState`, and that of a missing user, for methods that need a user.
   public static let userState = DeclaredError("userState", .state, [.wrongKind, .superseded, .userNotAuthorized])
-  /// The error of a storage call whose expected storage epoch is no longer current, and `wipeState`.
-  public static let storageState = DeclaredError("storageState", .state, [.locked, .epochChanged])
-  /// The error of reading data that should have been wiped, but could not be.
-  public static let wipeState = DeclaredError("wipeState", .state, [.locked])
+  /// The error of a storage call whose expected storage epoch is no longer current, and those of `wipeState`.
+  public static let storageState = DeclaredError("storageState", .state, [.locked, .epochChanged, .superseded])
+  /// The errors of reading data that should have been wiped but could not be, and of a superseded login that the call
+  /// waited for.
+  public static let wipeState = DeclaredError("wipeState", .state, [.locked, .superseded])
   /// The error of an instance that exceeds its storage limits.
   public static let storageFull = DeclaredError("storageFull", .limit, [.storageFull])
 
+  /// The errors of an accepted login, for the calls on its connection that wait for it.
+  public static let ofAcceptedLogins: [DeclaredError] = [
+    DeclaredError("superseded", .state, [.superseded]), .vendor, .unreachable,
+  ]
   /// The errors of methods that get a credential, renewing it if need be.
   public static let ofCredentials: [DeclaredError] = [.credentialState, .credential, .vendor, .unreachable, .provider]
 }

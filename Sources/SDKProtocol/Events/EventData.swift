@@ -32,6 +32,11 @@ extension EventType {
         .optional("user", User.jsonSchema, "the user that was signed in"),
         .required("cause", LogoutCause.jsonSchema, "why"),
       ])
+    case .loginSuperseded:
+      data([
+        .required("operation", .string(), "the operation of the login"),
+        .required("by", SupersedingCall.jsonSchema, "what the later call asked for"),
+      ])
     case .logoutFailed:
       data([
         .required("reason", Reason.jsonSchema, "the stable name"),
@@ -96,6 +101,21 @@ extension EventType {
 
   /// The type's name with a capital first letter, for the names of schemas.
   private var typeName: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+}
+
+/// A call that ended an accepted login (sdkd-protocol(7)).
+public enum SupersedingCall: String, Sendable, Hashable, Codable, DescribedEnumeration {
+  case login, logout, deauthorize
+
+  public static let jsonSchema = schema(named: "SupersedingCall")
+
+  public var meaning: String {
+    switch self {
+    case .login: "Another login."
+    case .logout: "A logout."
+    case .deauthorize: "A call that makes the daemon forget the user."
+    }
+  }
 }
 
 /// The cause of a logout (sdkd-protocol(7)).

@@ -2,7 +2,7 @@ public import JSONRPC
 
 /// The type of an event (sdkd-protocol(7)).
 public enum EventType: String, Sendable, Codable, DescribedEnumeration {
-  case userLoggedIn, userLoggedOut, logoutFailed, authenticationFailed, tokenRefreshed, refreshFailed
+  case userLoggedIn, userLoggedOut, loginSuperseded, logoutFailed, authenticationFailed, tokenRefreshed, refreshFailed
   case anonymousUserCreated, fellBackToAnonymous, userMerged, identityChanged, identityWiped, settingsUpdated
   case networkError
   case pushRegistered, pushUnregistered, pushOrphaned
@@ -15,6 +15,7 @@ public enum EventType: String, Sendable, Codable, DescribedEnumeration {
     switch self {
     case .userLoggedIn: "The vendor has accepted a login, an exchange or an authorization."
     case .userLoggedOut: "The user is gone, and what was stored for them is wiped."
+    case .loginSuperseded: "An accepted login ended, because a later call asked for something else."
     case .logoutFailed: "The vendor could not be told of a logout; everything is kept."
     case .authenticationFailed: "A login was refused, or no recovery helped; a new credential is needed."
     case .tokenRefreshed: "The credential was renewed."

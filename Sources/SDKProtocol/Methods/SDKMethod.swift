@@ -6,6 +6,8 @@ public protocol SDKMethod: RPCMethod {
   static var access: MethodAccess { get }
   /// The order of the method relative to other calls.
   static var ordering: MethodOrdering { get }
+  /// The part of the instance that the method concerns.
+  static var concern: MethodConcern { get }
   /// Whether calls fail while the state can't be used.
   static var needsState: Bool { get }
   /// The kind whose instances have the method; `nil` for all kinds.
@@ -21,6 +23,8 @@ public protocol SDKMethod: RPCMethod {
 extension SDKMethod {
   /// `true` by default.
   public static var needsState: Bool { true }
+  /// By default the user for methods that require the role `use`, and the instance for all others.
+  public static var concern: MethodConcern { access == .role(.use) ? .user : .instance }
   /// `nil` by default: most methods are for every kind.
   public static var kind: KindName? { nil }
   /// Empty by default: most methods have a verb of their own or none.
@@ -40,6 +44,8 @@ extension SDKMethod {
     let isAboutOne = Params.jsonSchema.members?.contains { $0.name == "instance" && $0.isRequired } == true
     add(.instanceNotFound, isAboutOne && access != .creator)
     add(.store, needsState)
+    // The failures of a login that the call waited for.
+    if concern != .instance { for error in DeclaredError.ofAcceptedLogins { add(error, true) } }
     return all.sorted { $0.code > $1.code }
   }
 }

@@ -11,7 +11,7 @@ struct ClockSkewTests {
     var skew = ClockSkew()
     skew.note(
       date: Timestamp(secondsSince1970: (now.secondsSince1970 + ahead).rounded(.down)), sentAt: now,
-      receivedAt: now + seconds)
+      receivedAt: now + seconds, isSuccess: true)
     return skew
   }
 
@@ -30,7 +30,7 @@ struct ClockSkewTests {
       let sent = now + Double(step) * 0.37
       skew.note(
         date: Timestamp(secondsSince1970: (sent.secondsSince1970 + 60.1).rounded(.down)), sentAt: sent,
-        receivedAt: sent + 0.2)
+        receivedAt: sent + 0.2, isSuccess: true)
     }
     #expect(abs(skew.correction - first) <= 1)
   }
@@ -41,7 +41,7 @@ struct ClockSkewTests {
     let clocks = VendorClocks(clock.wall, uptime: MonotonicClock { .zero })
     let vendor = clocks.clock(of: InstanceUUID("one"))
     let unheard = clocks.clock(of: InstanceUUID("two"))
-    vendor.note(headers: ["date": "Sat, 21 Nov 2026 13:09:00 GMT"], sentAt: clock.now)
+    vendor.note(headers: ["date": "Sat, 21 Nov 2026 13:09:00 GMT"], status: 200, sentAt: clock.now)
     let time = vendor.now
     #expect(abs(time - clock.now - 7200) <= 1)
     clock.advance(seconds)
@@ -60,21 +60,21 @@ struct ClockSkewTests {
 
   @Test func `After our clock was set the next answer tells`() {
     var skew = skew(0)
-    skew.note(date: now, sentAt: now - 3600, receivedAt: now - 3599.9)
+    skew.note(date: now, sentAt: now - 3600, receivedAt: now - 3599.9, isSuccess: true)
     #expect(abs(skew.correction - 3600) <= 1)
-    skew.note(date: now + 10, sentAt: now + 10, receivedAt: now + 10.1)
+    skew.note(date: now + 10, sentAt: now + 10, receivedAt: now + 10.1, isSuccess: true)
     #expect(skew.correction == 0)
   }
 
   @Test func `Answers of a cache say nothing`() {
     let clock = ManualClock()
     let vendor = VendorClock(clock.wall)
-    vendor.note(headers: ["date": "Fri, 15 Jan 2027 08:00:00 GMT", "age": "3"], sentAt: clock.now)
-    vendor.note(headers: ["date": "nonsense"], sentAt: clock.now)
-    vendor.note(headers: [:], sentAt: clock.now)
+    vendor.note(headers: ["date": "Fri, 15 Jan 2027 08:00:00 GMT", "age": "3"], status: 200, sentAt: clock.now)
+    vendor.note(headers: ["date": "nonsense"], status: 200, sentAt: clock.now)
+    vendor.note(headers: [:], status: 200, sentAt: clock.now)
     #expect(vendor.now == clock.now)
     clock.advance(1_800_000_600 - ManualClock.start.secondsSince1970)
-    vendor.note(headers: ["date": "Fri, 15 Jan 2027 08:00:00 GMT"], sentAt: clock.now)
+    vendor.note(headers: ["date": "Fri, 15 Jan 2027 08:00:00 GMT"], status: 200, sentAt: clock.now)
     #expect(abs(vendor.now.secondsSince1970 - 1_800_000_000) <= 1)
     #expect(abs(vendor.ours(vendor.now) - clock.now) < 0.001)
   }

@@ -180,7 +180,7 @@ struct CoreWalk {
         return
       }
       perform(service, fails: fails) { core, _ in
-        try core.keep(new.push, replacing: new.former, epoch: state.machine.epoch)
+        try core.keep(new.push, replacing: new.former, epoch: state.machine.epoch).step
       }
     case .unregister(let index):
       guard !core.pushes.isEmpty else { return }
@@ -375,7 +375,7 @@ struct CoreWalk {
     switch effect {
     case .endDemand: work.removeAll { $0.service == service && $0.isOfTheBridge }
     case .end, .supersede, .resetBreaker, .rejectAnswer, .log, .logConnection, .logAbandoned, .logDropped,
-      .renewalEnded, .release, .closeConnection, .abandon, .undo:
+      .renewalEnded, .release, .closeConnection, .abandon, .undo, .restorePushes, .distrustClock:
       break
     default: work.append(Work(service: service, epoch: state.machine.epoch, effect: effect, identity: state.identity))
     }

@@ -49,7 +49,7 @@ struct DelegateAttachTests {
     }
   }
 
-  @Test(arguments: ["60001ms" as JSON, 0.05, 0, -1, "x"]) func `The time-out has bounds`(timeout: JSON) async throws {
+  @Test(arguments: ["600001ms" as JSON, 0.05, 0, -1, "x"]) func `The time-out has bounds`(timeout: JSON) async throws {
     try await World.run { world in
       _ = try await world.instance()
       let error = await world.call(

@@ -365,7 +365,12 @@ struct RenewalTests {
     try await World.run { world in
       let desk = try await world.instance()
       let gate = world.bridge.hold(then: "alice#1")
-      async let asked = reason { _ = try await desk.askOwner(.getToken) }
+      async let asked = reason {
+        let (answer, epoch) = try await desk.askOwner(.getToken)
+        _ = try await desk.signIn(since: epoch, accepted: {}) { (adapter: FakeAdapter, _, _) in
+          try adapter.check(try #require(answer.token), now: world.clock.now)
+        }
+      }
       try await eventually("the owner is asked") { world.bridge.questions.count == 1 }
       try await desk.signIn("bob#1")
       gate.open()

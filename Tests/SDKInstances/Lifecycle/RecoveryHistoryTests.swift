@@ -30,4 +30,20 @@ struct RecoveryHistoryTests {
     ended.end(start, failure: nil, random: 0.5)
     #expect(ended.hold(start) == nil)
   }
+
+  @Test func `Only refusals of supplied credentials end the requests to continue, within a minute`() {
+    var history = RecoveryHistory()
+    /// Returns whether the owner may be asked, `second` seconds after the start.
+    func mayConfirm(_ second: Double, attempt: Int = 1) -> Bool {
+      history.mayConfirm(ManualClock.start + second, attempt: attempt, atMost: 2)
+    }
+    for second in 0..<20 { #expect(mayConfirm(Double(second)), "no response counts as nothing") }
+    history.supplied(ManualClock.start + 20)
+    #expect(mayConfirm(21))
+    #expect(mayConfirm(22), "the same refusal counts once")
+    #expect(!mayConfirm(23, attempt: 2), "refused in the same renewal")
+    #expect(mayConfirm(82), "a minute later")
+    history.supplied(ManualClock.start + 82)
+    #expect(mayConfirm(200), "the credential was in use for longer")
+  }
 }

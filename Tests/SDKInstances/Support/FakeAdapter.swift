@@ -130,8 +130,9 @@ final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsCon
         token: Secret("s-\(name)"), type: .sessionToken, obtainedAt: ManualClock.start, expiresAt: nil))
   }
 
-  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser? {
     try await vendor.perform(.probe, credential.token.reveal())
+    return nil
   }
 
   func endpoint(for identity: IdentityRecord) -> Session.Endpoint {

@@ -132,7 +132,7 @@ struct MessagingAdapterTests {
     let adapter = try adapter(backend)
     let credential = offered.credential
     do throws(SDKError) {
-      try await adapter.probe(credential, of: Self.alice())
+      _ = try await adapter.probe(credential, of: Self.alice())
       Issue.record("it was accepted")
     } catch {
       #expect(adapter.isRefusal(error))
@@ -158,17 +158,18 @@ struct MessagingAdapterTests {
     let adapter = try adapter(backend)
     let credential = offered.credential
     #expect(
-      await reason { () throws(SDKError) in try await adapter.probe(credential, of: Self.alice()) } == "forbidden")
+      await reason { () throws(SDKError) in _ = try await adapter.probe(credential, of: Self.alice()) } == "forbidden")
     #expect(backend.calls == ["GET appusers/u1", "POST login", "GET appusers/u1"])
     let refused = Backend()
     for status in [403, 401] { refused.answer(status) }
     let other = try self.adapter(refused)
-    #expect(await reason { () throws(SDKError) in try await other.probe(credential, of: Self.alice()) } == "forbidden")
+    #expect(
+      await reason { () throws(SDKError) in _ = try await other.probe(credential, of: Self.alice()) } == "forbidden")
     #expect(refused.calls.count == 2)
     let guest = Backend()
     for status in [403, 200] { guest.answer(status) }
     let session = try #require(Self.anonymous().credential)
-    try await self.adapter(guest).probe(session, of: Self.anonymous())
+    _ = try await self.adapter(guest).probe(session, of: Self.anonymous())
     #expect(guest.calls == ["GET appusers/u0", "GET appusers/u0"])
   }
 

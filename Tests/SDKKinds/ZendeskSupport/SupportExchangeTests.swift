@@ -200,7 +200,7 @@ import Testing
     let record = adapter.set(alice)
     vendor.answer(status, [:])
     do {
-      try await adapter.probe(try #require(record.credential), of: record)
+      _ = try await adapter.probe(try #require(record.credential), of: record)
       #expect(status == 200)
     } catch let error as SDKError {
       #expect(adapter.isRefusal(error) == (status == 401))

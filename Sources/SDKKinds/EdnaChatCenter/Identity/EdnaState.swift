@@ -13,6 +13,7 @@ struct EdnaState: Sendable, Hashable {
   static let pendingKey = "pending"
   static let prefillKey = "prefill"
   static let dataKey = "data"
+  static let historyKey = "history_due"
 
   /// The stored values by key.
   var values: [String: Secret]
@@ -58,6 +59,12 @@ struct EdnaState: Sendable, Hashable {
   var pingInterval: Double? {
     get { values["ping"].flatMap { Double($0.reveal()) } }
     set { values["ping"] = newValue.map { Secret(String($0)) } }
+  }
+
+  /// Whether the history could not be read after the login, and is read when a chat opens next.
+  var isHistoryDue: Bool {
+    get { values[Self.historyKey] != nil }
+    set { values[Self.historyKey] = newValue ? Secret("true") : nil }
   }
 
   /// The user's attributes as last sent to the vendor; `nil` when none were given.

@@ -14,6 +14,9 @@ actor EdnaConnection: RealtimeConnection {
   private var end: RealtimeEnd?
   private var isRunning = false
   private var isReading = false
+  /// Whether a logout was sent and has not failed. No other request is sent after it, since it would bring the user
+  /// online again.
+  private var isLeaving = false
   private var turns: [CheckedContinuation<Void, Never>] = []
   private var asked: UInt64 = 0
   /// The state and credential that were learned while connecting, and that `run` reports to the identity.
@@ -49,8 +52,20 @@ actor EdnaConnection: RealtimeConnection {
     try await perform(request, within: timeout)
   }
 
+  /// Sends the logout of the user, as the last request unless it fails.
+  func leave(_ request: JSONObject) async throws(SDKError) {
+    do throws(SDKError) {
+      _ = try await perform(request, within: timeout, isLeaving: true)
+    } catch {
+      isLeaving = false
+      throw error
+    }
+  }
+
   /// Sends a request and waits up to `seconds` for the acknowledgement.
-  func perform(_ request: JSONObject, within seconds: Double) async throws(SDKError) -> JSONObject {
+  func perform(
+    _ request: JSONObject, within seconds: Double, isLeaving: Bool = false
+  ) async throws(SDKError) -> JSONObject {
     if !isRunning { await beginReading() }
     let reads = !isRunning
     defer { if reads { endReading() } }
@@ -65,13 +80,19 @@ actor EdnaConnection: RealtimeConnection {
     defer { waiting[id] = nil }
     return try await EdnaFailure.within(seconds) {
       do {
-        try await self.socket.send(text)
+        try await self.send(text, isLeaving: isLeaving)
         if reads { while outcome.result == nil { try await self.read() } }
         return try await outcome.value()
       } catch let failure as HTTPFailure {
         throw EdnaFailure.error(failure)
       }
     }
+  }
+
+  private func send(_ text: String, isLeaving: Bool) async throws {
+    if self.isLeaving { throw EdnaFailure.closed }
+    self.isLeaving = isLeaving
+    try await socket.send(text)
   }
 
   func close() async {

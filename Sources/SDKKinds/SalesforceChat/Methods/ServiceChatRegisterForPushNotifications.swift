@@ -13,6 +13,7 @@ public enum ServiceChatRegisterForPushNotifications: SDKMethod {
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: true)
+  public static let concern = MethodConcern.push
   public static let kind: KindName? = .salesforceChat
   public static let errors: [DeclaredError] = [
     .credentialState, .credential, .unreachable, .provider, .storageFull,

@@ -23,7 +23,8 @@ public enum DelegateAttach: SDKMethod {
   public struct Params: RPCValue {
     /// The instances for which this connection becomes a delegate.
     public var instances: [InstanceID]
-    /// The time for a response, after which the question is passed on: 0.1 to 60 s; 10 s unless given.
+    /// The time for a response, after which the question is passed on: 0.1 to 600 s. Unless given, it is 10 s, and 600 s
+    /// for `shouldAuthenticate`, which a person may have to answer.
     public var timeout: Seconds?
 
     /// Creates params with these members.
@@ -36,7 +37,8 @@ public enum DelegateAttach: SDKMethod {
       .required("instances", .array(InstanceID.jsonSchema), "the instances"),
       .optional(
         "timeout", Seconds.jsonSchema,
-        "how long an answer may take before the question is passed on, from 0.1 to 60 s; 10 s unless given"),
+        "how long an answer may take before the question is passed on, from 0.1 to 600 s; unless given 10 s, and 600 s for shouldAuthenticate"
+      ),
     ])
   }
 

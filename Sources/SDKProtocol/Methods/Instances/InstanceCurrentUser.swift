@@ -9,6 +9,7 @@ public enum InstanceCurrentUser: SDKMethod {
     """
   public static let access = MethodAccess.role(.observe)
   public static let ordering = MethodOrdering.read
+  public static let concern = MethodConcern.user
   public static let example = MethodExample(
     ["instance": "front-desk"],
     result: MethodExample.user)

@@ -10,6 +10,7 @@ public enum PushList: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
+  public static let concern = MethodConcern.push
   public static let errors: [DeclaredError] = [.wipeState]
   public static let example = MethodExample(
     ["instance": "front-desk"],

@@ -11,6 +11,7 @@ public enum PushRegister: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
+  public static let concern = MethodConcern.push
   public static let errors: [DeclaredError] = DeclaredError.ofCredentials + [.storageFull]
   public static let example = MethodExample(
     [
@@ -62,6 +63,7 @@ public enum PushUnregister: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
+  public static let concern = MethodConcern.push
   public static let errors: [DeclaredError] =
     DeclaredError.ofCredentials + [
       DeclaredError("pushNotFound", .missing, [.instanceNotFound, .notFound])

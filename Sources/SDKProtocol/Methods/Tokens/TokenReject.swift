@@ -11,7 +11,7 @@ public enum TokenReject: SDKMethod {
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.read
-  public static let errors: [DeclaredError] = [.wrongKind]
+  public static let errors: [DeclaredError] = [.identityState]
   public static let example = MethodExample(
     ["instance": "front-desk", "tokenId": "8a2fb96f60ae4a73", "status": 401])
 

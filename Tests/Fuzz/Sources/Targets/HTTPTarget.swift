@@ -39,7 +39,7 @@ extension FuzzTarget {
       require((200...999).contains(answer.status), "An answer has the status \(answer.status).")
       require(answer.body.count <= 1 << 20, "An answer has \(answer.body.count) bytes.")
       require((0...3600).contains(answer.retryAfter), "Retry-After means \(answer.retryAfter) s.")
-      clock.note(headers: answer.headers, sentAt: Clock.now)
+      clock.note(headers: answer.headers, status: answer.status, sentAt: Clock.now)
       require(abs(clock.now - Clock.now) <= 86_400, "A vendor's clock is \(clock.now).")
       if case .unusable(let error) = VendorAnswer(answer, vendor: "V") { Check.error(error) }
     } catch {

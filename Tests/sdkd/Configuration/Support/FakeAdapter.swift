@@ -27,7 +27,7 @@ final class FakeAdapter: SDKAdapter {
   func signOut(
     _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError) {}
-  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) {}
+  func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser? { nil }
   func endpoint(for identity: IdentityRecord) -> Session.Endpoint { Session.Endpoint() }
   func http(for credential: Credential, of identity: IdentityRecord) -> TokenHTTP { TokenHTTP(headers: [:]) }
 }

@@ -1,0 +1,190 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// Logouts that the daemon sends by itself, and logins of the same user: the vendor never gets a logout of a user who is
+/// signed in or signing in.
+@Suite struct SessionEndTests {
+  private func messaging() throws -> (desk: Desk, line: Line) {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", .messaging, user: "alice", on: line)
+    return (desk, line)
+  }
+
+  /// Begins a login, and returns the id of the call.
+  private func begin(_ user: String, ttl: Int = 3600, on line: Line) throws -> Int {
+    line.begin("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint(user, ttl: ttl))])
+  }
+
+  private static let login = "POST /v2/apps/*/login"
+  private static let logout = "POST /v2/apps/*/appusers/*/logout"
+
+  private func logouts(_ desk: Desk) throws -> Int { try desk.vendor.count("POST", "/logout") }
+
+  @Test("Two overlapping logins of one user send no logout", arguments: [300, 900])
+  func R16_twoOverlappingLoginsOfAUserSendNoLogout(delay: Int) throws {
+    let (desk, line) = try messaging()
+    try desk.vendor.script(["route": .string(Self.login), "delayMs": 600, "passThrough": true])
+    let first = try begin("alice", on: line)
+    try eventually("the first is at the vendor") { try desk.vendor.count("POST", "/login") == 1 }
+    try desk.vendor.script(["route": .string(Self.login), "delayMs": JSON(delay), "passThrough": true])
+    let second = try begin("alice", ttl: 3000, on: line)
+    #expect(try line.answer(first)["error"]?["data"]?["reason"] == "superseded")
+    #expect(try line.answer(second)["result"]?["externalId"] == "alice")
+    try eventually("both are answered") { try desk.vendor.calls().filter { $0 == "POST login 200" }.count == 2 }
+    #expect(try line.call("messaging.logoutUser", ["instance": "desk"])["backendInformed"] == true)
+    #expect(try logouts(desk) == 1, "the app's own")
+  }
+
+  @Test("A late login whose user's next login is refused is undone after that")
+  func R16_aLateLoginIsUndoneWhenTheNextOneOfItsUserIsRefused() throws {
+    let (desk, line) = try messaging()
+    try desk.vendor.script(["route": .string(Self.login), "delayMs": 300, "passThrough": true])
+    try desk.vendor.script(["route": .string(Self.login), "delayMs": 900, "status": 401])
+    let first = try begin("alice", on: line)
+    try eventually("the first is at the vendor") { try desk.vendor.count("POST", "/login") == 1 }
+    let second = try begin("alice", ttl: 3000, on: line)
+    #expect(try line.answer(first)["error"]?["data"]?["reason"] == "superseded")
+    #expect(try line.answer(second)["error"]?["data"]?["reason"] == "invalidAuth")
+    try eventually("the late login is undone") { try logouts(desk) == 1 }
+  }
+
+  @Test("A login waits for the logout of the same user that is on its way")
+  func R16_aLoginWaitsForTheLogoutOfItsUserThatIsOnItsWay() throws {
+    let (desk, line) = try messaging()
+    #expect(try line.answer(try begin("alice", on: line))["result"]?["externalId"] == "alice")
+    try desk.vendor.script(["route": .string(Self.logout), "delayMs": 800, "passThrough": true])
+    #expect(try line.answer(try begin("bob", on: line))["result"]?["externalId"] == "bob")
+    try eventually("the former user's logout is on its way") { try logouts(desk) == 1 }
+    #expect(try line.answer(try begin("alice", on: line))["result"]?["externalId"] == "alice")
+    let order = try desk.vendor.calls().filter { $0.contains("login") || $0.contains("logout") }
+    #expect(order.map { $0.contains("logout") } == [false, false, true, false])
+    #expect(try desk.vendor.count("GET", "/appusers") == 0)
+    // The present user's credential is still accepted.
+    #expect(try line.call("session.open", ["instance": "desk"])["visible"] == true)
+  }
+
+  @Test("Undoing a late login sends no logout for a newer login of the same user")
+  func R16_undoingALateAuthorizeKeepsTheNewerOneOfTheSameUser() throws {
+    let desk = try EdnaDesk()
+    try desk.script("WS /ed/ws CLIENT_INFO", ["delayMs": 500])
+    let first = try desk.begin("u-alice")
+    try eventually("the first is on its way") { try desk.frames("CLIENT_INFO").count == 1 }
+    let second = try desk.begin("u-bob")
+    try desk.script("WS /ed/ws CLIENT_INFO", ["delayMs": 900])
+    let third = try desk.begin("u-alice")
+    #expect(try desk.outcome(of: first)["type"] == "loginSuperseded")
+    #expect(try desk.outcome(of: second)["type"] == "loginSuperseded")
+    #expect(try desk.outcome(of: third)["type"] == "userLoggedIn")
+    try desk.waitUntilOnline("u-alice")
+    // The next logout of the user is the only one that the vendor gets.
+    #expect(try !desk.offline.contains("u-alice"))
+    try desk.call("logout", ["wait": true])
+    #expect(try desk.offline.count { $0 == "u-alice" } == 1)
+  }
+
+  @Test(
+    "A failed history after CLIENT_INFO does not undo the login",
+    arguments: [["status": 503], ["status": 403], ["hang": true]] as [JSONObject])
+  func E4_aHistoryThatFailsDoesNotUndoTheLogin(script: JSONObject) throws {
+    let desk = try EdnaDesk(settings: ["timeout": "1s"])
+    try desk.script("GET /api/client/history", script)
+    let operation = try desk.begin("u-1")
+    #expect(try desk.outcome(of: operation)["type"] == "userLoggedIn")
+    #expect(try desk.externalId == "u-1")
+    let before = try desk.requests("/history").count
+    #expect(try desk.call("getChat")["visible"] == true)
+    #expect(try desk.requests("/history").count == before + 1)
+    #expect(try desk.call("getChat")["visible"] == true)
+    #expect(try desk.requests("/history").count == before + 1, "it was read")
+    try desk.call("logout", ["wait": true])
+    #expect(try desk.offline == ["u-1"])
+  }
+
+  @Test(
+    "A user whom the history refuses is taken offline again, unless they were signed in before",
+    arguments: [true, false])
+  func E4_aUserWhomTheHistoryRefusesIsTakenOfflineAgain(isFirst: Bool) throws {
+    let desk = try EdnaDesk()
+    if !isFirst { try desk.authorize("u-1", auth: ["token": "t-1"]) }
+    try desk.script("GET /api/client/history", ["status": 401])
+    #expect(
+      try desk.failure("authorize", EdnaDesk.user("u-1", [:]).merged(with: ["wait": true, "auth": ["token": "t-2"]]))
+        .reason == "invalidAuth")
+    #expect(try desk.offline == (isFirst ? ["u-1"] : []))
+  }
+
+  @Test(
+    "A logout while the history is on its way takes the user offline",
+    arguments: [["delayMs": 700, "passThrough": true], ["delayMs": 700, "status": 503]] as [JSONObject])
+  func E6_aLogoutDuringTheHistoryTakesTheUserOffline(script: JSONObject) throws {
+    let desk = try EdnaDesk()
+    try desk.script("GET /api/client/history", script)
+    let login = try desk.begin("u-1")
+    try eventually("the history is on its way") { try desk.requests("/history").count == 1 }
+    try desk.call("logout")
+    #expect(try desk.outcome(of: login)["type"] == "loginSuperseded")
+    try eventually("the vendor has the user offline") { try desk.offline == ["u-1"] }
+    #expect(try desk.state == "noUser" || desk.state == "loggedOut")
+  }
+
+  @Test("No CLIENT_INFO follows the CLIENT_OFFLINE of a logout", arguments: [0, 50, 100, 200])
+  func E6_noClientInfoFollowsTheClientOfflineOfALogout(pause: Int) throws {
+    let desk = try EdnaDesk()
+    try desk.authorize("u-1")
+    try desk.call("updateData", ["data": ["plan": "gold"]])
+    try desk.script("WS /ed/ws CLIENT_INFO", ["delayMs": 200])
+    let other = try desk.desk.connect()
+    let chat = other.begin("chatCenter.getChat", desk.params())
+    usleep(UInt32(pause) * 1000)
+    try desk.call("logout", ["wait": true])
+    _ = try other.answer(chat)
+    let frames = try desk.arrivals().filter { $0.hasPrefix("CLIENT_") }
+    #expect(frames.last == "CLIENT_OFFLINE")
+    #expect(try desk.vendorUser("u-1")?["online"] == false)
+  }
+
+  @Test("A logout follows an attempt to reconnect, which would bring the user online again")
+  func E6_aLogoutFollowsAnAttemptToReconnect() throws {
+    let desk = try EdnaDesk()
+    try desk.authorize("u-1")
+    try desk.script("WS /ed/ws registerDevice", ["delayMs": 700])
+    let before = try desk.frames("registerDevice").count
+    try desk.vendor.request("POST", "/_close", [:])
+    try eventually("the reconnection is on its way") { try desk.frames("registerDevice").count > before }
+    try desk.call("logout", ["wait": true])
+    #expect(try desk.arrivals().filter { $0.hasPrefix("CLIENT_") }.last == "CLIENT_OFFLINE")
+    #expect(try desk.vendorUser("u-1")?["online"] == false)
+  }
+
+  @Test("A pending revocation is dropped when its tokens are set again")
+  func R16_aPendingRevocationIsDroppedWhenItsTokensAreSetAgain() throws {
+    let desk = try ServiceDesk()
+    let bob = try desk.grant("bob")
+    try desk.set(ServiceDesk.settings(bob))
+    try desk.vendor.script(["route": "/services/oauth2/revoke", "status": 503])
+    try desk.set(.null)
+    try eventually("the revocation has failed") {
+      try desk.line.call("instance.get", ["instance": "desk"])["pending"]?.arrayValue?.first?["attempts"] == 1
+    }
+    try desk.set(ServiceDesk.settings(bob))
+    #expect(try desk.line.call("instance.get", ["instance": "desk"])["pending"]?.arrayValue ?? [] == [])
+    try desk.crash()
+    #expect(try desk.revocations().isEmpty)
+    #expect(try desk.open()["token"]?["token"] == bob["access_token"])
+  }
+
+  @Test("Signing out of one service keeps a grant that another service uses")
+  func R16_aGrantThatAnotherServiceUsesIsNotRevoked() throws {
+    let desk = try ServiceDesk()
+    let bob = try desk.grant("bob")
+    try desk.set(ServiceDesk.settings(bob), "chat")
+    try desk.set(ServiceDesk.settings(bob), "cases")
+    try desk.line.call("push.register", desk.params("cases", ["endpoint": ["address": "push-1", "type": "fcm"]]))
+    try desk.set(.null, "cases")
+    try eventually("the device is removed") { try desk.devices().isEmpty }
+    #expect(try desk.refresh("chat")["fromCache"] == false)
+    #expect(try desk.revocations().isEmpty)
+  }
+}
