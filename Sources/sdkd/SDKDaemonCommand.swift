@@ -111,8 +111,9 @@ enum ConfigurationCheck {
     let isPackaged = ["/etc/sdkd/", "/etc/sdkd-tenants/"].contains { path.hasPrefix($0) }
     let loaded = ConfigurationLoader.load(
       path: path, kinds: Kinds.all, commandNeedsSameUid: paths.isService || isPackaged)
-    for mistake in loaded.mistakes { StandardError.write(untrusted: "\(mistake)") }
-    if loaded.mistakes.isEmpty {
+    let mistakes = loaded.mistakes + loaded.warnings
+    for mistake in mistakes { StandardError.write(untrusted: "\(mistake)") }
+    if mistakes.isEmpty {
       let count = loaded.instances.count
       print("\(path): \(count == 1 ? "1 instance" : "\(count) instances"), no mistakes")
       return 0

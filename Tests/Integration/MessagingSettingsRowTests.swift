@@ -10,7 +10,8 @@ import Testing
 
   private static func sources(_ vendor: Vendor) throws -> [JSONObject] {
     [
-      ["channel_key": try vendor.messagingState()["channelKey"] ?? .null],
+      // The channel key leads to this machine, as it may where the settings name that place.
+      ["channel_key": try vendor.messagingState()["channelKey"] ?? .null, "base_url": .string(try vendor.messaging)],
       ["settings_url": .string(try vendor.messaging + "/settings/5f0000000000000000000002.json")],
     ]
   }

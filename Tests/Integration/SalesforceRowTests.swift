@@ -120,7 +120,7 @@ import Testing
 
   @Test("With a community, the token is refreshed at the community's URL")
   func F1_aCommunityRefreshesTheToken() throws {
-    let desk = try ServiceDesk()
+    let desk = try ServiceDesk(["login_url": .null])
     let given = try desk.grant("alice", ["community": true])
     var settings = ServiceDesk.settings(given).objectValue ?? [:]
     settings["communityUrl"] = given["sfdc_community_url"]
@@ -162,7 +162,7 @@ import Testing
 
   @Test("An account of the Mobile SDK is accepted")
   func F2_theAccountOfTheMobileSDKIsUnderstood() throws {
-    let desk = try ServiceDesk()
+    let desk = try ServiceDesk(["login_url": .null])
     let given = try desk.grant("alice", ["community": true])
     try desk.set(["account": given])
     #expect(try desk.vendor.log().isEmpty)

@@ -1,32 +1,25 @@
 public import SDKProtocol
 
-/// The rule for the hosts in URLs that come from outside an instance's definition (sdkd-protocol(7)): from vendor
-/// responses, channel keys, providers, and callers other than admins.
+/// The rule for URLs that come from outside an instance's definition (sdkd-protocol(7)): from vendor responses, channel
+/// keys, providers, delegates, and callers other than admins.
+///
+/// Their supplier decides, whoever made the instance. Such a URL leads to a listed domain, or to the origin of a URL
+/// that the definition names.
 public struct SuppliedURLRule: Sendable, Hashable {
-  private let isFree: Bool
   private let domains: [String]
-  private let ownHosts: Set<String>
+  private let ownOrigins: Set<URLRule.Origin>
+  private let isOfAdmin: Bool
 
-  /// The rule that allows any host that `URLRule` allows, for instances that an admin made.
-  public static let free = SuppliedURLRule.free(ownHosts: [])
+  /// The rule that allows no URL.
+  public static let nowhere = SuppliedURLRule(domains: [], ownURLs: [])
 
-  /// The rule that allows no host.
-  static let nowhere = SuppliedURLRule(domains: [], ownHosts: [])
-
-  /// Returns a rule for any host that `URLRule` allows. Hosts that the settings name may also be on this machine.
-  public static func free(ownHosts: Set<String>) -> SuppliedURLRule {
-    SuppliedURLRule(isFree: true, domains: [], ownHosts: ownHosts)
-  }
-
-  /// Creates a rule for these domains and their subdomains, and for the hosts that the instance's own settings name.
-  public init(domains: [String], ownHosts: Set<String>) {
-    self.init(isFree: false, domains: domains, ownHosts: ownHosts)
-  }
-
-  private init(isFree: Bool, domains: [String], ownHosts: Set<String>) {
-    self.isFree = isFree
+  /// Creates a rule for these domains and their subdomains, and for the origins of the definition's own URLs.
+  ///
+  /// - Parameter isOfAdmin: whether an admin wrote the definition. The hosts that it names may then be on this machine.
+  public init(domains: [String], ownURLs: [String], isOfAdmin: Bool = false) {
     self.domains = domains
-    self.ownHosts = ownHosts
+    ownOrigins = Set(ownURLs.compactMap(URLRule.Origin.init))
+    self.isOfAdmin = isOfAdmin
   }
 
   /// Returns the rule for the IP addresses to which a URL's host name may resolve. Without it, an allowed name could be
@@ -35,24 +28,29 @@ public struct SuppliedURLRule: Sendable, Hashable {
     guard let parts = URLRule.parts(url) else { return .outside }
     if parts.scheme == "http" || parts.scheme == "ws" { return .loopback }
     // The right to name this machine was checked when the URL was supplied.
-    if URLRule.isLoopback(url) || isFree && ownHosts.contains(parts.host) { return .anywhere }
-    return .outside
+    if URLRule.isLoopback(url) { return .anywhere }
+    return isOfAdmin && isOwn(url) ? .anywhere : .outside
   }
 
   /// Checks a URL that comes from outside the definition.
   ///
   /// - Parameter what: the URL's name at its source, for the error message and as its `member`.
-  /// - Throws: `invalidAuthParameters` for a URL that `URLRule` refuses, `accessDenied` for a host that is not allowed.
+  /// - Throws: `invalidAuthParameters` for a URL that `URLRule` refuses, `accessDenied` for one that is not allowed.
   public func check(
     _ url: String, what: String, secure: String = "https", plain: String = "http"
   ) throws(SDKError) {
     try URLRule.check(url, setting: what, secure: secure, plain: plain)
-    guard !isFree, let host = URLRule.parts(url)?.host, !ownHosts.contains(host) else { return }
-    if !URLRule.isLoopback(url), domains.contains(where: { host == $0 || host.hasSuffix(".\($0)") }) { return }
+    guard let host = URLRule.parts(url)?.host, !isOwn(url) else { return }
+    let isLocal = URLRule.isLoopback(url)
+    if !isLocal, domains.contains(where: { host == $0 || host.hasSuffix(".\($0)") }) { return }
     throw SDKError(
       .access, .accessDenied,
-      "\(what) leads to \(host), which [network] allow does not list; an admin can add it.", member: what)
+      isLocal
+        ? "\(what) leads to a port of this machine that no URL of the settings has; an admin can set one that has it."
+        : "\(what) leads to \(host), which [network] allow does not list; an admin can add it.", member: what)
   }
+
+  private func isOwn(_ url: String) -> Bool { URLRule.Origin(url).map(ownOrigins.contains) ?? false }
 }
 
 /// The HTTP and WebSocket client that adapters get. It adds the address rule and the proxy to every request, so that no

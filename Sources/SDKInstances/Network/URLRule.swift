@@ -12,6 +12,25 @@ public enum URLRule {
     public var port: UInt16?
   }
 
+  /// The server and port that a URL leads to (RFC 6454). A WebSocket has the origin of the HTTP URL from which it is
+  /// upgraded.
+  public struct Origin: Sendable, Hashable {
+    /// Whether connections are encrypted.
+    public let isSecure: Bool
+    /// A DNS name in lower case or an IP address, without brackets.
+    public let host: String
+    /// The port; the scheme's default unless the URL names one.
+    public let port: UInt16
+
+    /// Reads the origin of a URL; `nil` for another scheme than those of HTTP and WebSockets, and for an ambiguous URL.
+    public init?(_ url: String) {
+      guard let parts = URLRule.parts(url), ["https", "wss", "http", "ws"].contains(parts.scheme) else { return nil }
+      isSecure = parts.scheme == "https" || parts.scheme == "wss"
+      host = parts.host
+      port = parts.port ?? (isSecure ? 443 : 80)
+    }
+  }
+
   /// Returns the scheme, host and port of a URL; `nil` if they are invalid or ambiguous.
   ///
   /// The host must be a DNS name or an IP address, and the port 1 to 65535. HTTP clients and resolvers may interpret

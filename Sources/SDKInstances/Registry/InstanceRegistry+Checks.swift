@@ -13,7 +13,14 @@ extension InstanceRegistry {
   public func check(_ definition: Definition, replacing former: Definition?, by peer: Peer) throws {
     try definition.checkLimits()
     guard let kind = kind(definition.kind) else { return }
-    if access.isAdmin(peer) { return try checkCommand(definition, replacing: former, by: peer) }
+    try checkNeeds(of: kind, definition, replacing: former)
+    if access.isAdmin(peer) {
+      for (name, url) in kind.settings.hiddenURLs(definition.settings)
+      where definition.settings[name] != former?.settings[name] {
+        try supplied(kind, definition).check(url, what: "settings.\(name)")
+      }
+      return try checkCommand(definition, replacing: former, by: peer)
+    }
     if definition.provider != former?.provider {
       throw SDKError.accessDenied("The provider is a program that the daemon runs; only an admin may set it.")
     }
@@ -27,6 +34,18 @@ extension InstanceRegistry {
       if lists(host, for: kind), !URLRule.isLoopback(url) { continue }
       throw SDKError.accessDenied(
         "The setting \(name) leads to \(host), which [network] allow does not list; only an admin may set it.")
+    }
+  }
+
+  /// Checks that new settings have what their other settings need. Stored ones stay as they are, and the call that
+  /// needs the missing setting fails.
+  private func checkNeeds(
+    of kind: any SDKKind, _ definition: Definition, replacing former: Definition?
+  ) throws(RPCError) {
+    let known = former.map { kind.settings.missing($0.settings) } ?? []
+    for missing in kind.settings.missing(definition.settings) where !known.contains(missing) {
+      let member = "settings.\(missing.setting)"
+      throw .invalidParams("The member \(member) is missing: \(missing.why)", member: member)
     }
   }
 
@@ -59,23 +78,15 @@ extension InstanceRegistry {
     _ url: String, what: String, on instance: HostedInstance, by peer: Peer
   ) throws(SDKError) {
     guard let kind = kind(instance.kind), !access.isAdmin(peer) else { return try URLRule.check(url, setting: what) }
-    try listed(kind, instance.currentDefinition).check(url, what: what)
+    try supplied(kind, instance.currentDefinition).check(url, what: what)
   }
 
   /// Returns the rule for URLs that come from outside a definition.
   func supplied(_ kind: any SDKKind, _ definition: Definition) -> SuppliedURLRule {
-    isMadeByAdmin(definition) ? .free(ownHosts: ownHosts(kind, definition)) : listed(kind, definition)
+    kind.settings.supplied(definition.settings, allowing: access.hosts, isOfAdmin: isMadeByAdmin(definition))
   }
 
-  private func listed(_ kind: any SDKKind, _ definition: Definition) -> SuppliedURLRule {
-    SuppliedURLRule(domains: access.hosts ?? kind.settings.vendorDomains, ownHosts: ownHosts(kind, definition))
-  }
-
-  private func ownHosts(_ kind: any SDKKind, _ definition: Definition) -> Set<String> {
-    Set(kind.settings.urls.compactMap { definition.settings[$0]?.stringValue.flatMap(URLRule.parts)?.host })
-  }
-
-  /// Whether a file or an admin defined an instance, so that it may be directed to any host.
+  /// Whether a file or an admin defined an instance, so that the hosts that it names may be on this machine.
   func isMadeByAdmin(_ definition: Definition) -> Bool {
     definition.source == .file || access.isAdmin(Peer(pid: 0, uid: definition.owner, gid: UInt32.max))
   }

@@ -46,7 +46,7 @@ public struct AdapterServices: Sendable {
   /// Creates the services for an instance. `supplied` is evaluated at each use, since the configuration may change it.
   public init(
     instance: String, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
-    supplied: @autoclosure @escaping @Sendable () -> SuppliedURLRule = .free
+    supplied: @autoclosure @escaping @Sendable () -> SuppliedURLRule = .nowhere
   ) {
     self.instance = instance
     self.clock = clock

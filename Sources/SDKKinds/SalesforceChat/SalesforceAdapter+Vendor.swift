@@ -127,9 +127,10 @@ extension SalesforceAdapter {
     }
     if let url = json["instance_url"]?.stringValue {
       do throws(SDKError) {
-        try wire.services.supplied.check(url, what: "instance_url")
+        try wire.checkMove(of: account, to: url)
       } catch {
-        throw Self.badAnswer("an instance_url that can't be one")
+        guard error.reason == .accessDenied else { throw Self.badAnswer("an instance_url that can't be one") }
+        throw SDKError(.unreachable, .badResponse, "Salesforce answered a refresh, but \(error.message)")
       }
       guard let base = SalesforceText.base(url) else { throw Self.badAnswer("an instance_url that can't be one") }
       fresh.instanceURL = base

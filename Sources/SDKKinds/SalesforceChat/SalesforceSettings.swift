@@ -30,7 +30,7 @@ struct SalesforceSettings: RPCValue, Hashable {
       .required("client_id", .string(), "the connected app's consumer key"),
       .optional("client_secret", .string(), "the connected app's secret, if it has one"),
       .optional("client_secret_file", .string(called: "path"), "a file with that secret; admin only"),
-      .optional("login_url", .url, "where tokens are refreshed and revoked"),
+      .optional("login_url", .url, "where tokens are refreshed and revoked; needed with client_secret"),
       .optional("services", .array(.enumeration(allServices)), "the service types; all unless given"),
       .optional("api_version", .string(), "the version of the REST API; v59.0 unless given"),
     ] + CommonSettings.members)

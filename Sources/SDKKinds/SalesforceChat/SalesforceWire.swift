@@ -20,8 +20,42 @@ struct SalesforceWire: Sendable {
       (name: "grant_type", value: Secret("refresh_token")),
       (name: "client_id", value: Secret(account.clientId ?? settings.clientId)), (name: "refresh_token", value: token),
     ]
-    if let secret = try clientSecret(of: account) { fields.append((name: "client_secret", value: secret)) }
-    return try await post("\(loginURL(account))/services/oauth2/token", fields)
+    var base = loginURL(account)
+    if let secret = try clientSecret(of: account) {
+      base = try secretURL(account)
+      fields.append((name: "client_secret", value: secret))
+    }
+    return try await post("\(base)/services/oauth2/token", fields)
+  }
+
+  /// The vendor's own login hosts. They are known in advance, so that nobody else can supply them.
+  private static let loginHosts = ["login.salesforce.com", "test.salesforce.com"]
+
+  /// The values of `login_url` that error messages name.
+  static let loginExamples = "https://\(loginHosts[0]), https://\(loginHosts[1]) or your My Domain"
+
+  /// Returns the URL for requests with the connected app's secret: `login_url`, or the root of one of the vendor's login
+  /// hosts. The account's URLs were supplied by others, who could read the secret there.
+  private func secretURL(_ account: SalesforceAccount) throws(SDKError) -> String {
+    if let loginURL = settings.loginURL { return loginURL }
+    let origin = URLRule.Origin(account.loginURL)
+    for host in Self.loginHosts where origin == URLRule.Origin("https://\(host)") { return "https://\(host)" }
+    throw SDKError(
+      .local, .invalidAuthParameters,
+      "The connected app's secret is sent to login_url only, which is not set; set it to \(Self.loginExamples).",
+      member: "login_url")
+  }
+
+  /// Checks the URL to which the vendor moves an account. It may lead wherever outsiders may lead, and to the origin
+  /// where the account is.
+  func checkMove(of account: SalesforceAccount, to url: String) throws(SDKError) {
+    do throws(SDKError) {
+      try services.supplied.check(url, what: "instance_url")
+    } catch {
+      guard error.reason == .accessDenied, URLRule.Origin(url) == URLRule.Origin(account.instanceURL) else {
+        throw error
+      }
+    }
   }
 
   /// `POST /services/oauth2/revoke`: revokes a token. The access tokens of a refresh token end with it.

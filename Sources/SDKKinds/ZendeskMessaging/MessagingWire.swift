@@ -92,6 +92,7 @@ struct MessagingWire: Sendable {
     let refused = SDKError(
       .unreachable, .badResponse, "The vendor's settings name no app and base URL; check channel_key or settings_url.")
     guard let url = settings.settingsURL else { throw refused }
+    if settings.channelKey != nil { try checkChannelKey(leadingTo: url) }
     let headers = [
       ("Accept", "application/json"), ("Accept-Language", "en"), ("X-Zendesk-Client", "linux/sdkd"),
       ("X-Zendesk-Client-Version", SDKVersion.program), ("X-Zendesk-Api-Version", "2021-01-01"),
@@ -111,6 +112,15 @@ struct MessagingWire: Sendable {
         .vendor, .notFound, "The vendor knows no such account; check channel_key or settings_url.", httpStatus: 404)
     case .unusable(let error): throw error
     case .unauthorized, .forbidden: throw refused
+    }
+  }
+
+  /// Checks the settings' URL of a channel key. The vendor made the key, so the URL is one that the vendor supplies.
+  private func checkChannelKey(leadingTo url: String) throws(SDKError) {
+    do throws(SDKError) {
+      try services.supplied.check(url, what: "channel_key")
+    } catch {
+      throw SDKError(.local, .invalidChannelKey, error.message, member: "channel_key")
     }
   }
 

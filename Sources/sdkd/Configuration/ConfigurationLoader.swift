@@ -15,6 +15,9 @@ enum ConfigurationLoader {
     var instances: [InstanceFile] = []
     /// Every mistake, in the order of files and lines.
     var mistakes: [ConfigurationMistake] = []
+    /// What `sdkd --check` refuses and the daemon only warns of: mistakes with which an instance works until a call needs
+    /// what is wrong.
+    var warnings: [ConfigurationMistake] = []
   }
 
   /// Reads the main file and the instances' files. Never throws: problems are among the mistakes.
@@ -46,11 +49,15 @@ enum ConfigurationLoader {
     var known: [InstanceID: String] = [:]
     for file in paths {
       let log = MistakeLog(file: file)
-      defer { loaded.mistakes += log.sorted }
+      defer {
+        loaded.mistakes += log.sorted
+        loaded.warnings += log.warnings
+      }
       guard let (document, mode) = files.instanceDocument(file, log) else { continue }
       let reader = InstanceFileReader(
         document: document, mode: mode, kinds: kinds, secrets: secrets, log: log,
-        refusesCommand: commandNeedsSameUid && !loaded.configuration.sameUid)
+        refusesCommand: commandNeedsSameUid && !loaded.configuration.sameUid,
+        networkAllow: loaded.configuration.networkAllow)
       if let id = reader.id {
         if let other = known[id] {
           log.add("id", "\(id) is the id in \(other) too; each id stands in one file.")

@@ -65,6 +65,11 @@ final class ReloadReport: Sendable {
     notifier.status("\(isServing ? counts : "degraded"); \(what): \(Self.all(mistakes))")
   }
 
+  /// Reports mistakes with which the configuration is put in force all the same.
+  func warned(of mistakes: [ConfigurationMistake]) {
+    for mistake in mistakes { logger.warning("\(mistake)") }
+  }
+
   /// Reports that a reload was applied.
   func reloaded(_ outcome: FileInstances.Outcome) {
     note(outcome.problems)

@@ -102,6 +102,7 @@ actor Reloader {
   private func apply(
     _ loaded: ConfigurationLoader.Loaded, _ problems: [DaemonReload.Problem]
   ) async -> FileInstances.Outcome {
+    report.warned(of: loaded.warnings)
     // At the start clients wait, and a vendor that does not respond must not delay them. So logouts are left for later.
     var outcome = await files.apply(loaded.instances, logsOut: isRestored)
     outcome.problems = problems + outcome.problems

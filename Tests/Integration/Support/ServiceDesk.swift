@@ -10,13 +10,16 @@ final class ServiceDesk {
   let desk: Desk
   private(set) var line: Line
 
-  /// Opens a desk with these settings and a token provider that is this shell script.
+  /// Opens a desk with these settings and a token provider that is this shell script. Unless the settings have another
+  /// `login_url`, or `null`, it is the sandbox.
   ///
   /// - Parameter client: the instance's connected app.
   init(client: String = demo, _ settings: JSONObject = [:], provider: String? = nil) throws {
     desk = try Desk.open()
     line = try desk.connect()
-    let base: JSONObject = ["client_id": .string(client), "refresh": ["min_interval": 0]]
+    let base: JSONObject = [
+      "client_id": .string(client), "login_url": .string(try desk.vendor.base("sf")), "refresh": ["min_interval": 0],
+    ]
     let script = try provider.map { try desk.provider(Self.script($0, in: desk)) }
     try desk.create(
       "desk", kind: "salesforce.chat", on: line, settings: base.merged(with: settings), provider: script)

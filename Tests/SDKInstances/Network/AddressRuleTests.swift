@@ -51,8 +51,9 @@ struct AddressRuleTests {
   }
 
   @Test func `Who named the host decides where its name may lead`() {
-    let admin = SuppliedURLRule.free(ownHosts: ["desk.example"])
-    let tenant = SuppliedURLRule(domains: ["vendor.example"], ownHosts: ["desk.vendor.example"])
+    let admin = SuppliedURLRule(domains: ["vendor.example"], ownURLs: ["https://desk.example"], isOfAdmin: true)
+    let tenant = SuppliedURLRule(domains: ["vendor.example"], ownURLs: ["https://desk.vendor.example"])
+    #expect(admin.addresses(for: "https://desk.example:8443/x") == .outside)
     #expect(admin.addresses(for: "https://desk.example/x") == .anywhere)
     #expect(admin.addresses(for: "wss://DESK.example/x") == .anywhere)
     #expect(admin.addresses(for: "https://of-the-vendor.example/x") == .outside)

@@ -4,18 +4,25 @@ import Testing
 @testable import SDKInstances
 
 struct SuppliedURLRuleTests {
-  private let rule = SuppliedURLRule(domains: ["vendor.example"], ownHosts: ["127.0.0.1", "own.example"])
+  private let rule = SuppliedURLRule(
+    domains: ["vendor.example"],
+    ownURLs: ["http://127.0.0.1:8080/x", "wss://own.example/faye", "https://own.example:8443"])
 
   @Test(arguments: [
-    "https://vendor.example/x", "https://eu.vendor.example", "https://own.example/y", "http://127.0.0.1:8080/z",
+    "https://vendor.example/x", "https://eu.vendor.example", "https://eu.vendor.example:8443/x",
+    "https://own.example/y",
+    "https://OWN.example:443/y", "https://own.example:8443", "http://127.0.0.1:8080/z",
   ])
-  func `The vendor's domains and the hosts of the settings are allowed`(url: String) throws {
+  func `The vendor's domains and the origins of the settings are allowed`(url: String) throws {
     try rule.check(url, what: "instanceUrl")
   }
 
   @Test(arguments: [
     ("https://evil.example", "accessDenied"), ("https://notvendor.example", "accessDenied"),
     ("http://localhost:1", "accessDenied"), ("http://own.example", "invalidAuthParameters"),
+    ("http://127.0.0.1:8081", "accessDenied"), ("http://127.0.0.1", "accessDenied"),
+    ("https://127.0.0.1:8080", "accessDenied"), ("http://localhost:8080", "accessDenied"),
+    ("https://own.example:80", "accessDenied"), ("https://eu.own.example", "accessDenied"),
     ("https://169.254.169.254/latest", "invalidAuthParameters"), ("https://[fe80::1]/", "invalidAuthParameters"),
     ("ftp://vendor.example", "invalidAuthParameters"),
   ])
@@ -23,9 +30,11 @@ struct SuppliedURLRuleTests {
     #expect(await reason { try rule.check(url, what: "instanceUrl") } == expected)
   }
 
-  @Test func `An admin's instance may be led anywhere but to link-local addresses`() async throws {
-    try SuppliedURLRule.free.check("https://evil.example", what: "instanceUrl")
-    #expect(
-      await reason { try SuppliedURLRule.free.check("https://169.254.1.1", what: "x") } == "invalidAuthParameters")
+  @Test func `Who made the instance does not matter`() async {
+    let admin = SuppliedURLRule(domains: ["vendor.example"], ownURLs: ["https://own.example"], isOfAdmin: true)
+    for url in ["https://evil.example", "https://own.example:8443", "http://127.0.0.1:1"] {
+      #expect(await reason { try admin.check(url, what: "instanceUrl") } == "accessDenied", "\(url)")
+    }
+    #expect(await reason { try SuppliedURLRule.nowhere.check("https://a.example", what: "x") } == "accessDenied")
   }
 }

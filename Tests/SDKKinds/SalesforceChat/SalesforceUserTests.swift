@@ -26,7 +26,7 @@ import Testing
       settings: ["client_id": "3MVG9"],
       services: AdapterServices(
         instance: "i", clock: WallClock(now: { Timestamp(secondsSince1970: 1_800_000_000) }, random: { 0 }),
-        http: NoHTTP(), sockets: NoSockets()))
+        http: NoHTTP(), sockets: NoSockets(), supplied: SuppliedURLRule(domains: ["a.b"], ownURLs: [])))
     return try #require(made as? SalesforceAdapter)
   }
 

@@ -51,7 +51,8 @@ struct MessagingAdapterTests {
     return MessagingAdapter(
       settings: try Settings.decode(MessagingSettings.self, from: base.merged(with: settings), at: "settings"),
       services: AdapterServices(
-        instance: "c-1", clock: WallClock(now: { Self.now }, random: { 0.5 }), http: backend, sockets: NoSockets()))
+        instance: "c-1", clock: WallClock(now: { Self.now }, random: { 0.5 }), http: backend, sockets: NoSockets(),
+        supplied: ZendeskMessaging().settings.supplied(base.merged(with: settings), allowing: nil, isOfAdmin: true)))
   }
 
   private let offered = CheckedCredential(

@@ -5,7 +5,7 @@ import Testing
 
 struct SuppliedURLTests {
   private static let vendor = "https://acme.zendesk.com/sc/sdk"
-  private static let listed = SuppliedURLRule(domains: ["zendesk.com", "smooch.io"], ownHosts: [])
+  private static let listed = SuppliedURLRule(domains: ["zendesk.com", "smooch.io"], ownURLs: [])
 
   @Test(arguments: [
     ("wss://api.smooch.io/faye", true), ("wss://acme.zendesk.com/faye", true), ("ws://acme.zendesk.com/faye", false),
@@ -20,10 +20,11 @@ struct SuppliedURLTests {
 
   @Test func `To this machine leads only this machine, whoever made the instance`() {
     let local = "ws://127.0.0.1:8000/faye"
-    #expect(!SuppliedURL.isUsable(local, from: Self.vendor, secure: "wss", plain: "ws", rule: .free))
+    let own = SuppliedURLRule(domains: [], ownURLs: ["http://127.0.0.1:8000/zm"], isOfAdmin: true)
+    #expect(!SuppliedURL.isUsable(local, from: Self.vendor, secure: "wss", plain: "ws", rule: own))
     #expect(
-      SuppliedURL.isUsable(local, from: "http://localhost:8000/zm", secure: "wss", plain: "ws", rule: .free))
-    #expect(SuppliedURL.isUsable("https://example.com", from: Self.vendor, rule: .free))
+      SuppliedURL.isUsable(local, from: "http://localhost:8000/zm", secure: "wss", plain: "ws", rule: own))
+    #expect(!SuppliedURL.isUsable("https://example.com", from: Self.vendor, rule: own))
   }
 
   @Test func `A socket may be written as what it is upgraded from`() {

@@ -40,6 +40,8 @@ struct InstanceFileReader {
   let log: MistakeLog
   /// Whether to refuse a provider that would run as a child of the daemon.
   let refusesCommand: Bool
+  /// `[network] allow`; `nil` for the vendors' own domains.
+  var networkAllow: [String]?
 
   private var values: ValueReader { ValueReader(root: .object(document.root), log: log) }
 
@@ -96,8 +98,26 @@ struct InstanceFileReader {
     log.add(findings)
     isWhole = isWhole && findings.isEmpty
     // The adapter has the most precise checks, but stops at the first mistake, so it comes last.
-    if isWhole { tryAdapter(of: kind, settings) }
+    if isWhole {
+      tryAdapter(of: kind, settings)
+      warn(of: kind.settings, settings)
+    }
     return settings
+  }
+
+  /// Warns of settings with which the instance works until a call needs what is wrong.
+  private func warn(of kind: KindSettings, _ settings: JSONObject) {
+    for missing in kind.missing(settings) {
+      log.warn("settings.\(missing.setting)", "This key is missing: \(missing.why)")
+    }
+    let rule = kind.supplied(settings, allowing: networkAllow, isOfAdmin: true)
+    for (name, url) in kind.hiddenURLs(settings).sorted(by: { $0.key < $1.key }) {
+      do throws(SDKError) {
+        try rule.check(url, what: name)
+      } catch {
+        log.warn("settings.\(name)", error.message)
+      }
+    }
   }
 
   /// Replaces references to secrets with the secrets.

@@ -5,6 +5,8 @@ final class MistakeLog {
   /// The lines of its keys; empty until the file is parsed.
   var lines = TOMLLineIndex()
   private var mistakes: [ConfigurationMistake] = []
+  /// The mistakes that only `sdkd --check` refuses.
+  private(set) var warnings: [ConfigurationMistake] = []
   private var keys: Set<String> = []
 
   /// The largest number of mistakes, for a file that is no configuration at all.
@@ -21,6 +23,12 @@ final class MistakeLog {
   /// Adds a mistake about a key, or about the file as a whole.
   func add(_ key: String?, _ message: String, nearest: String? = nil) {
     append(ConfigurationMistake(file: file, line: key.map(lines.line), key: key, message: message, nearest: nearest))
+  }
+
+  /// Adds a mistake about a key that only `sdkd --check` refuses.
+  func warn(_ key: String, _ message: String) {
+    guard warnings.count < Self.capacity else { return }
+    warnings.append(ConfigurationMistake(file: file, line: lines.line(of: key), key: key, message: message))
   }
 
   /// Adds a mistake about a line.

@@ -41,9 +41,10 @@ extension FuzzTarget {
   ) -> FuzzTarget {
     FuzzTarget(name) { input in
       let vendor = ScriptedVendor(input)
-      let services = AdapterServices(
-        instance: "00000000-0000-0000-0000-000000000000", clock: Clock.wall, http: vendor, sockets: vendor)
       let settings = vendor.members["settings"].map { settings.merged(with: $0) } ?? settings
+      let services = AdapterServices(
+        instance: "00000000-0000-0000-0000-000000000000", clock: Clock.wall, http: vendor, sockets: vendor,
+        supplied: kind.settings.supplied(settings, allowing: nil, isOfAdmin: true))
       guard let adapter = try? kind.makeAdapter(settings: settings, services: services) else { return }
       let life = InstanceLife(adapter: adapter)
       let answer = BridgeAnswer(members: vendor.members["answer"] ?? answer)

@@ -59,7 +59,7 @@ extension FuzzTarget {
   }
 
   private static func supplied(_ url: String) {
-    let rule = SuppliedURLRule(domains: ["zendesk.com"], ownHosts: [])
+    let rule = SuppliedURLRule(domains: ["zendesk.com"], ownURLs: [])
     do throws(SDKError) {
       try rule.check(url, what: "url")
       guard let host = URL(string: url)?.host?.lowercased() else { return }
