@@ -33,7 +33,7 @@ export interface ClientOptions {
   maxEvents?: number;
   /** The maximum number of questions that a delegate answers at a time: 64. Others pass it by. */
   maxQuestions?: number;
-  /** The rule for the sockets to trust; by default `standardTrust`. */
+  /** The rule for the sockets to trust, by their paths without links; by default `standardTrust`. */
   trust?: (path: string) => boolean;
 }
 

@@ -1,13 +1,14 @@
 // The parts of the JavaScript client that do no I/O, and the sockets that are trusted.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { OutcomeUnknown, SdkdError, automaticSocket, connect, standardTrust, tenantSocket }
   from '../../../Packaging/clients/javascript/index.js';
+import { Client } from '../../../Packaging/clients/javascript/lib/client.js';
 import { badAnswer, closed, late, refusal } from '../../../Packaging/clients/javascript/lib/error.js';
 import { Attempts, Schedule } from '../../../Packaging/clients/javascript/lib/retry.js';
 import { Lines, text } from '../../../Packaging/clients/javascript/lib/wire.js';
@@ -112,6 +113,54 @@ test('an aborted signal and a missing daemon do not end the process', () => {
   const words = ['--input-type=module', '--eval', program];
   const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
   assert.deepEqual([status, stdout], [0, 'AbortError\nAbortError\n'], stderr);
+});
+
+test('a connection goes to the socket that was checked, also when a link changes meanwhile', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sdkd-trust-'));
+  const [good, bad, link] = ['good', 'bad', 'link'].map((name) => join(folder, name));
+  const seen = { [good]: [], [bad]: [] };
+  const servers = await Promise.all(
+    [good, bad].map(async (path) => {
+      const server = createServer((socket) => {
+        socket.on('data', (data) => seen[path].push(String(data)));
+        socket.on('error', () => {});
+      });
+      await new Promise((resolve) => server.listen(path, resolve));
+      return server;
+    }),
+  );
+  try {
+    const changes = {
+      // The link is changed after the check.
+      link: () => (rmSync(link), symlinkSync(bad, link)),
+      // The socket itself is replaced after the check.
+      file: () => (renameSync(good, join(folder, 'former')), renameSync(bad, good)),
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      rmSync(link, { force: true });
+      symlinkSync(good, link);
+      let checked;
+      const client = new Client({
+        socket: link,
+        deadline: 1,
+        trust: (path) => {
+          const trusted = checked === undefined;
+          checked ??= path;
+          if (trusted) change();
+          return trusted;
+        },
+      });
+      const call = client.call('storage.put', { instance: 'desk', key: 'k', value: `secret-${name}` });
+      await assert.rejects(call);
+      client.close();
+      assert.equal(checked, good);
+    }
+    assert.ok(!seen[bad].join('').includes('secret'), `${seen[bad]}`);
+    assert.ok(seen[good].join('').includes('secret-link'));
+  } finally {
+    for (const server of servers) server.close();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('a socket that others could have put there is not trusted', async () => {

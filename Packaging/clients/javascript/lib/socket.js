@@ -44,11 +44,12 @@ function daemonUid() {
  * Node can't ask the kernel who listens, so the files decide: the owner of the socket, and who could have put it where it
  * is. A socket of root outside of sdkd's directories is trusted by root alone, because a service of any user can be behind
  * it.
+ *
+ * `real` is a path without links.
  */
-function isTrusted(path) {
+function isTrusted(real) {
   const own = process.geteuid();
   const trusted = new Set([0, own, daemonUid()]);
-  const real = realpathSync(path);
   const socket = lstatSync(real);
   if (!socket.isSocket()) return false;
   for (let folder = dirname(real); ; folder = dirname(folder)) {
@@ -65,7 +66,7 @@ function isTrusted(path) {
 
 export function standardTrust(path) {
   try {
-    return isTrusted(path);
+    return isTrusted(realpathSync(path));
   } catch {
     return false;
   }
@@ -73,35 +74,62 @@ export function standardTrust(path) {
 
 const isMissing = ({ code }) => code === 'ENOENT' || code === 'ENOTDIR';
 
-/** Whether a socket is trusted. Throws `SdkdError` when it is missing, such as while the daemon restarts. */
+/**
+ * The path without links, the file there, and whether it is trusted. Only this path may be used afterwards: a link that led
+ * to it can lead elsewhere by then. Throws `SdkdError` when it is missing, such as while the daemon restarts.
+ */
 function judge(path, trust) {
   try {
-    return trust === standardTrust ? isTrusted(path) : trust(path);
+    const real = realpathSync(path);
+    const { dev, ino } = lstatSync(real);
+    return { real, file: `${dev}:${ino}`, isTrusted: trust === standardTrust ? isTrusted(real) : trust(real) };
   } catch (error) {
     if (isMissing(error)) throw noDaemon(path);
     throw new SdkdError('systemError', `The socket can't be checked: ${error.code ?? error.message}.`, { cause: error });
   }
 }
 
+/** Whether the file that was checked is still at its path, so that the connection is to what was checked. */
+function isSame({ real, file }) {
+  try {
+    const { dev, ino } = lstatSync(real);
+    return file === `${dev}:${ino}`;
+  } catch {
+    return false;
+  }
+}
+
 const noDaemon = (path) =>
   new SdkdError('noDaemon', `No daemon answers on ${path}. Start it, or say where its socket is.`);
 
-/** Connects once. Returns a socket, or `undefined` while the backlog is full. Throws `SdkdError`. */
+/**
+ * Connects once. Returns a socket, or `undefined` to try again: the backlog is full, or the socket was just replaced. Throws
+ * `SdkdError`.
+ */
 export async function attempt(path, trust) {
   if (!path) throw new SdkdError('badLocation', 'The path of the socket is empty.');
   if (path.includes('\0') || Buffer.byteLength(path) > LONGEST_PATH) throw noDaemon(path);
-  if (!judge(path, trust)) {
+  const checked = judge(path, trust);
+  if (!checked.isTrusted) {
     throw new SdkdError(
       'untrustedServer',
       `${path} or a directory above it belongs to another user than root, sdkd and you, or others can change it; ` +
         'nothing was sent.',
     );
   }
+  // A longer path would be cut, and lead elsewhere.
+  if (Buffer.byteLength(checked.real) > LONGEST_PATH) {
+    throw new SdkdError('badLocation', `The path of the socket without links has more than ${LONGEST_PATH} bytes.`);
+  }
   return await new Promise((resolve, reject) => {
-    const socket = connect({ path });
+    const socket = connect({ path: checked.real });
     socket.once('connect', () => {
       socket.removeAllListeners('error');
-      resolve(socket);
+      if (isSame(checked)) return resolve(socket);
+      // The socket was replaced meanwhile, perhaps by a daemon that started: it is checked anew.
+      socket.on('error', () => {});
+      socket.destroy();
+      resolve(undefined);
     });
     socket.once('error', (error) => {
       if (error.code === 'EAGAIN' || error.code === 'EINTR') resolve(undefined);
