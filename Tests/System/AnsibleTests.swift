@@ -53,14 +53,14 @@ import Testing
     let again = try await kiosks.play(former)
     #expect(again.status == 0 && again.changes == [0, 0], "\(again)")
 
-    // A mistake in a file changes nothing, and a check of a change neither.
+    // A mistake in a file changes nothing, and a check of a change neither. A difference does not show what may be secret.
     let files = "find /etc/sdkd /etc/systemd/system /etc/credstore.encrypted -type f | sort | xargs sha256sum"
     let before = try await kiosks.all(files)
     let mistaken = try await kiosks.play(former, changing: "app_id", to: "one\"")
     #expect(mistaken.status == 2 && mistaken.text.contains("front-desk.toml"), "\(mistaken)")
     let other = "6f0000000000000000000001"
     let seen = try await kiosks.play(former, ["--check", "--diff"], changing: "app_id", to: other)
-    #expect(seen.status == 0 && seen.changes == [1, 1] && seen.text.contains("+app_id = \"\(other)\""), "\(seen)")
+    #expect(seen.status == 0 && seen.changes == [1, 1] && !seen.text.contains(other), "\(seen)")
     #expect(try await kiosks.all(files) == before)
 
     // A new secret of the token provider is used at once.
