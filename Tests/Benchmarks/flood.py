@@ -8,7 +8,7 @@ import os, select, signal, socket, statistics, subprocess, sys, time
 CONNECTIONS = 12
 CALL = b'{"jsonrpc":"2.0","id":1,"method":"token.get","params":{"instance":"b"}}\n'
 PIECES = (
-    CALL * 500, b"x\n" * 20_000, b"{}\n[]\n" * 6000, b'"' + b"x" * 1_000_000 + b'"\n',
+    CALL * 500, b"{\n" * 20_000, b"{}\n[]\n" * 6000, b'"' + b"x" * 1_000_000 + b'"\n',
     b"[" + b",".join([CALL.strip()] * 64) + b"]\n", b'{"jsonrpc":"2.0","method":"nothing"}\n' * 1000)
 
 

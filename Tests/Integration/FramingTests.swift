@@ -104,6 +104,26 @@ import Testing
     #expect(lines.last == "\r")
   }
 
+  @Test(
+    "A connection that begins as another protocol gets one error and ends, and JSON behind that is not run",
+    arguments: [
+      "EHLO localhost\r\n", "*1\r\n$4\r\nPING\r\n", "\0AUTH EXTERNAL 30\r\n", "\u{1}\u{1}\0\u{1}\n", "l\u{b}\n",
+      "stats\r\n",
+      "SSH-2.0-OpenSSH\r\n", "helo\n", "GETS /\n", "}\n", ",\n", "\u{7F}\n",
+    ])
+  func otherProtocols(beginning: String) throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    let params = #"{"instance":"led","kind":"zendesk.messaging","settings":{"app_id":"a"}}"#
+    let create = #"{"jsonrpc":"2.0","id":1,"method":"instance.create","params":\#(params)}"#
+    line.send(beginning + create + "\n" + #"{"jsonrpc":"2.0","id":2,"method":"daemon.info"}"# + "\n")
+    let answer = try #require(try line.json())
+    #expect(answer["id"] == .null)
+    #expect(answer["error"]?["code"] == -32700)
+    #expect(try line.json() == nil)
+    #expect(try desk.connect().call("instance.list")["instances"] == [])
+  }
+
   @Test("curl shows the error of an HTTP request")
   func curl() throws {
     let desk = try Desk.open()

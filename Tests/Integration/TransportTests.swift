@@ -118,7 +118,7 @@ import Testing
     let desk = try Desk.open()
     let other = try desk.connect()
     let line = try desk.connect()
-    line.send(String(repeating: "x", count: 1_100_000))
+    line.send(String(repeating: "1", count: 1_100_000))
     let error = try line.json()
     #expect(error?["error"]?["data"]?["reason"] == "frameTooLarge")
     #expect(error?["id"] == .null)

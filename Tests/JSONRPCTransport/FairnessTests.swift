@@ -74,7 +74,7 @@ struct FairnessTests {
   @Test func whatAFloodHasLeftBehindIsDropped() throws {
     let allowance = Allowance(limits: AllowanceLimits(callsPerSecond: 10))
     try open(allowance)
-    try send(String(repeating: "x\n", count: 100_000))
+    try send(String(repeating: "{\n", count: 100_000))
     channel.close(promise: nil)
     pass(.milliseconds(10))
     #expect(program.seen.closed == 1)
@@ -84,7 +84,7 @@ struct FairnessTests {
   @Test func aFloodIsReadAtItsPace() throws {
     // The limit: 40 messages at once, then 40 per second.
     try open(Allowance(limits: AllowanceLimits(callsPerSecond: 10)))
-    try send(String(repeating: "x\n", count: 1000))
+    try send(String(repeating: "{\n", count: 1000))
     pass(.milliseconds(10))
     let reads = wire.reads
     channel.pipeline.read()
@@ -141,7 +141,7 @@ struct FairnessTests {
 
   @Test func aRestIsNotAnUnfinishedMessage() throws {
     try open(Allowance(limits: AllowanceLimits(callsPerSecond: 1)))
-    for _ in 0..<60 { try send("x\n{") }
+    for _ in 0..<60 { try send("{\n{") }
     pass(.seconds(11))
     #expect(program.seen.closed == 0)
   }

@@ -5,15 +5,17 @@ import Testing
 
 struct FramerTests {
   /// Returns all frames of `text` when it is appended in pieces of these sizes.
-  private func frames(_ text: String, pieces: [Int], limit: Int = 64, finish: Bool = true) -> [String] {
-    var framer = Framer(limit: limit)
+  private func frames(
+    _ text: String, pieces: [Int], limit: Int = 64, finish: Bool = true, framing: Framing? = nil
+  ) -> [String] {
+    var framer = Framer(limit: limit, framing: framing)
     var found: [String] = []
     func drain(_ framer: inout Framer) {
       while let output = framer.next() {
         switch output {
         case .frame(let line): found.append(String(decoding: line, as: UTF8.self))
         case .tooLarge: found.append("<too large>")
-        case .malformed(let message): found.append("<\(message.prefix { $0 != "." })>")
+        case .malformed(let message), .foreign(let message): found.append("<\(message.prefix { $0 != "." })>")
         }
       }
     }
@@ -37,9 +39,9 @@ struct FramerTests {
     ("a\nb\r", ["a", "b"]), ("", []), ("\n", []), ("\r", []), ("  ", []), (" a \n", [" a "]), ("a\rb\n", ["a\rb"]),
   ])
   func cutsLines(text: String, expected: [String]) {
-    #expect(frames(text, pieces: [1000]) == expected)
-    #expect(frames(text, pieces: [1]) == expected)
-    #expect(frames(text, pieces: [2, 1, 3]) == expected)
+    #expect(frames(text, pieces: [1000], framing: .lines) == expected)
+    #expect(frames(text, pieces: [1], framing: .lines) == expected)
+    #expect(frames(text, pieces: [2, 1, 3], framing: .lines) == expected)
   }
 
   private static let body = #"{"a":"ä"}"#
@@ -127,9 +129,39 @@ struct FramerTests {
       #expect(frames(text, pieces: [1]) == [refused])
       #expect(frames(text, pieces: [1000]) == [refused])
     }
-    for text in ["GE", "GET", "GETS ", "get / HTTP/1.1", "P", "\"POST \"", "{\"GET \":1}"] {
-      #expect(frames(text, pieces: [1]) == [text])
+    for text in ["\"POST \"", "{\"GET \":1}"] { #expect(frames(text, pieces: [1]) == [text]) }
+  }
+
+  private static let foreign = "<The first byte begins no JSON text>"
+
+  @Test("A first byte that begins no message ends the connection, whatever follows", arguments: [1, 3, 1000])
+  func foreign(piece: Int) {
+    for byte in UInt8.min...UInt8.max {
+      var framer = Framer(limit: 64)
+      framer.append([byte, UInt8(ascii: "1"), UInt8(ascii: "\n")])
+      framer.finish()
+      let first = framer.next()
+      let isText = Array("{[\"-0123456789tfn \t\r\n\u{FEFF}".utf8).contains(byte) && byte != 0xBB && byte != 0xBF
+      switch first {
+      case .frame: #expect(isText, "\(byte)")
+      case .foreign: #expect(!isText && byte | 0x20 != UInt8(ascii: "c"), "\(byte)")
+      case .malformed: #expect(byte | 0x20 == UInt8(ascii: "c"), "\(byte)")
+      case .tooLarge, nil: Issue.record("\(byte)")
+      }
     }
+    for text in [
+      "GE", "GET", "GETS ", "get / HTTP/1.1", "P", "EHLO x\r\n{}\n", "*1\r\n$4\r\nPING\r\n{}\n",
+      "\0AUTH EXTERNAL\r\n{}\n",
+      "\u{1}\u{1}\0{}\n", "lx{}\n", "stats\r\n{}\n", "SSH-2.0-x\r\n{}\n", "a\nb\n",
+    ] {
+      #expect(frames(text, pieces: [piece]) == [Self.foreign], "\(text)")
+    }
+  }
+
+  @Test(
+    "White space and a byte order mark may precede the first message", arguments: [" ", "\t", "\r\n", "\n", "\u{FEFF}"])
+  func beforeTheFirst(text: String) {
+    #expect(frames(text + "{}\n", pieces: [1]).last?.hasSuffix("{}") == true)
   }
 
   @Test("A header after a line is refused")
@@ -151,17 +183,17 @@ struct FramerTests {
   }
 
   @Test func keepsAnUnfinishedLineUntilTheEnd() {
-    #expect(frames("a\nbc", pieces: [1], finish: false) == ["a"])
+    #expect(frames("1\n23", pieces: [1], finish: false) == ["1"])
   }
 
   @Test(arguments: [1, 3, 1000])
   func holdsTheLimit(piece: Int) {
-    let full = String(repeating: "x", count: 8)
+    let full = String(repeating: "1", count: 8)
     #expect(frames(full + "\n", pieces: [piece], limit: 8) == [full])
     #expect(frames(full + "\r\n", pieces: [piece], limit: 8) == [full])
     #expect(frames(full, pieces: [piece], limit: 8) == [full])
     #expect(frames(full + "x\nnext\n", pieces: [piece], limit: 8) == ["<too large>"])
-    #expect(frames("ok\n" + full + "x", pieces: [piece], limit: 8, finish: false) == ["ok", "<too large>"])
+    #expect(frames("1\n" + full + "x", pieces: [piece], limit: 8, finish: false) == ["1", "<too large>"])
     #expect(frames(full + "\rx\n", pieces: [piece], limit: 8) == ["<too large>"])
   }
 
@@ -180,7 +212,7 @@ struct FramerTests {
   @Test("The memory of a long message is freed as soon as nothing is left to read", arguments: ["", "Content-Length"])
   func freesTheMemoryOfALongMessage(header: String) {
     var framer = Framer(limit: 1 << 20)
-    let text = String(repeating: "x", count: 1 << 20)
+    let text = String(repeating: "1", count: 1 << 20)
     framer.append(Array((header.isEmpty ? text + "\n" : "\(header): \(text.utf8.count)\r\n\r\n\(text)").utf8))
     #expect(framer.next() != nil)
     #expect(framer.capacity > 1 << 20)
@@ -208,7 +240,7 @@ struct FramerTests {
         line.last == 0x0D ? line.dropLast() : line
       }.filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x0D } }.map { String(decoding: $0, as: UTF8.self) }
       let pieces = (0..<5).map { _ in Int.random(in: 1...9, using: &random) }
-      #expect(frames(text, pieces: pieces) == expected, "\(text.debugDescription) by \(pieces)")
+      #expect(frames(text, pieces: pieces, framing: .lines) == expected, "\(text.debugDescription) by \(pieces)")
     }
   }
 
@@ -216,7 +248,7 @@ struct FramerTests {
   @Test(.timeLimit(.minutes(1))) func looksAtEveryByteOnce() {
     var framer = Framer(limit: 1 << 20)
     for _ in 0..<(1 << 20) {
-      framer.append(CollectionOfOne(UInt8(0x78)))
+      framer.append(CollectionOfOne(UInt8(0x31)))
       if framer.next() != nil { Issue.record("a line too early") }
     }
     framer.append(CollectionOfOne(UInt8(0x0A)))

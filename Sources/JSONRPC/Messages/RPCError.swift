@@ -56,6 +56,11 @@ extension RPCError {
       message: "The message \(cause.predicate). Send one JSON text in UTF-8 on each line.")
   }
 
+  /// Returns -32700: the peer speaks another protocol.
+  public static func foreignProtocol(_ message: String) -> RPCError {
+    RPCError(code: -32700, reason: "parseError", message: message)
+  }
+
   /// Returns -32600: the text is JSON, but not a JSON-RPC 2.0 message.
   public static func invalidRequest(_ message: String, member: String? = nil) -> RPCError {
     RPCError(

@@ -71,7 +71,7 @@ struct ClientThread {
     while let output = framer.next() {
       switch output {
       case .tooLarge: return .badMessage("a line is longer than \(framer.limit) bytes.")
-      case .malformed: return .badMessage("a line is the header of another framing.")
+      case .malformed, .foreign: return .badMessage("a line is the header of another framing.")
       case .frame(let line): if let reason = wire.receive(line) { return reason }
       }
     }

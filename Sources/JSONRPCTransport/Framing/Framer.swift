@@ -14,6 +14,8 @@ public struct Framer: Sendable {
     case tooLarge
     /// Bytes that are not a message in this framing, with a sentence that says why and what to send.
     case malformed(String)
+    /// Bytes of another protocol, with a sentence that says what to send.
+    case foreign(String)
   }
 
   /// The longest accepted text in bytes, without the terminator of a line or the header.
@@ -66,7 +68,8 @@ public struct Framer: Sendable {
   /// Ends the input. An unfinished line is then the last line; an unfinished message with a header is malformed.
   public mutating func finish() {
     isFinished = true
-    if framing == nil { framing = .lines }
+    // Without a decision, nothing has come or the beginning of an HTTP request.
+    if framing == nil { framing = pendingBytes == 0 ? .lines : .foreign }
   }
 
   /// Removes and returns the next message; `nil` if it needs more bytes.
@@ -77,6 +80,7 @@ public struct Framer: Sendable {
     case .lines: return nextLine()
     case .headers: return nextText()
     case .http: return refuse(.malformed("This socket does not speak HTTP. \(Self.hint)"))
+    case .foreign: return refuse(.foreign("The first byte begins no JSON text. \(Self.hint)"))
     case nil: return nil
     }
   }

@@ -143,6 +143,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
         }
       case .tooLarge?: refuse(.frameTooLarge(limit: limits.maxFrameBytes))
       case .malformed(let message)?: refuse(.invalidRequest(message))
+      case .foreign(let message)?: refuse(.foreignProtocol(message))
       case nil where framer.pendingBytes > limits.smallFrameBytes && core.allowance?.isCrowded == true:
         refuse(.tooManyBytesOfUser)
       case nil:

@@ -79,7 +79,7 @@ final class RawPeer {
     while true {
       switch framer.next() {
       case .frame(let line)?: return .line(String(decoding: line, as: UTF8.self))
-      case .tooLarge?, .malformed?: return .malformed
+      case .tooLarge?, .malformed?, .foreign?: return .malformed
       case nil: break
       }
       if isOver { return .end }
