@@ -55,6 +55,21 @@ struct SocketTests {
     }
   }
 
+  @Test("The params of a long notification are prepared off the event loop")
+  func longNotifications() async throws {
+    try await withServer { server in
+      let peer = try await server.peer()
+      let long = String(repeating: "x", count: 5000)
+      let notification = "{\"jsonrpc\":\"2.0\",\"method\":\"echo\",\"params\":{\"t\":\"\(long)\"}}"
+      try await peer.send(notification + "\n[\(notification)]\n" + request("echo", id: 1))
+      #expect(try await peer.json()["id"] == 1)
+      let seen = server.program.seen
+      #expect(seen.prepared.map(\.method) == ["echo", "echo"])
+      #expect(seen.prepared.allSatisfy { !$0.isOnEventLoop })
+      #expect(seen.notifications.count == 2 && seen.notificationsPrepared == 2)
+    }
+  }
+
   @Test func aLastLineWithoutItsEndIsAFrameAndAllAnswersAreSent() async throws {
     try await withServer { server in
       let peer = try await server.peer()

@@ -213,7 +213,7 @@ import Testing
     }
 
     func accept(_ request: RPCRequest) -> Acceptance { .answer([:]) }
-    func receive(notification method: String, params: JSON?) -> (any AcceptedCall)? { nil }
+    func receive(notification: RPCRequest) -> (any AcceptedCall)? { nil }
     func closed() {}
   }
 }

@@ -4,8 +4,8 @@
 /// block: longer work belongs in an `AcceptedCall`. Handlers and calls are objects, because values of any type are slow
 /// to copy.
 public protocol ConnectionHandler: AnyObject, Sendable {
-  /// Decodes the params of a request in a long message, and returns the request with the result in `prepared`. `accept`
-  /// then need not do this slow work on the event loop. Runs on any thread.
+  /// Decodes the params of a request or notification in a long message, and returns it with the result in `prepared`.
+  /// `accept` and `receive` then need not do this slow work on the event loop. Runs on any thread.
   func prepare(_ request: RPCRequest) -> RPCRequest
   /// Decides whether a request is answered at once or runs as a call. A handler that queues requests must queue them
   /// here, because `accept` is called in order of arrival and `run` need not be.
@@ -16,7 +16,7 @@ public protocol ConnectionHandler: AnyObject, Sendable {
   func refused(_ request: RPCRequest, with error: RPCError)
   /// Decides about a notification that the transport does not handle itself. Returns the call to run; `nil` if there is
   /// none. The result of the call is discarded.
-  func receive(notification method: String, params: JSON?) -> (any AcceptedCall)?
+  func receive(notification: RPCRequest) -> (any AcceptedCall)?
   /// Reports the end of the connection. Called once, after everything else, when the last call has returned.
   func closed()
 }

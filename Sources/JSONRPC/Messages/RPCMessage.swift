@@ -23,8 +23,8 @@ public struct RPCRequest: Sendable {
 public enum RPCMessage: Sendable {
   /// A request, which expects a response.
   case request(RPCRequest)
-  /// A notification, which expects no response.
-  case notification(method: String, params: JSON?)
+  /// A notification, which expects no response. Its id is `.null`.
+  case notification(RPCRequest)
   /// The response to a request of ours.
   case response(id: RPCID, Result<JSON, RPCError>)
   /// A response with an id that breaks the rules otherwise. It is not answered, because the ids of the two directions
@@ -95,7 +95,7 @@ public enum RPCMessage: Sendable {
     case .object?, .array?: params = members.params
     default: return invalid("The member params must be an object.", "params")
     }
-    guard let id else { return .notification(method: name, params: params) }
+    guard let id else { return .notification(RPCRequest(id: .null, method: name, params: params)) }
     return .request(RPCRequest(id: id, method: name, params: params))
   }
 

@@ -37,11 +37,11 @@ extension ClientWire {
       waiter?.resume(throwing: error)
       if isFound { return .closed }
     case .response: break
-    case .notification(TransportMethod.cancelRequest, let params):
-      guard let id = params?["id"].flatMap(RPCID.init) else { break }
+    case .notification(let call) where call.method == TransportMethod.cancelRequest:
+      guard let id = call.params?["id"].flatMap(RPCID.init) else { break }
       state.withLock { $0.answers[id] }?.cancel()
-    case .notification(let method, let params):
-      let notification = ServerNotification(method: method, params: params)
+    case .notification(let call):
+      let notification = ServerNotification(method: call.method, params: call.params)
       if case .dropped = notifications.yield(notification) { return .overflow }
     case .request(let request): answer(request)
     case .invalid(_, let error), .invalidResponse(_, let error): return .badMessage(error.message)

@@ -25,7 +25,7 @@ extension ConnectionCore {
     return 1
   }
 
-  /// Handles a long text: parses it and decodes the params of its requests on another thread.
+  /// Handles a long text: parses it and decodes the params of its calls on another thread.
   ///
   /// Nothing more may be received until `body` is called, on the event loop, with the number of messages in the text.
   func receiveApart(_ text: ArraySlice<UInt8>, _ body: @escaping (Int) -> Void) {
@@ -34,7 +34,7 @@ extension ConnectionCore {
     let (eventLoop, program, settings) = (eventLoop, program, settings)
     parsing = Task {
       let frame = RPCFrame.result(of: text).map { frame in
-        frame.mapRequests { request in
+        frame.mapCalls { request in
           // Too large for its method: the request is refused later, so its params need no decoding.
           guard text.count <= settings.limits.smallFrameBytes || settings.takesLargeFrames(request.method) else {
             return request
@@ -88,14 +88,14 @@ extension ConnectionCore {
       } else {
         accept(request, bytes: bytes, destination, program)
       }
-    case .notification(TransportMethod.cancelRequest, let params): cancel(params)
-    case .notification(let method, let params):
-      if isLarge, !settings.takesLargeFrames(method) { return }
+    case .notification(let call) where call.method == TransportMethod.cancelRequest: cancel(call.params)
+    case .notification(let notification):
+      if isLarge, !settings.takesLargeFrames(notification.method) { return }
       // Notifications count as calls too. Those over a limit are dropped, because they have no response.
       if allowance?.takeCall(at: now) != nil || state.refusal(of: nil, bytes: bytes) ?? refusalOfUser() != nil {
         return
       }
-      if let call = program.receive(notification: method, params: params) {
+      if let call = program.receive(notification: notification) {
         enter(call, id: .null, bytes: bytes, .discarded)
       }
     case .response(.string(let id), let result):
@@ -233,10 +233,14 @@ extension RPCFrame {
 }
 
 extension RPCFrame {
-  /// Returns the frame with each of its requests replaced.
-  fileprivate func mapRequests(_ body: (RPCRequest) -> RPCRequest) -> RPCFrame {
+  /// Returns the frame with each of its requests and notifications replaced.
+  fileprivate func mapCalls(_ body: (RPCRequest) -> RPCRequest) -> RPCFrame {
     func map(_ message: RPCMessage) -> RPCMessage {
-      if case .request(let request) = message { .request(body(request)) } else { message }
+      switch message {
+      case .request(let call): .request(body(call))
+      case .notification(let call): .notification(body(call))
+      case .response, .invalidResponse, .invalid: message
+      }
     }
     switch self {
     case .single(let message): return .single(map(message))

@@ -47,10 +47,9 @@ final class ControlHandler: ConnectionHandler {
 
   func refused(_ request: RPCRequest, with error: RPCError) { gateway.refused(request, error, by: session) }
 
-  func receive(notification method: String, params: JSON?) -> (any AcceptedCall)? {
+  func receive(notification: RPCRequest) -> (any AcceptedCall)? {
     // Other notifications of the protocol itself, whose names begin so, may be ignored.
-    guard !method.hasPrefix("$/"),
-      case .run(let call) = gateway.accept(RPCRequest(id: .null, method: method, params: params), session: session)
+    guard !notification.method.hasPrefix("$/"), case .run(let call) = gateway.accept(notification, session: session)
     else { return nil }
     return call
   }

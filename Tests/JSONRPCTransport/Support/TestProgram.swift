@@ -8,6 +8,7 @@ final class TestProgram: Sendable {
   struct Seen {
     var accepted: [String] = []
     var acceptedPrepared = 0
+    var notificationsPrepared = 0
     /// The methods of prepared requests, and whether each was prepared on an event loop.
     var prepared: [(method: String, isOnEventLoop: Bool)] = []
     var notifications: [(method: String, params: JSON?)] = []
@@ -85,9 +86,10 @@ final class TestHandler: ConnectionHandler {
     return .success(Array("\(minuend - subtrahend)".utf8))
   }
 
-  func receive(notification method: String, params: JSON?) -> (any AcceptedCall)? {
-    program.note { $0.notifications.append((method, params)) }
-    return method == "slow" ? TestCall(program: program) : nil
+  func receive(notification: RPCRequest) -> (any AcceptedCall)? {
+    if notification.prepared is Ready { program.note { $0.notificationsPrepared += 1 } }
+    program.note { $0.notifications.append((notification.method, notification.params)) }
+    return notification.method == "slow" ? TestCall(program: program) : nil
   }
 
   func closed() { program.note { $0.closed += 1 } }

@@ -56,7 +56,7 @@ final class TestDaemon: Sendable {
       return daemon.behaviour(request, connection)
     }
 
-    func receive(notification method: String, params: JSON?) -> (any AcceptedCall)? { nil }
+    func receive(notification: RPCRequest) -> (any AcceptedCall)? { nil }
     func closed() {}
   }
 }

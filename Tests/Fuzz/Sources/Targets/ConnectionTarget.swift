@@ -30,8 +30,8 @@ private final class Echo: ConnectionHandler {
     }
   }
 
-  func receive(notification method: String, params: JSON?) -> (any AcceptedCall)? {
-    method == "run" ? Call(params: JSONWriter.bytes(of: params ?? .null)) : nil
+  func receive(notification: RPCRequest) -> (any AcceptedCall)? {
+    notification.method == "run" ? Call(params: JSONWriter.bytes(of: notification.params ?? .null)) : nil
   }
 
   func closed() {}

@@ -86,6 +86,6 @@ private final class Text: ConnectionHandler {
     return .reply(.success(Array("\"".utf8) + Array(repeating: 0x78, count: count) + Array("\"".utf8)))
   }
 
-  func receive(notification method: String, params: JSON?) -> (any AcceptedCall)? { nil }
+  func receive(notification: RPCRequest) -> (any AcceptedCall)? { nil }
   func closed() {}
 }
