@@ -46,6 +46,21 @@ import Testing
     #expect(post.status == 405 && post.headers["allow"] == "GET, HEAD")
   }
 
+  @Test(
+    "A request whose Host is not this machine gets nothing, as a web page's would",
+    arguments: [
+      ("localhost", 200), ("localhost:1", 200), ("127.0.0.1", 200), ("[::1]:9464", 200), ("LOCALHOST:80", 200),
+      ("rebound.example.com", 421), ("127.0.0.1.example.com", 421), ("localhost.", 421), ("", 421),
+      ("localhost:x", 421), ("[::1", 421), ("127.0.0.2", 421), ("a\r\nHost: localhost", 421), (nil, 421),
+    ] as [(String?, Int)])
+  func hosts(host: String?, status: Int) throws {
+    let (desk, port) = try desk()
+    let answer = try RawHTTP(port: port).ask(host: host)
+    #expect(answer.status == status)
+    #expect(answer.body.contains("sdkd_") == (status == 200))
+    withExtendedLifetime(desk) {}
+  }
+
   @Test func aSocketServesThemAndAStaleOneIsReplaced() throws {
     let desk = try Desk()
     let path = desk.folder.appendingPathComponent("m.sock").path

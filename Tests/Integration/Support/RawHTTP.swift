@@ -51,10 +51,13 @@ struct RawHTTP {
   }
 
   /// Sends a request, and reads the response to the end of the connection.
-  func ask(_ method: String = "GET", _ path: String = "/metrics", accept: String? = nil) throws -> Answer {
+  func ask(
+    _ method: String = "GET", _ path: String = "/metrics", host: String? = "localhost", accept: String? = nil
+  ) throws -> Answer {
     defer { end() }
+    let host = host.map { "Host: \($0)\r\n" } ?? ""
     let accept = accept.map { "Accept: \($0)\r\n" } ?? ""
-    send("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(accept)\r\n")
+    send("\(method) \(path) HTTP/1.1\r\n\(host)\(accept)\r\n")
     let text = try rest()
     let parts = text.components(separatedBy: "\r\n\r\n")
     let lines = parts[0].components(separatedBy: "\r\n")

@@ -36,6 +36,24 @@ enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether an HTTP request with this `Host` may be for this address. Through a name of its own, a web page could have a
+  /// browser send requests here and read the answers (DNS rebinding). Any port is accepted, since it can be forwarded.
+  func isMeant(byHost host: String) -> Bool {
+    guard case .loopback(let address, _) = self else { return true }
+    let text = host.lowercased()
+    let name: Substring
+    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+      let rest = text[text.index(after: end)...]
+      guard rest.isEmpty || rest.hasPrefix(":") && Self.port(rest.dropFirst()) != nil else { return false }
+      name = text[text.index(after: text.startIndex)..<end]
+    } else {
+      let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+      guard parts.count == 1 || parts.count == 2 && Self.port(parts[1]) != nil else { return false }
+      name = parts[0]
+    }
+    return ["localhost", "127.0.0.1", "::1", address[...]].contains(name)
+  }
+
   private static func port(_ text: Substring) -> UInt16? {
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(text), port > 0 else { return nil }
     return port

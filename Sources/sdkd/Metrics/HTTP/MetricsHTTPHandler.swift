@@ -7,6 +7,7 @@ final class MetricsHTTPHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
+  private let address: ListenAddress
   private let source: MetricsListener.Source
   private var head: HTTPRequestHead?
   private var isAnswered = false
@@ -15,7 +16,11 @@ final class MetricsHTTPHandler: ChannelInboundHandler {
   /// The longest body of a request, in bytes. A request needs no body, so a longer one closes the connection.
   private static let maximumBody = 16 << 10
 
-  init(source: @escaping MetricsListener.Source) { self.source = source }
+  /// Makes a handler of connections to an address.
+  init(address: ListenAddress, source: @escaping MetricsListener.Source) {
+    self.address = address
+    self.source = source
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isAnswered else { return }
@@ -34,6 +39,10 @@ final class MetricsHTTPHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
   private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    guard isMeant(by: head) else {
+      let text = "The Host of the request is not this machine. Use localhost or the address of [metrics] listen.\n"
+      return write(.misdirectedRequest, "text/plain; charset=utf-8", text, to: head, context)
+    }
     let status = Self.status(method: head.method, uri: head.uri)
     guard status == .ok else {
       let text = status == .notFound ? "The metrics are at /metrics.\n" : "Only GET and HEAD.\n"
@@ -49,6 +58,13 @@ final class MetricsHTTPHandler: ChannelInboundHandler {
         handler.write(.ok, format.contentType, text, to: head, context)
       }
     }
+  }
+
+  /// Whether the request names this address. One of HTTP/1.0 need not name any.
+  private func isMeant(by head: HTTPRequestHead) -> Bool {
+    let hosts = head.headers["host"]
+    guard let host = hosts.first else { return head.version.minor == 0 }
+    return hosts.count == 1 && address.isMeant(byHost: host)
   }
 
   private func write(

@@ -38,7 +38,7 @@ final class MetricsListener: Sendable {
     _ address: ListenAddress, on group: MultiThreadedEventLoopGroup, source: @escaping Source
   ) async throws(Failure) -> MetricsListener {
     let limit = ConnectionLimit(capacity)
-    let bootstrap = bootstrap(group, limit, source)
+    let bootstrap = bootstrap(address, group, limit, source)
     do {
       switch address {
       case .loopback(let host, let port):
@@ -73,7 +73,8 @@ final class MetricsListener: Sendable {
   }
 
   private static func bootstrap(
-    _ group: MultiThreadedEventLoopGroup, _ limit: ConnectionLimit, _ source: @escaping Source
+    _ address: ListenAddress, _ group: MultiThreadedEventLoopGroup, _ limit: ConnectionLimit,
+    _ source: @escaping Source
   ) -> ServerBootstrap {
     ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 64)
@@ -90,7 +91,7 @@ final class MetricsListener: Sendable {
         channel.closeFuture.whenComplete { _ in end.cancel() }
         return channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
-          try channel.pipeline.syncOperations.addHandler(MetricsHTTPHandler(source: source))
+          try channel.pipeline.syncOperations.addHandler(MetricsHTTPHandler(address: address, source: source))
         }
       }
   }
