@@ -48,6 +48,10 @@ extension JSONSchema {
       return nil
     case .map(let element, let maximum):
       guard let object = value.objectValue, object.count <= maximum ?? .max else { return wrong(path) }
+      if let name = object.equivalentName {
+        let path = Self.join(path, name.clipped(toUTF8: 64))
+        return JSONSchemaViolation(member: path, problem: .wrong(expected: Self.anotherName))
+      }
       for member in object.members {
         let path = Self.join(path, member.key.clipped(toUTF8: 64))
         if let found = element.violation(in: member.value, at: path) { return found }
@@ -61,6 +65,10 @@ extension JSONSchema {
     default: return accepts(scalar: value) ? nil : wrong(path)
     }
   }
+
+  /// A description of valid names in a map, after "must be". Values with equivalent names would become one.
+  public static let anotherName =
+    "named differently: another member has this name, with its characters composed in another way"
 
   private func objectViolation(_ value: JSON, _ members: [JSONMember], _ path: String) -> JSONSchemaViolation? {
     guard let object = value.objectValue else { return wrong(path) }
@@ -128,4 +136,14 @@ extension JSONSchema {
   }
 
   private static func join(_ path: String, _ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+}
+
+extension JSONObject {
+  /// The first name that is canonically equivalent to an earlier one (Unicode), and so the same as a Swift string; `nil`
+  /// if there is none.
+  public var equivalentName: String? {
+    guard members.contains(where: { member in member.key.utf8.contains { $0 >= 0x80 } }) else { return nil }
+    var seen = Set<String>()
+    return members.first { !seen.insert($0.key).inserted }?.key
+  }
 }

@@ -60,6 +60,8 @@ struct CreationTests {
       ("labels", ["labels": ["a": .string(String(repeating: "x", count: 256))]]),
       ("labels", ["labels": ["a": .string("a" + String(repeating: "\u{301}", count: 128))]]),
       ("labels", ["labels": [String(repeating: "\u{E9}", count: 32): "x"]]),
+      ("labels.e\u{301}", ["labels": ["\u{E9}": "1", "e\u{301}": "2"]]),
+      ("labels.\u{212A}", ["labels": ["K": "1", "\u{212A}": "2"]]),
       ("labels", ["labels": .object(JSONObject((0..<65).map { ("l\($0)", "x") }))]),
       (
         "settings",

@@ -13,6 +13,7 @@ extension JSONSchema {
       return elements.enumerated().flatMap { element.findings(in: $0.element, at: "\(path)[\($0.offset)]") }
     case .map(let element, let maximum):
       guard let object = value.objectValue, object.count <= maximum ?? .max else { return [.wrong(path, expectation)] }
+      if let name = object.equivalentName { return [.wrong(path.appending(key: name), Self.anotherName)] }
       return object.members.flatMap { element.findings(in: $0.value, at: path.appending(key: $0.key)) }
     default: return violation(in: value, at: path).map { [SchemaFinding($0)] } ?? []
     }
