@@ -16,7 +16,7 @@ import Systemd
 struct Daemon {
   let paths: DaemonPaths
 
-  /// `EX_USAGE`: systemd passed sockets that can't be used.
+  /// `EX_USAGE`: systemd passed sockets that can't be used, or the path can't be a socket.
   private static let exitUsage: Int32 = 64
   /// `EX_TEMPFAIL`: another daemon holds the socket or the state.
   private static let exitTaken: Int32 = 75
@@ -70,7 +70,8 @@ struct Daemon {
         switch error {
         case .inUse: Self.exitTaken
         case .foreignSocket: Self.exitForeign
-        default: Self.exitFailed
+        case .notASocket, .pathTooLong, .notListening: Self.exitUsage
+        case .system: Self.exitFailed
         }
       return fail("\(error)", status: status)
     }

@@ -49,6 +49,10 @@ struct SDKDaemonCommand: ParsableCommand {
   @Flag(help: .hidden)
   var restoreNothing = false
 
+  /// Whether the file of `--config` may be absent with `--check`, as it may be for the daemon.
+  @Flag(help: .hidden)
+  var configMayBeAbsent = false
+
   @Flag(help: .hidden)
   var inspectKey = false
 
@@ -80,7 +84,7 @@ struct SDKDaemonCommand: ParsableCommand {
     }
     if inspectKey { throw ExitCode(KeyInspection.run(paths)) }
     if check {
-      throw ExitCode(ConfigurationCheck.run(paths))
+      throw ExitCode(ConfigurationCheck.run(paths, needsFile: config != nil && !configMayBeAbsent))
     }
     Self.protectMemory()
     // Each TLS connection has buffers of 32 and 16 KiB and rarely fills their first page.
@@ -104,9 +108,14 @@ struct SDKDaemonCommand: ParsableCommand {
 enum ConfigurationCheck {
   /// Checks the configuration and prints its mistakes.
   ///
+  /// - Parameter needsFile: whether it is a mistake that the main file does not exist.
   /// - Returns: 0 without mistakes, 78 (`EX_CONFIG`) otherwise.
-  static func run(_ paths: DaemonPaths) -> Int32 {
+  static func run(_ paths: DaemonPaths, needsFile: Bool) -> Int32 {
     let path = paths.config
+    if needsFile, access(path, F_OK) != 0, errno == ENOENT {
+      StandardError.write(untrusted: "\(path): The file does not exist.")
+      return 78
+    }
     // Root checks the package's configuration for a daemon that runs as its own user.
     let isPackaged = ["/etc/sdkd/", "/etc/sdkd-tenants/"].contains { path.hasPrefix($0) }
     let loaded = ConfigurationLoader.load(

@@ -45,6 +45,38 @@ import Testing
     #expect(try desk.connect().failure("instance.get", ["instance": "front-desk"]).reason == "instanceNotFound")
   }
 
+  @Test("A file that --config names must exist for --check, and the file of a daemon need not")
+  func missingFile() throws {
+    let desk = try Desk()
+    let missing = desk.folder.appendingPathComponent("sdkd.tmol").path
+    func check(_ arguments: String...) throws -> (status: Int32?, log: String) {
+      let program = try Program(
+        "sdkd", ["--check", "--config", missing] + arguments, output: desk.folder.appendingPathComponent("out"),
+        log: desk.folder.appendingPathComponent("err"))
+      return (program.exit(within: 30), program.logText)
+    }
+    let named = try check()
+    #expect(named.status == 78 && named.log.contains("\(missing): The file does not exist."), "\(named)")
+    #expect(try check("--config-may-be-absent").status == 0)
+    try desk.start()
+    #expect(try desk.sdkctl("config", "check", missing).status == 78)
+  }
+
+  @Test(
+    "A path that can't be a socket ends the daemon with 64, and nothing is changed there",
+    arguments: ["long", "file", "directory"])
+  func socketPath(kind: String) throws {
+    let desk = try Desk()
+    let path = desk.folder.appendingPathComponent(kind == "long" ? String(repeating: "x", count: 108) : "s").path
+    if kind == "file" { try desk.write("s", "content") }
+    if kind == "directory" { #expect(mkdir(path, 0o755) == 0) }
+    let program = try Program(
+      "sdkd", ["--config", desk.configuration.path, "--state", desk.state.path, "--socket", path],
+      output: desk.folder.appendingPathComponent("out"), log: desk.folder.appendingPathComponent("err"))
+    #expect(program.exit(within: 30) == 64, "\(program.logText)")
+    if kind == "file" { #expect(try String(contentsOfFile: path, encoding: .utf8) == "content") }
+  }
+
   @Test func everyMistakeIsSaidWithFileLineAndNearestKey() throws {
     let desk = try Desk()
     let limits = "[limits]\nmax_in_fligth = 3\nconnections = \"many\"\n\"\\u001B[31m\\nforged\" = 1\n"

@@ -41,6 +41,6 @@ struct ConfigurationCheck {
   static func run(
     _ file: String, until deadline: ContinuousClock.Instant? = nil
   ) throws(ChildProcess.Failure) -> ChildProcess.Ended {
-    try ChildProcess.run([ChildProgram.daemon, "--check", "--config", file], until: deadline)
+    try ChildProcess.run([ChildProgram.daemon, "--check", "--config-may-be-absent", "--config", file], until: deadline)
   }
 }

@@ -33,7 +33,7 @@ struct ConfigCheckVerb: Verb {
       throw CommandFailure.usage("Say which file: a daemon with a socket of its own can have any.")
     }
     let absence = ConfigurationCheck.absence(of: path)
-    // For sdkd a missing file is an empty one.
+    // For a daemon a missing file is an empty one.
     if file != nil, absence != nil {
       throw CommandFailure(message: "There is no file \(path).", reason: "configuration", status: 78)
     }
