@@ -15,6 +15,9 @@ protocol TimeLimited {
 
 extension CallRouter {
   /// Registers the handler of a method on one instance. Role, existence and kind are checked before the handler runs.
+  ///
+  /// The role is checked again when a read has its result or error, since the caller may have lost it while the call
+  /// waited. The result of a write is returned in any case: it says what was done.
   public mutating func register<M: SDKMethod>(
     on registry: InstanceRegistry, _ method: M.Type,
     handler: @escaping @Sendable (M.Params, HostedInstance, CallContext) async throws -> M.Result
@@ -30,23 +33,43 @@ extension CallRouter {
           .state, .wrongKind, "\(M.name) is a method of \(kind), and \(instance.id) is of kind \(instance.kind).",
           instance: instance.id)
       }
-      var params = params
-      if !context.logins.isEmpty {
-        let limited = params as? any TimeLimited
-        let limit = WaitLimit(limited?.timeout?.value)
-        try await context.awaitLogins(of: instance.id, within: limit)
-        if var limited, let left = limit.left.flatMap({ Seconds($0) }) {
-          limited.timeout = left
-          params = limited as? M.Params ?? params
-        }
+      /// Throws unless the caller still has the role, on the same instance.
+      func checkAgain() throws {
+        let present = try registry.find(params.instance, for: context.peer, atLeast: needed).instance
+        // Another instance may have the name by now.
+        guard present.uuid == instance.uuid else { throw SDKError.instanceNotFound(params.instance) }
       }
-      let result = try await handler(params, instance, context)
+      let outcome: Result<M.Result, any Error>
+      do {
+        let params = try await waiting(for: context, params, of: instance.id)
+        if !context.logins.isEmpty { try checkAgain() }
+        outcome = .success(try await handler(params, instance, context))
+      } catch {
+        outcome = .failure(error)
+      }
+      if case .read = M.ordering { try checkAgain() }
+      let result = try outcome.get()
       if bearsCredential, let bearing = result as? any CredentialBearing, let tokenId = bearing.issued {
         context.noteIssued(tokenId, service: bearing.issuedService)
       }
       return result
     }
   }
+}
+
+/// Waits for the logins that a call waits for.
+///
+/// - Returns: the params, with the time that is left to the call.
+private func waiting<Params>(
+  for context: CallContext, _ params: Params, of instance: InstanceID
+) async throws -> Params {
+  guard !context.logins.isEmpty else { return params }
+  let limited = params as? any TimeLimited
+  let limit = WaitLimit(limited?.timeout?.value)
+  try await context.awaitLogins(of: instance, within: limit)
+  guard var limited, let left = limit.left.flatMap({ Seconds($0) }) else { return params }
+  limited.timeout = left
+  return limited as? Params ?? params
 }
 
 extension OneInstance: InstanceParams {}

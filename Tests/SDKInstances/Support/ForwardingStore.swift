@@ -63,3 +63,31 @@ struct HeldStore: ForwardingStore {
     return try await base.commit(change)
   }
 }
+
+/// A store whose reads of apps' values wait for a gate.
+struct HeldReads: ForwardingStore {
+  /// The gate, and a record of the reads that have come to it.
+  final class Gates: Sendable {
+    let gate = Gate()
+    let asked = Records<String>()
+  }
+
+  let base: any StateStore
+  let gates: Gates
+
+  func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
+    let value = try await base.storageValue(of: instance, key: key)
+    gates.asked.add(key)
+    await gates.gate.wait()
+    return value
+  }
+
+  func storagePage(
+    of instance: InstanceUUID, after key: String?, limit: Int
+  ) async throws(SDKError) -> StoredKeys? {
+    let page = try await base.storagePage(of: instance, after: key, limit: limit)
+    gates.asked.add("page")
+    await gates.gate.wait()
+    return page
+  }
+}

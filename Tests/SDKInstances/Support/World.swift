@@ -39,7 +39,7 @@ final class World: Sendable {
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
     replyTime: Duration = .seconds(60), patience: Duration = .seconds(5), commitGate: Gate? = nil,
-    wipeGate: Gate? = nil
+    wipeGate: Gate? = nil, reads: HeldReads.Gates? = nil
   ) {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let store = store ?? InMemoryStateStore(clock: { [clock] in clock.now })
@@ -51,6 +51,7 @@ final class World: Sendable {
     var durable: any StateStore = store
     if let commitGate { durable = HeldStore(base: store, gate: commitGate) }
     if let wipeGate { durable = HeldWipeStore(base: store, gate: wipeGate) }
+    if let reads { durable = HeldReads(base: store, gates: reads) }
     let environment = InstanceEnvironment(
       store: durable, bridge: bridge, operations: operations, deadlines: deadlines, events: hub, clock: clock.wall,
       http: http, sockets: NoSockets(), logger: logger)
@@ -80,11 +81,11 @@ final class World: Sendable {
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
     replyTime: Duration = .seconds(60), isReady: Bool = true, patience: Duration = .seconds(5), commitGate: Gate? = nil,
-    wipeGate: Gate? = nil, _ test: (World) async throws -> Void
+    wipeGate: Gate? = nil, reads: HeldReads.Gates? = nil, _ test: (World) async throws -> Void
   ) async throws {
     let world = World(
       store: store, policy: policy, access: access, grace: grace, replyTime: replyTime, patience: patience,
-      commitGate: commitGate, wipeGate: wipeGate)
+      commitGate: commitGate, wipeGate: wipeGate, reads: reads)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await world.operations.run() }
       defer {
