@@ -43,9 +43,8 @@ struct Composition {
     let clock = WallClock.system
     let deadlines = Deadlines(clock: clock)
     let events = EventHub(
-      store: opened.store, operations: operations, logger: logger,
-      maximumSubscriptions: configuration.limits.subscriptions,
-      maximumPerUser: configuration.limits.subscriptionsPerUid, onEvent: { audit.record($0) })
+      store: opened.store, operations: operations, logger: logger, limits: configuration.subscriptions,
+      onEvent: { audit.record($0) })
     let breakers = BreakerEvents(operations: operations)
     let delegates = Delegates(
       grace: .seconds(configuration.delegateGrace), logger: logger,
@@ -63,7 +62,9 @@ struct Composition {
       clock: clock, http: MeasuredHTTP(http, registry: meters.registry),
       sockets: VendorSocketClient(group: vendors, network: network), logger: logger,
       onRenewal: { [meters] in meters.renewals.count($0) })
-    let names = ResolvedNames { body throws in try SystemThread.start(name: "names", body: body) }
+    let names = ResolvedNames(readSubordinates: { SubordinateFile.read() }) { body throws in
+      try SystemThread.start(name: "names", body: body)
+    }
     let registry = InstanceRegistry(
       kinds: Kinds.all, access: configuration.access(paths, names: names),
       environment: environment, maximumPerUid: configuration.limits.instances)
@@ -111,12 +112,13 @@ struct Composition {
     meters.collect(from: gateway)
 
     let allowances = UserAllowances(configuration.connections)
+    let admission = PeerAdmission(registry: registry, allowances: allowances)
     let reloader = Reloader(
       load: { [paths] in paths.load() },
       parts: ConfiguredParts(
         paths: paths, live: live, names: names, registry: registry, events: events, delegates: delegates,
         bridge: bridge,
-        database: opened.database, listener: listener, allowances: allowances, metrics: metrics,
+        database: opened.database, listener: listener, allowances: allowances, admission: admission, metrics: metrics,
         network: network, log: log),
       files: FileInstances(
         registry: registry, directory: ConfigurationFiles(main: paths.config).instancesDirectory, logger: logger),
@@ -125,7 +127,7 @@ struct Composition {
     reloading.serve(reloader)
     let listening = ListenerService(
       listener: listener, group: group, live: live, gateway: gateway, operations: operations, events: events,
-      delegates: delegates, access: { registry.access }, allowances: allowances, meter: meters.connections,
+      delegates: delegates, admission: admission, allowances: allowances, meter: meters.connections,
       notifier: notifier, socketFile: socketFile, hangUp: { await http.shutdown() })
     var services: [any Service] = []
     if let database = opened.database { services.append(StoreService(store: database)) }
@@ -150,6 +152,8 @@ struct Composition {
       // Users and groups are added and removed while the daemon runs.
       RepeatingService(interval: .seconds(30)) { names.refresh(registry.namesInUse) },
       RepeatingService(interval: .seconds(1)) { await http.closeIdle() },
+      // Rules change while connections stay open.
+      RepeatingService(interval: .seconds(1)) { [listener] in await admission.update(listener.connections) },
     ]
     services.append(HangupService(reloader: reloader, operations: operations))
 

@@ -54,16 +54,22 @@ def answers(path):
 class Daemon:
     """An sdkd with a state and a socket of its own."""
 
-    def __init__(self, programs, name):
+    def __init__(self, programs, name, subordinates=None):
         self.programs = programs
         self.state, self.path, self.log = (programs.path(f"{name}.{end}") for end in ("state", "sock", "log"))
+        self.around = ()
+        if subordinates is not None:
+            # An /etc/subuid of its own, which takes root.
+            with open(programs.path(f"{name}.subuid"), "w") as file:
+                file.write(subordinates)
+            self.around = ("unshare", "--mount", "sh", "-c", f"mount --bind {file.name} /etc/subuid && exec \"$@\"", "sh")
 
     def start(self):
         """Returns the seconds until it was ready."""
         with open(self.log, "w") as log:
             began = time.monotonic()
             self.process = self.programs.start(
-                self.programs.program("sdkd"), "--state", self.state, "--config", self.programs.path("none.toml"),
+                *self.around, self.programs.program("sdkd"), "--state", self.state, "--config", self.programs.path("none.toml"),
                 "--socket", self.path, stderr=log, stdout=subprocess.DEVNULL)
             wait(lambda: "sdkd: ready" in open(self.log).read(), "sdkd")
             return time.monotonic() - began
@@ -138,8 +144,8 @@ class Programs:
             process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def daemon(self, name):
-        return Daemon(self, name)
+    def daemon(self, name, **more):
+        return Daemon(self, name, **more)
 
     def mint(self, user, lifetime):
         return subprocess.run(

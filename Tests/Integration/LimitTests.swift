@@ -87,6 +87,15 @@ struct LimitTests {
 
   @Test func allUsersTogetherHaveSoManyAndAdminsStillGetIn() throws {
     let desk = try desk("connections = 2\ntotal_connections = 3")
+    // Callers without a role would have a quarter of the connections.
+    try desk.create("desk", on: try desk.connect(), access: ["observe": ["uid:1001", "uid:1002"]])
+    try eventually("the rules count for connections") {
+      try desk.play(
+        uid: 1001,
+        "l = [Line(), Line()]; say([reason(x.read()) if select.select([x.socket], [], [], 0.5)[0] else None for x in l])"
+      )
+        == [.null, .null]
+    }
     let script = """
       lines = [Line(), Line()]
       say([line.call("daemon.info") for line in lines])

@@ -12,7 +12,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
   }
 
   /// Returns a number of KiB, for literals in code.
-  public static func kibibytes(_ count: UInt16) -> ByteCount { ByteCount(checked: Int(count) * 1024) }
+  public static func kibibytes(_ count: UInt32) -> ByteCount { ByteCount(checked: Int(count) * 1024) }
 
   private init(checked bytes: Int) { self.bytes = bytes }
 

@@ -1,130 +1,145 @@
 public import JSONRPC
 internal import Synchronization
 
-/// The quotas that all connections of one user share, and how much of them is used.
+/// The quotas of one connection: its user's share, the share of all strangers while its peer is one, and what all
+/// connections together may have.
 ///
 /// Can be used from any thread. Times are nanoseconds on one clock that does not go back.
 public final class Allowance: Sendable {
-  private struct Buckets {
-    var limits: AllowanceLimits
-    var calls: TokenBucket
-    var messages: TokenBucket
-    var connections: TokenBucket
+  private struct Counted {
+    /// The buffered bytes of the connection.
+    var bytes = 0
+    var isPooled = false
+    var isEnded = false
+  }
 
-    init(_ limits: AllowanceLimits) {
-      self.limits = limits
-      calls = TokenBucket(perSecond: limits.callsPerSecond, burst: limits.callBurst)
-      messages = TokenBucket(perSecond: limits.messagesPerSecond, burst: limits.messageBurst)
-      connections = calls
+  /// The share of the user.
+  public let user: Share
+  private let common: CommonShares?
+  private let counted = Mutex(Counted())
+  private let pooled = Atomic(false)
+
+  /// Makes the allowance of a connection.
+  ///
+  /// - Parameters:
+  ///   - user: the share of its user.
+  ///   - common: the shares of all connections; `nil` for none.
+  public init(user: Share, common: CommonShares? = nil) {
+    self.user = user
+    self.common = common
+  }
+
+  /// Makes an allowance whose user has no other connection.
+  public convenience init(limits: AllowanceLimits = AllowanceLimits()) { self.init(user: Share(limits: limits)) }
+
+  /// Whether the connection counts against the share of all strangers, too.
+  public var isPooled: Bool { pooled.load(ordering: .relaxed) }
+
+  /// Ends the allowance with its connection, which stays where it is from now on. Returns whether it was in the share of
+  /// all strangers.
+  public func end() -> Bool {
+    counted.withLock { counted in
+      counted.isEnded = true
+      return counted.isPooled
     }
   }
 
-  /// The limits in force.
-  public var limits: AllowanceLimits { buckets.withLock { $0.limits } }
-  private let maxInFlight: Atomic<Int>
-  private let maxBufferedBytes: Atomic<Int>
-  private let buckets: Mutex<Buckets>
-  private let inFlight = Atomic<Int>(0)
-  private let buffered = Atomic<Int>(0)
-
-  /// The number of bytes that counts as one message more against the message rate, so that long messages are not
-  /// cheaper than short ones.
-  static let bytesPerMessage = 2 << 10
-
-  /// Makes an unused allowance.
-  public init(limits: AllowanceLimits = AllowanceLimits()) {
-    maxInFlight = Atomic(limits.maxInFlight)
-    maxBufferedBytes = Atomic(limits.maxBufferedBytes)
-    buckets = Mutex(Buckets(limits))
-  }
-
-  /// Replaces the limits. If `callsPerSecond` changes, recent usage is forgotten.
-  public func use(_ limits: AllowanceLimits) {
-    maxInFlight.store(limits.maxInFlight, ordering: .relaxed)
-    maxBufferedBytes.store(limits.maxBufferedBytes, ordering: .relaxed)
-    buckets.withLock { buckets in
-      if buckets.limits.callsPerSecond == limits.callsPerSecond {
-        buckets.limits = limits
-      } else {
-        buckets = Buckets(limits)
-      }
+  /// Moves the connection into the share of all strangers, or out of it. Returns whether that is a change.
+  public func setPooled(_ isPooled: Bool) -> Bool {
+    counted.withLock { counted in
+      guard counted.isPooled != isPooled, !counted.isEnded else { return false }
+      counted.isPooled = isPooled
+      pooled.store(isPooled, ordering: .relaxed)
+      common?.strangers.count(buffered: isPooled ? counted.bytes : -counted.bytes)
+      return true
     }
   }
 
-  /// Counts a call. Returns the error if the call exceeds the rate and must not be run.
-  func takeCall(at now: UInt64) -> RPCError? {
-    guard let wait = buckets.withLock({ $0.calls.take(at: now) }) else { return nil }
-    return .rateLimit(
-      "This user makes more than \(limits.callsPerSecond) calls a second. This one was not run; repeat it later.",
-      after: wait)
-  }
+  /// The limits of the user.
+  var limits: AllowanceLimits { user.limits }
 
-  /// Counts a new connection. Returns the error if the connection exceeds the rate and must be refused.
-  public func takeConnection(at now: UInt64) -> RPCError? {
-    guard let wait = buckets.withLock({ $0.connections.take(at: now) }) else { return nil }
-    return .rateLimit(
-      "This user makes more than \(limits.callsPerSecond) connections a second. Keep one open, or connect later.",
-      after: wait)
-  }
+  /// Counts a call. Returns the error if the call exceeds the user's rate and must not be run.
+  func takeCall(at now: UInt64) -> RPCError? { user.takeCall(at: now) }
 
   /// Counts messages that were read, whether they were run or refused.
   ///
   /// - Returns: the nanoseconds for which reading from their connection should pause; 0 for no pause.
   func paceAfter(messages: Int, bytes: Int, at now: UInt64) -> UInt64 {
-    buckets.withLock { $0.messages.charge(messages + bytes / Self.bytesPerMessage, at: now) }
+    let weight = Share.weight(messages: messages, bytes: bytes)
+    let window = FairTurns.window(at: now)
+    let own = user.pace(weight, window: window, at: now)
+    guard let common else { return own.wait }
+    guard isPooled else {
+      return max(own.wait, common.turns.count(weight, of: (own.inWindow, own.isFirst), at: now))
+    }
+    // All strangers have one turn together.
+    let all = common.strangers.pace(weight, window: window, at: now)
+    return max(own.wait, all.wait, common.turns.count(weight, of: (all.inWindow, all.isFirst), at: now))
   }
 
-  /// Whether all rates are unused, as in a new allowance. Open requests and buffered bytes are not considered.
-  public func isUnused(at now: UInt64) -> Bool {
-    buckets.withLock { $0.calls.isFull(at: now) && $0.messages.isFull(at: now) && $0.connections.isFull(at: now) }
-  }
+  /// Reports how late the event loop has continued the connection, in nanoseconds.
+  func noteLag(_ lag: UInt64) { common?.turns.noteLag(lag) }
 
-  /// Whether the user's requests, running and waiting, have reached `maxInFlight`.
-  var isFull: Bool { inFlight.load(ordering: .relaxed) >= maxInFlight.load(ordering: .relaxed) }
+  /// Whether the user's requests, running and waiting, have reached their limit.
+  var isFull: Bool { user.isFull }
 
   /// Adds to the number of requests in progress; a negative number removes requests that ended.
-  func count(requests: Int) { inFlight.add(requests, ordering: .relaxed) }
+  func count(requests: Int) { user.count(requests: requests) }
 
-  /// Whether the user's buffered bytes exceed `maxBufferedBytes`. Each connection's buffers are then limited more
+  /// Whether the buffered bytes of any of the shares exceed their limit. The connection's buffers are then limited more
   /// tightly.
-  var isCrowded: Bool { buffered.load(ordering: .relaxed) > maxBufferedBytes.load(ordering: .relaxed) }
+  var isCrowded: Bool {
+    if user.isCrowded { return true }
+    guard let common else { return false }
+    return common.all.isCrowded || isPooled && common.strangers.isCrowded
+  }
 
   /// Adds to the number of buffered bytes; a negative number removes bytes that were freed.
-  func count(buffered bytes: Int) { buffered.add(bytes, ordering: .relaxed) }
-
-  /// The requests in progress and the buffered bytes, for monitoring.
-  public var usage: (requests: Int, bytes: Int) {
-    (inFlight.load(ordering: .relaxed), buffered.load(ordering: .relaxed))
+  func count(buffered bytes: Int) {
+    user.count(buffered: bytes)
+    guard let common else { return }
+    common.all.count(buffered: bytes)
+    counted.withLock { counted in
+      counted.bytes += bytes
+      if counted.isPooled { common.strangers.count(buffered: bytes) }
+    }
   }
+
+  /// The user's requests in progress and buffered bytes, for monitoring.
+  public var usage: (requests: Int, bytes: Int) { user.usage }
 }
 
-/// The quotas of one user, for all connections together.
-public struct AllowanceLimits: Sendable, Hashable {
-  /// The sustained number of calls per second.
-  public var callsPerSecond: Int
-  /// The number of calls in a burst after idle time.
-  public var callBurst: Int { Self.times(callsPerSecond, 2) }
-  /// The number of messages of any kind that are read per second, including refused calls. Beyond it, reading slows
-  /// down.
-  public var messagesPerSecond: Int { Self.times(callsPerSecond, 4) }
-  /// The number of messages in a burst after idle time.
-  public var messageBurst: Int { Self.times(callsPerSecond, 4) }
-  /// The largest number of requests that run or wait to run.
-  public var maxInFlight: Int
-  /// The largest number of buffered bytes: unfinished messages, waiting requests, and responses that the peer has not
-  /// read.
-  public var maxBufferedBytes: Int
+/// The shares of all connections together, and of all strangers: peers that no rule admits anywhere.
+public final class CommonShares: Sendable {
+  /// The share of all connections. Only its bytes are limited: `turns` limits the messages.
+  let all: Share
+  /// The share of all strangers together.
+  public let strangers: Share
+  let turns: FairTurns
 
-  /// Makes limits; the defaults are the documented ones.
-  public init(callsPerSecond: Int = 500, maxInFlight: Int = 1024, maxBufferedBytes: Int = 32 << 20) {
-    self.callsPerSecond = callsPerSecond
-    self.maxInFlight = maxInFlight
-    self.maxBufferedBytes = maxBufferedBytes
+  /// Makes shares.
+  ///
+  /// - Parameters:
+  ///   - messagesPerSecond: the messages of all connections per second. Strangers have a quarter of them.
+  ///   - maxBufferedBytes: the buffered bytes of all connections. Strangers have a quarter of them.
+  public init(messagesPerSecond: Int, maxBufferedBytes: Int) {
+    all = Share(limits: AllowanceLimits(maxBufferedBytes: maxBufferedBytes))
+    strangers = Share(limits: Self.strangers(messagesPerSecond, maxBufferedBytes))
+    turns = FairTurns(messagesPerSecond: messagesPerSecond)
   }
 
-  private static func times(_ count: Int, _ factor: Int) -> Int {
-    let (result, overflow) = count.multipliedReportingOverflow(by: factor)
-    return overflow ? .max : result
+  /// Replaces the limits.
+  public func use(messagesPerSecond: Int, maxBufferedBytes: Int) {
+    all.use(AllowanceLimits(maxBufferedBytes: maxBufferedBytes))
+    strangers.use(Self.strangers(messagesPerSecond, maxBufferedBytes))
+    turns.use(messagesPerSecond: messagesPerSecond)
+  }
+
+  private static func strangers(_ messages: Int, _ bytes: Int) -> AllowanceLimits {
+    let quarter = max(1, messages / 4)
+    // A connection costs as much as a few messages.
+    return AllowanceLimits(
+      callsPerSecond: max(1, quarter / 4), messagesPerSecond: quarter, maxInFlight: .max, maxBufferedBytes: bytes / 4)
   }
 }
 
@@ -134,4 +149,7 @@ public enum ConnectionAdmission: Sendable {
   case admitted(Allowance?)
   /// The connection gets this error, with `id: null`, and is closed.
   case refused(RPCError)
+  /// The decision takes a look-up that must not run on an event loop. The connection waits for its result, which must
+  /// come soon and not be `pending` itself; nothing is read meanwhile.
+  case pending(@Sendable () async -> ConnectionAdmission)
 }

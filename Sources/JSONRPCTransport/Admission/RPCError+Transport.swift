@@ -22,9 +22,10 @@ extension RPCError {
       data: ["retryAfter": JSON(Double(milliseconds) / 1000)])
   }
 
-  /// The error -32050: a long message began while the user's buffers were over their quota.
+  /// The error -32050: a long message began while the buffers of the user, of all strangers or of all users were over
+  /// their quota.
   static let tooManyBytesOfUser = rateLimit(
-    "Too many bytes are kept for this user's connections: read answers, end messages, or send shorter ones.",
+    "Too many bytes are kept for connections: read answers, end messages, or send shorter ones.",
     after: 1_000_000_000)
 
   /// The error -32600: a message has begun, and was not complete within the time limit of a frame.

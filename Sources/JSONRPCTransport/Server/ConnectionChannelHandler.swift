@@ -202,7 +202,14 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     core.flush()
     let home = NIOLoopBound(self, eventLoop: core.eventLoop)
     // A task that is due at once would run before the event loop serves other sockets.
-    core.eventLoop.scheduleTask(in: max(time, Self.turn)) { home.value.goOn() }
+    let due = core.eventLoop.now + max(time, Self.turn)
+    core.eventLoop.scheduleTask(deadline: due) { home.value.goOn(due: due) }
+  }
+
+  private func goOn(due: NIODeadline) {
+    let lag = core.eventLoop.now - due
+    core.allowance?.noteLag(UInt64(clamping: lag.nanoseconds))
+    goOn()
   }
 
   private func goOn() {

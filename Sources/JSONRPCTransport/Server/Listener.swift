@@ -81,6 +81,11 @@ public final class Listener: Sendable {
     }
   }
 
+  /// The open connections; none before `run`.
+  public var connections: [Connection] {
+    if case .running(let run) = phase.withLock({ $0 }) { run.connections } else { [] }
+  }
+
   /// Replaces the limits of open and future connections. Does nothing before `run`.
   public func use(_ limits: TransportLimits) {
     if case .running(let run) = phase.withLock({ $0 }) { run.use(limits) }

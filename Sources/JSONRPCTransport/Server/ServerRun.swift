@@ -13,6 +13,8 @@ final class ServerRun: Sendable {
     var graces: [Scheduled<Void>] = []
     var isDraining = false
     var isCutOff = false
+    /// The number of connections whose admission is being decided.
+    var pending = 0
   }
 
   private let group: MultiThreadedEventLoopGroup
@@ -63,6 +65,12 @@ final class ServerRun: Sendable {
     for grace in graces { grace.cancel() }
   }
 
+  /// The open connections.
+  var connections: [Connection] { state.withLock { Array($0.connections.values) } }
+
+  /// The longest time for which the end of accepting waits for pending admissions.
+  private static let patience = Duration.seconds(10)
+
   /// Replaces the limits of open and future connections.
   func use(_ limits: TransportLimits) {
     let connections = state.withLock { state in
@@ -98,6 +106,8 @@ final class ServerRun: Sendable {
     try? await channel.setOption(.autoRead, value: false).get()
     // A connection passes from the socket's event loop to its own and back before it is set up.
     for loop in group.makeIterator() { try? await loop.submit {}.get() }
+    let end = ContinuousClock.now + Self.patience
+    while state.withLock({ $0.pending > 0 }), .now < end { try? await Task.sleep(for: .milliseconds(5)) }
     try? await channel.eventLoop.submit {}.get()
     try? await channel.close()
     acceptedContinuation.finish()
@@ -125,21 +135,45 @@ final class ServerRun: Sendable {
       // A channel is writable while all its bytes are with the kernel.
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
       .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try self.setUp(channel) }
+        channel.eventLoop.makeCompletedFuture { try self.peer(of: channel) }
+          .flatMap { peer in self.admit(peer, channel) }
       }
   }
 
-  /// Sets up a connection or refuses it. Runs on the connection's event loop, before its first byte is read.
-  private func setUp(_ channel: any Channel) throws {
-    let pipeline = channel.pipeline.syncOperations
-    let peer = try pipeline.withUnsafeTransportIfAvailable(of: CInt.self) {
+  private func peer(of channel: any Channel) throws -> PeerCredentials {
+    let peer = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) {
       PeerCredentials(descriptor: $0, pins: true)
     }
     guard let peer = peer ?? nil else { throw UnknownPeerError() }
+    return peer
+  }
+
+  /// Decides about a connection and sets it up. Runs on the connection's event loop, before its first byte is read.
+  private func admit(_ peer: PeerCredentials, _ channel: any Channel) -> EventLoopFuture<Void> {
+    let admission = admit(peer)
+    guard case .pending(let decide) = admission else {
+      return channel.eventLoop.makeCompletedFuture { try self.setUp(channel, peer, admission) }
+    }
+    let promise = channel.eventLoop.makePromise(of: Void.self)
+    state.withLock { $0.pending += 1 }
+    Task {
+      let admission = await decide()
+      channel.eventLoop.execute {
+        promise.completeWith(Result { try self.setUp(channel, peer, admission) })
+        self.state.withLock { $0.pending -= 1 }
+      }
+    }
+    return promise.futureResult
+  }
+
+  /// Sets up a connection or refuses it.
+  private func setUp(_ channel: any Channel, _ peer: PeerCredentials, _ admission: ConnectionAdmission) throws {
+    let pipeline = channel.pipeline.syncOperations
     let allowance: Allowance?
-    switch admit(peer) {
+    switch admission {
     case .refused(let refusal): return try pipeline.addHandler(RefusalHandler(error: refusal, count: refused))
     case .admitted(let given): allowance = given
+    case .pending: throw UnknownPeerError()
     }
     let connection = Connection(peer: peer, allowance: allowance, eventLoop: channel.eventLoop)
     let core = connection.makeCore(state.withLock { $0.settings })

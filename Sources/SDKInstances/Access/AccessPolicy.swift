@@ -64,18 +64,30 @@ public struct AccessPolicy: Sendable {
   /// The user and group names in the policy's own rules.
   var requiredNames: Set<SystemName> { Set((admins + create.map(\.who)).flatMap(\.names)) }
 
-  /// Returns the peer's role on an instance; `nil` without one, and then the instance is hidden from the peer.
-  func role(of peer: Peer, on instance: InstanceAccess) -> Role? {
-    if isAdmin(peer) { return .admin }
-    if owns(instance, peer) { return .owner }
-    return instance.access.byRole.first { $0.rules.contains { matches($0, peer) } }?.role
+  /// Whether a peer is an admin; `nil` if its unit decides, and its process was not looked up yet.
+  public func isAdminUnlessUnknown(_ peer: Peer) -> Bool? {
+    if peer.knowsProcess || peer.uid == 0 || peer.uid == ownUid { return isAdmin(peer) }
+    if admins.contains(where: { !$0.namesUnit && matches($0, peer) }) { return true }
+    let mayBe = admins.contains { rule in
+      rule.namesUnit && rule.conditions.allSatisfy { $0.isAboutUnit || matches($0, peer) }
+    }
+    return mayBe ? nil : false
   }
 
-  /// Whether a peer owns an instance that was made by a call. The owner is the uid that made it, or the unit that its
-  /// create rule names: a unit's uid can later belong to another service.
-  func owns(_ instance: InstanceAccess, _ peer: Peer) -> Bool {
+  /// Returns the peer's role by the rules of an instance; `nil` without one, and then the instance is hidden from the
+  /// peer.
+  func role(of peer: Peer, by rules: RoleTable) -> Role? { isAdmin(peer) ? .admin : rules.role(of: peer) }
+
+  /// Whether an instance counts against the quota of a peer: the peer owns it, or a uid of the same user does.
+  ///
+  /// The owner of an instance that was made by a call is the uid that made it, or the unit that its create rule names: a
+  /// unit's uid can later belong to another service. Instances of admins count for nobody else.
+  func counts(_ instance: InstanceAccess, for peer: Peer) -> Bool {
     guard instance.source == .api else { return false }
-    return instance.ownerRule.map { matches($0, peer) } ?? (peer.uid == instance.owner)
+    if let rule = instance.ownerRule { return matches(rule, peer) }
+    if instance.owner == peer.uid { return true }
+    return names.user(of: instance.owner) == names.user(of: peer.uid)
+      && !isAdmin(Peer(pid: 0, uid: instance.owner, gid: UInt32.max))
   }
 
   /// Returns the first rule that lets a peer create an instance of this id.

@@ -10,13 +10,30 @@ public protocol NameDirectory: AnyObject, Sendable {
   ///
   /// - Parameter owner: the uid of the rules' owner. Each owner has an equal share of the look-ups.
   func request(_ names: Set<SystemName>, for owner: UInt32)
+  /// Returns the user whose quotas a uid counts against: the uid itself, or for a subordinate uid its owner. Rights
+  /// never follow from this.
+  func user(of uid: UInt32) -> UInt32
+  /// Calls a function after numbers of names have changed, soon and on any thread.
+  func observe(_ observer: @escaping @Sendable () -> Void)
+}
+
+extension NameDirectory {
+  /// Returns the uid: a directory without subordinate uids.
+  public func user(of uid: UInt32) -> UInt32 { uid }
+  /// Does nothing: the numbers never change.
+  public func observe(_ observer: @escaping @Sendable () -> Void) {}
 }
 
 /// The name of a user or a group. Names are equal when their UTF-8 bytes are.
 public struct SystemName: Sendable, Hashable {
-  /// A database of the system's name service: users (passwd) or groups (group).
+  /// A database of the system's name service.
   public enum Database: Sendable {
-    case users, groups
+    /// Users by name (passwd).
+    case users
+    /// Groups by name (group).
+    case groups
+    /// Users by uid (passwd). The name is the uid as decimal digits.
+    case uids
   }
 
   /// The database that the name belongs to.

@@ -30,6 +30,14 @@ public enum NameService {
         let status = getgrnam_r(name.text, &entry, buffer, size, &found)
         return (status, found?.pointee.gr_gid)
       }
+    case .uids:
+      guard let uid = UInt32(name.text) else { return .unknown }
+      var entry = passwd()
+      return withGrowingBuffer { buffer, size in
+        var found: UnsafeMutablePointer<passwd>?
+        let status = getpwuid_r(uid, &entry, buffer, size, &found)
+        return (status, found?.pointee.pw_uid)
+      }
     }
   }
 

@@ -96,7 +96,7 @@ public final class AuditTrail: CallObserver {
     program: PeerProcess?, _ record: () -> AuditRecord
   ) -> AuditTally.Occurrences? {
     let key = AuditTally.Key(
-      kind: kind, uid: call.peer.uid, program: program, method: method ?? call.method?.name ?? "",
+      kind: kind, uid: call.peer.uid, user: call.peer.user, program: program, method: method ?? call.method?.name ?? "",
       instance: call.instance?.name ?? "", what: what)
     let now = clock.now()
     if let entry = tally.withLock({ $0[key] }), entry.bump(now) { return entry }

@@ -8,6 +8,8 @@ struct AuditTally {
   struct Key: Hashable {
     var kind: AuditRecord.Kind
     var uid: UInt32
+    /// The user of the uid, who has the maximum number of refusals.
+    var user: UInt32
     /// The unit and the program of the caller; `nil` if occurrences are counted for the caller's user as a whole.
     /// Processes with the same values count together, so that a program that runs repeatedly does not fill the journal.
     var program: PeerProcess?
@@ -91,13 +93,13 @@ struct AuditTally {
     var key = key
     var isTooMany = false
     if key.kind == .refusal {
-      if refusals[key.uid, default: 0] >= refusalsPerUser {
+      if refusals[key.user, default: 0] >= refusalsPerUser {
         // Past the user's maximum, refusals are counted by reason only.
         isTooMany = true
-        key = Key(kind: .refusal, uid: key.uid, program: nil, method: "", instance: "", what: key.what)
+        key = Key(kind: .refusal, uid: key.user, user: key.user, program: nil, method: "", instance: "", what: key.what)
         if self[key]?.bump(now) == true { return [] }
       }
-      refusals[key.uid, default: 0] += 1
+      refusals[key.user, default: 0] += 1
     }
     let room = entries.count >= capacity ? makeRoom() : []
     var first = record
@@ -132,7 +134,7 @@ struct AuditTally {
   /// Removes a key. Returns its record with the number of occurrences not reported yet; `nil` if there are none.
   private mutating func remove(_ key: Key) -> AuditRecord? {
     let entry = entries.removeValue(forKey: key)
-    if key.kind == .refusal, let count = refusals[key.uid] { refusals[key.uid] = count > 1 ? count - 1 : nil }
+    if key.kind == .refusal, let count = refusals[key.user] { refusals[key.user] = count > 1 ? count - 1 : nil }
     return entry?.remove()
   }
 }

@@ -87,6 +87,8 @@ extension ClientSession: DelegateConnection {
 public protocol ClientLink: AnyObject, Sendable {
   /// The peer at the other end.
   var peer: Peer { get }
+  /// Whether the peer is a stranger: no rule admits it anywhere, and it shares the quotas of all such peers.
+  var isStranger: Bool { get }
   /// Sends one line, given without its newline. Never blocks: bytes that the peer does not read are buffered.
   func send(_ line: [UInt8])
   /// Sends a request to the peer and waits for its response. On timeout, or when the waiting task is cancelled, the

@@ -10,6 +10,9 @@ public final class Peer: Sendable {
   public let gid: UInt32
   /// The ids of the supplementary groups.
   public let groups: [UInt32]
+  /// The user against whose quotas the peer counts, when it connected: its uid, or the owner of its subordinate uid.
+  /// Rights never follow from this.
+  public let user: UInt32
   private let look: @Sendable () -> PeerProcess
   private let known: Mutex<PeerProcess?>
   /// The credential that the peer got last, for the audit.
@@ -17,26 +20,32 @@ public final class Peer: Sendable {
 
   /// Creates a peer with these credentials.
   public init(
-    pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], process: PeerProcess = PeerProcess()
+    pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], user: UInt32? = nil,
+    process: PeerProcess = PeerProcess()
   ) {
     self.pid = pid
     self.uid = uid
     self.gid = gid
     self.groups = groups
+    self.user = user ?? uid
     look = { process }
     known = Mutex(process)
   }
 
   /// Creates a peer whose process is looked up on first use.
   ///
-  /// - Parameter look: looks the process up. It must return the same result each time.
+  /// - Parameters:
+  ///   - user: the user against whose quotas the peer counts; `nil` for its uid.
+  ///   - look: looks the process up. It must return the same result each time.
   public init(
-    pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32], look: @escaping @Sendable () -> PeerProcess
+    pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32], user: UInt32? = nil,
+    look: @escaping @Sendable () -> PeerProcess
   ) {
     self.pid = pid
     self.uid = uid
     self.gid = gid
     self.groups = groups
+    self.user = user ?? uid
     self.look = look
     known = Mutex(nil)
   }

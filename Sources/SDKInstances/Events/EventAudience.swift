@@ -3,18 +3,31 @@ public import StateStore
 
 /// The peers that may see an instance's events. Looked up once for each event, for all subscribers.
 public struct EventAudience: Sendable {
-  let policy: AccessPolicy
-  /// The access of the instance; `nil` for an unknown instance, whose events only admins may see.
-  let access: InstanceAccess?
+  private let policy: AccessPolicy
+  /// The roles on the instance; `nil` for an unknown instance, whose events only admins may see.
+  private let roles: RoleTable?
+  /// The instance's labels; empty for an unknown instance.
+  let labels: [String: String]
+
+  /// Creates the audience of a hosted instance.
+  init(policy: AccessPolicy, roles: RoleTable, labels: [String: String]) {
+    self.policy = policy
+    self.roles = roles
+    self.labels = labels
+  }
+
+  /// Creates the audience of an instance that is not hosted; `nil` for an unknown one.
+  init(policy: AccessPolicy, access: InstanceAccess?) {
+    self.policy = policy
+    roles = access.map { RoleTable($0, names: policy.names) }
+    labels = access?.labels ?? [:]
+  }
 
   /// Whether a peer may see the events: it has a role on the instance or is an admin.
   func admits(_ peer: Peer) -> Bool {
-    guard let access else { return policy.isAdmin(peer) }
-    return policy.role(of: peer, on: access) != nil
+    guard let roles else { return policy.isAdmin(peer) }
+    return policy.role(of: peer, by: roles) != nil
   }
-
-  /// The instance's labels; empty for an unknown instance.
-  var labels: [String: String] { access?.labels ?? [:] }
 }
 
 /// The source of the hub's access decisions: which peers may see which events.

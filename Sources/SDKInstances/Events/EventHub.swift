@@ -29,9 +29,7 @@ public actor EventHub {
   private(set) var recent = Deque<EventText>()
 
   private let onEvent: @Sendable (StoredEvent) -> Void
-  /// The maximum numbers of subscriptions of one connection and of all of a user's connections. Admins have no maximum.
-  private var maximumSubscriptions: Int
-  private var maximumPerUser: Int
+  private var limits: SubscriptionLimits
   private var gaps = 0
   private static let recentCapacity = 512
   /// The number of unsent bytes of a connection at which its subscription is paused.
@@ -47,13 +45,12 @@ public actor EventHub {
   ///   - inboxCapacity: the number of events that wait in memory for delivery; further ones are read from the store.
   ///   - onEvent: called for each durable event, in no particular order; must be quick.
   public init(
-    store: any StateStore, operations: Operations, logger: Logger, maximumSubscriptions: Int = 16,
-    maximumPerUser: Int = 256, patience: Duration = .seconds(5), inboxCapacity: Int = 4096,
+    store: any StateStore, operations: Operations, logger: Logger, limits: SubscriptionLimits = SubscriptionLimits(),
+    patience: Duration = .seconds(5), inboxCapacity: Int = 4096,
     onEvent: @escaping @Sendable (StoredEvent) -> Void = { _ in }
   ) {
     self.onEvent = onEvent
-    self.maximumSubscriptions = maximumSubscriptions
-    self.maximumPerUser = maximumPerUser
+    self.limits = limits
     self.store = store
     self.operations = operations
     self.logger = logger
@@ -72,10 +69,7 @@ public actor EventHub {
   public func answer() {}
 
   /// Changes the maximum numbers of subscriptions. Existing subscriptions stay even beyond them.
-  public func use(maximumSubscriptions: Int, maximumPerUser: Int) {
-    self.maximumSubscriptions = maximumSubscriptions
-    self.maximumPerUser = maximumPerUser
-  }
+  public func use(_ limits: SubscriptionLimits) { self.limits = limits }
 
   /// Queues committed events for delivery. Returns without waiting for subscribers.
   public nonisolated func append(_ events: [StoredEvent]) {
@@ -116,15 +110,8 @@ public actor EventHub {
     _ link: any ClientLink, session: ObjectIdentifier, filter: EventFilter, since: CursorReading?, text: String?,
     isAdmin: Bool
   ) throws(SDKError) -> (id: UInt64, name: String, cursor: String) {
-    if !isAdmin, table.count(of: session) >= maximumSubscriptions {
-      throw SDKError(
-        .limit, .tooManySubscriptions,
-        "A connection has at most \(maximumSubscriptions) subscriptions; end one with events.unsubscribe.")
-    }
-    if !isAdmin, table.count(ofUser: link.peer.uid) >= maximumPerUser {
-      throw SDKError(
-        .limit, .tooManySubscriptions,
-        "All connections of a user have at most \(maximumPerUser) subscriptions; end one with events.unsubscribe.")
+    if !isAdmin, let refusal = limits.refusal(of: link, on: session, in: table) {
+      throw SDKError(.limit, .tooManySubscriptions, "\(refusal); end one with events.unsubscribe.")
     }
     let place: EventPlace? =
       switch since {

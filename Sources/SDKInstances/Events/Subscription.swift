@@ -21,6 +21,8 @@ final class Subscription {
   let name: String
   let link: any ClientLink
   let session: ObjectIdentifier
+  /// Whether the peer was a stranger when it subscribed.
+  let isOfStranger: Bool
   let filter: EventFilter
   var phase = Phase.waiting
   /// The position up to which all events were delivered or skipped. While live it does not advance: it only excludes
@@ -45,6 +47,7 @@ final class Subscription {
     self.name = name
     self.link = link
     self.session = session
+    isOfStranger = link.isStranger
     self.filter = filter
     self.place = place ?? EventPlace(0)
     isForeign = place == nil

@@ -10,6 +10,8 @@ struct SubscriptionTable {
   private var byID: [UInt64: Subscription] = [:]
   private var sessions: [ObjectIdentifier: Session] = [:]
   private var byUser: [UInt32: Int] = [:]
+  /// The number of subscriptions of strangers.
+  private(set) var strangers = 0
   private var lastID: UInt64 = 0
   /// The live subscriptions: first those of some instances, then those of all.
   private var watchers: [InstanceID: [UInt64: Subscription]] = [:]
@@ -20,7 +22,7 @@ struct SubscriptionTable {
   subscript(id: UInt64) -> Subscription? { byID[id] }
 
   func count(of session: ObjectIdentifier) -> Int { sessions[session]?.byName.count ?? 0 }
-  func count(ofUser uid: UInt32) -> Int { byUser[uid] ?? 0 }
+  func count(ofUser user: UInt32) -> Int { byUser[user] ?? 0 }
 
   func find(_ name: String, of session: ObjectIdentifier) -> Subscription? { sessions[session]?.byName[name] }
 
@@ -33,7 +35,8 @@ struct SubscriptionTable {
     sessions[session, default: Session()].made += 1
     let made = make(lastID, "s\(sessions[session]?.made ?? 0)")
     byID[made.id] = made
-    byUser[made.link.peer.uid, default: 0] += 1
+    byUser[made.link.peer.user, default: 0] += 1
+    if made.isOfStranger { strangers += 1 }
     sessions[session]?.byName[made.name] = made
     return made
   }
@@ -41,8 +44,9 @@ struct SubscriptionTable {
   mutating func remove(_ subscription: Subscription) {
     guard byID.removeValue(forKey: subscription.id) != nil else { return }
     setPhase(.paused, of: subscription)
-    let (uid, left) = (subscription.link.peer.uid, count(ofUser: subscription.link.peer.uid) - 1)
-    byUser[uid] = left > 0 ? left : nil
+    let (user, left) = (subscription.link.peer.user, count(ofUser: subscription.link.peer.user) - 1)
+    byUser[user] = left > 0 ? left : nil
+    if subscription.isOfStranger { strangers -= 1 }
     sessions[subscription.session]?.byName[subscription.name] = nil
   }
 

@@ -84,8 +84,9 @@ enum DaemonHandlers {
       if !isAdmin { problem.detail = nil }
       checks.append(problem)
     }
-    let visible = registry.instances.filter { registry.role(of: context.peer, on: $0) != nil }
-    let waiting = visible.filter { $0.state == .reauthNeeded || $0.state == .locked }.map(\.id.name)
+    // By state first: few instances wait, so few roles are looked up.
+    let waiting = registry.unsortedInstances.filter { $0.state == .reauthNeeded || $0.state == .locked }
+      .filter { registry.role(of: context.peer, on: $0) != nil }.map(\.id.name).sorted()
     checks.append(
       .init(
         name: "instances", status: isAdmin && !registry.quarantined.isEmpty ? .degraded : .ok,

@@ -71,7 +71,7 @@ enum InstanceHandlers {
         definition: next, adapter: try registry.adapter(for: next, uuid: instance.uuid),
         provider: try next.providerConfiguration(), isOtherBackend: isOtherBackend)
     }
-    registry.requestNames(of: instance)
+    registry.useRules(of: instance)
   }
 
   private static func merged(_ labels: [String: String], _ patch: JSONObject) throws -> [String: String] {

@@ -40,12 +40,14 @@ struct InstanceListing {
     return InstanceList.Result(instances: page.elements)
   }
 
-  /// All instances, sorted by id. Quarantined ones are included for admins only.
+  /// The instances that the caller may see from `after` on, sorted by id. Quarantined ones are included for admins only.
   private var entries: [Listed] {
-    let hosted = registry.instances.map(Listed.hosted)
-    let quarantined = registry.quarantined
-    guard !quarantined.isEmpty, registry.access.isAdmin(context.peer) else { return hosted }
-    return (hosted + quarantined.map(Listed.quarantined)).sorted { $0.id < $1.id }
+    // Sorted last: most callers see few of many instances.
+    var found = registry.unsortedInstances.filter { instance in
+      params.after.map { instance.id > $0 } ?? true && registry.role(of: context.peer, on: instance) != nil
+    }.map(Listed.hosted)
+    if registry.access.isAdmin(context.peer) { found += registry.quarantined.map(Listed.quarantined) }
+    return found.sorted { $0.id < $1.id }
   }
 
   /// Returns the description of an instance for the caller; `nil` if it is hidden or does not match the filters.

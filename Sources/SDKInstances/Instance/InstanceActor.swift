@@ -20,6 +20,8 @@ actor InstanceActor {
   nonisolated let vendorClock: VendorClock
   nonisolated let logger: Logger
   nonisolated let published: Mutex<Published>
+  /// The access rules, ready for look-ups; `nil` before the first one.
+  nonisolated let roles = Mutex<RoleTable?>(nil)
 
   /// The state. It changes only while `changing` is locked.
   private(set) var core: InstanceCore

@@ -6,13 +6,14 @@ import Synchronization
 
 extension InstanceRegistry: EventDirectory {
   public func audience(of uuid: InstanceUUID, id: InstanceID) -> EventAudience {
-    EventAudience(policy: access, access: access(of: uuid, id: id))
+    let policy = access
+    if let access = arriving.withLock({ $0[uuid]?.access }) { return EventAudience(policy: policy, access: access) }
+    if let instance = hosted(id), instance.uuid == uuid { return audience(of: instance, policy) }
+    return EventAudience(policy: policy, access: deleted.withLock { $0[uuid]?.access })
   }
 
-  private func access(of uuid: InstanceUUID, id: InstanceID) -> InstanceAccess? {
-    if let access = arriving.withLock({ $0[uuid]?.access }) { return access }
-    if let instance = hosted(id), instance.uuid == uuid { return instance.currentAccess }
-    return deleted.withLock { $0[uuid]?.access }
+  private func audience(of instance: HostedInstance, _ policy: AccessPolicy) -> EventAudience {
+    EventAudience(policy: policy, roles: instance.roles(policy.names), labels: instance.currentAccess.labels)
   }
 
   public func watched(by peer: Peer, _ filter: EventFilter) -> Set<InstanceUUID>? {
@@ -25,35 +26,48 @@ extension InstanceRegistry: EventDirectory {
       deleted.entries.filter { filter.instances?.contains($0.value.id) != false }
     }
     var watched = Set<InstanceUUID>()
-    func add(_ uuid: InstanceUUID, _ id: InstanceID, _ access: InstanceAccess) {
-      guard EventAudience(policy: policy, access: access).admits(peer) else { return }
-      if filter.admits(id, labels: access.labels) { watched.insert(uuid) }
+    func add(_ uuid: InstanceUUID, _ id: InstanceID, _ audience: EventAudience) {
+      guard audience.admits(peer) else { return }
+      if filter.admits(id, labels: audience.labels) { watched.insert(uuid) }
     }
-    for instance in present { add(instance.uuid, instance.id, instance.currentAccess) }
-    for (uuid, entry) in gone { add(uuid, entry.id, entry.access) }
+    for instance in present { add(instance.uuid, instance.id, audience(of: instance, policy)) }
+    for (uuid, entry) in gone { add(uuid, entry.id, EventAudience(policy: policy, access: entry.access)) }
     for (uuid, entry) in coming where filter.instances?.contains(entry.id) != false {
-      add(uuid, entry.id, entry.access)
+      add(uuid, entry.id, EventAudience(policy: policy, access: entry.access))
     }
     return watched
   }
 }
 
 extension InstanceRegistry {
-  /// The user and group names in all current access rules, by the uid of the rules' owner.
+  /// The user and group names in all current access rules, by the user who owns the rules.
   public var namesInUse: [UInt32: Set<SystemName>] {
-    var names = deleted.withLock { $0.names }
-    names[0, default: []].formUnion(access.requiredNames)
+    let directory = access.names
+    var names: [UInt32: Set<SystemName>] = [0: access.requiredNames]
+    for (owner, used) in deleted.withLock({ $0.names }) {
+      names[directory.user(of: owner), default: []].formUnion(used)
+    }
     for instance in unsortedInstances {
       let access = instance.currentAccess
-      names[access.owner, default: []].formUnion(access.names)
+      names[directory.user(of: access.owner), default: []].formUnion(access.names)
     }
     return names
   }
 
-  /// Requests the resolution of the names in an instance's rules. To be called when its definition has taken effect.
-  func requestNames(of instance: HostedInstance) {
-    let instance = instance.currentAccess
-    access.names.request(instance.names, for: instance.owner)
+  /// Makes an instance's access rules ready for look-ups. To be called when its definition has taken effect.
+  func useRules(of instance: HostedInstance) {
+    let names = access.names
+    let access = instance.currentAccess
+    names.request(access.names, for: names.user(of: access.owner))
+    instance.makeRoles(names)
+    accessChanges.add(1, ordering: .relaxed)
+  }
+
+  /// Takes over the numbers of names that have changed.
+  func namesChanged() {
+    let names = access.names
+    for instance in unsortedInstances where !instance.currentAccess.names.isEmpty { instance.makeRoles(names) }
+    accessChanges.add(1, ordering: .relaxed)
   }
 
   /// Logs how many rules of a stored definition were dropped because they are no longer valid.
@@ -66,5 +80,22 @@ extension InstanceRegistry {
       \(before - after) access rules of this instance are left out: they can match nobody, or are past the \
       \(AccessRules.maximumPerRole) that a role can have. Set its access again.
       """, metadata: ["instance": "\(stored.id)"])
+  }
+}
+
+extension InstanceRegistry {
+  /// A number that changes with every change of a rule, or of the number of a name.
+  public var accessVersion: Int { accessChanges.load(ordering: .relaxed) }
+
+  /// The summary of all rules: of the daemon and of every instance. Takes long with many instances.
+  public var knownPeers: KnownPeers {
+    var known = KnownPeers()
+    let access = access
+    let own = AccessRules(control: access.admins + access.create.map(\.who))
+    // A file has no owner, so only the rules count.
+    let policy = InstanceAccess(owner: 0, source: .file, access: own, labels: [:])
+    RoleTable(policy, names: access.names).describe(in: &known)
+    for instance in unsortedInstances { instance.roles(access.names).describe(in: &known) }
+    return known
   }
 }

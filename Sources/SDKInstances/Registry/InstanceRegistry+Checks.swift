@@ -98,7 +98,7 @@ extension InstanceRegistry {
   public func checkCreation(of id: InstanceID, by peer: Peer) throws(SDKError) -> AccessRule? {
     if access.isAdmin(peer) { return nil }
     guard let rule = access.createRule(for: peer, id: id) else { throw Self.noRule(id) }
-    try checkQuota(of: peer, for: id, with: arriving.withLock { $0 })
+    try checkQuota(of: peer, for: id)
     if rule.who.namesUnit { return rule.who }
     if Self.dynamicUids.contains(peer.uid) {
       environment.logger.warning(
@@ -110,22 +110,29 @@ extension InstanceRegistry {
     return nil
   }
 
-  /// Checks that a peer owns fewer instances than its create rule and the daemon allow. Admins have no maximum.
+  /// Checks that the user of a peer owns fewer instances than its create rule and the daemon allow. Admins have no
+  /// maximum.
   ///
-  /// - Parameter arriving: the instances whose creation is being committed, which count too.
+  /// - Parameter number: the number of the peer's own creation. Those with a lower number that are being committed count
+  ///   too; `nil` counts all of them.
   /// - Throws: `tooManyInstances`.
-  func checkQuota(of peer: Peer, for id: InstanceID, with arriving: Arriving) throws(SDKError) {
+  func checkQuota(of peer: Peer, for id: InstanceID, before number: Int? = nil) throws(SDKError) {
     let access = access
     if access.isAdmin(peer) { return }
     guard let rule = access.createRule(for: peer, id: id) else { throw Self.noRule(id) }
     // By UUID: an instance that has become an entry meanwhile counts once.
-    var all = arriving
-    for instance in unsortedInstances { all[instance.uuid] = (instance.id, instance.currentAccess) }
-    let owned = all.values.filter { access.owns($0.access, peer) }
+    var owned: [InstanceUUID: InstanceID] = [:]
+    for (uuid, entry) in arriving.withLock({ $0 }) where number.map({ entry.number < $0 }) ?? true {
+      if access.counts(entry.access, for: peer) { owned[uuid] = entry.id }
+    }
+    for instance in unsortedInstances where access.counts(instance.currentAccess, for: peer) {
+      owned[instance.uuid] = instance.id
+    }
     for (prefix, limit) in [(rule.prefix, rule.max), ("", maximumPerUid)]
-    where owned.count(where: { $0.id.name.hasPrefix(prefix) }) >= limit {
+    where owned.values.count(where: { $0.name.hasPrefix(prefix) }) >= limit {
       throw SDKError(
-        .limit, .tooManyInstances, "The caller has \(limit) instances already; delete one first.", instance: id)
+        .limit, .tooManyInstances,
+        "This user has \(limit) instances already, subordinate uids included; delete one first.", instance: id)
     }
   }
 

@@ -58,7 +58,7 @@ extension InstanceRegistry {
         isOtherBackend: backend.contains { definition.settings[$0] != current.settings[$0] }
       )
     }
-    requestNames(of: present)
+    useRules(of: present)
     return .changed
   }
 

@@ -33,11 +33,15 @@ public final class InstanceRegistry: Sendable {
   private let entries = Mutex(Table())
   let deleted = Mutex(DeletedInstances())
   /// Instances whose creation is being committed.
-  typealias Arriving = [InstanceUUID: (id: InstanceID, access: InstanceAccess)]
+  typealias Arriving = [InstanceUUID: (id: InstanceID, access: InstanceAccess, number: Int)]
 
   /// The instances whose creation is being committed. They count towards the quota of their owner, and their first
   /// event can be read before they are entries.
   let arriving = Mutex<Arriving>([:])
+  /// The number of creations since the start. Changed while `arriving` is locked.
+  private let creations = Atomic(0)
+  /// The number of changes of rules, and of the numbers of the names in them.
+  let accessChanges = Atomic(0)
   private let kindsByName: [KindName: any SDKKind]
   private let rules: Mutex<Rules>
 
@@ -64,6 +68,7 @@ public final class InstanceRegistry: Sendable {
     self.environment = environment
     environment.renewals.attach { [weak self] in self?.replan() }
     environment.deadlines.observeClock { [weak self] in self?.clockWasSet() }
+    access.names.observe { [weak self] in self?.namesChanged() }
     access.names.request(access.requiredNames, for: 0)
   }
 
@@ -83,6 +88,7 @@ public final class InstanceRegistry: Sendable {
   public func use(access: AccessPolicy, maximumPerUid: Int) {
     rules.withLock { $0 = Rules(access, maximumPerUid) }
     access.names.request(access.requiredNames, for: 0)
+    accessChanges.add(1, ordering: .relaxed)
   }
 
   // MARK: Finding
@@ -120,7 +126,8 @@ public final class InstanceRegistry: Sendable {
 
   /// Returns the peer's role on an instance; `nil` when it is hidden.
   public func role(of peer: Peer, on instance: HostedInstance) -> Role? {
-    rules.withLock { $0 }.access.role(of: peer, on: instance.currentAccess)
+    let policy = rules.withLock { $0 }.access
+    return policy.role(of: peer, by: instance.roles(policy.names))
   }
 
   /// Returns the instance and the peer's role on it, if that is at least the one that is needed.
@@ -173,7 +180,10 @@ public final class InstanceRegistry: Sendable {
       }
     }
     for instance in state.quarantined { quarantine(instance) }
-    deleted.withLock { deleted in for event in state.deleted { deleted.add(event) } }
+    let names = access.names
+    deleted.withLock { deleted in for event in state.deleted { deleted.add(event, names) } }
+    for instance in restored { instance.makeRoles(names) }
+    accessChanges.add(1, ordering: .relaxed)
     for instance in restored { await instance.actor.resume() }
   }
 
@@ -258,12 +268,14 @@ public final class InstanceRegistry: Sendable {
     let adapter = try adapter(for: definition, uuid: uuid)
     let provider = try definition.providerConfiguration()
     if entries.withLock({ $0[id] != nil }) { throw exists(id) }
-    // The check and the reservation share one lock. Otherwise concurrent calls could exceed the quota together.
-    try arriving.withLock { arriving in
-      if let peer { try checkQuota(of: peer, for: id, with: arriving) }
-      arriving[uuid] = (id, definition.instanceAccess)
+    // Reserved before it is checked: of concurrent calls, each counts those that came before it.
+    let number = arriving.withLock { arriving in
+      let number = creations.add(1, ordering: .relaxed).newValue
+      arriving[uuid] = (id, definition.instanceAccess, number)
+      return number
     }
     defer { arriving.withLock { $0[uuid] = nil } }
+    if let peer { try checkQuota(of: peer, for: id, before: number) }
     let done: CommitResult
     do throws(SDKError) {
       done = try await environment.store.commit(
@@ -277,7 +289,7 @@ public final class InstanceRegistry: Sendable {
     isCreated = true
     entries.withLock { $0[id] = .hosted(instance) }
     arriving.withLock { $0[uuid] = nil }
-    requestNames(of: instance)
+    useRules(of: instance)
     environment.events.append(done.events)
     await instance.actor.resume()
     return instance
@@ -293,13 +305,16 @@ public final class InstanceRegistry: Sendable {
   public func delete(_ instance: HostedInstance) async throws {
     let problem = try await instance.delete {
       // Observers of the deletion must no longer find the instance.
-      deleted.withLock { $0.add(instance.uuid, instance.id, instance.kind, instance.currentAccess) }
+      let access = instance.currentAccess
+      let owner = self.access.names.user(of: access.owner)
+      deleted.withLock { $0.add(instance.uuid, instance.id, instance.kind, access, of: owner) }
       environment.vendorClocks.forget(instance.uuid)
       entries.withLock { entries in
         if case .hosted(let present)? = entries[instance.id], present.actor === instance.actor {
           entries[instance.id] = nil
         }
       }
+      accessChanges.add(1, ordering: .relaxed)
     }
     if let problem { throw problem }
   }

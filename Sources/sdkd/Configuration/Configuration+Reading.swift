@@ -1,5 +1,6 @@
 import DelegateBridge
 import JSONRPC
+import JSONRPCTransport
 import Logging
 import SDKInstances
 import SDKKinds
@@ -147,17 +148,32 @@ extension Configuration.Limits {
     writeTimeout = reader.duration(at: "limits.write_timeout", from: 1, to: 3600, "from 1s to 1h") ?? writeTimeout
     maxInFlight = reader.integer(at: "limits.max_in_flight", 1...65_536) ?? maxInFlight
     maxInFlightPerUid = reader.integer(at: "limits.max_in_flight_per_uid", 1...1_000_000) ?? maxInFlightPerUid
-    bufferedBytesPerUid =
-      reader.value(ByteCount.self, at: "limits.buffered_bytes_per_uid") {
-        $0 >= .kibibytes(1024) && $0.bytes <= 16 << 30 ? nil : "This must be from 1MiB to 16GiB."
-      } ?? bufferedBytesPerUid
+    bufferedBytesPerUid = Self.buffers(reader, "limits.buffered_bytes_per_uid") ?? bufferedBytesPerUid
     connections = reader.integer(at: "limits.connections", 1...65_536) ?? connections
     totalConnections = reader.integer(at: "limits.total_connections", 1...65_536) ?? totalConnections
     subscriptions = reader.integer(at: "limits.subscriptions", 0...65_536) ?? subscriptions
     subscriptionsPerUid = reader.integer(at: "limits.subscriptions_per_uid", 0...1_000_000) ?? subscriptionsPerUid
     callsPerSecond = reader.integer(at: "limits.calls_per_second", 1...1_000_000) ?? callsPerSecond
+    readTotals(reader)
     instances = reader.integer(at: "limits.instances", 0...1_000_000) ?? instances
     check(reader)
+  }
+
+  /// Reads the totals. A default grows with the share of one user, so that raising that needs no second setting.
+  private mutating func readTotals(_ reader: ValueReader) {
+    totalBufferedBytes =
+      Self.buffers(reader, "limits.total_buffered_bytes") ?? max(totalBufferedBytes, bufferedBytesPerUid)
+    totalMessagesPerSecond =
+      reader.integer(at: "limits.total_messages_per_second", 100...10_000_000)
+      ?? max(totalMessagesPerSecond, AllowanceLimits(callsPerSecond: callsPerSecond).messagesPerSecond)
+    totalSubscriptions =
+      reader.integer(at: "limits.total_subscriptions", 0...1_000_000) ?? max(totalSubscriptions, subscriptionsPerUid)
+  }
+
+  private static func buffers(_ reader: ValueReader, _ key: String) -> ByteCount? {
+    reader.value(ByteCount.self, at: key) {
+      $0 >= .kibibytes(1024) && $0.bytes <= 16 << 30 ? nil : "This must be from 1MiB to 16GiB."
+    }
   }
 
   /// Adds a mistake if a share exceeds the whole. It names a key that the file contains, if there is one.
@@ -170,5 +186,8 @@ extension Configuration.Limits {
     check(("max_in_flight", maxInFlight), ("max_in_flight_per_uid", maxInFlightPerUid))
     check(("subscriptions", subscriptions), ("subscriptions_per_uid", subscriptionsPerUid))
     check(("connections", connections), ("total_connections", totalConnections))
+    check(("subscriptions_per_uid", subscriptionsPerUid), ("total_subscriptions", totalSubscriptions))
+    check(
+      ("buffered_bytes_per_uid", bufferedBytesPerUid.bytes), ("total_buffered_bytes", totalBufferedBytes.bytes))
   }
 }

@@ -15,7 +15,7 @@ extension Configuration {
         .key("admins", .array(AccessRule.jsonSchema), default: "[]", "Who is admin besides root."),
         .key(
           "create", .array(createRule), example: "who = \"group:support\"\nprefix = \"support-\"\nmax = 20",
-          "Lets others create instances whose ids begin with a prefix, so many for each uid."),
+          "Lets others create instances whose ids begin with a prefix, so many for each user."),
       ]),
     ConfigurationTable(
       name: "bridge", summary: "Token providers: the programs that are asked for credentials.",
@@ -105,7 +105,7 @@ extension Configuration {
   private static let createRule = JSONSchema.object([
     .required("who", AccessRule.jsonSchema, "whom the rule lets"),
     .required("prefix", .string(), "with what the ids must begin"),
-    .required("max", .integer(minimum: 1), "how many instances each uid may have"),
+    .required("max", .integer(minimum: 1), "how many instances each user may have"),
   ])
 
   private static let retentionSchema = JSONSchema.object([
@@ -121,24 +121,37 @@ extension Configuration {
       "Requests of one connection that run at once."),
     .key(
       "max_in_flight_per_uid", .integer(minimum: 1, maximum: 1_000_000), default: "1024",
-      "Requests of all connections of one uid that run or wait."),
+      "Requests of all connections of one user that run or wait. A user is a uid with its subordinate uids (subuid(5))."
+    ),
     .key("max_outbound_bytes", ByteCount.jsonSchema, default: "\"4MiB\"", "What a client may leave unread."),
     .key("write_timeout", Seconds.jsonSchema, default: "\"30s\"", "How long it may then go on without reading."),
     .key(
       "buffered_bytes_per_uid", ByteCount.jsonSchema, default: "\"32MiB\"",
-      "What all connections of one uid may have unfinished, waiting and unread; above that each connection may have 64 KiB."
+      "What all connections of one user may have unfinished, waiting and unread; above that each connection may have 64 KiB."
     ),
-    .key("connections", .integer(minimum: 1, maximum: 65_536), default: "128", "Connections of one uid."),
+    .key(
+      "total_buffered_bytes", ByteCount.jsonSchema, default: "\"256MiB\"",
+      """
+      The same of all users together. Callers without a role on any instance have a quarter of it, as of every total.
+      """),
+    .key("connections", .integer(minimum: 1, maximum: 65_536), default: "128", "Connections of one user."),
     .key(
       "total_connections", .integer(minimum: 1, maximum: 65_536), default: "2048",
-      "Connections of all uids together, at most a quarter of the descriptors of the daemon: each takes two."),
+      "Connections of all users together, at most a quarter of the descriptors of the daemon: each takes two."),
     .key("subscriptions", .integer(minimum: 0, maximum: 65_536), default: "16", "Subscriptions of one connection."),
     .key(
       "subscriptions_per_uid", .integer(minimum: 0, maximum: 1_000_000), default: "256",
-      "Subscriptions of all connections of one uid."),
+      "Subscriptions of all connections of one user."),
+    .key(
+      "total_subscriptions", .integer(minimum: 0, maximum: 1_000_000), default: "4096",
+      "Subscriptions of all users together."),
     .key(
       "calls_per_second", .integer(minimum: 1, maximum: 1_000_000), default: "500",
-      "Calls of one uid in a second; after a rest twice as many at once."),
-    .key("instances", .integer(minimum: 0, maximum: 1_000_000), default: "20", "Instances that one uid may have."),
+      "Calls of one user in a second; after a rest twice as many at once."),
+    .key(
+      "total_messages_per_second", .integer(minimum: 100, maximum: 10_000_000), default: "16000",
+      "Messages of all users in a second, refused ones included. Above that, users over their fair share are read slowly."
+    ),
+    .key("instances", .integer(minimum: 0, maximum: 1_000_000), default: "20", "Instances that one user may have."),
   ]
 }

@@ -77,6 +77,12 @@ extension Configuration {
       unitSockets: providerSockets ?? paths.unitSockets, limits: providerSlots)
   }
 
+  /// The limits on subscriptions.
+  var subscriptions: SubscriptionLimits {
+    SubscriptionLimits(
+      perConnection: limits.subscriptions, perUser: limits.subscriptionsPerUid, total: limits.totalSubscriptions)
+  }
+
   /// The limits of one connection.
   var transport: TransportLimits {
     TransportLimits(
@@ -85,13 +91,14 @@ extension Configuration {
       writeTimeout: limits.writeTimeout.duration)
   }
 
-  /// The limits on connections and on each uid, reduced to the descriptors of the process.
+  /// The limits on connections and on each user, reduced to the descriptors of the process.
   var connections: ConnectionLimits {
     ConnectionLimits(
       perUser: limits.connections, total: limits.totalConnections,
       user: AllowanceLimits(
         callsPerSecond: limits.callsPerSecond, maxInFlight: limits.maxInFlightPerUid,
-        maxBufferedBytes: limits.bufferedBytesPerUid.bytes)
+        maxBufferedBytes: limits.bufferedBytesPerUid.bytes),
+      totalMessagesPerSecond: limits.totalMessagesPerSecond, totalBufferedBytes: limits.totalBufferedBytes.bytes
     ).fitting(descriptors: ConnectionLimits.descriptors)
   }
 }

@@ -11,11 +11,12 @@ final class ConnectionLink: ClientLink {
 
   init(_ connection: Connection) {
     self.connection = connection
-    peer = Peer(connection.peer)
+    peer = Peer(connection.peer, user: connection.allowance?.user.user ?? connection.peer.uid)
   }
 
   var unsentBytes: Int { connection.outboundBytes }
   var isClosed: Bool { connection.isClosed }
+  var isStranger: Bool { connection.allowance?.isPooled ?? false }
   func send(_ line: [UInt8]) { connection.notify(text: line) }
 
   func writable(below bytes: Int) async {
@@ -63,13 +64,15 @@ final class ControlHandler: ConnectionHandler {
 extension Peer {
   /// Creates the peer of a connection. Its process is examined on first access, and never if it could not be pinned:
   /// another process may have its number by then.
-  convenience init(_ credentials: PeerCredentials) {
+  ///
+  /// - Parameter user: the user against whose quotas the peer counts.
+  convenience init(_ credentials: PeerCredentials, user: UInt32) {
     let (pid, uid, gid, groups) = (credentials.pid, credentials.uid, credentials.gid, credentials.groups)
     guard let process = credentials.process else {
-      self.init(pid: pid, uid: uid, gid: gid, groups: groups)
+      self.init(pid: pid, uid: uid, gid: gid, groups: groups, user: user)
       return
     }
-    self.init(pid: pid, uid: uid, gid: gid, groups: groups) {
+    self.init(pid: pid, uid: uid, gid: gid, groups: groups, user: user) {
       process.once { PeerProcess(of: $0) } ?? PeerProcess()
     }
   }

@@ -26,14 +26,20 @@ struct DescriptorHeadroom: Sendable {
   }
 }
 
-/// The number of connections that non-admins may have, and the quota of each uid.
+/// The number of connections that non-admins may have, and the quotas that they share.
 struct ConnectionLimits: Sendable, Hashable {
-  /// The number of connections of one uid.
+  /// The number of connections of one user.
   var perUser = 128
-  /// The number of connections of all uids together.
+  /// The number of connections of all users together.
   var total = 2048
-  /// The quota that all connections of a uid share.
+  /// The quota that all connections of a user share.
   var user = AllowanceLimits()
+  /// The number of messages of all users per second.
+  var totalMessagesPerSecond = 16_000
+  /// The number of buffered bytes of all users.
+  var totalBufferedBytes = 256 << 20
+  /// The number of connections of all strangers together.
+  var strangers: Int { max(1, total / 4) }
 }
 
 extension ConnectionLimits {

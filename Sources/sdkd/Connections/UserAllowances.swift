@@ -3,13 +3,16 @@ import JSONRPCTransport
 import SDKProtocol
 import Synchronization
 
-/// The remaining quota of each uid and the number of its connections. Admins are not counted.
+/// The remaining quota of each user and the number of its connections. Admins are not counted.
 ///
-/// A uid is removed when it has no connection and its quota has fully recovered, so that a new one would be the same.
+/// A user is removed when it has no connection and its quota has fully recovered, so that a new one would be the same.
 /// Thus reconnecting changes nothing, and the size of the table depends on the number of connections.
+///
+/// Strangers, that is, peers that no rule admits anywhere, have a quarter of everything together, whatever each of them
+/// could have alone.
 final class UserAllowances: Sendable {
   private struct User {
-    let allowance: Allowance
+    let share: Share
     var connections = 0
   }
 
@@ -17,58 +20,87 @@ final class UserAllowances: Sendable {
     var limits: ConnectionLimits
     var users: [UInt32: User] = [:]
     var connections = 0
+    /// The number of connections of strangers.
+    var strangers = 0
   }
 
   private let state: Mutex<State>
+  private let common: CommonShares
 
-  /// The number of uids by which the table may exceed the connections before unused uids are removed.
+  /// The number of users by which the table may exceed the connections before unused ones are removed.
   private static let roomForResting = 64
 
-  init(_ limits: ConnectionLimits) { state = Mutex(State(limits: limits)) }
+  init(_ limits: ConnectionLimits) {
+    state = Mutex(State(limits: limits))
+    common = CommonShares(
+      messagesPerSecond: limits.totalMessagesPerSecond, maxBufferedBytes: limits.totalBufferedBytes)
+  }
 
   /// Replaces the limits, also for open connections. No connection is closed.
   func use(_ limits: ConnectionLimits) {
     let users = state.withLock { state in
       state.limits = limits
-      return state.users.values.map(\.allowance)
+      return state.users.values.map(\.share)
     }
-    for allowance in users { allowance.use(limits.user) }
+    for share in users { share.use(limits.user) }
+    common.use(messagesPerSecond: limits.totalMessagesPerSecond, maxBufferedBytes: limits.totalBufferedBytes)
   }
 
   /// Counts a connection, or returns why it is refused.
   ///
-  /// - Parameter now: nanoseconds on the clock of the event loops.
-  func admit(_ uid: UInt32, at now: UInt64) -> ConnectionAdmission {
+  /// - Parameters:
+  ///   - uid: the user that the peer counts for.
+  ///   - now: nanoseconds on the clock of the event loops.
+  func admit(_ uid: UInt32, isStranger: Bool, at now: UInt64) -> ConnectionAdmission {
     state.withLock { state in
       let limits = state.limits
       if state.users.count >= state.connections + Self.roomForResting, state.users[uid] == nil {
-        state.users = state.users.filter { $0.value.connections > 0 || !$0.value.allowance.isUnused(at: now) }
+        state.users = state.users.filter { $0.value.connections > 0 || !$0.value.share.isUnused(at: now) }
       }
-      let user = state.users[uid] ?? User(allowance: Allowance(limits: limits.user))
+      let user = state.users[uid] ?? User(share: Share(limits: limits.user, user: uid))
       if user.connections >= limits.perUser {
         return refused("This user has \(limits.perUser) connections already; close one first.")
       }
-      if let refusal = user.allowance.takeConnection(at: now) { return .refused(refusal) }
+      if let refusal = user.share.takeConnection(at: now) { return .refused(refusal) }
       state.users[uid] = user
+      if isStranger {
+        if let refusal = common.strangers.takeConnection(at: now) { return .refused(refusal) }
+        if state.strangers >= limits.strangers {
+          return refused(
+            "Callers without a role on any instance have \(limits.strangers) connections already; try again later.")
+        }
+      }
       if state.connections >= limits.total {
         return refused("All users together have \(limits.total) connections already; try again later.")
       }
       state.users[uid]?.connections += 1
       state.connections += 1
-      return .admitted(user.allowance)
+      let allowance = Allowance(user: user.share, common: common)
+      if isStranger, allowance.setPooled(true) { state.strangers += 1 }
+      return .admitted(allowance)
+    }
+  }
+
+  /// Records whether the peer of a counted connection is a stranger now.
+  func set(isStranger: Bool, of allowance: Allowance) {
+    state.withLock { state in
+      if allowance.setPooled(isStranger) { state.strangers += isStranger ? 1 : -1 }
     }
   }
 
   /// Records that a counted connection has ended.
-  func end(_ uid: UInt32) {
+  func end(_ allowance: Allowance) {
     state.withLock { state in
-      state.users[uid]?.connections -= 1
+      if let uid = allowance.user.user { state.users[uid]?.connections -= 1 }
       state.connections -= 1
+      if allowance.end() { state.strangers -= 1 }
     }
   }
 
-  /// The number of remembered uids and the number of connections.
-  var counts: (users: Int, connections: Int) { state.withLock { ($0.users.count, $0.connections) } }
+  /// The number of remembered users, of all connections and of those of strangers.
+  var counts: (users: Int, connections: Int, strangers: Int) {
+    state.withLock { ($0.users.count, $0.connections, $0.strangers) }
+  }
 
   private func refused(_ message: String) -> ConnectionAdmission {
     .refused(SDKError(.limit, .rateLimit, message, retryAfter: 1).rpcError)

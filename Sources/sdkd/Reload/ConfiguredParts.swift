@@ -22,9 +22,13 @@ struct ConfiguredParts: Sendable {
   let database: SQLiteStateStore?
   let listener: Listener
   let allowances: UserAllowances
+  let admission: PeerAdmission
   let metrics: MetricsService
   let network: VendorNetwork
   let log: LogWriter
+
+  /// Has the admission of connections take over the present rules.
+  func updateAdmission() async { await admission.update(listener.connections) }
 
   /// Applies a configuration, also to existing connections and instances.
   ///
@@ -38,9 +42,7 @@ struct ConfiguredParts: Sendable {
     allowances.use(configuration.connections)
     bridge.use(configuration.bridge(paths))
     delegates.use(grace: .seconds(configuration.delegateGrace))
-    await events.use(
-      maximumSubscriptions: configuration.limits.subscriptions,
-      maximumPerUser: configuration.limits.subscriptionsPerUid)
+    await events.use(configuration.subscriptions)
     await database?.use(configuration.retention)
     live.use(configuration)
     guard let problem = await metrics.use(configuration.metricsListen) else { return [] }

@@ -70,6 +70,7 @@ actor Reloader {
     parts.names.refresh(parts.registry.namesInUse)
     await parts.names.settle(within: Self.patienceWithNames)
     parts.registry.availability.serve()
+    await parts.updateAdmission()
     report.ready(outcome)
   }
 
@@ -93,6 +94,7 @@ actor Reloader {
     let outcome = await apply(loaded, problems)
     parts.names.refresh(parts.registry.namesInUse)
     parts.registry.availability.serve()
+    await parts.updateAdmission()
     report.reloaded(outcome)
     return DaemonReload.Result(
       added: outcome.added, changed: outcome.changed, removed: outcome.removed, unchanged: outcome.unchanged,

@@ -18,15 +18,13 @@ struct ListenerService: Service {
   let operations: Operations
   let events: EventHub
   let delegates: Delegates
-  let access: @Sendable () -> AccessPolicy
+  let admission: PeerAdmission
   let allowances: UserAllowances
   let meter: ConnectionMeter
   let notifier: Notifier
   let socketFile: ControlSocketFile?
   /// Ends the requests to vendors that are in progress.
   let hangUp: @Sendable () async -> Void
-  private let headroom = DescriptorHeadroom(limit: ConnectionLimits.descriptors)
-
   private var grace: Double { live.current.grace }
 
   private var settings: ConnectionSettings {
@@ -36,12 +34,11 @@ struct ListenerService: Service {
   func run() async throws {
     try await withGracefulShutdownHandler {
       try await listener.run(on: group, settings: settings, admit: admit) { connection in
-        let uid = connection.peer.uid
-        let isCounted = connection.allowance != nil
-        meter.began(isAdmin: !isCounted)
+        let allowance = connection.allowance
+        meter.began(isAdmin: allowance == nil)
         return ControlHandler(connection, gateway: gateway) {
-          if isCounted { allowances.end(uid) }
-          meter.ended(isAdmin: !isCounted)
+          if let allowance { allowances.end(allowance) }
+          meter.ended(isAdmin: allowance == nil)
         }
       }
     } onGracefulShutdown: {
@@ -68,20 +65,17 @@ struct ListenerService: Service {
     listener.drain(grace: .seconds(grace))
   }
 
-  private func isAdmin(_ peer: PeerCredentials) -> Bool { access().isAdmin(Peer(peer)) }
-
   private func admit(_ peer: PeerCredentials) -> ConnectionAdmission {
-    let admission = admission(of: peer)
-    if case .refused(let error) = admission { gateway.refused(Peer(peer), error) }
-    return admission
+    reported(admission.admit(peer), peer)
   }
 
-  private func admission(of peer: PeerCredentials) -> ConnectionAdmission {
-    guard headroom.isThere(after: peer.highestDescriptor) else {
-      let message = "The daemon has no file descriptors for another connection; try again later, or raise LimitNOFILE=."
-      return .refused(SDKError(.limit, .rateLimit, message, retryAfter: 1).rpcError)
+  /// Passes a decision on, and notifies the observers of a refusal.
+  private func reported(_ decision: ConnectionAdmission, _ peer: PeerCredentials) -> ConnectionAdmission {
+    switch decision {
+    case .admitted: break
+    case .refused(let error): gateway.refused(Peer(peer, user: admission.user(of: peer)), error)
+    case .pending(let decide): return .pending { reported(await decide(), peer) }
     }
-    if isAdmin(peer) { return .admitted(nil) }
-    return allowances.admit(peer.uid, at: NIODeadline.now().uptimeNanoseconds)
+    return decision
   }
 }

@@ -46,11 +46,12 @@ final class Desk: @unchecked Sendable {
 
   /// - Parameters:
   ///   - hosts: the daemon's own `/etc/hosts`; needs root.
+  ///   - subordinates: the daemon's own `/etc/subuid`; needs root.
   ///   - uid: the daemon's user; needs root.
   ///   - descriptors: the most file descriptors that the daemon may have.
   func start(
-    environment: [String: String] = [:], waits: Bool = true, hosts: URL? = nil, uid: Int? = nil,
-    descriptors: Int? = nil, before: String? = nil
+    environment: [String: String] = [:], waits: Bool = true, hosts: URL? = nil, subordinates: URL? = nil,
+    uid: Int? = nil, descriptors: Int? = nil, before: String? = nil
   ) throws {
     starts += 1
     let log = folder.appendingPathComponent("log\(starts)")
@@ -60,8 +61,9 @@ final class Desk: @unchecked Sendable {
     if let uid { words = ["/usr/bin/setpriv", "--reuid=\(uid)", "--regid=\(uid)", "--clear-groups"] + words }
     if let descriptors { words = ["/bin/sh", "-c", "ulimit -n \(descriptors) && exec \"$@\"", "sh"] + words }
     if let before { words = ["/bin/sh", "-c", "\(before)\nexec \"$@\"", "sh"] + words }
-    if let hosts {
-      let script = "mount --bind '\(hosts.path)' /etc/hosts && exec \"$@\""
+    let mounts = [hosts.map { ($0, "/etc/hosts") }, subordinates.map { ($0, "/etc/subuid") }].compactMap(\.self)
+    if !mounts.isEmpty {
+      let script = mounts.map { "mount --bind '\($0.0.path)' \($0.1) && " }.joined() + "exec \"$@\""
       words = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", script, "sh"] + words
     }
     let daemon = try Program(

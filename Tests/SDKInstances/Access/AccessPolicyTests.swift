@@ -20,6 +20,10 @@ struct AccessPolicyTests {
 
   private let policy = AccessPolicy(names: Names())
 
+  private func found(_ peer: Peer, on instance: InstanceAccess) -> Role? {
+    policy.role(of: peer, by: RoleTable(instance, names: policy.names))
+  }
+
   @Test func `Each kind of rule looks at what the kernel says`() throws {
     let app = PeerProcess.UserUnit(unit: "app.service", uid: 1000)
     let cases: [(String, Peer, Bool)] = [
@@ -46,7 +50,7 @@ struct AccessPolicyTests {
   @Test func `The strongest role counts, and who has none is shown nothing`() throws {
     let access = AccessRules(observe: try rules("*"), use: try rules("uid:7", "uid:8"), control: try rules("uid:8"))
     func role(_ uid: UInt32, _ source: Instance.Source = .api) -> Role? {
-      policy.role(of: peer(uid), on: instance(source, access))
+      found(peer(uid), on: instance(source, access))
     }
     #expect(role(0) == .admin)
     #expect(role(5) == .owner)
@@ -54,8 +58,8 @@ struct AccessPolicyTests {
     #expect(role(8) == .control)
     #expect(role(7) == .use)
     #expect(role(6) == .observe)
-    #expect(policy.role(of: peer(6), on: instance(.api, AccessRules())) == nil)
-    #expect(policy.role(of: peer(6), on: instance(.api, AccessRules(control: try rules("uid:6")))) == .control)
+    #expect(found(peer(6), on: instance(.api, AccessRules())) == nil)
+    #expect(found(peer(6), on: instance(.api, AccessRules(control: try rules("uid:6")))) == .control)
   }
 
   private func instance(_ source: Instance.Source, _ access: AccessRules, rule: AccessRule? = nil) -> InstanceAccess {
@@ -65,10 +69,10 @@ struct AccessPolicyTests {
   @Test func `An owner that is a unit is the unit, whatever its uid`() throws {
     let rule = try #require(AccessRule("unit:kiosk.service"))
     let unit = instance(.api, AccessRules(), rule: rule)
-    #expect(policy.role(of: peer(5, unit: "kiosk.service"), on: unit) == .owner)
-    #expect(policy.role(of: peer(6, unit: "kiosk.service"), on: unit) == .owner)
-    #expect(policy.role(of: peer(5, unit: "printer.service"), on: unit) == nil)
-    #expect(policy.role(of: peer(5), on: unit) == nil)
+    #expect(found(peer(5, unit: "kiosk.service"), on: unit) == .owner)
+    #expect(found(peer(6, unit: "kiosk.service"), on: unit) == .owner)
+    #expect(found(peer(5, unit: "printer.service"), on: unit) == nil)
+    #expect(found(peer(5), on: unit) == nil)
   }
 
   @Test func `Root, the admins' rules and the user daemon's own uid are admin`() throws {

@@ -109,4 +109,70 @@ struct ResolvedNamesTests {
     await table.settle(within: .seconds(60))
     #expect(table.uid(ofUser: "alice") == 1000)
   }
+
+  /// A directory whose subordinate uids a test sets.
+  private func names(_ service: SlowService, file: FileText) -> ResolvedNames {
+    ResolvedNames(
+      readSubordinates: { file.text.withLock { $0.map { Array($0.utf8) } } }, lookUp: { service.lookUp($0) },
+      start: { body in Thread.detachNewThread { body() } })
+  }
+
+  private final class FileText: Sendable {
+    let text: Mutex<String?>
+    init(_ text: String) { self.text = Mutex(text) }
+  }
+
+  @Test func `A subordinate uid counts for the owner of its range, and one with an account for itself`() async throws {
+    let service = SlowService(["alice": .number(1000), "100005": .number(100_005), "200005": .failed])
+    service.answer(1000)
+    let file = FileText("alice:100000:10\n1001:200000:10\ngone:300000:10\n")
+    let table = names(service, file: file)
+    func user(_ uid: UInt32) async -> UInt32 {
+      _ = table.user(of: uid)
+      await table.settle(within: .seconds(60))
+      return table.user(of: uid)
+    }
+    for (uid, expected) in [
+      (0, 0), (1000, 1000), (99_999, 99_999), (100_000, 1000), (100_009, 1000), (100_010, 100_010),
+      (100_005, 100_005), (200_001, 1001), (200_005, 1001), (300_001, 300_000), (300_009, 300_000),
+    ] as [(UInt32, UInt32)] {
+      #expect(await user(uid) == expected, "\(uid)")
+    }
+    // The file is read again at a refresh. What can't be read changes nothing.
+    file.text.withLock { $0 = nil }
+    table.refresh([:])
+    await table.settle(within: .seconds(60))
+    #expect(await user(100_000) == 1000)
+    file.text.withLock { $0 = "" }
+    table.refresh([:])
+    await table.settle(within: .seconds(60))
+    #expect(await user(100_000) == 100_000)
+  }
+
+  @Test func `Until it is resolved, a subordinate uid counts for the first uid of its range`() async throws {
+    let service = SlowService(["alice": .number(1000)])
+    let table = names(service, file: FileText("alice:100000:65536\n"))
+    for uid in [100_000, 100_001, 165_535] as [UInt32] { #expect(table.user(of: uid) == 100_000) }
+    service.answer(100)
+    await table.settle(within: .seconds(60))
+    for uid in [100_000, 100_001, 165_535] as [UInt32] { #expect(table.user(of: uid) == 1000) }
+  }
+
+  @Test func `The observer is called after numbers have changed, and not for the same ones`() async throws {
+    let service = SlowService(["alice": .number(1000)])
+    service.answer(100)
+    let table = names(service)
+    let calls = Records<UInt32?>()
+    table.observe { [weak table] in calls.add(table?.uid(ofUser: "alice")) }
+    table.request(users("alice", "bob"), for: 7)
+    await table.settle(within: .seconds(60))
+    #expect(calls.all == [1000])
+    table.refresh([7: users("alice", "bob")])
+    await table.settle(within: .seconds(60))
+    #expect(calls.all == [1000])
+    service.set("alice", .number(2000))
+    table.refresh([7: users("alice", "bob")])
+    await table.settle(within: .seconds(60))
+    #expect(calls.all == [1000, 2000])
+  }
 }

@@ -5,7 +5,7 @@ import Testing
 
 struct AuditTallyTests {
   private func key(_ what: String, uid: UInt32 = 7, kind: AuditRecord.Kind = .credential) -> AuditTally.Key {
-    AuditTally.Key(kind: kind, uid: uid, program: PeerProcess(), method: "m", instance: "desk", what: what)
+    AuditTally.Key(kind: kind, uid: uid, user: uid, program: PeerProcess(), method: "m", instance: "desk", what: what)
   }
 
   private func record(_ what: String, kind: AuditRecord.Kind = .credential) -> AuditRecord {

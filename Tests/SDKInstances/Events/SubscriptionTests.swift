@@ -23,6 +23,40 @@ struct SubscriptionTests {
       data: ["n": JSON(Int(position))])
   }
 
+  @Test func `Subscriptions are limited by connection, by user, for all strangers and in all`() async throws {
+    try await World.run { world in
+      await world.hub.use(SubscriptionLimits(perConnection: 2, perUser: 3, total: 8))
+      func session(_ uid: UInt32, of user: UInt32? = nil, isStranger: Bool = false) -> ClientSession {
+        ClientSession(link: FakeLink(peer: Peer(pid: 1, uid: uid, gid: 9, user: user), isStranger: isStranger))
+      }
+      func message(_ session: ClientSession) async -> String? {
+        await world.call("events.subscribe", on: session).error.map {
+          #expect($0.reason == "tooManySubscriptions")
+          return $0.message
+        }
+      }
+      let one = session(7)
+      for _ in 0..<2 { #expect(await message(one) == nil) }
+      #expect(await message(one)?.hasPrefix("A connection has at most 2") == true)
+      // Another uid of the same user.
+      let subordinate = session(100_001, of: 7)
+      #expect(await message(subordinate) == nil)
+      #expect(await message(subordinate)?.hasPrefix("All connections of a user have at most 3") == true)
+      let strangers = [session(8, isStranger: true), session(9, isStranger: true)]
+      for stranger in strangers { #expect(await message(stranger) == nil) }
+      #expect(await message(strangers[0])?.hasPrefix("All callers without a role have at most 2") == true)
+      let others = (10...13).map { session($0) }
+      for other in others[..<3] { #expect(await message(other) == nil) }
+      #expect(await message(others[3])?.hasPrefix("All users together have at most 8") == true)
+      let admin = session(0)
+      #expect(await message(admin) == nil)
+      for ended in [strangers[0], one] { await world.gateway.endSubscriptionsAndDelegates(of: ended) }
+      let next = session(14, isStranger: true)
+      #expect(await message(next) == nil)
+      withExtendedLifetime((one, subordinate, strangers, others, admin)) {}
+    }
+  }
+
   @Test func `Events come in the order of their positions, whatever the order of the commits`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

@@ -11,6 +11,7 @@ struct TellingTests {
   /// A connection that reads the instance's cached token at the moment it is sent an event.
   private final class CuriousLink: ClientLink {
     let peer = Peer(pid: 1, uid: 0, gid: 0)
+    let isStranger = false
     let unsentBytes = 0
     let isClosed = false
     func writable(below bytes: Int) async {}

@@ -124,6 +124,50 @@ struct CreationTests {
     }
   }
 
+  /// A directory in which 100000 to 100009 are subordinate uids of 7, and 20 to 29 those of root.
+  private final class Subordinates: NameDirectory {
+    func uid(ofUser name: String) -> UInt32? { nil }
+    func gid(ofGroup name: String) -> UInt32? { name == "support" ? 50 : nil }
+    func request(_ names: Set<SystemName>, for owner: UInt32) {}
+    func user(of uid: UInt32) -> UInt32 {
+      switch uid {
+      case 100_000..<100_010: 7
+      case 20..<30: 0
+      default: uid
+      }
+    }
+  }
+
+  @Test func `The instances of subordinate uids count for their owner, whose rights they never get`() async throws {
+    let members = try #require(AccessRule("group:support"))
+    let policy = AccessPolicy(create: [.init(who: members, prefix: "a-", max: 2)], names: Subordinates())
+    try await World.run(access: policy) { world in
+      func session(_ uid: UInt32) -> ClientSession {
+        ClientSession(link: FakeLink(peer: Peer(pid: 1, uid: uid, gid: 9, groups: [50])))
+      }
+      func create(_ name: String, _ uid: UInt32) async -> String? {
+        await world.call("instance.create", params(name), on: session(uid)).reason
+      }
+      #expect(await create("a-1", 7) == nil)
+      #expect(await create("a-2", 100_001) == nil)
+      for uid in [7, 100_001, 100_002, 100_009] as [UInt32] {
+        #expect(await create("a-3", uid) == "tooManyInstances", "\(uid)")
+      }
+      #expect(await create("a-3", 8) == nil)
+      #expect(await create("a-4", 100_010) == nil)
+      // Instances of root count for nobody, not for its subordinate uids either.
+      for number in 5..<9 { #expect(await create("a-\(number)", 0) == nil) }
+      #expect(await create("a-10", 21) == nil)
+      // The one that made an instance owns it, and no other uid of the user.
+      for (name, owner) in [("a-1", 7), ("a-2", 100_001)] as [(String, UInt32)] {
+        for uid in [7, 100_001, 100_002] as [UInt32] {
+          let reason = await world.call("instance.get", ["instance": .string(name)], on: session(uid)).reason
+          #expect(reason == (uid == owner ? nil : "instanceNotFound"), "\(name) \(uid)")
+        }
+      }
+    }
+  }
+
   @Test func `Creations at the same time don't exceed the limit together`() async throws {
     let gate = Gate()
     try await World.run(access: try policy(), commitGate: gate) { world in

@@ -19,7 +19,8 @@ struct DeletedInstancesTests {
     for number in 0..<count {
       let name = "\(prefix)-\(owner)-\(number)"
       deleted.add(
-        InstanceUUID(name), try #require(InstanceID(name)), KindName("k"), access(owner: owner, rules: rules))
+        InstanceUUID(name), try #require(InstanceID(name)), KindName("k"), access(owner: owner, rules: rules),
+        of: owner)
     }
   }
 
@@ -63,8 +64,8 @@ struct DeletedInstancesTests {
   @Test func `Deleting and creating again keeps the latest kind of the name`() throws {
     var deleted = DeletedInstances()
     let id = try #require(InstanceID("desk"))
-    deleted.add(InstanceUUID("1"), id, KindName("old"), access(owner: 7))
-    deleted.add(InstanceUUID("2"), id, KindName("new"), access(owner: 7))
+    deleted.add(InstanceUUID("1"), id, KindName("old"), access(owner: 7), of: 7)
+    deleted.add(InstanceUUID("2"), id, KindName("new"), access(owner: 7), of: 7)
     #expect(deleted.kind(of: id) == KindName("new"))
   }
 

@@ -7,6 +7,7 @@ import Synchronization
 /// A client connection that records the messages sent to it.
 final class FakeLink: ClientLink {
   let peer: Peer
+  let isStranger: Bool
   private let lines = Mutex<[JSON]>([])
   private let unsent = Mutex(0)
   private let closed = Mutex(false)
@@ -18,9 +19,13 @@ final class FakeLink: ClientLink {
 
   init(uid: UInt32 = 0, unit: String? = nil) {
     peer = Peer(pid: 1, uid: uid, gid: uid, process: PeerProcess(unit: unit))
+    isStranger = false
   }
 
-  init(peer: Peer) { self.peer = peer }
+  init(peer: Peer, isStranger: Bool = false) {
+    self.peer = peer
+    self.isStranger = isStranger
+  }
 
   func send(_ line: [UInt8]) {
     guard let json = try? JSONParser.parse(line) else { return }

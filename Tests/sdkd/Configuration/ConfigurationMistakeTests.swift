@@ -54,6 +54,18 @@ struct ConfigurationMistakeTests {
       "[limits]\nbuffered_bytes_per_uid = \"1KiB\"",
       "2: limits.buffered_bytes_per_uid: This must be from 1MiB to 16GiB."
     ),
+    (
+      "[limits]\ntotal_buffered_bytes = \"16MiB\"",
+      "2: limits.total_buffered_bytes: total_buffered_bytes must be at least buffered_bytes_per_uid: it counts those too."
+    ),
+    (
+      "[limits]\ntotal_subscriptions = 255",
+      "2: limits.total_subscriptions: total_subscriptions must be at least subscriptions_per_uid: it counts those too."
+    ),
+    (
+      "[limits]\ntotal_messages_per_second = 99",
+      "2: limits.total_messages_per_second: This must be a whole number from 100 to 10000000."
+    ),
     ("[backup]\nevery = 5", "2: backup.every: This must be at least 1m, or 0 for no backups."),
     (
       "[network]\nallow = [\"https://a.b\"]",

@@ -99,6 +99,22 @@ struct ConfigurationTests {
     }
   }
 
+  @Test func `A total grows with the share of one user, unless it is set`() throws {
+    let files = try TemporaryConfiguration()
+    try files.write(
+      files.main,
+      "[limits]\nbuffered_bytes_per_uid = \"512MiB\"\ncalls_per_second = 10000\nsubscriptions_per_uid = 9000\n")
+    let loaded = files.load()
+    #expect(loaded.lines == [])
+    let limits = loaded.configuration.limits
+    #expect(limits.totalBufferedBytes == .kibibytes(512 * 1024))
+    #expect(limits.totalMessagesPerSecond == 40_000)
+    #expect(limits.totalSubscriptions == 9000)
+    #expect(loaded.configuration.connections.totalMessagesPerSecond == 40_000)
+    #expect(loaded.configuration.connections.totalBufferedBytes == 512 << 20)
+    #expect(loaded.configuration.subscriptions.total == 9000)
+  }
+
   @Test func `With a mistake callers are told, without the file's name`() throws {
     let files = try TemporaryConfiguration()
     try files.write(files.main, "[log]\nlevel = \"loud\"\n")
@@ -139,8 +155,11 @@ struct ConfigurationTests {
     buffered_bytes_per_uid = "2MiB"
     connections = 7
     total_connections = 9
+    total_buffered_bytes = "3MiB"
     subscriptions = 0
+    total_subscriptions = 300
     calls_per_second = 50
+    total_messages_per_second = 1000
     instances = 3
     [events]
     retention = { age = "2d", count = 10 }

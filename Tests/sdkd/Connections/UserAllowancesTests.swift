@@ -14,49 +14,83 @@ struct UserAllowancesTests {
     return error.message
   }
 
-  @Test func `A uid has so many connections, and all together so many`() {
+  private func allowance(_ admission: ConnectionAdmission) throws -> Allowance {
+    guard case .admitted(let allowance?) = admission else { throw CancellationError() }
+    return allowance
+  }
+
+  @Test func `A user has so many connections, and all together so many`() throws {
     let table = UserAllowances(ConnectionLimits(perUser: 2, total: 3))
-    #expect(reason(table.admit(1, at: 0)) == nil)
-    #expect(reason(table.admit(1, at: 0)) == nil)
-    #expect(reason(table.admit(1, at: 0))?.hasPrefix("This user has 2 connections already") == true)
-    #expect(reason(table.admit(2, at: 0)) == nil)
-    #expect(reason(table.admit(3, at: 0))?.hasPrefix("All users together have 3") == true)
-    table.end(1)
-    #expect(reason(table.admit(3, at: 0)) == nil)
+    func admit(_ uid: UInt32) -> ConnectionAdmission { table.admit(uid, isStranger: false, at: 0) }
+    let first = try allowance(admit(1))
+    #expect(reason(admit(1)) == nil)
+    #expect(reason(admit(1))?.hasPrefix("This user has 2 connections already") == true)
+    #expect(reason(admit(2)) == nil)
+    #expect(reason(admit(3))?.hasPrefix("All users together have 3") == true)
+    table.end(first)
+    #expect(reason(admit(3)) == nil)
     #expect(table.counts.connections == 3)
   }
 
-  @Test func `Connections of a uid share one allowance, also when they come one after the other`() throws {
+  @Test func `Connections of a user share one allowance, also when they come one after the other`() throws {
     let table = UserAllowances(ConnectionLimits(user: AllowanceLimits(callsPerSecond: 1)))
-    func admit(_ uid: UInt32, at now: UInt64) -> Allowance? {
-      guard case .admitted(let allowance) = table.admit(uid, at: now) else { return nil }
-      return allowance
-    }
-    let first = try #require(admit(1, at: 0))
-    let second = try #require(admit(1, at: 0))
-    #expect(first === second)
-    #expect(admit(2, at: 0) !== first)
-    #expect(reason(table.admit(1, at: 0))?.contains("more than 1 connections a second") == true)
-    table.end(1)
-    table.end(1)
-    #expect(reason(table.admit(1, at: 0)) != nil)
-    #expect(admit(1, at: self.second) === first)
+    func admit(_ uid: UInt32, at now: UInt64) -> ConnectionAdmission { table.admit(uid, isStranger: false, at: now) }
+    let first = try allowance(admit(1, at: 0))
+    let second = try allowance(admit(1, at: 0))
+    #expect(first.user === second.user)
+    #expect(try allowance(admit(2, at: 0)).user !== first.user)
+    #expect(reason(admit(1, at: 0))?.contains("more than 1 connections a second") == true)
+    table.end(first)
+    table.end(second)
+    #expect(reason(admit(1, at: 0)) != nil)
+    #expect(try allowance(admit(1, at: self.second)).user === first.user)
   }
 
-  @Test func `Who has gone is forgotten, once that makes no difference`() {
+  @Test func `Strangers have a quarter of the connections, and those who get a role leave it`() throws {
+    let table = UserAllowances(ConnectionLimits(perUser: 3, total: 16))
+    func admit(_ uid: UInt32, _ isStranger: Bool) -> ConnectionAdmission {
+      table.admit(uid, isStranger: isStranger, at: 0)
+    }
+    var open = try (0..<4).map { try allowance(admit(1000 + $0, true)) }
+    #expect(open.count { $0.isPooled } == 4)
+    #expect(reason(admit(1004, true))?.hasPrefix("Callers without a role") == true)
+    #expect(reason(admit(7, false)) == nil)
+    table.set(isStranger: false, of: open[0])
+    table.set(isStranger: false, of: open[0])
+    #expect(table.counts.strangers == 3)
+    open.append(try allowance(admit(1004, true)))
+    #expect(reason(admit(1005, true)) != nil)
+    // One who loses the last role counts as a stranger, also beyond the quarter.
+    table.set(isStranger: true, of: open[0])
+    #expect(table.counts.strangers == 5)
+    for allowance in open { table.end(allowance) }
+    #expect(table.counts == (7, 1, 0))
+    // What has ended counts nowhere any more.
+    table.set(isStranger: true, of: open[0])
+    #expect(table.counts.strangers == 0)
+  }
+
+  @Test func `A user without a role has no more connections than one with a role`() throws {
+    let table = UserAllowances(ConnectionLimits(perUser: 2, total: 1000))
+    for _ in 0..<2 { #expect(reason(table.admit(7, isStranger: true, at: 0)) == nil) }
+    #expect(reason(table.admit(7, isStranger: true, at: 0))?.hasPrefix("This user has 2") == true)
+    #expect(reason(table.admit(7, isStranger: false, at: 0))?.hasPrefix("This user has 2") == true)
+  }
+
+  @Test func `Who has gone is forgotten, once that makes no difference`() throws {
     let table = UserAllowances(ConnectionLimits())
     for uid in 0..<5000 as Range<UInt32> {
-      _ = table.admit(uid, at: UInt64(uid) * second)
-      table.end(uid)
+      table.end(try allowance(table.admit(uid, isStranger: uid.isMultiple(of: 2), at: UInt64(uid) * second)))
     }
     #expect(table.counts.users < 100)
-    #expect(table.counts.connections == 0)
+    #expect(table.counts.connections == 0 && table.counts.strangers == 0)
   }
 
   @Test func `Half of the descriptors stay for admins and the daemon itself`() {
     #expect(ConnectionLimits().fitting(descriptors: 65_536).total == 2048)
     #expect(ConnectionLimits().fitting(descriptors: 256).total == 64)
     #expect(ConnectionLimits().fitting(descriptors: 0).total == 1)
+    #expect(ConnectionLimits().fitting(descriptors: 0).strangers == 1)
     #expect(ConnectionLimits.descriptors > 0)
   }
 }

@@ -4,16 +4,27 @@ import SDKProtocol
 @testable import SDKInstances
 
 extension FuzzTarget {
-  /// Access rules: as JSON, or one in each line.
+  /// Access rules: as JSON, or one in each line. Also the ranges of subordinate uids.
   static let access = FuzzTarget("access") { input in
     for line in input.lines { if let rule = AccessRule(line) { check(rule, line) } }
+    check(SubordinateUids(input.bytes))
     guard let json = try? JSONParser.parse(input.bytes) else { return }
     if let rules = try? JSONValueDecoder.decode(AccessRules.self, from: json) { check(rules) }
     if let rules = try? JSONValueDecoder.decode(StoredAccessRules.self, from: json).rules {
       check(rules)
       let access = InstanceAccess(owner: 1000, source: .api, access: rules, labels: ["a": input.text])
       require(access.bounded(to: 1024).byteCount <= 1024, "Bounded access is over its bound.")
-      _ = policy.role(of: Peer(pid: 1, uid: 1001, gid: 1001), on: access)
+      _ = policy.role(of: Peer(pid: 1, uid: 1001, gid: 1001), by: RoleTable(access, names: policy.names))
+    }
+  }
+
+  private static func check(_ uids: SubordinateUids) {
+    for (range, next) in zip(uids.ranges, uids.ranges.dropFirst()) {
+      require(range.last < next.first, "Two ranges overlap.")
+    }
+    for range in uids.ranges {
+      require(range.first > 0 && range.first <= range.last && range.last < .max, "A range has a reserved uid.")
+      require(uids.range(of: range.first) == range && uids.range(of: range.last) == range, "A range is not found.")
     }
   }
 

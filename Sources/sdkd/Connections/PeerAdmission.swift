@@ -1,0 +1,106 @@
+import Concurrency
+import JSONRPC
+import JSONRPCTransport
+import NIOCore
+import SDKInstances
+import SDKProtocol
+import Synchronization
+
+/// The decisions about new connections: which peers are admins, whose quotas the others count against, and which of
+/// them are strangers, that is, peers that no rule admits anywhere.
+///
+/// Before the instances are restored, every peer that is no admin counts as a stranger. `update` corrects that, as it
+/// does whenever rules change.
+final class PeerAdmission: Sendable {
+  private struct Known {
+    var peers = KnownPeers()
+    /// The version of the rules that `peers` was made of; -1 before the first time.
+    var version = -1
+    var pending = 0
+  }
+
+  private let registry: InstanceRegistry
+  private let allowances: UserAllowances
+  private let headroom = DescriptorHeadroom(limit: ConnectionLimits.descriptors)
+  private let pool = BlockingPool(name: "peers", maximum: 2)
+  private let known = Mutex(Known())
+
+  /// The maximum number of connections that wait for a look-up of their process. Further ones count as in no unit.
+  private static let maximumPending = 256
+  /// The time after which a peer counts as in no unit.
+  private static let patience = Duration.seconds(5)
+
+  init(registry: InstanceRegistry, allowances: UserAllowances) {
+    self.registry = registry
+    self.allowances = allowances
+  }
+
+  /// Returns the user that a peer counts for.
+  func user(of peer: PeerCredentials) -> UInt32 { registry.access.names.user(of: peer.uid) }
+
+  /// Decides about a connection. Waits for nothing: if the unit of the peer decides, the result is `pending`.
+  func admit(_ credentials: PeerCredentials) -> ConnectionAdmission {
+    guard headroom.isThere(after: credentials.highestDescriptor) else {
+      let message = "The daemon has no file descriptors for another connection; try again later, or raise LimitNOFILE=."
+      return .refused(SDKError(.limit, .rateLimit, message, retryAfter: 1).rpcError)
+    }
+    let peer = Peer(credentials, user: credentials.uid)
+    let isAdmin = registry.access.isAdminUnlessUnknown(peer)
+    if isAdmin == true { return .admitted(nil) }
+    let relation = known.withLock { $0.peers.relation(to: peer) }
+    guard isAdmin == nil || relation == .dependsOnUnit, begin() else {
+      return count(credentials, isStranger: relation != .known)
+    }
+    return .pending { [self] in await decide(credentials, peer, isStranger: relation != .known) }
+  }
+
+  /// Decides about a connection after its process was looked up.
+  private func decide(
+    _ credentials: PeerCredentials, _ peer: Peer, isStranger: Bool
+  ) async -> ConnectionAdmission {
+    defer { known.withLock { $0.pending -= 1 } }
+    let seen = Promise<Void>()
+    pool.submit { _ in
+      _ = peer.process
+      seen.resolve(.success(()))
+    }
+    do { try await withTimeout(Self.patience) { try await seen.value() } } catch {
+      return count(credentials, isStranger: isStranger)
+    }
+    if registry.access.isAdmin(peer) { return .admitted(nil) }
+    return count(credentials, isStranger: known.withLock { $0.peers.relation(to: peer) != .known })
+  }
+
+  private func begin() -> Bool {
+    known.withLock { known in
+      guard known.pending < Self.maximumPending else { return false }
+      known.pending += 1
+      return true
+    }
+  }
+
+  private func count(_ peer: PeerCredentials, isStranger: Bool) -> ConnectionAdmission {
+    allowances.admit(user(of: peer), isStranger: isStranger, at: NIODeadline.now().uptimeNanoseconds)
+  }
+
+  /// Takes over changed rules, also for open connections. Does nothing if the rules are the same as before.
+  func update(_ connections: @autoclosure @Sendable () -> [Connection]) async {
+    let version = registry.accessVersion
+    guard known.withLock({ $0.version != version }) else { return }
+    let peers = registry.knownPeers
+    known.withLock { known in
+      known.peers = peers
+      known.version = version
+    }
+    let connections = connections()
+    // The processes of some peers are looked up, which no thread of the task pool must wait for.
+    try? await pool.run { [self] in
+      for connection in connections {
+        guard let allowance = connection.allowance else { continue }
+        let peer = Peer(connection.peer, user: connection.peer.uid)
+        if peers.relation(to: peer) == .dependsOnUnit { _ = peer.process }
+        allowances.set(isStranger: peers.relation(to: peer) != .known, of: allowance)
+      }
+    }
+  }
+}
