@@ -15,6 +15,9 @@ extension SQLiteStateStore {
   /// All backups, newest first and those dated in the future last; empty if the folder can't be read.
   public var backups: [StateBackup] { (try? BackupFolder(in: directory).backups(at: clock())) ?? [] }
 
+  /// The backups that may still hold destroyed keys, because they can't be changed. The store repeats the removal.
+  public var unfinishedBackups: [UnfinishedBackup] { status.unfinishedBackups }
+
   /// Replaces the master key and rewraps every data key under the new one, in the backups too.
   ///
   /// - Returns: the number of rewrapped data keys of instances and outbox entries.

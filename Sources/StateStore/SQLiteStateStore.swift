@@ -14,16 +14,18 @@ public final class SQLiteStateStore: StateStore {
   let directory: StateDirectory
   let clock: @Sendable () -> Timestamp
   private let vault: Vault
-  private let status = StoreStatus()
+  let status = StoreStatus()
   private let reader = StoreReader()
-  private let storage: StorageReader
+  let storage: StorageReader
+  private let failedWipes: FailedWipeFile
+  private let notes = DispatchQueue(label: "sdkd.store.notes")
   let writer: StoreWriter
   private let logger: Logger
 
   /// Opens a state, or creates one in a directory that has none.
   ///
   /// Other users get no access to the directory and its files. Reads and writes work at once, whether or not `run` was
-  /// called.
+  /// called. On a full disk an existing state is opened too: reads work, and changes fail until there is room.
   ///
   /// - Parameters:
   ///   - directory: The path of the state directory. It is created with mode 0700 if it is missing.
@@ -69,22 +71,31 @@ public final class SQLiteStateStore: StateStore {
     vault = opened.vault
     meta = opened.meta
     cursors = opened.vault.cursors
-    storage = StorageReader(vault: opened.vault)
+    storage = StorageReader(vault: opened.vault, limit: tuning.comparedLimit)
     self.logger = logger
     do {
-      try reader.open(at: opened.directory.database)
+      if opened.readOnlyCause == nil {
+        try reader.open(at: opened.directory.database)
+      } else {
+        reader.use(opened.connection)
+      }
     } catch {
       throw .unwritable("\(opened.directory.path): \(StoreFailure.text(error))")
     }
+    let count = try? opened.connection.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM instance") }
+    failedWipes = FailedWipeFile(in: opened.directory, instances: (count ?? nil) ?? 0)
     let database = DatabaseHolder(
-      directory: opened.directory, connection: opened.connection, reader: reader, tuning: tuning)
+      directory: opened.directory, connection: opened.readOnlyCause == nil ? opened.connection : nil, reader: reader,
+      tuning: tuning, openAgain: opened.readOnlyCause == nil ? nil : opened.openAgain)
     writer = StoreWriter(
       session: WriterSession(
         database: database, vault: opened.vault, folder: BackupFolder(in: opened.directory), status: status,
         generation: GenerationRecord(in: opened.directory), stateID: opened.meta.stateID, clock: clock,
-        retention: retention, tuning: tuning, logger: logger), queueLimit: tuning.queueLimit,
+        retention: retention, tuning: tuning, logger: logger, failure: opened.readOnlyCause),
+      queueLimit: tuning.queueLimit,
       observer: observer)
     writer.beginSweeps()
+    writer.beginRemovals()
     for problem in opened.problems { logger.error("\(problem)") }
     if !opened.vault.isLocked {
       logger.warning("Keys could be swapped to disk: RLIMIT_MEMLOCK is too low; raise it or disable swap.")
@@ -113,7 +124,10 @@ public final class SQLiteStateStore: StateStore {
 
   public func load() async throws(SDKError) -> StoredState {
     let vault = vault
-    let (state, unreadable, damaged) = try await reader.read { db in try StateLoader.load(db, vault: vault) }
+    let loaded = try await reader.read { db in try StateLoader.load(db, vault: vault) }
+    let (unreadable, damaged) = (loaded.unreadable, loaded.damaged)
+    var state = loaded.state
+    await take(failedWipes.noted, into: &state)
     if damaged > 0 {
       logger.error("\(damaged) deleted instances have a last event that does not open: only admins see their events.")
     }
@@ -125,6 +139,26 @@ public final class SQLiteStateStore: StateStore {
       logger.error("Instance \(instance.id) is quarantined: \(instance.problem)")
     }
     return state
+  }
+
+  /// Adds the noted wipes to their instances, and deletes the notes of instances that are not there any more.
+  private func take(_ noted: [InstanceUUID: [String]], into state: inout StoredState) async {
+    guard !noted.isEmpty else { return }
+    for index in state.instances.indices {
+      state.instances[index].failedWipes = noted[state.instances[index].uuid] ?? []
+    }
+    let known = Set(state.instances.map(\.uuid) + state.quarantined.map(\.uuid))
+    for uuid in noted.keys where !known.contains(uuid) { try? await note(failedWipes: [], of: uuid) }
+  }
+
+  public func note(failedWipes services: [String], of instance: InstanceUUID) async throws(SDKError) {
+    let result: Result<Void, StoreOpenError> = await withCheckedContinuation { continuation in
+      notes.async { [failedWipes] in
+        continuation.resume(
+          returning: Result { () throws(StoreOpenError) in try failedWipes.set(services, of: instance) })
+      }
+    }
+    do { try result.get() } catch { throw .storeUnavailable("The lock can't be noted: \(StoreFailure.text(error)).") }
   }
 
   public func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
@@ -164,11 +198,15 @@ public final class SQLiteStateStore: StateStore {
     let (page, damaged) = try await reader.read { db in
       let found = try EventSearch.next(after: position, limit: limit, of: instances, db)
       let (events, damaged) = EventRow.open(found.rows, vault: vault)
+      let lost = try EventLog.lost(after: position, db)
       var page = EventPage(
-        events: events, reached: found.reached, newest: try EventLog.newest(db),
-        lost: try EventLog.lost(after: position, db))
+        events: events, reached: found.reached, newest: try EventLog.newest(db), lost: lost.positions,
+        lossNumbers: lost.numbers)
       // A damaged row does not tell for certain which instance its event was of.
-      if let last = damaged.max() { page.lost[.anyDeleted] = max(page.lost[.anyDeleted] ?? 0, last) }
+      if let last = damaged.max() {
+        page.damaged = last
+        page.lost[.anyDeleted] = max(page.lost[.anyDeleted] ?? 0, last)
+      }
       return (page, damaged)
     }
     report(damaged: damaged.count)

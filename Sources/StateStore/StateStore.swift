@@ -22,6 +22,12 @@ public protocol StateStore: Sendable {
   ///   `storeUnavailable`, and `instanceNotFound` when the instance was deleted.
   func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult
 
+  /// Notes the services of an instance whose wipe could not be stored, also on a full disk. After a restart, `load`
+  /// returns them in `StoredInstance.failedWipes`. The name is empty for an instance without services.
+  ///
+  /// - Throws: `storeUnavailable`. The note is then lost in a restart.
+  func note(failedWipes services: [String], of instance: InstanceUUID) async throws(SDKError)
+
   /// Returns a stored value, or `nil` if there is no such instance.
   func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue?
 
@@ -77,6 +83,7 @@ public struct UnavailableStateStore: StateStore {
 
   public func load() async throws(SDKError) -> StoredState { throw error }
   public func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult { throw error }
+  public func note(failedWipes services: [String], of instance: InstanceUUID) async throws(SDKError) { throw error }
   public func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
     throw error
   }

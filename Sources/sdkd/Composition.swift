@@ -86,10 +86,10 @@ struct Composition {
       interval: Watchdog.interval() ?? .seconds(30), group: group, vendors: vendors, operations: operations,
       registry: registry, database: opened.database, state: paths.state, socketFile: socketFile, notifier: notifier,
       logger: logger)
-    let problems: @Sendable () -> [DaemonHealth.Check] = {
+    let problems: @Sendable () -> [DaemonHealth.Check] = { [log] in
       // A disk that does not answer would hold the thread that looks at it.
       let kept = watch.isDiskStalled ? [] : keeping.checks
-      return [report.health] + metrics.checks + watch.checks + kept
+      return [report.health] + metrics.checks + watch.checks + kept + AuditLog.checks(log.lostAudit)
     }
     meters.collect(
       from: HealthReading(

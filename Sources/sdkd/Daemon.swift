@@ -143,4 +143,19 @@ enum AuditLog {
     metadata[AuditField.record.rawValue] = record.kind.rawValue
     return LogRecord(audit: record.message, messageID: record.kind.messageID, metadata: metadata)
   }
+
+  /// The time for which a loss of records makes the health degraded, so that an operator who looks once in a while, and
+  /// an alert, notice it.
+  private static let memory = Duration.seconds(3600)
+
+  /// Returns the check for `daemon.health`; none if no record was lost within the last hour.
+  static func checks(_ lost: LostRecords, at now: ContinuousClock.Instant = .now) -> [DaemonHealth.Check] {
+    guard let last = lost.last, now - last < memory else { return [] }
+    return [
+      .init(
+        name: "audit", status: .degraded,
+        detail: "\(lost.count) audit records were lost since the start, the last within an hour: journald did not take "
+          + "them; look at systemctl status systemd-journald")
+    ]
+  }
 }

@@ -168,6 +168,106 @@ import Testing
     desk.stop()
   }
 
+  /// Mounts a small disk as the state directory of a desk, runs `body`, and unmounts it.
+  private func onSmallDisk(_ body: (Desk, (Bool) throws -> Void) throws -> Void) throws {
+    let desk = try Desk()
+    try FileManager.default.createDirectory(at: desk.state, withIntermediateDirectories: true)
+    guard mount("none", desk.state.path, "tmpfs", 0, "size=4m,mode=0700") == 0 else {
+      throw Program.Failure(description: "no tmpfs can be mounted")
+    }
+    defer { _ = umount2(desk.state.path, Int32(MNT_DETACH)) }
+    try body(desk) { isFull in
+      let ballast = desk.state.appendingPathComponent("ballast").path
+      guard isFull else { return _ = unlink(ballast) }
+      let file = creat(ballast, 0o600)
+      let block = [UInt8](repeating: 1, count: 4096)
+      while write(file, block, block.count) > 0 {}
+      close(file)
+    }
+  }
+
+  @Test(
+    "A logout that a full disk could not store is made after a crash, and the user is not signed in again",
+    .enabled(if: getuid() == 0, "mounting a tmpfs takes root"))
+  func aFailedLogoutSurvivesACrash() throws {
+    try onSmallDisk { desk, setFull in
+      try desk.start()
+      try desk.create("desk", on: try desk.connect())
+      let jwt = JSON.string(try Vendor.mint("alice"))
+      try desk.connect().call("messaging.loginUser", ["instance": "desk", "jwt": jwt])
+      // After a clean stop, the write-ahead log has no space left that the logout could use.
+      desk.stop()
+      try desk.start()
+      let line = try desk.connect()
+      try setFull(true)
+      let refusal = try line.failure("messaging.logoutUser", ["instance": "desk", "localOnly": true])
+      #expect(refusal.reason == "storeUnavailable")
+      #expect(try line.failure("token.get", ["instance": "desk"]).reason == "locked")
+      for isFull in [true, false] {
+        desk.daemon?.signal(SIGKILL)
+        _ = desk.daemon?.exit(within: 10)
+        if !isFull { try setFull(false) }
+        try desk.start()
+        let next = try desk.connect()
+        guard !isFull else {
+          #expect(try next.failure("token.get", ["instance": "desk"]).reason == "locked")
+          continue
+        }
+        #expect((try? next.call("token.get", ["instance": "desk"]))?["token"] != jwt)
+        try eventually("the logout is made") {
+          try next.call("instance.get", ["instance": "desk"])["state"] != "locked"
+        }
+        #expect((try? next.call("token.get", ["instance": "desk"]))?["token"] != jwt)
+      }
+      desk.stop()
+    }
+  }
+
+  @Test(
+    "A start on a full disk serves reads and cached tokens, and makes changes once there is room",
+    .enabled(if: getuid() == 0, "mounting a tmpfs takes root"), arguments: [true, false])
+  func aStartOnAFullDisk(afterCrash: Bool) throws {
+    try onSmallDisk { desk, setFull in
+      try desk.start()
+      let jwt = try Vendor.mint("alice")
+      let first = try desk.connect()
+      try desk.create("desk", on: first)
+      try first.call("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
+      try first.call("storage.put", ["instance": "desk", "key": "draft", "value": "hello"])
+      if afterCrash {
+        desk.daemon?.signal(SIGKILL)
+        _ = desk.daemon?.exit(within: 10)
+      } else {
+        desk.stop()
+      }
+      try setFull(true)
+      try desk.start()
+      let line = try desk.connect()
+      #expect(try line.call("token.get", ["instance": "desk"])["token"] == .string(jwt))
+      #expect(try line.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "hello")
+      #expect(try line.call("events.list")["events"]?.arrayValue?.isEmpty == false)
+      let refusal = try line.failure("storage.put", ["instance": "desk", "key": "draft", "value": "more"])
+      #expect(refusal.reason == "storeUnavailable")
+      #expect(refusal.message.contains("the disk is full"), "\(refusal.message)")
+      let health = try line.call("daemon.health")
+      let store = health["checks"]?.arrayValue?.first { $0["name"] == "store" }
+      #expect(health["status"] == "degraded" && store?["status"] == "degraded")
+      #expect(store?["detail"]?.stringValue?.contains("the disk is full") == true, "\(health)")
+      #expect(!JSONWriter.text(of: health).contains("SQLite code"))
+      #expect(try line.failure("daemon.backup").message.contains("full"))
+      try setFull(false)
+      // The same connection continues to serve.
+      try eventually("changes are made") {
+        (try? line.call("storage.put", ["instance": "desk", "key": "draft", "value": "more"])) != nil
+      }
+      try eventually("the health is ok") { try line.call("daemon.health")["status"] == "ok" }
+      #expect(try line.call("token.get", ["instance": "desk"])["token"] == .string(jwt))
+      try desk.crash()
+      #expect(
+        try desk.connect().call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "more")
+    }
+  }
+
   private func mode(_ path: String) throws -> Int {
     (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int) ?? -1
   }

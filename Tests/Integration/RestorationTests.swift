@@ -119,6 +119,33 @@ struct RestorationTests {
     #expect(try desk.stateFiles(notOwnedBy: Self.owner) == [])
   }
 
+  @Test("A restore by root changes the directory that it has opened, although another user renames that meanwhile")
+  func aDirectoryThatIsRenamedMeanwhile() throws {
+    let desk = try desk()
+    try desk.giveState(to: 0)
+    // The copy of the backup takes long enough to rename the directory.
+    let backup = desk.state.appendingPathComponent("backups/monday.db").path
+    #expect(truncate(backup, 600 << 20) == 0)
+    let (moved, decoy) = (desk.folder.appendingPathComponent("moved"), Data("of another user".utf8))
+    let restoring = try Program(
+      "sdkd", ["--restore", "monday", "--state", desk.state.path],
+      output: desk.folder.appendingPathComponent("restored"), log: desk.folder.appendingPathComponent("restore-log"))
+    try eventually("the backup is being copied") {
+      if let status = restoring.exit(within: 0) {
+        throw Program.Failure(description: "it ended with \(status): \(restoring.logText)")
+      }
+      return desk.stateFiles("state.db.staging").isEmpty == false
+    }
+    try FileManager.default.moveItem(at: desk.state, to: moved)
+    try FileManager.default.createDirectory(at: desk.state, withIntermediateDirectories: true)
+    try decoy.write(to: desk.database)
+    #expect(restoring.exit(within: 120) == 0, "\(restoring.logText)")
+    #expect(try Data(contentsOf: desk.database) == decoy)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: desk.state.path) == ["state.db"])
+    let names = try FileManager.default.contentsOfDirectory(atPath: moved.path)
+    #expect(names.contains { $0.hasPrefix("state.db.before-restore-") } && names.contains("state.db"))
+  }
+
   /// With a second thread sdkd would sometimes trap: libdispatch looks for its threads in `/proc`, which a confined
   /// program can't read.
   @Test("A program that confines itself to the state has one thread")

@@ -1,8 +1,6 @@
-import Dispatch
 import Foundation
 import GRDB
 import JSONRPC
-import Logging
 import SDKProtocol
 import Testing
 
@@ -36,58 +34,6 @@ import Testing
       await reason { _ = try await restored.storageValue(of: damaged.uuid, key: "draft") } == .instanceQuarantined)
     #expect(try await restored.storageValue(of: whole.uuid, key: "draft")?.value == "hello")
     await restored.close()
-  }
-
-  @Test("A backup that another program reads during a wipe stays, without the key")
-  func aBackupThatIsReadStays() async throws {
-    let directory = try TemporaryDirectory()
-    // The reader ends a moment after the backup was to be changed.
-    let end = DispatchSemaphore(value: 0)
-    let tuning = StoreTuning { moment, _ in
-      if moment == .editingCopies { DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) { end.signal() } }
-    }
-    let store = try await open(directory, tuning: tuning)
-    let sample = try Sample()
-    _ = try await store.commit(sample.fill)
-    _ = try await store.backUp(name: "copy", keep: 3)
-    let keys = try directory.wrappedKeys()
-    var configuration = GRDB.Configuration()
-    configuration.readonly = true
-    let reader = try DatabaseQueue(path: directory.state + "/backups/copy.db", configuration: configuration)
-    let (began, begin) = AsyncStream<Bool>.makeStream()
-    DispatchQueue(label: "reader").async {
-      let count = try? reader.read { db -> Int? in
-        let count = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM instance")
-        begin.yield(count == 1)
-        _ = end.wait(timeout: .now() + 60)
-        return count
-      }
-      if count == nil { begin.yield(false) }
-    }
-    #expect(await began.first { _ in true } == true)
-    #expect(try await store.commit(sample.change(.wipe)).unfinished == nil)
-    #expect(try directory.copies() == ["copy.db"])
-    let present = try directory.wrappedKeys()
-    let destroyed = try #require(keys.first { !present.contains($0) })
-    #expect(try directory.filesContaining(destroyed) == [])
-    try reader.close()
-    await store.close()
-  }
-
-  @Test("A backup that can't be changed is deleted, and the journal says so")
-  func aDeletedBackupIsLogged() async throws {
-    let directory = try TemporaryDirectory()
-    let lines = Seen<[String]>([])
-    let store = try await SQLiteStateStore.open(
-      directory: directory.state, logger: Logger(label: "test") { _ in LineHandler(lines: lines) })
-    let sample = try Sample()
-    _ = try await store.commit(sample.fill)
-    _ = try await store.backUp(name: "copy", keep: 3)
-    try Data(repeating: 0xA5, count: 8192).write(to: URL(fileURLWithPath: directory.state + "/backups/copy.db"))
-    #expect(try await store.commit(sample.change(.wipe)).unfinished == nil)
-    #expect(try directory.copies() == [])
-    #expect(lines.value.contains { $0.contains("The backup copy was deleted") })
-    await store.close()
   }
 
   @Test("A backup dated in the future counts as the oldest, and the new one stays")

@@ -27,7 +27,7 @@ import Testing
 
   @Test func writesAPlaceDifferentlyEachTime() throws {
     let coder = CursorCoder(key: key, stateID: "one")
-    let place = EventPlace(7, acknowledged: 900)
+    let place = EventPlace(7, acknowledged: 900, losses: 1_800_000_000_123)
     let cursors = (0..<50).map { _ in coder.encode(place) }
     #expect(Set(cursors).count == 50)
     #expect(cursors.allSatisfy { coder.read($0) == .place(place) })
@@ -40,6 +40,14 @@ import Testing
       changed.replaceSubrange(index...index, with: changed[index] == "A" ? "B" : "A")
       #expect(coder.read(changed) != .place(place))
     }
+  }
+
+  @Test("A cursor of an earlier version, without the number of losses, is read")
+  func readsAnEarlierPlace() throws {
+    let coder = CursorCoder(key: SymmetricKey(data: Array(repeating: UInt8(7), count: 32)), stateID: "one")
+    // Made by version 0.1.0 from the place with position 7, acknowledged 900.
+    let earlier = "FyMcBqrDbq5pop91FTqBQd1ylbpec2e8Xh_gDARriZgBAgMEBQYHCA"
+    #expect(coder.read(earlier) == .place(EventPlace(7, acknowledged: 900)))
   }
 
   @Test func tellsAForeignCursorFromNone() {

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import JSONRPC
 import SDKProtocol
 import Testing
@@ -8,34 +7,6 @@ import Testing
 
 /// Stores on a full disk, for which a small tmpfs is filled.
 @Suite struct FullDiskTests {
-  /// A mounted tmpfs, which is unmounted in `deinit`.
-  private final class SmallDisk: Sendable {
-    let directory: TemporaryDirectory
-
-    init?(kilobytes: Int) throws {
-      directory = try TemporaryDirectory()
-      let options = "size=\(kilobytes)k,mode=0700"
-      try FileManager.default.createDirectory(atPath: directory.state, withIntermediateDirectories: true)
-      guard mount("tmpfs", directory.state, "tmpfs", 0, options) == 0 else { return nil }
-    }
-
-    deinit { umount2(directory.state, 2) }
-
-    var ballast: String { directory.state + "/ballast" }
-
-    func fill() throws {
-      let descriptor = creat(ballast, 0o600)
-      try #require(descriptor >= 0)
-      let block = [UInt8](repeating: 1, count: 4096)
-      while write(descriptor, block, block.count) > 0 {}
-      close(descriptor)
-    }
-
-    func free() { unlink(ballast) }
-
-    static let canMount: Bool = { (try? SmallDisk(kilobytes: 64)) != nil }()
-  }
-
   @Test(.enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"))
   func refusesWhenFullAndHealsWhenFreed() async throws {
     let disk = try #require(try SmallDisk(kilobytes: 4096))
@@ -83,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "A state on a full disk is not writable until space is free",
+    "The check of a full disk fails until space is free",
     .enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"))
   func isNotWritableWhenFull() async throws {
     let disk = try #require(try SmallDisk(kilobytes: 4096))
@@ -91,12 +62,87 @@ import Testing
     await (try open(disk.directory)).close()
     #expect(StateAccess.isWritable(state))
     try disk.fill()
-    await #expect(throws: StoreOpenError.self) { await (try open(disk.directory)).close() }
     #expect(!StateAccess.isWritable(state))
     disk.free()
     #expect(StateAccess.isWritable(state))
     #expect(try FileManager.default.contentsOfDirectory(atPath: state).contains(".probe") == false)
     await (try open(disk.directory)).close()
+  }
+
+  /// A disk on which nothing can be written at the start.
+  enum Shortage: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case space, spaceAfterCrash, files, readOnly
+
+    var testDescription: String { rawValue }
+    var words: String {
+      switch self {
+      case .space, .spaceAfterCrash: "the disk is full"
+      case .files: "no free inodes"
+      case .readOnly: "mounted read-only"
+      }
+    }
+
+    func begin(on disk: SmallDisk) throws {
+      switch self {
+      case .space, .spaceAfterCrash: try disk.fill()
+      case .files: disk.fillWithFiles()
+      case .readOnly: try disk.setReadOnly(true)
+      }
+    }
+
+    func end(on disk: SmallDisk) throws {
+      switch self {
+      case .space, .spaceAfterCrash: disk.free()
+      case .files: disk.removeFiles()
+      case .readOnly: try disk.setReadOnly(false)
+      }
+    }
+  }
+
+  @Test(
+    "A state on a disk that can't be written is read, and written once that is possible",
+    .enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"), arguments: Shortage.allCases)
+  func isReadUntilItCanBeWritten(shortage: Shortage) async throws {
+    let original = try TemporaryDirectory()
+    let sample = try Sample()
+    let first = try await open(original)
+    _ = try await first.commit(sample.fill)
+    if shortage != .spaceAfterCrash { await first.close() }
+    let disk = try #require(try SmallDisk(kilobytes: 2048, files: shortage == .files ? 64 : nil))
+    for name in try FileManager.default.contentsOfDirectory(atPath: original.state) {
+      try FileManager.default.copyItem(atPath: original.state + "/" + name, toPath: disk.directory.state + "/" + name)
+    }
+    if shortage == .spaceAfterCrash { await first.close() }
+    try shortage.begin(on: disk)
+    let store = try await open(disk.directory)
+    #expect(store.meta.restartCount == 1)
+    try await sample.expectFilled(store)
+    for _ in 0..<3 {
+      do throws(SDKError) {
+        _ = try await store.commit(sample.put("key", 1))
+        Issue.record("stored on a disk that can't be written")
+      } catch {
+        #expect(error.reason == .storeUnavailable && error.reason.isRetryable)
+        #expect(error.message.contains(shortage.words), "\(error.message)")
+      }
+      try await sample.expectFilled(store)
+    }
+    guard case .degraded(let why) = store.health else {
+      Issue.record("\(store.health)")
+      return
+    }
+    #expect(why.contains(shortage.words))
+    if shortage != .readOnly { try await store.note(failedWipes: [""], of: sample.uuid) }
+    try shortage.end(on: disk)
+    try await eventually { store.health == .ok }
+    _ = try await store.commit(sample.put("key", 1))
+    #expect(try await store.storageValue(of: sample.uuid, key: "key")?.value == 1)
+    await store.close()
+    let again = try await open(disk.directory)
+    #expect(again.meta.restartCount == 2 && again.meta.stateID == store.meta.stateID)
+    #expect(try await again.storageValue(of: sample.uuid, key: "key")?.value == 1)
+    try await sample.expectFilled(again)
+    await again.close()
   }
 
   @Test(

@@ -135,6 +135,21 @@ import Testing
     }
   }
 
+  @Test("Changes that no caller waits for are accepted when the queue is full, and leave the callers their room")
+  func undemandedChangesAreNotRefused() async throws {
+    var tuning = StoreTuning()
+    tuning.queueLimit = 10
+    try await gated(tuning) { store, gate, sizes in
+      let samples = try (0..<42).map { try Sample("instance-\($0)") }
+      var changes = samples.map(\.create)
+      for index in 0..<30 { changes[index].isDemanded = false }
+      let results = try await commit(changes, store, gate, sizes)
+      let refused = results.map { if case .failure = $0 { true } else { false } }
+      #expect(refused == (0..<42).map { $0 >= 40 })
+      #expect(sizes.value == [1, 40])
+    }
+  }
+
   @Test("A health probe, a backup and a wipe end while changes arrive all the time")
   func steadyChangesDelayNoOtherWork() async throws {
     let directory = try TemporaryDirectory()

@@ -25,7 +25,7 @@ import Testing
     _ = try await store.commit(Sample().create)
     #expect(try directory.permissions(directory.state) == 0o700)
     let files = try FileManager.default.contentsOfDirectory(atPath: directory.state).sorted()
-    #expect(files == ["generation", "root.key", "state.db", "state.db-shm", "state.db-wal"])
+    #expect(files == ["failed-wipes", "generation", "root.key", "state.db", "state.db-shm", "state.db-wal"])
     for file in files { #expect(try directory.permissions(directory.state + "/" + file) == 0o600, "\(file)") }
     await store.close()
   }

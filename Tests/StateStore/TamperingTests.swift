@@ -112,6 +112,22 @@ import Testing
     }
   }
 
+  @Test("The instances whose storage was compared are remembered up to a limit")
+  func comparedInstancesAreBounded() async throws {
+    let directory = try TemporaryDirectory()
+    var tuning = StoreTuning()
+    tuning.comparedLimit = 4
+    let store = try await open(directory, tuning: tuning)
+    for number in 0..<10 {
+      let sample = try Sample("desk-\(number)")
+      _ = try await store.commit(sample.fill)
+      #expect(try await store.storageValue(of: sample.uuid, key: "draft")?.value == "hello")
+      #expect(store.storage.comparedCount == number % 4 + 1)
+      _ = try await store.commit(sample.change(.delete))
+    }
+    await store.close()
+  }
+
   @Test(arguments: ["storage", "data_key"]) func detectsOlderStorage(table: String) async throws {
     try await putBack(table, key: table == "storage" ? "tag" : "slot") {
       $0.put("key", "new")

@@ -26,6 +26,7 @@ import Testing
     #expect(sink.waitUntilEntered())
     for number in 0..<25 { writer.write(record("line \(number)")) }
     #expect(writer.droppedCount == 15)
+    #expect(writer.lostAudit.count == 0 && writer.lostAudit.last == nil)
     sink.release()
     #expect(flush(writer))
     #expect(sink.messages == ["held"] + (0..<10).map { "line \($0)" } + ["15 log lines dropped"])
@@ -48,6 +49,7 @@ import Testing
       writer.write(LogRecord(audit: "audit \(number)", messageID: "0", metadata: ["outcome": "ok"]))
     }
     #expect(writer.droppedCount == 18)
+    #expect(writer.lostAudit.count == 3 && writer.lostAudit.last != nil)
     sink.release()
     #expect(flush(writer))
     #expect(sink.messages.filter { $0.hasPrefix("audit ") } == (0..<10).map { "audit \($0)" })

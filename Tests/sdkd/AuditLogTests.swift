@@ -20,4 +20,18 @@ struct AuditLogTests {
     }
     #expect(LogWriter.auditLostMessageID == AuditRecord.Kind.lost.messageID)
   }
+
+  @Test("Lost audit records make the health degraded for an hour")
+  func lossesAreShown() {
+    var lost = LostRecords()
+    #expect(AuditLog.checks(lost).isEmpty)
+    lost.count = 3
+    let now = ContinuousClock.now
+    lost.last = now
+    for (seconds, isShown) in [(0, true), (3599, true), (3600, false)] {
+      let checks = AuditLog.checks(lost, at: now + .seconds(seconds))
+      #expect(checks.map(\.status) == (isShown ? [.degraded] : []))
+      #expect(checks.allSatisfy { $0.name == "audit" && $0.detail?.hasPrefix("3 audit records were lost") == true })
+    }
+  }
 }

@@ -57,6 +57,12 @@ struct InstanceCore: Sendable {
     let identities = try StoredIdentities(stored.identity)
     services = ServiceState.all(of: adapter.traits, epoch: stored.epoch, now: now) { identities[$0] }
     for index in services.indices { services[index].recovery.random = random() }
+    for name in stored.failedWipes { _ = self[name.isEmpty ? nil : name]?.machine.apply(.wipeFailed) }
+  }
+
+  /// The services whose wipe could not be stored, in the form that the store notes them.
+  var failedWipes: [String] {
+    isDeleted ? [] : services.filter(\.machine.hasFailedWipe).map { $0.service ?? "" }
   }
 
   /// The state of a service; `nil` if the instance has no such service. Setting the state of such a service does

@@ -43,9 +43,9 @@ extension EventHub {
       subscription.isForeign = true
       return
     }
-    let lost = page.lost(of: watched)
-    if subscription.isForeign || lost > max(start.position, start.acknowledged) {
-      subscription.place = EventPlace(start.position, acknowledged: max(start.acknowledged, lost))
+    let told = page.gap(at: start, of: watched)
+    if subscription.isForeign || told != nil {
+      subscription.place = told ?? start
       return pause(subscription)
     }
     subscription.isCompared = true
@@ -79,13 +79,5 @@ extension EventHub {
       subscription.place.position = event.position
     }
     return table[id]?.phase == .replaying
-  }
-}
-
-extension EventPage {
-  /// Returns the newest position that retention has removed of a watched instance, or of a deleted instance whose
-  /// access rules are no longer known; 0 for none.
-  func lost(of watched: Set<InstanceUUID>?) -> UInt64 {
-    lost.lazy.filter { $0.key == .anyDeleted || watched?.contains($0.key) != false }.map(\.value).max() ?? 0
   }
 }

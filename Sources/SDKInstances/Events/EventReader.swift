@@ -42,9 +42,10 @@ struct EventReader {
       if let place {
         if number == 0, place.position > page.newest { throw ForeignCursor() }
         // Each page can have damaged events. What retention dropped is in all of them.
-        let lost = page.lost(of: watched)
-        if lost > max(found.place.position, found.place.acknowledged) { found.hasGap = true }
-        found.place.acknowledged = max(found.place.acknowledged, lost)
+        if let told = page.gap(at: found.place, of: watched) {
+          found.hasGap = true
+          found.place = told
+        }
       }
       for event in page.events where event.position <= newest {
         let audience = directory.audience(of: event.uuid, id: event.id)

@@ -26,7 +26,7 @@ extension InstanceActor {
     let held = heldUntil.flatMap { (0...Self.pauseAfterFailure).contains($0 - now) ? $0 : nil }
     let time = held.map { max($0, next) } ?? next
     let operations = environment.operations
-    environment.deadlines.set(uuid.description, at: time) { operations.start { await self.deadlineReached() } }
+    environment.deadlines.set(uuid.description, at: time) { operations.startDue { await self.deadlineReached() } }
   }
 
   /// Reserves the next renewal of a service in the schedule of all renewals, or releases its reservation.

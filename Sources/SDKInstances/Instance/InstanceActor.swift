@@ -77,7 +77,7 @@ actor InstanceActor {
       logger.error(
         "\(stored.outbox.count - core.deliveries.count) deliveries to the vendor can't be read and are not made.")
     }
-    published = Mutex(Published(definition: definition, storageEpoch: stored.clientStorageEpoch))
+    published = Mutex(Published(core))
     vendorClock.observe { [logger] seconds in
       logger.notice(
         "By the vendor's responses its clock is \(Int(seconds)) s ahead of this machine's. If this one is wrong, set it."
@@ -195,7 +195,8 @@ actor InstanceActor {
     var commit = Result<CommitResult, SDKError>.success(CommitResult())
     do throws(SDKError) {
       if let error = step.error { throw error }
-      if let change = step.change {
+      if var change = step.change {
+        change.isDemanded = isDemanded
         // Readers of events can see the change before it is acknowledged, because that waits until its keys are gone from
         // the backups.
         if change.destroysIdentity { published.withLock { $0.withholdTokens() } }
@@ -223,6 +224,7 @@ actor InstanceActor {
     let isSeen = core.isSeenOtherwise(than: former)
     // Also after a failure, because tokens may be withheld.
     if isSeen || step.change?.destroysIdentity == true { publish() }
+    if core.failedWipes != former.failedWipes { await noteFailedWipes() }
     if end.error == nil { beforeEvents() }
     // Emitted after publishing, so that observers of a logout can no longer read the former token.
     environment.events.append(done.events)
@@ -236,6 +238,15 @@ actor InstanceActor {
     commits += 1
     defer { commits -= 1 }
     return try await environment.store.commit(change)
+  }
+
+  /// Notes on disk the wipes that could not be stored, so that a restart signs no user in who was signed out.
+  private func noteFailedWipes() async {
+    do throws(SDKError) { try await environment.store.note(failedWipes: core.failedWipes, of: uuid) } catch {
+      logger.error(
+        "A restart would forget that this instance is locked: \(error.message)",
+        metadata: ["reason": "\(error.reason)"])
+    }
   }
 
   /// Keeps the reservation of a service's next renewal, while `changing` is locked.

@@ -9,11 +9,17 @@ public final class Operations: Sendable {
   private let continuation: AsyncStream<Work>.Continuation
   private let backgroundStream: AsyncStream<Work>
   private let background: AsyncStream<Work>.Continuation
+  private let dueStream: AsyncStream<Work>
+  private let due: AsyncStream<Work>.Continuation
+
+  /// The maximum number of works of `startDue` in progress: as many as the changes of one transaction.
+  static let dueLimit = 256
 
   /// Creates a service that is not running yet. Work waits until `run`.
   public init() {
     (stream, continuation) = AsyncStream.makeStream()
     (backgroundStream, background) = AsyncStream.makeStream()
+    (dueStream, due) = AsyncStream.makeStream()
   }
 
   /// Starts work that runs to its end even if the caller goes away.
@@ -23,12 +29,30 @@ public final class Operations: Sendable {
   /// the retry of a delivery.
   public func startBackground(_ work: @escaping Work) { background.yield(work) }
 
+  /// Starts work that waits for nothing but the store, and for which no caller waits. At most `dueLimit` such works are
+  /// in progress, so that callers wait behind few changes when the deadlines of all instances pass at once.
+  public func startDue(_ work: @escaping Work) { due.yield(work) }
+
   /// Runs the started work until `finish`, and then until all of it has ended. Cancelling this task cancels the work.
   public func run() async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { [backgroundStream] in await Self.run(backgroundStream) }
+      async let due: Void = Self.run(dueStream, atMost: Self.dueLimit)
       await Self.run(stream)
+      await due
       group.cancelAll()
+    }
+  }
+
+  private static func run(_ stream: AsyncStream<Work>, atMost limit: Int) async {
+    await withTaskGroup(of: Void.self) { group in
+      var started = 0
+      for await work in stream {
+        if started >= limit { await group.next() }
+        started += 1
+        group.addTask { await work() }
+      }
+      if Task.isCancelled { group.cancelAll() }
     }
   }
 
@@ -43,6 +67,7 @@ public final class Operations: Sendable {
   public func finish() {
     continuation.finish()
     background.finish()
+    due.finish()
   }
 }
 

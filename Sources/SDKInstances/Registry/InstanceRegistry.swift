@@ -1,3 +1,4 @@
+import Concurrency
 import DelegateBridge
 import JSONRPC
 import Logging
@@ -184,7 +185,14 @@ public final class InstanceRegistry: Sendable {
     deleted.withLock { deleted in for event in state.deleted { deleted.add(event, names) } }
     for instance in restored { instance.makeRoles(names) }
     accessChanges.add(1, ordering: .relaxed)
-    for instance in restored { await instance.actor.resume() }
+    await Self.each(restored) { await $0.actor.resume() }
+  }
+
+  /// Runs `work` for several instances at a time, so that their changes share transactions.
+  private static func each(
+    _ instances: [HostedInstance], _ work: @escaping @Sendable (HostedInstance) async -> Void
+  ) async {
+    _ = await instances.concurrentMap(atMost: Operations.dueLimit, work)
   }
 
   /// Makes every instance plan its next renewal again.
@@ -199,7 +207,7 @@ public final class InstanceRegistry: Sendable {
   private func clockWasSet() {
     environment.vendorClocks.clockWasSet()
     environment.operations.start { [weak self] in
-      for instance in self?.unsortedInstances ?? [] {
+      await Self.each(self?.unsortedInstances ?? []) { instance in
         if instance.mayBeRevived {
           await instance.actor.deadlineReached()
         } else {

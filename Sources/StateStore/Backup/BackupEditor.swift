@@ -3,32 +3,60 @@ import GRDB
 import Logging
 import SDKProtocol
 
+/// A backup that may still hold destroyed keys, because it can't be changed now.
+public struct UnfinishedBackup: Sendable, Hashable {
+  /// The name of the backup, or of the folder if that can't be read.
+  public var name: String
+  /// The reason.
+  public var problem: String
+}
+
 /// An editor of the backups. It destroys in them the keys that were destroyed in the state, and rewraps them under the
 /// state's current keys.
 struct BackupEditor: Sendable {
   let folder: BackupFolder
 
-  /// Destroys keys in all backups. A backup in which a key can't be destroyed is deleted, and `logger` gets an error.
+  /// Destroys keys in all backups, without waiting for other programs that use them. A damaged backup is deleted, and
+  /// `logger` gets an error.
   ///
-  /// - Throws: `StoreOpenError` when the folder can't be read, or a backup can neither be changed nor deleted.
-  func remove(_ removals: [Removal], _ vault: Vault, _ logger: Logger) throws {
-    guard !removals.isEmpty else { return }
-    for backup in try folder.all() {
+  /// - Returns: the backups that can't be changed now. They stay as they are.
+  func remove(_ removals: [Removal], _ vault: Vault, _ logger: Logger) -> [UnfinishedBackup] {
+    guard !removals.isEmpty else { return [] }
+    let backups: [StateBackup]
+    do throws(StoreOpenError) { backups = try folder.all() } catch {
+      return [UnfinishedBackup(name: "backups", problem: StoreFailure.text(error))]
+    }
+    return backups.compactMap { backup in
       do {
-        let concerns = { db in try removals.contains { try InstanceRow.fetch($0.uuid, db) != nil } }
-        try edit(backup, if: concerns) { db, version in
-          if version < StoreSchema.censusVersion { try Self.takeCensus(vault.wrapping, before3: nil, db) }
-          for removal in removals { try Self.remove(removal, vault, db) }
-        }
+        try remove(removals, from: backup, vault, logger)
+        return nil
       } catch {
-        try folder.remove(backup)
-        logger.error(
-          """
-          The backup \(backup.name) was deleted, because a destroyed key could not be removed from it: \
-          \(StoreFailure.text(error)). Make a new one: sdkctl backup.
-          """)
+        return UnfinishedBackup(name: backup.name, problem: StoreFailure.text(error))
       }
     }
+  }
+
+  private func remove(_ removals: [Removal], from backup: StateBackup, _ vault: Vault, _ logger: Logger) throws {
+    do {
+      try edit(backup, if: { db in try removals.contains { try Self.concerns($0, db) } }) { db, version in
+        if version < StoreSchema.censusVersion { try Self.takeCensus(vault.wrapping, before3: nil, db) }
+        for removal in removals where try Self.concerns(removal, db) { try Self.remove(removal, vault, db) }
+      }
+    } catch  where StoreFailure.isDamage(error) {
+      try folder.remove(backup)
+      logger.error(
+        """
+        The backup \(backup.name) was deleted: it is damaged (\(StoreFailure.text(error))), so a destroyed key could \
+        not be removed from it. Make a new one: sdkctl backup.
+        """)
+    }
+  }
+
+  /// Returns whether a backup may hold a destroyed key. Its row of a wiped instance has another storage epoch than the
+  /// state if the backup was made before the wipe.
+  private static func concerns(_ removal: Removal, _ db: Database) throws -> Bool {
+    guard let row = try InstanceRow.fetch(removal.uuid, db) else { return false }
+    return removal.tag != nil || row.storageEpoch != removal.storageEpoch
   }
 
   /// Counts the instances of a backup from before schema version 4 and writes its first census.
@@ -45,7 +73,7 @@ struct BackupEditor: Sendable {
       return try OutboxWriter(db: db, vault: vault, uuid: uuid).delete(tag: tag)
     }
     guard let row = try InstanceRow.fetch(uuid, db) else { return }
-    if removal.isWipe, let id = InstanceID(row.id) {
+    if removal.storageEpoch != nil, let id = InstanceID(row.id) {
       let change = InstanceChange(uuid: uuid, id: id, kind: KindName("copy"), parts: [.wipe])
       do {
         _ = try ChangeWriter.apply(change, at: .now, vault: vault, db)
@@ -62,18 +90,18 @@ struct BackupEditor: Sendable {
   /// - Returns: the backups for which this failed, with the reasons.
   func adopt(
     master: SymmetricKey, wrapping: WrappingKey, roots: [RootKey]
-  ) -> [(name: String, problem: String)] {
+  ) -> [UnfinishedBackup] {
     guard let target = roots.first else { return [] }
     let backups: [StateBackup]
     do throws(StoreOpenError) { backups = try folder.all() } catch {
-      return [("backups", StoreFailure.text(error))]
+      return [UnfinishedBackup(name: "backups", problem: StoreFailure.text(error))]
     }
     return backups.compactMap { backup in
       do {
         try adopt(backup, master: master, wrapping: wrapping, target: target, roots: roots)
         return nil
       } catch {
-        return (backup.name, StoreFailure.text(error))
+        return UnfinishedBackup(name: backup.name, problem: StoreFailure.text(error))
       }
     }
   }
@@ -93,7 +121,7 @@ struct BackupEditor: Sendable {
     }
     try connection.close()
     if isUpToDate { return }
-    try edit(backup) { db, version in
+    try edit(backup, patience: StoreConnection.patience) { db, version in
       guard let unlocked = try MetaTable.unlock(db, roots: roots) else { return }
       if unlocked.master != master {
         _ = try KeyTable.rewrap(from: WrappingKey(master: unlocked.master), to: wrapping, db)
@@ -106,12 +134,14 @@ struct BackupEditor: Sendable {
   /// Migrates a backup to the current schema and changes it with `body`, in one transaction. The file keeps its time.
   /// `body` gets the schema version from before the migration. A backup for which `isConcerned` is false stays
   /// unchanged.
+  ///
+  /// - Parameter patience: the seconds to wait for other programs that use the backup.
   private func edit(
-    _ backup: StateBackup, if isConcerned: (Database) throws -> Bool = { _ in true },
+    _ backup: StateBackup, patience: Double = 0, if isConcerned: (Database) throws -> Bool = { _ in true },
     _ body: (Database, Int) throws -> Void
   ) throws {
     let path = folder.file(backup.name)
-    let connection = try StoreConnection.copy(at: path)
+    let connection = try StoreConnection.copy(at: path, patience: patience)
     defer {
       try? connection.close()
       folder.setTime(of: path, to: backup.createdAt)
@@ -120,8 +150,9 @@ struct BackupEditor: Sendable {
       // A single transaction: every read outside a transaction would lock the file and look for a journal again.
       try db.inTransaction(.immediate) {
         try StoreSchema.compare(db)
-        guard try isConcerned(db) else { return .rollback }
         let version = try StoreSchema.version(of: db)
+        guard version > 0 else { throw StoreOpenError.corrupt("it is empty") }
+        guard try isConcerned(db) else { return .rollback }
         try StoreSchema.migrate(db, from: version)
         try body(db, version)
         return .commit

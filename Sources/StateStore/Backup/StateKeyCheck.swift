@@ -46,7 +46,8 @@ enum CopyCheck {
   ///   - roots: the root keys, one of which must open the database; `nil` if they are not known.
   ///   - time: the time of the backup, used if the database does not contain it.
   /// - Returns: the time of the state in the database.
-  /// - Throws: `unwritable` when the disk is full or fails; `corrupt` or `keyMissing` when the database is not good.
+  /// - Throws: `unwritable` when the database can't be checked now, for example on a full disk; `corrupt` or `keyMissing`
+  ///   when it is not good.
   static func check(_ path: String, roots: [RootKey]?, at time: Timestamp) throws(StoreOpenError) -> Timestamp {
     do {
       let connection = try StoreConnection.copy(at: path)
@@ -75,7 +76,7 @@ enum CopyCheck {
       throw error
     } catch {
       let why = StoreFailure.text(error)
-      throw StoreFailure.isOfDisk(error) ? .unwritable("\(path): \(why)") : .corrupt(why)
+      throw StoreFailure.isPassing(error) ? .unwritable("\(path): \(why)") : .corrupt(why)
     }
   }
 }

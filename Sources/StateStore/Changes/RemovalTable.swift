@@ -17,8 +17,8 @@ struct Removal: Sendable {
   let uuid: InstanceUUID
   /// The tag of the outbox entry that had the key; `nil` for the instance's own key.
   let tag: Data?
-  /// Whether the instance still exists, because it was wiped and not deleted.
-  let isWipe: Bool
+  /// The storage epoch of the instance after its wipe; `nil` if the instance was deleted.
+  let storageEpoch: UInt64?
 
   var key: Key { Key(uuid: uuid, tag: tag) }
 }
@@ -27,20 +27,25 @@ struct Removal: Sendable {
 /// backups are also updated after a crash.
 enum RemovalTable {
   /// Notes the keys that a change destroys, and returns them.
-  static func note(_ change: InstanceChange, _ vault: Vault, _ db: Database) throws -> [Removal] {
+  ///
+  /// - Parameter storageEpoch: the instance's storage epoch after a wipe in the change.
+  static func note(
+    _ change: InstanceChange, storageEpoch: UInt64?, _ vault: Vault, _ db: Database
+  ) throws -> [Removal] {
     let insert = try db.cachedStatement(sql: "INSERT OR IGNORE INTO removal (instance, tag) VALUES (?, ?)")
     var removals: [Removal] = []
     var isDeleted = false
     for part in change.parts {
       switch part {
-      case .wipe: removals.append(Removal(uuid: change.uuid, tag: nil, isWipe: true))
+      case .wipe: removals.append(Removal(uuid: change.uuid, tag: nil, storageEpoch: storageEpoch))
       case .delete: isDeleted = true
       case .deleteOutbox(let id):
-        removals.append(Removal(uuid: change.uuid, tag: vault.outboxTag(of: id, in: change.uuid), isWipe: true))
+        let tag = vault.outboxTag(of: id, in: change.uuid)
+        removals.append(Removal(uuid: change.uuid, tag: tag, storageEpoch: storageEpoch))
       default: break
       }
     }
-    if isDeleted { removals.append(Removal(uuid: change.uuid, tag: nil, isWipe: false)) }
+    if isDeleted { removals.append(Removal(uuid: change.uuid, tag: nil, storageEpoch: nil)) }
     for removal in removals { try insert.execute(arguments: [removal.uuid.description, removal.tag ?? Data()]) }
     return removals
   }
@@ -48,10 +53,12 @@ enum RemovalTable {
   static func all(_ db: Database) throws -> [Removal] {
     let rows = try Row.fetchAll(
       db,
-      sql: "SELECT instance, tag, EXISTS (SELECT 1 FROM instance i WHERE i.uuid = removal.instance) FROM removal")
+      sql: """
+        SELECT r.instance, r.tag, i.storage_epoch FROM removal r LEFT JOIN instance i ON i.uuid = r.instance
+        """)
     return rows.compactMap { row in
       guard let uuid = row.text(0), let tag = row.data(1) else { return nil }
-      return Removal(uuid: InstanceUUID(uuid), tag: tag.isEmpty ? nil : tag, isWipe: row.integer(2) == 1)
+      return Removal(uuid: InstanceUUID(uuid), tag: tag.isEmpty ? nil : tag, storageEpoch: row.unsigned(2))
     }
   }
 

@@ -22,7 +22,7 @@ public enum StoreConnection {
   static func memory() throws -> DatabaseQueue { keeping(try DatabaseQueue()) }
 
   /// The seconds that a connection waits for a lock of another one; reads take milliseconds.
-  private static let patience = 5.0
+  static let patience = 5.0
 
   /// Opens the connection that writes. Each commit is on disk when it returns, and deleted data is overwritten.
   static func writer(at path: String) throws -> DatabaseQueue {
@@ -48,12 +48,13 @@ public enum StoreConnection {
     return keeping(try DatabaseQueue(path: path, configuration: configuration))
   }
 
-  /// Opens a connection to a backup or a staged database. Deleted data is overwritten. Waits for other
-  /// programs that read the database.
-  static func copy(at path: String) throws -> DatabaseQueue {
+  /// Opens a connection to a backup or a staged database. Deleted data is overwritten.
+  ///
+  /// - Parameter patience: the seconds that the connection waits for other programs that use the database.
+  static func copy(at path: String, patience: Double = patience) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.label = "sdkd.store.copy"
-    configuration.busyMode = .timeout(patience)
+    configuration.busyMode = patience > 0 ? .timeout(patience) : .immediateError
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
@@ -67,6 +68,32 @@ public enum StoreConnection {
           """)
     }
     return keeping(try DatabaseQueue(path: path, configuration: configuration))
+  }
+
+  /// Opens the only connection to a database on a disk that can't be written. It reads without any other file: SQLite
+  /// keeps the index of the write-ahead log in memory.
+  static func lone(at path: String) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.label = "sdkd.store.reader"
+    configuration.busyMode = .timeout(patience)
+    configuration.prepareDatabase { db in
+      _ = try String.fetchOne(db, sql: "PRAGMA locking_mode = EXCLUSIVE")
+      try db.execute(
+        sql: """
+          PRAGMA query_only = ON;
+          PRAGMA temp_store = MEMORY;
+          PRAGMA cell_size_check = ON;
+          PRAGMA trusted_schema = OFF;
+          """)
+      _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_schema")
+    }
+    return keeping(try DatabaseQueue(path: path, configuration: configuration))
+  }
+
+  /// Opens a database that has no write-ahead log and that nobody changes, also where no file can be created.
+  static func immutable(at path: String) throws -> DatabaseQueue {
+    let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
+    return try reader(at: "file:\(escaped)?immutable=1")
   }
 
   /// Opens the connection that reads beside the writer, without waiting for its commits.

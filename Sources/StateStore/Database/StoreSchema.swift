@@ -135,10 +135,66 @@ enum StoreSchema {
   /// does not lead to, which would seem not to be there.
   static func check(_ db: Database) throws {
     try compare(db)
-    let findings = try String.fetchAll(db, sql: "PRAGMA integrity_check(5)")
-    guard findings != ["ok"] else { return try checkPositions(db) }
-    let lines = findings.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }
-    throw StoreOpenError.corrupt(lines.first.map(String.init) ?? "integrity_check finds damage")
+    if let finding = try findings(db, atMost: 5).first { throw StoreOpenError.corrupt(finding) }
+    try checkPositions(db)
+  }
+
+  /// Returns the indexes that can be built again without loss; throws `corrupt` if anything else is damaged.
+  ///
+  /// That is so if rows are missing from an index or its entries were changed, but not if an index has more entries than
+  /// its table has rows: then rows of the table are lost.
+  static func checkForReindexing(_ db: Database) throws -> Set<String> {
+    try compare(db)
+    let findings = try findings(db, atMost: findingLimit)
+    guard let first = findings.first else {
+      try checkPositions(db)
+      return []
+    }
+    var missing: [String: Int] = [:]
+    for finding in findings {
+      let words = finding.split(separator: " ")
+      if words.count == 6, words[0] == "row", words[2...4].elementsEqual(["missing", "from", "index"]) {
+        missing[String(words[5]), default: 0] += 1
+      } else if words.count == 7, words[0...5].elementsEqual(["wrong", "#", "of", "entries", "in", "index"]) {
+        missing[String(words[6]), default: 0] += 0
+      } else {
+        throw StoreOpenError.corrupt(finding)
+      }
+    }
+    guard findings.count < findingLimit, try missing.allSatisfy({ try orphans(of: $0.key, db) <= $0.value }) else {
+      throw StoreOpenError.corrupt(first)
+    }
+    return Set(missing.keys)
+  }
+
+  /// Returns the number of entries of an index whose row is not in the table.
+  private static func orphans(of index: String, _ db: Database) throws -> Int {
+    let owner = "SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?"
+    guard let table = try Row.fetchOne(db, sql: owner, arguments: [index])?.text(0) else { return .max }
+    let row = try Row.fetchOne(
+      db,
+      sql: """
+        SELECT COUNT(*) FROM "\(table)" AS entry INDEXED BY "\(index)"
+        WHERE NOT EXISTS (SELECT 1 FROM "\(table)" AS present NOT INDEXED WHERE present.rowid = entry.rowid)
+        """)
+    return row?.integer(0).map(Int.init) ?? .max
+  }
+
+  /// Builds these indexes again.
+  static func reindex(_ indexes: Set<String>, _ db: Database) throws {
+    for index in indexes.sorted() { try db.execute(sql: "REINDEX \"\(index)\"") }
+    try check(db)
+  }
+
+  /// The number of findings up to which indexes are built again. A longer list could hide other damage.
+  private static let findingLimit = 10_000
+
+  /// Returns what SQLite finds damaged.
+  private static func findings(_ db: Database, atMost limit: Int) throws -> [String] {
+    let findings = try String.fetchAll(db, sql: "PRAGMA integrity_check(\(limit))")
+    if findings == ["ok"] { return [] }
+    let lines = findings.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }.map(String.init)
+    return lines.isEmpty ? ["integrity_check finds damage"] : lines
   }
 
   /// Throws `corrupt` if the newest position of the event log is below one that was assigned, or out of range.

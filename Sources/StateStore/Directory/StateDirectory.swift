@@ -1,4 +1,5 @@
 import CLinux
+import GRDB
 import Glibc
 import Linux
 import Synchronization
@@ -78,6 +79,15 @@ final class StateDirectory: Sendable {
     if try hasContent(rootKey) { return true }
     if !hasDatabase, try hasContent(writeAheadLog) { return true }
     return try !BackupFolder(in: self).all().isEmpty
+  }
+
+  /// Opens the only connection to the database, for reading, on a disk that can't be written.
+  func loneConnection() throws -> DatabaseQueue {
+    do { return try StoreConnection.lone(at: database) } catch {
+      // Without a log there is nothing that the database itself lacks.
+      guard StoreFailure.isPassing(error), try !hasContent(writeAheadLog) else { throw error }
+      return try StoreConnection.immutable(at: database)
+    }
   }
 
   private func hasContent(_ file: String) throws(StoreOpenError) -> Bool {

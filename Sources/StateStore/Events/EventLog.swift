@@ -17,13 +17,18 @@ enum EventLog {
     return try Row.fetchAll(statement, arguments: [position, max(0, limit)])
   }
 
-  /// Returns the instances that lost events after a position, each with the newest position that retention has removed.
-  static func lost(after position: UInt64, _ db: Database) throws -> [InstanceUUID: UInt64] {
-    guard let position = Int64(exactly: position) else { return [:] }
-    let statement = try db.cachedStatement(sql: "SELECT instance, position FROM event_gap WHERE position > ?")
-    var lost: [InstanceUUID: UInt64] = [:]
+  /// Returns the instances that lost events after a position, each with the newest position that retention has removed,
+  /// and with the number of the loss.
+  static func lost(
+    after position: UInt64, _ db: Database
+  ) throws -> (positions: [InstanceUUID: UInt64], numbers: [InstanceUUID: UInt64]) {
+    var lost: (positions: [InstanceUUID: UInt64], numbers: [InstanceUUID: UInt64]) = ([:], [:])
+    guard let position = Int64(exactly: position) else { return lost }
+    let statement = try db.cachedStatement(sql: "SELECT instance, position, time FROM event_gap WHERE position > ?")
     for row in try Row.fetchAll(statement, arguments: [position]) {
-      if let uuid = row.text(0), let position = row.unsigned(1) { lost[InstanceUUID(uuid)] = position }
+      guard let uuid = row.text(0).map(InstanceUUID.init), let position = row.unsigned(1) else { continue }
+      lost.positions[uuid] = position
+      lost.numbers[uuid] = UInt64(clamping: GapTable.number(row.real(2) ?? 0))
     }
     return lost
   }

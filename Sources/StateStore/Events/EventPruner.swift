@@ -5,6 +5,7 @@ import SDKProtocol
 /// too many. `sweepPiece` walks through the whole log in pieces.
 struct EventPruner {
   var retention: EventRetention
+  private let vault: Vault
   /// The number of events of each instance that has written recently.
   private var counts: [InstanceUUID: Int] = [:]
   private var written: [InstanceUUID: Int] = [:]
@@ -22,7 +23,10 @@ struct EventPruner {
   /// fill the disk.
   static let goneLimit = 1024
 
-  init(_ retention: EventRetention) { self.retention = retention }
+  init(_ retention: EventRetention, _ vault: Vault) {
+    self.retention = retention
+    self.vault = vault
+  }
 
   /// The number of events tolerated above the limit, so that not every new event has to remove an old one.
   private var slack: Int { retention.maxCountPerInstance / 8 }
@@ -82,7 +86,7 @@ struct EventPruner {
       try db.inTransaction(.immediate) {
         if place == nil, try dropAged(before: oldest, at: time, db) { return .commit }
         isEnd = try walk(at: time, db)
-        if isEnd { try mergeGaps(before: oldest, db) }
+        if isEnd { try mergeGaps(before: oldest, at: time, db) }
         return .commit
       }
       if isEnd { place = nil }
@@ -148,24 +152,16 @@ struct EventPruner {
       try delete.execute(arguments: [position])
       last[uuid] = max(last[uuid] ?? 0, position)
     }
-    let forget = try db.cachedStatement(sql: "DELETE FROM event_gap WHERE instance = ?")
+    guard !last.isEmpty else { return rows.count }
+    var gaps = try GapTable(db, vault.censusKeys, at: time)
     for (uuid, position) in last {
       let isGone = try isGone(uuid, db)
-      if isGone { try forget.execute(arguments: [uuid]) }
-      try note(isGone ? InstanceUUID.anyDeleted.description : uuid, position, at: time.secondsSince1970, db)
+      if isGone { try gaps.forget(uuid) }
+      try gaps.note(isGone ? InstanceUUID.anyDeleted.description : uuid, position)
       counts[InstanceUUID(uuid)] = nil
     }
+    try gaps.save()
     return rows.count
-  }
-
-  /// Notes that an instance has lost its events up to a position.
-  private func note(_ uuid: String, _ position: Int64, at time: Double, _ db: Database) throws {
-    let note = try db.cachedStatement(
-      sql: """
-        INSERT INTO event_gap (instance, position, time) VALUES (?, ?, ?)
-        ON CONFLICT (instance) DO UPDATE SET position = MAX(position, excluded.position), time = excluded.time
-        """)
-    try note.execute(arguments: [uuid, position, time])
   }
 
   /// Whether an instance was deleted and has no events.
@@ -180,16 +176,18 @@ struct EventPruner {
 
   /// Merges the gaps of deleted instances without events that were noted before `oldest` into the note that these
   /// instances share. That note stays: a cursor of any age that lies before it needs the gap.
-  private func mergeGaps(before oldest: Double, _ db: Database) throws {
-    let merged = """
-      FROM event_gap WHERE time < ? AND instance <> ?
-        AND NOT EXISTS (SELECT 1 FROM instance WHERE uuid = event_gap.instance)
-        AND NOT EXISTS (SELECT 1 FROM event WHERE event.instance = event_gap.instance)
-      """
-    let shared = InstanceUUID.anyDeleted.description
-    let newest = try Row.fetchOne(db, sql: "SELECT MAX(position), MAX(time) \(merged)", arguments: [oldest, shared])
-    guard let position = newest?.integer(0), let time = newest?.real(1) else { return }
-    try db.execute(sql: "DELETE \(merged)", arguments: [oldest, shared])
-    try note(shared, position, at: time, db)
+  private func mergeGaps(before oldest: Double, at time: Timestamp, _ db: Database) throws {
+    let rows = try Row.fetchAll(
+      db,
+      sql: """
+        SELECT instance, position FROM event_gap WHERE time < ? AND instance <> ?
+          AND NOT EXISTS (SELECT 1 FROM instance WHERE uuid = event_gap.instance)
+          AND NOT EXISTS (SELECT 1 FROM event WHERE event.instance = event_gap.instance)
+        """, arguments: [oldest, InstanceUUID.anyDeleted.description])
+    guard let newest = rows.compactMap({ $0.integer(1) }).max() else { return }
+    var gaps = try GapTable(db, vault.censusKeys, at: time)
+    for row in rows { if let uuid = row.text(0) { try gaps.forget(uuid) } }
+    try gaps.note(InstanceUUID.anyDeleted.description, newest)
+    try gaps.save()
   }
 }

@@ -10,8 +10,13 @@ struct StateOpening {
   let meta: StoreMeta
   /// The problems that did not prevent the opening, for the journal.
   private(set) var problems: [String] = []
+  /// The cause for which the state can only be read; `nil` if it can be written.
+  private(set) var readOnlyCause: StoreOpenError?
+  /// Opens the state again once its disk can be written.
+  let openAgain: @Sendable () throws(StoreOpenError) -> DatabaseQueue
 
-  /// Opens the state. Replaces a damaged database by the newest good backup.
+  /// Opens the state. Replaces a damaged database by the newest good backup. A state whose disk can't be written is opened
+  /// for reading.
   ///
   /// - Parameters:
   ///   - withhold: the function that removes from a restored backup what must not be used again.
@@ -33,21 +38,37 @@ struct StateOpening {
     let unlocking = StateUnlocking(
       directory: directory, roots: roots, hasRemains: hasRemains,
       rollback: try RollbackCheck(record, folder, at: time), withhold: withhold, time: time)
+    openAgain = { () throws(StoreOpenError) in try unlocking.openIfThereIsRoom() }
     var repair: StateRepair?
     let opened: StateUnlocking.Opened
     do throws(StoreOpenError) {
       guard hasDatabase || isNew else { throw StoreOpenError.corrupt(StateUnlocking.lost) }
       opened = try unlocking.open()
     } catch {
-      guard case .corrupt(let damage) = error else { throw error }
-      repair = try StateRepair.run(replacement, roots: roots, damage: damage, at: time)
-      opened = try unlocking.open()
+      switch error {
+      case .corrupt(let damage):
+        repair = try StateRepair.run(replacement, roots: roots, damage: damage, at: time)
+        opened = try unlocking.open()
+      case .unwritable:
+        guard hasDatabase, !isNew, DiskShortage.text(at: path) != nil, let found = try? unlocking.openToRead() else {
+          throw error
+        }
+        opened = found
+        readOnlyCause = error
+      default: throw error
+      }
+    }
+    if readOnlyCause != nil {
+      (connection, vault) = (opened.connection, opened.vault)
+      meta = StoreMeta(stateID: opened.stateID, restartCount: opened.restarts, rootKey: roots.origin)
+      return
     }
     if roots.origin == .file { try RootKeyFile.settle(in: directory) }
     (connection, vault) = (opened.connection, opened.vault)
     meta = StoreMeta(
       stateID: opened.stateID, restartCount: opened.restarts, rootKey: roots.origin, repair: repair,
       copiedAt: opened.copiedAt, notice: opened.notice)
+    problems = opened.problems
     do throws(StoreOpenError) { try folder.discardPartial() } catch {
       problems.append("A partial backup could not be removed: \(StoreFailure.text(error))")
     }

@@ -14,6 +14,8 @@ struct StateUnlocking {
     let restarts: Int
     let copiedAt: Timestamp?
     let notice: StateNotice?
+    /// The repairs of damage without loss, for the journal.
+    var problems: [String] = []
   }
 
   /// The damage of a database that is missing or empty although there was a state.
@@ -26,6 +28,12 @@ struct StateUnlocking {
   let rollback: RollbackCheck
   let withhold: Withholding
   let time: Timestamp
+
+  /// Opens a state that was opened for reading, if its disk can be written now.
+  func openIfThereIsRoom() throws(StoreOpenError) -> DatabaseQueue {
+    if let shortage = DiskShortage.text(at: directory.path) { throw .unwritable("\(directory.path): \(shortage)") }
+    return try open().connection
+  }
 
   func open() throws(StoreOpenError) -> Opened {
     try directory.prepareDatabaseFile()
@@ -41,19 +49,55 @@ struct StateUnlocking {
       throw error
     } catch {
       throw StoreFailure.isDamage(error)
-        ? .corrupt(StoreFailure.text(error)) : .unwritable("\(directory.path): \(StoreFailure.text(error))")
+        ? .corrupt(StoreFailure.text(error))
+        : .unwritable("\(directory.path): \(DiskShortage.text(at: directory.path) ?? StoreFailure.text(error))")
     }
+  }
+
+  /// Opens a state on a disk that can't be written, for reading. Returns `nil` if `open` would change more than the
+  /// number of openings.
+  func openToRead() throws -> Opened? {
+    let connection = try directory.loneConnection()
+    do {
+      let opened = try connection.read { db in try readable(db, connection) }
+      if opened == nil { try connection.close() }
+      return opened
+    } catch {
+      try? connection.close()
+      throw error
+    }
+  }
+
+  private func readable(_ db: Database, _ connection: DatabaseQueue) throws -> Opened? {
+    let version = try StoreSchema.version(of: db)
+    guard version == StoreSchema.version else { return nil }
+    try StoreSchema.check(db)
+    guard let known = try MetaTable.unlock(db, roots: roots.candidates), try MetaTable.copied(db) == nil,
+      try !isOutdated(known, version: version, db),
+      let keyring = try StateKeyTable.load(db, try WrappingKey(master: known.master))
+    else { return nil }
+    let vault = try Vault(master: known.master, root: roots.target, keyring: keyring, stateID: known.stateID)
+    guard try CensusTable.problem(vault.censusKeys, db) == nil else { return nil }
+    return Opened(
+      connection: connection, vault: vault, master: known.master, stateID: known.stateID,
+      restarts: try MetaTable.openings(db), copiedAt: nil, notice: nil)
   }
 
   private func unlock(_ db: Database, _ connection: DatabaseQueue) throws -> Opened {
     let version = try StoreSchema.version(of: db)
     if version == 0, hasRemains, try !StoreSchema.beginsAnew(db) { throw StoreOpenError.corrupt(Self.lost) }
-    try StoreSchema.check(db)
+    let damaged = try StoreSchema.checkForReindexing(db)
     // With the wrong key, nothing is written, not even a migration.
     let known = version > 0 ? try MetaTable.unlock(db, roots: roots.candidates) : nil
     var opened: Opened?
     try db.inTransaction(.immediate) {
+      if !damaged.isEmpty { try StoreSchema.reindex(damaged, db) }
       opened = try unlock(db, connection, version: version, known)
+      if !damaged.isEmpty {
+        opened?.problems.append(
+          "Indexes of the database were damaged and were built again, without loss (\(damaged.sorted().joined(separator: ", "))). "
+            + "Look at the disk.")
+      }
       return .commit
     }
     guard let opened else { throw StoreOpenError.corrupt("no master key") }
@@ -80,9 +124,13 @@ struct StateUnlocking {
       master: master, root: roots.target, keyring: keyring(known, master, db), stateID: stateID)
     let notice = try compare(db, vault, version: version, isOutdated: isOutdated)
     if isCopy { try RestoredCopy.settle(vault, withhold, at: time, db) }
-    let opened = Opened(
+    let areGapsDamaged = try GapTable.repair(db, vault.censusKeys, at: time)
+    var opened = Opened(
       connection: connection, vault: vault, master: master, stateID: stateID,
       restarts: try MetaTable.countOpening(db), copiedAt: copiedAt, notice: notice)
+    if areGapsDamaged {
+      opened.problems.append("The list of lost events is damaged. All readers of earlier events get a gap.")
+    }
     _ = try MetaTable.raiseGeneration(db)
     // Before the commit: until then the database is still a backup or empty, and is not compared with this file.
     if stateID != known?.stateID { try GenerationRecord(in: directory).write(.init(stateID: stateID, generation: 0)) }

@@ -14,8 +14,16 @@ import Synchronization
 final class StorageReader: Sendable {
   private let vault: Vault
   private let compared = Mutex<Set<InstanceUUID>>([])
+  /// The maximum number of instances that are remembered as compared. Beyond it, all are compared again.
+  private let limit: Int
 
-  init(vault: Vault) { self.vault = vault }
+  init(vault: Vault, limit: Int = .max) {
+    self.vault = vault
+    self.limit = limit
+  }
+
+  /// The number of instances that are remembered as compared.
+  var comparedCount: Int { compared.withLock { $0.count } }
 
   private struct Place {
     let uuid: InstanceUUID
@@ -78,7 +86,10 @@ final class StorageReader: Sendable {
     let place = Place(uuid: uuid, id: id, storageEpoch: row.storageEpoch, key: keys.key)
     if !compared.withLock({ $0.contains(uuid) }) {
       try compare(place, with: keys.anchor, db)
-      compared.withLock { _ = $0.insert(uuid) }
+      compared.withLock { compared in
+        if compared.count >= limit { compared = [] }
+        compared.insert(uuid)
+      }
     }
     return place
   }

@@ -15,13 +15,23 @@ final class StoreReader: Sendable {
     connection.withLock { $0 = opened }
   }
 
-  /// Closes the connection, runs `body` while reads wait, and opens the connection again. If that fails, reads fail
-  /// until a later call succeeds.
-  func whileClosed(thenOpenAt path: String, _ body: () throws -> Void) throws {
+  /// Reads on a connection that is open already.
+  func use(_ opened: DatabaseQueue) { connection.withLock { $0 = opened } }
+
+  /// Closes the connection, runs `body` while reads wait, and opens the connection again. If that fails, reads continue
+  /// on the connection of `fallback`, or else fail until a later call succeeds.
+  func whileClosed(
+    thenOpenAt path: String, orElse fallback: () -> DatabaseQueue?, _ body: () throws -> Void
+  ) throws {
     try queue.sync {
       closeConnection()
-      try body()
-      try open(at: path)
+      do {
+        try body()
+        try open(at: path)
+      } catch {
+        if let connection = fallback() { use(connection) }
+        throw error
+      }
     }
   }
 

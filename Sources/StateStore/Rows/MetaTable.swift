@@ -56,11 +56,14 @@ enum MetaTable {
     try set("key_check", wrapped.check, db)
   }
 
+  /// Returns the number of openings.
+  static func openings(_ db: Database) throws -> Int { Int(max(0, try row("openings", db)?.integer(0) ?? 0)) }
+
   /// Counts an opening and returns the number of earlier ones.
   static func countOpening(_ db: Database) throws -> Int {
-    let before = max(0, try row("openings", db)?.integer(0) ?? 0)
-    try set("openings", before &+ 1, db)
-    return Int(before)
+    let before = try openings(db)
+    try set("openings", Int64(before) &+ 1, db)
+    return before
   }
 
   /// Makes a small write, to test whether the disk accepts it.
@@ -73,6 +76,11 @@ enum MetaTable {
   static func census(_ db: Database) throws -> Data? { try row("census", db)?.data(0) }
 
   static func setCensus(_ sealed: Data, _ db: Database) throws { try set("census", sealed, db) }
+
+  /// Returns the sealed digest of the losses of events; `nil` if there is none.
+  static func gaps(_ db: Database) throws -> Data? { try row("gaps", db)?.data(0) }
+
+  static func setGaps(_ sealed: Data, _ db: Database) throws { try set("gaps", sealed, db) }
 
   /// Returns the generation, a number that grows when the state is opened or closed and when keys are destroyed; 0 at
   /// first.

@@ -28,7 +28,8 @@ public struct CursorCoder: Sendable {
 
   /// Returns a cursor of a place in the event order, a different text each time.
   public func encode(_ place: EventPlace) -> String {
-    encode([place.position, place.acknowledged], nonce: Self.bytes(of: UInt64.random(in: .min ... .max)))
+    encode(
+      [place.position, place.acknowledged, place.losses], nonce: Self.bytes(of: UInt64.random(in: .min ... .max)))
   }
 
   /// Returns the position in a cursor, or `nil` if the cursor is invalid or belongs to another state.
@@ -39,18 +40,21 @@ public struct CursorCoder: Sendable {
   /// Decodes a text that was received as a cursor.
   public func read(_ cursor: String) -> CursorReading {
     guard let bytes = Base64URL.decode(cursor) else { return .malformed }
-    let isPlace = bytes.count == Self.tagBytes + 3 * Self.numberBytes
-    guard isPlace || bytes.count == Self.tagBytes + Self.numberBytes else { return .malformed }
+    let words = (bytes.count - Self.tagBytes) / Self.numberBytes
+    // Earlier versions wrote a place without the number of losses.
+    guard [1, 3, 4].contains(words), bytes.count == Self.tagBytes + words * Self.numberBytes else { return .malformed }
     let tag = Array(bytes.prefix(Self.tagBytes))
     let body = bytes.dropFirst(Self.tagBytes)
     let mask = mask(for: tag)
-    let numbers = (0..<(isPlace ? 2 : 1)).map { index in
+    let numbers = (0..<max(1, words - 1)).map { index in
       Self.number(in: body.dropFirst(index * Self.numberBytes)) ^ mask[index]
     }
-    let nonce = isPlace ? Array(body.suffix(Self.numberBytes)) : []
+    let nonce = words > 1 ? Array(body.suffix(Self.numberBytes)) : []
     let difference = zip(tag, self.tag(of: numbers, nonce)).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
     guard difference == 0 else { return .foreign }
-    return .place(EventPlace(numbers[0], acknowledged: isPlace ? numbers[1] : 0))
+    return .place(
+      EventPlace(
+        numbers[0], acknowledged: numbers.count > 1 ? numbers[1] : 0, losses: numbers.count > 2 ? numbers[2] : 0))
   }
 
   private func encode(_ numbers: [UInt64], nonce: [UInt8]) -> String {
@@ -66,7 +70,7 @@ public struct CursorCoder: Sendable {
 
   private func mask(for tag: [UInt8]) -> [UInt64] {
     let code = Array(HMAC<SHA256>.authenticationCode(for: tag, using: masking))
-    return [Self.number(in: code[...]), Self.number(in: code.dropFirst(Self.numberBytes))]
+    return (0..<3).map { Self.number(in: code.dropFirst($0 * Self.numberBytes)) }
   }
 
   private static func number(in bytes: ArraySlice<UInt8>) -> UInt64 {
@@ -75,21 +79,6 @@ public struct CursorCoder: Sendable {
 
   private static func bytes(of number: UInt64) -> [UInt8] {
     (0..<numberBytes).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64(numberBytes - 1 - $0))) }
-  }
-}
-
-/// A place in the event order, as a cursor contains it.
-public struct EventPlace: Sendable, Hashable {
-  /// The position of the event before this place; 0 for the place before the first event.
-  public var position: UInt64
-  /// The position up to which the loss of events was already reported.
-  public var acknowledged: UInt64
-
-  /// Creates the place after the event at `position`. `acknowledged` is the position up to which the loss of events was
-  /// already reported.
-  public init(_ position: UInt64, acknowledged: UInt64 = 0) {
-    self.position = position
-    self.acknowledged = acknowledged
   }
 }
 

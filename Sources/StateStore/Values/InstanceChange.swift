@@ -70,6 +70,9 @@ public struct InstanceChange: Sendable {
   public var expectedStorageEpoch: UInt64?
   public var parts: [Part]
   public var events: [NewEvent]
+  /// Whether a caller waits for the change, which the store then refuses if too many changes wait. The store accepts any
+  /// other change: each instance has at most one at a time.
+  public var isDemanded = true
 
   /// Creates a change.
   public init(

@@ -32,7 +32,7 @@ public enum StoreOpenError: Error, Sendable, Hashable {
 
   /// The corresponding temporary error of the protocol, for a directory that the daemon tries again until it can be
   /// used.
-  public var healing: SDKError { text(unwritable: "make it writable; sdkd then goes on by itself") }
+  public var healing: SDKError { text(unwritable: "free some space or make it writable; sdkd then goes on by itself") }
 
   private func text(unwritable advice: String) -> SDKError {
     switch self {

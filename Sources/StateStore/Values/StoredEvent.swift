@@ -47,13 +47,54 @@ public struct EventPage: Sendable, Hashable {
   /// removed. ``InstanceUUID/anyDeleted`` stands for deleted instances of which no event is left, and for the events of
   /// the page that are damaged.
   public var lost: [InstanceUUID: UInt64]
+  /// The numbers of the losses to retention. A later loss has a higher number.
+  public var lossNumbers: [InstanceUUID: UInt64]
+  /// The position of the last damaged event of the page; 0 without one.
+  public var damaged: UInt64 = 0
 
   /// Creates a page.
-  public init(events: [StoredEvent], reached: UInt64, newest: UInt64, lost: [InstanceUUID: UInt64] = [:]) {
+  public init(
+    events: [StoredEvent], reached: UInt64, newest: UInt64, lost: [InstanceUUID: UInt64] = [:],
+    lossNumbers: [InstanceUUID: UInt64] = [:]
+  ) {
     self.events = events
     self.reached = reached
     self.newest = newest
     self.lost = lost
+    self.lossNumbers = lossNumbers
+  }
+
+  /// Returns the place for a reader who is now notified of a gap; `nil` if the page has no loss after the place that the
+  /// reader was not notified of.
+  ///
+  /// - Parameter watched: the instances that the reader watches; `nil` for all. Losses of deleted instances whose access
+  ///   rules are no longer known, and damaged events, concern every reader.
+  public func gap(at place: EventPlace, of watched: Set<InstanceUUID>?) -> EventPlace? {
+    let numbers = lost.keys.lazy.filter { uuid in
+      (uuid == .anyDeleted || watched?.contains(uuid) != false) && lost[uuid, default: 0] > place.position
+    }.compactMap { lossNumbers[$0] }
+    var next = place
+    next.losses = max(place.losses, numbers.max() ?? 0)
+    if damaged > place.position { next.acknowledged = max(place.acknowledged, damaged) }
+    return next == place ? nil : next
+  }
+}
+
+/// A place in the event order, as a cursor contains it.
+public struct EventPlace: Sendable, Hashable {
+  /// The position of the event before this place; 0 for the place before the first event.
+  public var position: UInt64
+  /// The position up to which damaged events were already reported.
+  public var acknowledged: UInt64
+  /// The number up to which losses to retention were already reported.
+  public var losses: UInt64
+
+  /// Creates the place after the event at `position`. `acknowledged` is the position up to which damaged events were
+  /// already reported, and `losses` the number up to which losses to retention were.
+  public init(_ position: UInt64, acknowledged: UInt64 = 0, losses: UInt64 = 0) {
+    self.position = position
+    self.acknowledged = acknowledged
+    self.losses = losses
   }
 }
 

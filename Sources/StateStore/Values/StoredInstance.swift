@@ -18,6 +18,9 @@ public struct StoredInstance: Sendable, Hashable {
   public var pushes: [StoredPush]
   /// The outbox entries, sorted by ID. A wipe keeps them.
   public var outbox: [StoredOutboxEntry]
+  /// The services that have to be wiped, because that could not be stored before the restart. The name is empty for an
+  /// instance without services.
+  public var failedWipes: [String] = []
 
   /// Creates an instance.
   public init(

@@ -4,7 +4,7 @@ import SDKProtocol
 import Synchronization
 
 /// The removal of destroyed keys from the backups, on a queue of its own. Only the callers who destroyed keys wait for
-/// it, and other changes are committed meanwhile.
+/// it, and other changes are committed meanwhile. No caller waits for a backup that can't be changed at once.
 final class BackupEditing: Sendable {
   /// A change that is on disk, and whose caller waits for the backups.
   typealias Waiting = (commit: PendingCommit, result: CommitResult)
@@ -28,6 +28,9 @@ final class BackupEditing: Sendable {
     }
   }
 
+  /// Whether callers wait for the next removal.
+  var hasWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
+
   /// Whether no removal runs and no caller waits.
   var isIdle: Bool { state.withLock { !$0.isRunning && $0.waiting.isEmpty } }
 
@@ -35,8 +38,8 @@ final class BackupEditing: Sendable {
   ///
   /// - Parameters:
   ///   - work: the removal.
-  ///   - end: called on the backups' queue, with the callers to answer and the error of the removal.
-  func begin(_ work: BackupRemoval, _ end: @escaping @Sendable ([Waiting], (any Error)?) -> Void) {
+  ///   - end: called on the backups' queue, with the callers to answer and the backups that could not be changed.
+  func begin(_ work: BackupRemoval, _ end: @escaping @Sendable ([Waiting], [UnfinishedBackup]) -> Void) {
     let waiting = state.withLock { state -> [Waiting]? in
       guard !state.isRunning else { return nil }
       state.isRunning = true
@@ -44,11 +47,7 @@ final class BackupEditing: Sendable {
       return state.waiting
     }
     guard let waiting else { return }
-    queue.async {
-      var failure: (any Error)?
-      do { try work.run() } catch { failure = error }
-      end(waiting, failure)
-    }
+    queue.async { end(waiting, work.run()) }
   }
 
   /// Lets the next removal begin.
@@ -68,8 +67,11 @@ struct BackupRemoval: Sendable {
   let tuning: StoreTuning
   let logger: Logger
 
-  func run() throws {
-    try tuning.at(.editingCopies, nil)
-    try editor.remove(removals, vault, logger)
+  /// Makes the removal. Returns the backups that can't be changed now.
+  func run() -> [UnfinishedBackup] {
+    do { try tuning.at(.editingCopies, nil) } catch {
+      return [UnfinishedBackup(name: "backups", problem: StoreFailure.text(error))]
+    }
+    return editor.remove(removals, vault, logger)
   }
 }

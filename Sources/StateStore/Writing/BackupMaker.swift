@@ -41,16 +41,14 @@ struct BackupMaker {
     // SQLite would create its file readable by all users, but keeps the mode of an existing empty file.
     _ = try OwnedDescriptor(opening: folder.partial, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     try tuning.at(.copying, nil)
-    try database.use { db in
-      // `settleRemovals` has already destroyed the noted keys in the other backups, and this backup never has them.
-      try RemovalTable.clear(db)
-      try db.execute(sql: "VACUUM INTO ?", arguments: [folder.partial])
-    }
+    try database.use { db in try db.execute(sql: "VACUUM INTO ?", arguments: [folder.partial]) }
     let copy = try StoreConnection.copy(at: folder.partial)
     defer { try? copy.close() }
     try copy.writeWithoutTransaction { db in
       try db.inTransaction(.immediate) {
         try MetaTable.setCopied(time, db)
+        // Restored from this backup, the state must not remove keys from backups that were made later.
+        try RemovalTable.clear(db)
         return .commit
       }
     }

@@ -1,7 +1,8 @@
 import SDKProtocol
 import Synchronization
 
-/// A bounded queue of the changes that wait for the writer, in the order of their calls.
+/// A queue of the changes that wait for the writer, in the order of their calls. The changes for which callers wait are
+/// bounded.
 final class CommitQueue: Sendable {
   /// The result of offering a change to the queue.
   enum Admission {
@@ -15,6 +16,8 @@ final class CommitQueue: Sendable {
 
   private struct State {
     var waiting: [PendingCommit] = []
+    /// The number of the waiting changes for which callers wait.
+    var demanded = 0
     var isWriterCalled = false
     var isClosed = false
   }
@@ -27,7 +30,10 @@ final class CommitQueue: Sendable {
   func offer(_ commit: PendingCommit) -> Admission {
     state.withLock { state in
       guard !state.isClosed else { return .closed }
-      guard state.waiting.count < limit else { return .full }
+      if commit.change.isDemanded {
+        guard state.demanded < limit else { return .full }
+        state.demanded += 1
+      }
       state.waiting.append(commit)
       defer { state.isWriterCalled = true }
       return state.isWriterCalled ? .accepted : .acceptedFirst
@@ -39,12 +45,10 @@ final class CommitQueue: Sendable {
   func take(atMost count: Int) -> [PendingCommit] {
     state.withLock { state in
       if state.waiting.isEmpty { state.isWriterCalled = false }
-      guard state.waiting.count > count else {
-        defer { state.waiting = [] }
-        return state.waiting
-      }
-      defer { state.waiting.removeFirst(count) }
-      return Array(state.waiting.prefix(count))
+      let taken = Array(state.waiting.prefix(count))
+      state.waiting.removeFirst(taken.count)
+      state.demanded -= taken.count(where: \.change.isDemanded)
+      return taken
     }
   }
 

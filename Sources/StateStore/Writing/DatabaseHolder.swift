@@ -12,12 +12,19 @@ final class DatabaseHolder {
   private let reader: StoreReader
   private let tuning: StoreTuning
   private var connection: DatabaseQueue?
+  /// Opens a state that could only be read so far; `nil` once that has succeeded.
+  private var openAgain: (@Sendable () throws(StoreOpenError) -> DatabaseQueue)?
   /// The length in bytes to which the log must be cut before it is opened again; `nil` to leave it as it is.
   private var committedLength: Int?
 
-  init(directory: StateDirectory, connection: DatabaseQueue, reader: StoreReader, tuning: StoreTuning) {
+  /// - Parameter openAgain: opens a state that can only be read now. `connection` is `nil` then.
+  init(
+    directory: StateDirectory, connection: DatabaseQueue?, reader: StoreReader, tuning: StoreTuning,
+    openAgain: (@Sendable () throws(StoreOpenError) -> DatabaseQueue)? = nil
+  ) {
     self.directory = directory
     self.connection = connection
+    self.openAgain = openAgain
     self.reader = reader
     self.tuning = tuning
     log = WriteAheadLog(directory: directory)
@@ -34,7 +41,9 @@ final class DatabaseHolder {
   func reopen() throws {
     if connection != nil { committedLength = log.committedLength() }
     do {
-      try reader.whileClosed(thenOpenAt: directory.database) {
+      // A state that could never be written can still be read.
+      let lone = { [self] in openAgain == nil ? nil : try? directory.loneConnection() }
+      try reader.whileClosed(thenOpenAt: directory.database, orElse: lone) {
         closeConnection()
         try open()
       }
@@ -58,6 +67,11 @@ final class DatabaseHolder {
     try tuning.at(.reopening, nil)
     if let length = committedLength { try log.cut(to: length) }
     committedLength = nil
+    if let openAgain {
+      connection = try openAgain()
+      self.openAgain = nil
+      return
+    }
     let opened = try StoreConnection.writer(at: directory.database)
     try opened.writeWithoutTransaction { db in try StoreSchema.check(db) }
     connection = opened

@@ -1,9 +1,21 @@
 import SDKProtocol
 import Synchronization
 
-/// The current health of the store.
+/// The current health of the store and of its backups.
 final class StoreStatus: Sendable {
   private let value = Mutex(StoreHealth.ok)
+  private let unfinished = Mutex<[UnfinishedBackup]>([])
+
+  /// The backups that may still hold destroyed keys, because they could not be changed.
+  var unfinishedBackups: [UnfinishedBackup] { unfinished.withLock { $0 } }
+
+  /// Replaces `unfinishedBackups` and returns the former ones.
+  func set(_ backups: [UnfinishedBackup]) -> [UnfinishedBackup] {
+    unfinished.withLock { value in
+      defer { value = backups }
+      return value
+    }
+  }
 
   var health: StoreHealth { value.withLock { $0 } }
 

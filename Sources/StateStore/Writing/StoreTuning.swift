@@ -28,9 +28,13 @@ struct StoreTuning: Sendable {
   var queueLimit = 4096
   /// The maximum number of changes in one transaction.
   var batchLimit = 256
+  /// The maximum number of instances whose storage is remembered as compared with its anchor.
+  var comparedLimit = 65_536
   /// The first pause after a disk failure, and the longest one.
   var firstPause = Duration.milliseconds(100)
   var longestPause = Duration.seconds(5)
+  /// The pause before destroyed keys are removed again from backups that could not be changed.
+  var removalPause = Duration.seconds(10)
   /// The time between two retention sweeps of the whole event log.
   var sweepInterval = Duration.seconds(600)
   /// A hook for tests that is called at each `Moment`, with the database where one is open. An error that it throws is

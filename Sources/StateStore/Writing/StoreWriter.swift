@@ -65,7 +65,7 @@ final class StoreWriter: Sendable {
         pending.answer.resume(returning: result)
       }
     }
-    editBackups()
+    if backups.hasWaiting { editBackups() }
     session.value.prune()
     session.value.recordGeneration()
     scheduleProbe()
@@ -75,22 +75,39 @@ final class StoreWriter: Sendable {
   /// Begins to remove destroyed keys from the backups, unless that is in progress. Afterwards those are answered who
   /// waited when it began.
   private func editBackups() {
-    guard let removal = session.value.openRemoval else { return answer(backups.takeWaiting(), nil) }
-    backups.begin(removal) { waiting, error in
+    guard let removal = session.value.openRemoval else { return answer(backups.takeWaiting()) }
+    backups.begin(removal) { waiting, left in
       self.queue.async {
-        self.answer(waiting, self.session.value.ended(removal, error))
+        self.session.value.ended(removal, left)
+        self.answer(waiting)
         self.backups.ended()
-        if !self.backups.isIdle { self.editBackups() }
+        if self.backups.hasWaiting { self.editBackups() }
+        self.scheduleRemoval()
         self.finishIfIdle()
       }
     }
   }
 
-  private func answer(_ waiting: [BackupEditing.Waiting], _ failure: SDKError?) {
-    for (commit, result) in waiting {
-      var result = result
-      result.unfinished = result.unfinished ?? failure
-      commit.answer.resume(returning: .success(result))
+  private func answer(_ waiting: [BackupEditing.Waiting]) {
+    for (commit, result) in waiting { commit.answer.resume(returning: .success(result)) }
+  }
+
+  /// Removes the keys that were destroyed before a restart from the backups, where that was not finished.
+  func beginRemovals() {
+    queue.async { [weak self] in
+      guard let self, !commits.isClosed, (try? session.value.readRemovals()) != nil else { return }
+      editBackups()
+    }
+  }
+
+  /// Schedules another removal while backups could not be changed.
+  private func scheduleRemoval() {
+    guard !commits.isClosed, let pause = session.value.takeRemovalPause() else { return }
+    let nanoseconds = Int(pause / .nanoseconds(1))
+    queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in
+      guard let self, !commits.isClosed else { return }
+      session.value.endRemovalPause()
+      editBackups()
     }
   }
 
@@ -126,6 +143,7 @@ final class StoreWriter: Sendable {
         let value = body(self.session.value)
         self.longWorkBegan.withLock { $0 = nil }
         self.scheduleProbe()
+        self.scheduleRemoval()
         continuation.resume(returning: value)
       }
     }

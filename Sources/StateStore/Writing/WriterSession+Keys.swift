@@ -8,7 +8,8 @@ extension WriterSession {
   /// Makes a backup of the state.
   func backUp(_ name: String?, keep: Int) -> Result<StateBackup, any Error> {
     do {
-      try settleRemovals()
+      // A backup that can't be changed now does not prevent another one.
+      _ = try settleRemovals()
       return .success(
         try BackupMaker(folder: folder, database: database, tuning: tuning).make(name, keep: keep, at: clock()))
     } catch let error as any RPCErrorConvertible {
@@ -37,7 +38,12 @@ extension WriterSession {
     let next: WrappingKey
     do {
       // Pending removals of keys from the backups need the keys that the backups have now.
-      try settleRemovals()
+      let open = try settleRemovals()
+      guard open.isEmpty else {
+        return .failure(
+          .storeUnavailable(
+            "Backups can't be changed now (\(Self.words(for: open))), so the key stays; look at them and try again."))
+      }
       next = try WrappingKey(master: master)
       vault.expect(next)
       var events: [Keyring.EventKey] = []
@@ -63,12 +69,16 @@ extension WriterSession {
     let left = BackupEditor(folder: folder).adopt(master: master, wrapping: next, roots: [vault.root])
     succeeded()
     guard left.isEmpty else {
-      let names = left.map { "\($0.name): \($0.problem)" }.joined(separator: "; ")
       return .failure(
         .storeUnavailable(
-          "The new key is in force, but backups still lie under the former one (\(names)); remove them or try again."))
+          "The new key is in force, but backups still lie under the former one (\(Self.words(for: left))); remove them or "
+            + "try again."))
     }
     return .success(count)
+  }
+
+  private static func words(for backups: [UnfinishedBackup]) -> String {
+    backups.map { "\($0.name): \($0.problem)" }.joined(separator: "; ")
   }
 
   private func rotate(

@@ -18,6 +18,7 @@ final class WriterSession {
 
   private(set) var recovery: RecoveryPause
   private var isProbeScheduled = false
+  private var isRemovalScheduled = false
   /// Whether a destroyed key may still be in the log; true at first because of keys destroyed before a crash.
   var isLogToBeEmptied = true
   /// The destroyed keys that the backups may still have; `nil` until those from before a crash are read.
@@ -29,7 +30,7 @@ final class WriterSession {
   init(
     database: DatabaseHolder, vault: Vault, folder: BackupFolder, status: StoreStatus,
     generation: GenerationRecord, stateID: String, clock: @escaping @Sendable () -> Timestamp,
-    retention: EventRetention, tuning: StoreTuning, logger: Logger
+    retention: EventRetention, tuning: StoreTuning, logger: Logger, failure: (any Error)? = nil
   ) {
     self.database = database
     self.vault = vault
@@ -38,10 +39,11 @@ final class WriterSession {
     self.generation = generation
     self.stateID = stateID
     self.clock = clock
-    pruner = EventPruner(retention)
+    pruner = EventPruner(retention, vault)
     self.tuning = tuning
     self.logger = logger
     recovery = RecoveryPause(first: tuning.firstPause, longest: tuning.longestPause)
+    if let failure { fails(failure, isDamaged: false) }
   }
 
   /// Makes the changes in one transaction and returns a result for each, once they are on disk.
@@ -102,7 +104,9 @@ final class WriterSession {
     do {
       try db.inSavepoint {
         result = try ChangeWriter.apply(change, at: time, vault: vault, db)
-        if change.removesKeys { removed = try RemovalTable.note(change, vault, db) }
+        if change.removesKeys {
+          removed = try RemovalTable.note(change, storageEpoch: result.wiped?.storageEpoch, vault, db)
+        }
         return .commit
       }
       noted += removed
@@ -139,7 +143,7 @@ final class WriterSession {
   // MARK: Backups
 
   /// Reads the keys that were destroyed before a restart.
-  private func readRemovals() throws {
+  func readRemovals() throws {
     if removals == nil { removals = OpenRemovals(try database.use { db in try RemovalTable.all(db) }) }
   }
 
@@ -151,25 +155,39 @@ final class WriterSession {
       removals: all, number: number, editor: BackupEditor(folder: folder), vault: vault, tuning: tuning, logger: logger)
   }
 
-  /// Ends a removal. Returns the error for the callers who wait for it if it failed.
-  func ended(_ removal: BackupRemoval, _ error: (any Error)?) -> SDKError? {
-    guard let error else {
-      removals?.end(upTo: removal.number)
-      return nil
+  /// Ends a removal, which is repeated later if backups are left.
+  func ended(_ removal: BackupRemoval, _ left: [UnfinishedBackup]) {
+    if left.isEmpty { removals?.end(upTo: removal.number) }
+    let present = removals?.isEmpty == false ? left : []
+    let former = status.set(present)
+    for backup in present where !former.contains(where: { $0.name == backup.name }) {
+      logger.error(
+        """
+        The backup \(backup.name) still holds keys that were destroyed, and can't be changed now (\(backup.problem)). \
+        sdkd repeats that until it succeeds or the backup is deleted.
+        """)
     }
-    logger.error("A backup still holds a key that was destroyed: \(StoreFailure.text(error))")
-    return .storeUnavailable(
-      "The change is on disk, but a backup still holds the old key (\(StoreFailure.text(error))); "
-        + "look at the disk and repeat the call.")
+    if present.isEmpty, !former.isEmpty { logger.notice("No backup holds a destroyed key any more.") }
   }
 
-  /// Removes the destroyed keys from the backups now. No removal may be in progress.
-  func settleRemovals() throws {
+  /// Removes the destroyed keys from the backups now. No removal may be in progress. Returns the backups that can't be
+  /// changed now.
+  func settleRemovals() throws -> [UnfinishedBackup] {
     try readRemovals()
-    guard let removal = openRemoval else { return }
-    try removal.run()
-    removals?.end(upTo: removal.number)
+    guard let removal = openRemoval else { return [] }
+    let left = removal.run()
+    ended(removal, left)
+    return left
   }
+
+  /// Returns the time to wait until the next removal; `nil` if none is needed or one is already scheduled.
+  func takeRemovalPause() -> Duration? {
+    guard !isRemovalScheduled, !status.unfinishedBackups.isEmpty else { return nil }
+    isRemovalScheduled = true
+    return tuning.removalPause
+  }
+
+  func endRemovalPause() { isRemovalScheduled = false }
 
   func succeeded() {
     recovery.reset()
@@ -179,15 +197,23 @@ final class WriterSession {
 
   /// Records a failure, opens the database again, and returns the error for the waiting callers.
   func failed(_ error: any Error) -> SDKError {
-    let refusal = StoreFailure.refusal(error)
-    recovery.begin(with: refusal)
     var isDamaged = StoreFailure.isDamage(error)
     do {
       try database.reopen()
     } catch {
       isDamaged = isDamaged || StoreFailure.isDamage(error)
-      logger.error("The store could not be opened again: \(StoreFailure.text(error))")
+      logger.log(
+        level: recovery.current == nil ? .error : .debug,
+        "The store could not be opened again: \(StoreFailure.text(error))")
     }
+    return fails(error, isDamaged: isDamaged)
+  }
+
+  /// Refuses changes for a while, and reports the failure in the health and the journal.
+  @discardableResult
+  private func fails(_ error: any Error, isDamaged: Bool) -> SDKError {
+    let refusal = StoreFailure.refusal(error)
+    recovery.begin(with: refusal)
     let health = isDamaged ? StoreHealth.failing(refusal) : .degraded(refusal.message)
     if status.set(health) == .ok {
       logger.error(
@@ -253,7 +279,13 @@ final class WriterSession {
   /// Closes the database under a new generation, so that a copy of its file made while it was open is recognized as
   /// outdated.
   func close() {
-    if recovery.current == nil, let raised = try? database.use({ db in try MetaTable.raiseGeneration(db) }) {
+    let ended = removals?.takeEnded() ?? []
+    if recovery.current == nil,
+      let raised = try? database.use({ db in
+        try RemovalTable.remove(ended, db)
+        return try MetaTable.raiseGeneration(db)
+      })
+    {
       record(raised, isDurable: true)
     }
     database.close()

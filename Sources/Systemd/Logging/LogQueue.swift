@@ -1,6 +1,14 @@
 import DequeModule
 import Dispatch
 
+/// The records that were lost since the start.
+public struct LostRecords: Sendable {
+  /// The number of records.
+  public var count: UInt64 = 0
+  /// The time of the last loss; `nil` without one.
+  public var last: ContinuousClock.Instant?
+}
+
 /// A queue of log records, bounded in entries and bytes. A value type, guarded by its owner.
 struct LogQueue {
   /// The records that waited at one time, and the number of records dropped since the previous batch.
@@ -52,6 +60,8 @@ struct LogQueue {
   private(set) var isClosed = false
   /// The number of records lost so far: rejected by the queue, or not written because of an error.
   private(set) var lost: UInt64 = 0
+  /// The audit records among them, and the time of the last loss.
+  private(set) var lostAudit = LostRecords()
 
   init(capacity: Int, byteCapacity: Int) {
     room = Room(capacity, byteCapacity)
@@ -61,7 +71,7 @@ struct LogQueue {
   /// Adds a record, or drops and counts it. Returns whether the thread must be woken.
   mutating func append(_ record: LogRecord) -> Bool {
     guard !isClosed else {
-      lost &+= 1
+      count(1, audit: record.isAudit ? 1 : 0)
       return false
     }
     let length = record.byteCount
@@ -69,7 +79,7 @@ struct LogQueue {
       batch.records.append(record)
       accepted &+= 1
     } else {
-      lost &+= 1
+      count(1, audit: record.isAudit ? 1 : 0)
       if record.isAudit { batch.droppedAudit &+= 1 } else { batch.dropped &+= 1 }
     }
     defer { isIdle = false }
@@ -91,11 +101,18 @@ struct LogQueue {
   }
 
   /// Counts a batch as written and signals the callers that waited for it.
-  mutating func finish(count: Int, failed: UInt64) {
+  mutating func finish(count: Int, failed: UInt64, failedAudit: UInt64) {
     written &+= UInt64(count)
-    lost &+= failed
+    self.count(failed, audit: failedAudit)
     let reached = written
     release { $0 <= reached }
+  }
+
+  private mutating func count(_ lost: UInt64, audit: UInt64) {
+    self.lost &+= lost
+    guard audit > 0 else { return }
+    lostAudit.count &+= audit
+    lostAudit.last = .now
   }
 
   /// Rejects all further records. Returns whether the thread must be woken to notice.

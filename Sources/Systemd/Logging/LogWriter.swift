@@ -41,6 +41,9 @@ public final class LogWriter: Sendable {
   /// The number of records lost since the start: the queue was full or closed, or the write failed.
   public var droppedCount: UInt64 { queue.withLock { $0.lost } }
 
+  /// The audit records among those of `droppedCount`.
+  public var lostAudit: LostRecords { queue.withLock { $0.lostAudit } }
+
   /// Queues a record, or drops and counts it. Never waits for input or output.
   public func write(_ record: LogRecord) {
     if queue.withLock({ $0.append(record) }) { wakeup.signal() }
@@ -84,7 +87,7 @@ public final class LogWriter: Sendable {
       unreported = unreported &+ taken.dropped &+ (failed &- failedAudit)
       if unreported > 0, sink.write(Self.notice(dropped: unreported)) { unreported = 0 }
       let count = taken.records.count
-      queue.withLock { $0.finish(count: count, failed: failed) }
+      queue.withLock { $0.finish(count: count, failed: failed, failedAudit: failedAudit) }
     }
   }
 

@@ -34,9 +34,14 @@ struct Meters: Sendable {
     DaemonMetrics.Result(contentType: MetricsFormat.openMetrics.contentType, text: await registry.text())
   }
 
-  /// Adds the number of dropped log records, read at each request for metrics.
+  /// Adds the numbers of dropped log and audit records, read at each request for metrics.
   func collect(from writer: LogWriter) {
-    registry.collect { [MetricSample(.logDropped, is: Double(writer.droppedCount))] }
+    registry.collect {
+      [
+        MetricSample(.logDropped, is: Double(writer.droppedCount)),
+        MetricSample(.auditLost, is: Double(writer.lostAudit.count)),
+      ]
+    }
   }
 
   /// Adds the number of calls in progress, read at each request for metrics.

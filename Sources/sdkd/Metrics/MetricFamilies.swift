@@ -105,6 +105,8 @@ extension MetricFamily {
 
   static let logDropped = MetricFamily(
     "sdkd_log_records_dropped", .counter, "Log records that were lost: too many at once, or not written.")
+  static let auditLost = MetricFamily(
+    "sdkd_audit_records_lost", .counter, "Audit records among the lost log records.")
   static let metricsRejected = MetricFamily(
     "sdkd_metrics_rejected", .counter, "Numbers that were not kept because their name or labels are not declared.")
 
@@ -121,7 +123,7 @@ extension MetricFamily {
 
   static let aboutTheProcess = [
     transactions, transactionDuration, transactionSize, changesFailed, changesWaiting, health, backupTime, logDropped,
-    metricsRejected, build, cpu, resident, openFiles, mostFiles, startTime,
+    auditLost, metricsRejected, build, cpu, resident, openFiles, mostFiles, startTime,
   ]
 
   /// All metrics of the daemon.

@@ -1,3 +1,4 @@
+import Concurrency
 import Glibc
 import Logging
 import SDKInstances
@@ -61,10 +62,8 @@ struct FileInstances: Sendable {
   ///   `removeMissing`.
   func apply(_ files: [InstanceFile], logsOut: Bool) async -> Outcome {
     var outcome = Outcome()
-    await each(files) { file in
-      (file.id, await define(file))
-    } note: {
-      add($0, $1, to: &outcome)
+    for (file, step) in zip(files, await files.concurrentMap(atMost: Self.width) { await define($0) }) {
+      add(file.id, step, to: &outcome)
     }
     await removeMissing(keeping: Set(files.map(\.id)), logsOut: logsOut, &outcome)
     return outcome
@@ -77,11 +76,8 @@ struct FileInstances: Sendable {
       return logger.error("\(missing)")
     }
     let gone = registry.instances.filter { $0.currentDefinition.source == .file && !kept.contains($0.id) }
-    await each(gone) { instance in
-      (instance.id, await remove(instance, logsOut: logsOut))
-    } note: {
-      add($0, $1, to: &outcome)
-    }
+    let steps = await gone.concurrentMap(atMost: Self.width) { await remove($0, logsOut: logsOut) }
+    for (instance, step) in zip(gone, steps) { add(instance.id, step, to: &outcome) }
   }
 
   private func define(_ file: InstanceFile) async -> Step {
@@ -130,21 +126,5 @@ struct FileInstances: Sendable {
 
   private static func words(_ error: any Error) -> String {
     (error as? SDKError)?.message ?? "its definition can't be put in force."
-  }
-
-  /// Processes several items at a time, and calls `note` with the results in the order of the items.
-  private func each<Item: Sendable>(
-    _ items: [Item], _ work: @escaping @Sendable (Item) async -> (InstanceID, Step),
-    note: (InstanceID, Step) -> Void
-  ) async {
-    var steps = [(InstanceID, Step)?](repeating: nil, count: items.count)
-    await withTaskGroup(of: (Int, (InstanceID, Step)).self) { group in
-      for (index, item) in items.enumerated() {
-        if index >= Self.width, let done = await group.next() { steps[done.0] = done.1 }
-        group.addTask { (index, await work(item)) }
-      }
-      for await done in group { steps[done.0] = done.1 }
-    }
-    for case .some(let step) in steps { note(step.0, step.1) }
   }
 }

@@ -5,9 +5,9 @@ import StateStore
 
 /// The directory of a state, accessed as its owner by a process that does nothing else.
 ///
-/// Root must not follow paths in a directory that another user can change. A link, a journal of SQLite or a changed
-/// name there would make root read, overwrite or delete other files. So a root process makes the directory its root
-/// directory and becomes the owner before it opens a file in it.
+/// Root must not follow paths in a directory that another user can change, or whose name another user can change. A
+/// link, a journal of SQLite or a changed name there would make root read, overwrite or delete other files. So a root
+/// process opens the directory, makes it its root directory, and becomes the owner before it opens a file in it.
 struct ConfinedState {
   /// The directory's path in this process.
   let path: String
@@ -29,16 +29,20 @@ struct ConfinedState {
     defer { close(directory) }
     var information = stat()
     guard fstat(directory, &information) == 0 else { return nil }
-    guard information.st_uid != 0 else {
-      path = outside
-      return
-    }
     StoreConnection.keepAll()
-    let status = cl_confine(directory, information.st_uid, information.st_gid)
+    let status =
+      information.st_uid == 0
+      ? Self.enter(directory) : cl_confine(directory, information.st_uid, information.st_gid)
     guard status == 0 else {
       throw .unwritable("\(outside) can't be entered as its owner: \(SystemCallError.text(of: -status))")
     }
     path = "/"
+  }
+
+  /// Makes a directory of root's the root directory of the process, which keeps its rights. Returns 0, or a negative
+  /// error number.
+  private static func enter(_ directory: CInt) -> CInt {
+    fchdir(directory) == 0 && chroot(".") == 0 && chdir("/") == 0 ? 0 : -errno
   }
 
   /// Returns a message whose paths are those outside of the new root directory.

@@ -10,7 +10,7 @@ struct StateChecks {
   let directory: String
 
   /// The current checks.
-  var all: [DaemonHealth.Check] { [key, lastBackup] + room + setAside + notices }
+  var all: [DaemonHealth.Check] { [key, lastBackup] + unfinishedBackups + room + setAside + notices }
 
   private var key: DaemonHealth.Check {
     let detail =
@@ -29,6 +29,19 @@ struct StateChecks {
     return .init(
       name: "backup", status: .ok,
       detail: store.backups.first.map { "\($0.name) of \($0.createdAt)" } ?? "no backup yet")
+  }
+
+  /// The check of the backups that could not be changed; empty without such a backup.
+  private var unfinishedBackups: [DaemonHealth.Check] {
+    let backups = store.unfinishedBackups
+    guard !backups.isEmpty else { return [] }
+    let names = backups.prefix(8).map { "\($0.name) (\($0.problem))" }.joined(separator: "; ")
+    return [
+      .init(
+        name: "backup", status: .degraded,
+        detail: "destroyed keys are still in a backup that can't be changed now: \(names); "
+          + "end the program that uses it, repair the disk, or delete the backup")
+    ]
   }
 
   /// The check of free disk space; empty unless less is free than a backup needs.

@@ -62,7 +62,10 @@ private struct DamagedStore: ForwardingStore {
     var page = try await base.eventPage(after: position, limit: limit, of: instances)
     let count = page.events.count
     page.events.removeAll { $0.position == damaged }
-    if page.events.count < count { page.lost[.anyDeleted] = damaged }
+    if page.events.count < count {
+      page.lost[.anyDeleted] = damaged
+      page.damaged = damaged
+    }
     return page
   }
 }

@@ -55,6 +55,21 @@ struct ServicesTests {
     }
   }
 
+  @Test func `A new instance has its services from its first moment`() async throws {
+    try await World.run { world in
+      let settings = Self.services.merged(with: ["base_url": "https://a.example"])
+      let definition = Definition(kind: KindName("fake.chat"), source: .api, owner: 0, settings: settings)
+      let stored = StoredInstance(
+        uuid: .random(), id: try #require(InstanceID("desk")), createdAt: world.clock.now, definition: .null)
+      let desk = try HostedInstance(
+        stored: stored, definition: definition,
+        adapter: try world.registry.adapter(for: definition, uuid: stored.uuid), provider: nil,
+        environment: world.registry.environment)
+      #expect(try desk.user(of: "cases") == .none)
+      #expect(desk.shape(secretSettings: [], isAdmin: true, conceals: false).services?.count == 2)
+    }
+  }
+
   @Test func `A restart keeps each service as it was, and a wipe of one leaves the others' tokens`() async throws {
     let store = InMemoryStateStore(clock: { ManualClock.start })
     try await World.run(store: store) { world in

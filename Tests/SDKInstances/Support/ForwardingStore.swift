@@ -16,6 +16,10 @@ extension ForwardingStore {
 
   func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult { try await base.commit(change) }
 
+  func note(failedWipes services: [String], of instance: InstanceUUID) async throws(SDKError) {
+    try await base.note(failedWipes: services, of: instance)
+  }
+
   func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
     try await base.storageValue(of: instance, key: key)
   }

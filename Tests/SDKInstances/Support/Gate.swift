@@ -19,6 +19,9 @@ final class Gate: Sendable {
     }
   }
 
+  /// The number of suspended callers.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
   func open() {
     let waiting = state.withLock { state in
       state.isOpen = true

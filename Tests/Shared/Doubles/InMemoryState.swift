@@ -15,6 +15,7 @@ package struct InMemoryState: Sendable {
   private var events: [StoredEvent] = []
   private var newest: UInt64 = 0
   private var dropped: [InstanceUUID: UInt64] = [:]
+  private var lossNumbers: [InstanceUUID: UInt64] = [:]
 
   /// Creates empty contents.
   package init() {}
@@ -30,7 +31,7 @@ package struct InMemoryState: Sendable {
     let found = Array(later.prefix(max(0, limit)))
     return EventPage(
       events: found, reached: found.count < limit ? newest : found.last?.position ?? position, newest: newest,
-      lost: dropped.filter { $0.value > position })
+      lost: dropped.filter { $0.value > position }, lossNumbers: lossNumbers)
   }
 
   /// The last events of deleted instances that contain access rules, oldest first.
@@ -174,9 +175,11 @@ package struct InMemoryState: Sendable {
   package mutating func retain(_ retention: EventRetention, at time: Timestamp) {
     var kept: [InstanceUUID: Int] = [:]
     var remaining: [StoredEvent] = []
+    let number = (lossNumbers.values.max() ?? 0) + 1
     for event in events.reversed() {
       if kept[event.uuid, default: 0] >= retention.maxCountPerInstance || event.time < time - retention.maxAge {
         dropped[event.uuid] = max(dropped[event.uuid] ?? 0, event.position)
+        lossNumbers[event.uuid] = number
       } else {
         kept[event.uuid, default: 0] += 1
         remaining.append(event)

@@ -11,7 +11,9 @@ public final class InMemoryStateStore: StateStore {
     var failsAfterWriting = false
     var failure = SDKError.storeUnavailable("The disk is full; free some space and try again.")
     var commits = 0
+    var undemanded = 0
     var health = StoreHealth.ok
+    var failedWipes: [InstanceUUID: [String]] = [:]
   }
 
   private let contents = Mutex(Contents())
@@ -33,9 +35,17 @@ public final class InMemoryStateStore: StateStore {
 
   public func load() async throws(SDKError) -> StoredState {
     contents.withLock { contents in
-      StoredState(
+      var state = StoredState(
         instances: contents.state.instances, quarantined: contents.state.quarantined, deleted: contents.state.deleted)
+      for index in state.instances.indices {
+        state.instances[index].failedWipes = contents.failedWipes[state.instances[index].uuid] ?? []
+      }
+      return state
     }
+  }
+
+  public func note(failedWipes services: [String], of instance: InstanceUUID) async throws(SDKError) {
+    contents.withLock { $0.failedWipes[instance] = services.isEmpty ? nil : services }
   }
 
   public func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
@@ -55,6 +65,7 @@ public final class InMemoryStateStore: StateStore {
         let result = try state.apply(change, at: time)
         contents.state = state
         contents.commits += 1
+        if !change.isDemanded { contents.undemanded += 1 }
         contents.health = .ok
         return .success(result)
       } catch {
@@ -92,6 +103,9 @@ public final class InMemoryStateStore: StateStore {
 
   /// The number of changes applied, not counting those of `failNextCommits`.
   public var commitCount: Int { contents.withLock { $0.commits } }
+
+  /// The number of changes applied for which no caller waited.
+  public var undemandedCount: Int { contents.withLock { $0.undemanded } }
 
   /// Makes the next commits fail as on a full disk, or with another error.
   ///

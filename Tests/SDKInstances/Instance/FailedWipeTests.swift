@@ -1,0 +1,70 @@
+import Doubles
+import JSONRPC
+import SDKProtocol
+import StateStore
+import Testing
+
+@testable import SDKInstances
+
+/// Wipes that can't be stored, and restarts.
+struct FailedWipeTests {
+  /// Signs a user out while the disk is full, and restarts. Returns the store.
+  private func failedLogout(
+    _ settings: JSONObject = [:], on service: String? = nil
+  ) async throws -> InMemoryStateStore {
+    let store = InMemoryStateStoreFactory.make(ManualClock())
+    try await World.run(store: store) { world in
+      let desk = try await world.instance(provider: false, settings: settings)
+      for name in service == nil ? [nil] : ["cases", "chat"] {
+        _ = try await desk.signIn(service: name, accepted: {}) { (adapter: FakeAdapter, _, _) in
+          try adapter.check("alice#1", now: desk.wallClock.now())
+        }
+      }
+      store.failNextCommits(.max)
+      let answer = await reason {
+        _ = try await desk.signOut(service: service, localOnly: true, accepted: {})
+      }
+      #expect(answer == "storeUnavailable")
+    }
+    return store
+  }
+
+  @Test func `A logout that could not be stored is made after a restart, before anybody gets the token`()
+    async throws
+  {
+    let store = try await failedLogout()
+    // The disk is still full at the next start, and has room at the one after it.
+    for isFull in [true, false] {
+      store.failNextCommits(isFull ? .max : 0)
+      try await World.run(store: store) { world in
+        let desk = try #require(world.hosted("desk"))
+        #expect(desk.state == .locked)
+        #expect(await reason { _ = try await desk.token() } == "locked")
+        #expect(desk.cachedAnswer(minTTL: 0, http: false) == nil)
+        world.deadlines.wake()
+        if !isFull { try await eventually("the logout is made") { desk.state == .loggedOut } }
+      }
+    }
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      #expect(desk.state == .loggedOut)
+      try await desk.signIn("bob#1")
+    }
+    try await World.run(store: store) { world in #expect(world.hosted("desk")?.state == .authenticated) }
+  }
+
+  @Test func `Only the service whose logout could not be stored is locked after a restart`() async throws {
+    let store = try await failedLogout(["services": ["cases", "chat"], "anonymous": false], on: "cases")
+    store.failNextCommits(0)
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      let answer = await reason { _ = try await desk.token(service: "cases", minTTL: 0, timeout: nil, http: false) }
+      #expect(answer == "locked")
+      world.deadlines.wake()
+      try await eventually("the logout is made") {
+        desk.shape(secretSettings: [], isAdmin: true, conceals: false).services?["cases"]?.state == .loggedOut
+      }
+      #expect(try await desk.token(service: "chat", minTTL: 0, timeout: nil, http: false).token == "alice#1")
+    }
+  }
+}

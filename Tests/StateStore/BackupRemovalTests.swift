@@ -1,0 +1,201 @@
+import Foundation
+import GRDB
+import Glibc
+import JSONRPC
+import Logging
+import SDKProtocol
+import Testing
+
+@testable import StateStore
+
+/// The removal of destroyed keys from backups that can't be changed at that moment.
+@Suite struct BackupRemovalTests {
+  /// A cause for which a backup can't be changed for a while.
+  enum Obstacle: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case reader, fullDisk, readOnlyDisk, journalThatCantBeOpened, journalThatCantBeRead, newerSchema
+
+    var testDescription: String { rawValue }
+
+    /// The words with which health names the cause.
+    var words: String {
+      switch self {
+      case .reader: "another program uses the file"
+      case .fullDisk: "the disk is full"
+      case .readOnlyDisk: "the file can't be written"
+      case .journalThatCantBeOpened: "can't be opened"
+      case .journalThatCantBeRead: "the disk fails"
+      case .newerSchema: "install the newer version"
+      }
+    }
+
+    var needsDisk: Bool { self == .fullDisk || self == .readOnlyDisk }
+
+    static var possible: [Obstacle] { allCases.filter { SmallDisk.canMount || !$0.needsDisk } }
+
+    /// Begins and returns a function that ends it.
+    func begin(on backup: String, _ disk: SmallDisk?) throws -> () throws -> Void {
+      switch self {
+      case .reader:
+        var configuration = GRDB.Configuration()
+        configuration.readonly = true
+        configuration.allowsUnsafeTransactions = true
+        let reader = try DatabaseQueue(path: backup, configuration: configuration)
+        try reader.inDatabase { db in
+          try db.execute(sql: "BEGIN")
+          _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM instance")
+        }
+        return {
+          try reader.inDatabase { db in try db.execute(sql: "COMMIT") }
+          try reader.close()
+        }
+      case .fullDisk:
+        try disk?.fill()
+        return { disk?.free() }
+      case .readOnlyDisk:
+        try disk?.setReadOnly(true)
+        return { try disk?.setReadOnly(false) }
+      case .journalThatCantBeOpened:
+        try FileManager.default.createSymbolicLink(atPath: backup + "-journal", withDestinationPath: "none/none")
+        return { try FileManager.default.removeItem(atPath: backup + "-journal") }
+      case .journalThatCantBeRead:
+        try FileManager.default.createDirectory(atPath: backup + "-journal", withIntermediateDirectories: false)
+        return { try FileManager.default.removeItem(atPath: backup + "-journal") }
+      case .newerSchema:
+        let database = try DatabaseQueue(path: backup)
+        try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = 1000") }
+        return {
+          try database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA user_version = \(StoreSchema.version)")
+          }
+          try database.close()
+        }
+      }
+    }
+  }
+
+  private func quick() -> StoreTuning {
+    var tuning = StoreTuning()
+    tuning.removalPause = .milliseconds(5)
+    return tuning
+  }
+
+  @Test(
+    "A backup that can't be changed stays, health names it, and the removal is repeated until it succeeds",
+    arguments: Obstacle.possible)
+  func isRepeated(obstacle: Obstacle) async throws {
+    let directory = try TemporaryDirectory()
+    let disk = obstacle.needsDisk ? try SmallDisk(kilobytes: 1024, at: "/backups", in: directory) : nil
+    let lines = Seen<[String]>([])
+    let store = try await SQLiteStateStore.open(
+      directory: directory.state, logger: Logger(label: "test") { _ in LineHandler(lines: lines) }, tuning: quick())
+    let (wiped, other) = (try Sample("wiped"), try Sample("other"))
+    for sample in [wiped, other] { _ = try await store.commit(sample.fill) }
+    let keys = try directory.wrappedKeys()
+    _ = try await store.backUp(name: "one", keep: 3)
+    let end = try obstacle.begin(on: directory.state + "/backups/one.db", disk)
+    #expect(try await store.commit(wiped.change(.wipe)).unfinished == nil)
+    let present = try directory.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
+    #expect(try directory.filesContaining(destroyed) == ["backups/one.db"])
+    #expect(store.unfinishedBackups.map(\.name) == ["one"])
+    #expect(store.unfinishedBackups.first?.problem.contains(obstacle.words) == true, "\(store.unfinishedBackups)")
+    #expect(store.health == .ok)
+    // The next wipe and a restart change nothing.
+    #expect(try await store.commit(wiped.change(.wipe)).unfinished == nil)
+    await store.close()
+    let again = try await open(directory, tuning: quick())
+    try await eventually { again.unfinishedBackups.map(\.name) == ["one"] }
+    #expect(try directory.filesContaining(destroyed) == ["backups/one.db"])
+    try end()
+    try await eventually { again.unfinishedBackups.isEmpty }
+    #expect(try directory.filesContaining(destroyed) == [])
+    #expect(lines.value.count { $0.contains("The backup one still holds keys") } == 1)
+    await again.close()
+    try directory.restore("one")
+    let restored = try await open(directory)
+    #expect(try await restored.loaded(wiped)?.identity == nil)
+    #expect(try await restored.loaded(other)?.identity == Sample.identity)
+    await restored.close()
+  }
+
+  @Test("A backup made while a removal is pending keeps the data of its time")
+  func aNewerBackupIsLeftAlone() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory, tuning: quick())
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    let keys = try directory.wrappedKeys()
+    _ = try await store.backUp(name: "one", keep: 3)
+    let end = try Obstacle.reader.begin(on: directory.state + "/backups/one.db", nil)
+    _ = try await store.commit(sample.change(.wipe, .identify("next user")))
+    _ = try await store.backUp(name: "two", keep: 3)
+    #expect(store.unfinishedBackups.map(\.name) == ["one"])
+    #expect(await reason { _ = try await store.rotateKey() } == .storeUnavailable)
+    #expect(store.health == .ok)
+    try end()
+    try await eventually { store.unfinishedBackups.isEmpty }
+    let present = try directory.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
+    #expect(try directory.filesContaining(destroyed) == [])
+    await store.close()
+    try directory.restore("two")
+    let restored = try await open(directory)
+    #expect(try await restored.loaded(sample)?.identity == "next user")
+    await restored.close()
+  }
+
+  @Test("A deleted backup ends the removal from it")
+  func aDeletedBackupIsNoObstacle() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory, tuning: quick())
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    _ = try await store.backUp(name: "one", keep: 3)
+    _ = try Obstacle.newerSchema.begin(on: directory.state + "/backups/one.db", nil)
+    _ = try await store.commit(sample.change(.delete))
+    #expect(store.unfinishedBackups.map(\.name) == ["one"])
+    unlink(directory.state + "/backups/one.db")
+    try await eventually { store.unfinishedBackups.isEmpty }
+    #expect(try directory.copies() == [])
+    await store.close()
+  }
+
+  /// A cause for which a backup never opens again.
+  enum Damage: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case junk, empty, cutOff, foreignTable
+
+    var testDescription: String { rawValue }
+
+    func apply(to backup: String) throws {
+      switch self {
+      case .junk: try Data(repeating: 0xA5, count: 8192).write(to: URL(fileURLWithPath: backup))
+      case .empty: try Data().write(to: URL(fileURLWithPath: backup))
+      case .cutOff:
+        let half = try FileHandle(forUpdating: URL(fileURLWithPath: backup))
+        try half.truncate(atOffset: 8192)
+        try half.close()
+      case .foreignTable:
+        let database = try DatabaseQueue(path: backup)
+        try database.writeWithoutTransaction { db in try db.execute(sql: "CREATE TABLE foreign_table (a)") }
+        try database.close()
+      }
+    }
+  }
+
+  @Test("A damaged backup is deleted, and the journal says so", arguments: Damage.allCases)
+  func aDamagedBackupIsDeleted(damage: Damage) async throws {
+    let directory = try TemporaryDirectory()
+    let lines = Seen<[String]>([])
+    let store = try await SQLiteStateStore.open(
+      directory: directory.state, logger: Logger(label: "test") { _ in LineHandler(lines: lines) })
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    _ = try await store.backUp(name: "copy", keep: 3)
+    try damage.apply(to: directory.state + "/backups/copy.db")
+    #expect(try await store.commit(sample.change(.wipe)).unfinished == nil)
+    #expect(try directory.copies() == [])
+    #expect(store.unfinishedBackups.isEmpty)
+    #expect(lines.value.contains { $0.contains("The backup copy was deleted: it is damaged") })
+    await store.close()
+  }
+}
