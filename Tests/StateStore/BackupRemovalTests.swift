@@ -160,6 +160,24 @@ import Testing
     await store.close()
   }
 
+  @Test(
+    "A backup that can't be checked now is not taken for a damaged one",
+    arguments: [Obstacle.journalThatCantBeOpened, .journalThatCantBeRead])
+  func aPassingFailureIsNoDamage(obstacle: Obstacle) async throws {
+    let directory = try TemporaryDirectory()
+    await (try open(directory)).close()
+    let end = try obstacle.begin(on: directory.database, nil)
+    do {
+      _ = try CopyCheck.check(directory.database, roots: nil, at: TestClock().now)
+      Issue.record("marked a database that can't be written")
+    } catch {
+      guard case .unwritable(let why) = error else { throw error }
+      #expect(why.contains(obstacle.words), "\(why)")
+    }
+    try end()
+    #expect(try CopyCheck.check(directory.database, roots: nil, at: TestClock().now) == TestClock().now)
+  }
+
   /// A cause for which a backup never opens again.
   enum Damage: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case junk, empty, cutOff, foreignTable
