@@ -282,6 +282,52 @@ class ThreadTests(unittest.TestCase):
         self.assertEqual(len(outcomes), 1, "it waits for ever")
         return outcomes[0]
 
+    def in_child(self, work):
+        """What work returns, or the reason of its error, in a forked process that has ten seconds."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(10)
+            try:
+                outcome = str(work())
+            except sdkd.Error as error:
+                outcome = f"{error.reason}: {error}"
+            except BaseException as error:
+                outcome = repr(error)
+            os.write(writer, outcome.encode())
+            os._exit(0)
+        os.close(writer)
+        with open(reader) as outcome:
+            text = outcome.read()
+        self.assertEqual(os.waitpid(child, 0)[1], 0, "the call waits for ever")
+        return text
+
+    def test_a_client_in_a_forked_process_says_so_at_once(self):
+        daemon = sdkd.connect(f"{self.folder.name}/s")
+        peer, _ = self.server.accept()
+        events = daemon.events()
+        works = [
+            lambda: daemon.daemon.info(deadline=5), lambda: daemon.call("daemon.info"), events.start, lambda: next(events),
+            events.close, lambda: daemon.attach(["desk"], lambda question: None),
+            lambda: asyncio.run(daemon._client.daemon.info()), lambda: asyncio.run(daemon._client.attach(["desk"], print)),
+        ]
+        for work in works:
+            said = self.in_child(work)
+            self.assertTrue(said.startswith("clientClosed: ") and "connect after the fork" in said, said)
+        # Closing in the child leaves the parent's client as it is.
+        self.assertEqual(self.in_child(daemon.close), "None")
+        self.assertEqual(self.in_child(lambda: asyncio.run(daemon._client.close())), "None")
+        with peer, peer.makefile("rb") as lines:
+            def answer():
+                lines.readline()
+                peer.sendall(b'{"jsonrpc":"2.0","id":1,"result":{"name":"sdkd"}}\n')
+
+            thread = threading.Thread(target=answer)
+            thread.start()
+            self.assertEqual(daemon.daemon.info(deadline=60)["name"], "sdkd")
+            thread.join()
+            daemon.close()
+
     def test_a_call_that_races_with_closing_ends(self):
         daemon = sdkd.connect(f"{self.folder.name}/s")
         closing = threading.Thread(target=daemon.close)

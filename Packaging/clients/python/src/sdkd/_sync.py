@@ -12,6 +12,7 @@ from typing import Any, Callable, Coroutine, Dict, Generic, Iterable, Mapping, O
 
 from . import aio
 from ._errors import Error
+from ._fork import Origin
 from ._methods import EventsMethods, Methods
 from ._options import Options
 from .types import Answer, DelegateQuestion, EventType, Item
@@ -27,6 +28,7 @@ class _Thread(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="sdkd", daemon=True)
+        self._origin = Origin()
         self._loop = asyncio.new_event_loop()
         # Reentrant: a signal handler may close the client.
         self._lock = threading.RLock()
@@ -41,6 +43,7 @@ class _Thread(threading.Thread):
 
     def submit(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
         """Starts a coroutine on the loop. Raises `Error` when the thread was stopped or has ended."""
+        self._origin.check()
         with self._lock:
             if self._is_closed:
                 raise _closed()
@@ -58,7 +61,9 @@ class _Thread(threading.Thread):
             future.cancel()
 
     def stop(self) -> None:
-        """Ends the thread."""
+        """Ends the thread. Does nothing in a forked process, which shares the loop's descriptors with the first one."""
+        if not self._origin.is_here:
+            return
         with self._lock:
             was_closed, self._is_closed = self._is_closed, True
         if self is threading.current_thread():
@@ -205,7 +210,7 @@ class Client(Methods):
 
     Calls share one connection, which is reopened when it was lost. While the daemon restarts, reads are sent again, and
     writes that surely were not run. A write that may have been run raises `OutcomeUnknown`. A process that forks
-    connects after that.
+    connects after that; in the forked process, this client's methods raise `clientClosed`.
     """
 
     def __init__(self, socket: Optional[str] = None, options: Optional[Options] = None) -> None:

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Dict, Generator, Iterable, List, Mapping, Optional, Type, Union
 
 from .._errors import Error, NotSent, timeout
+from .._fork import Origin
 from .._options import Options
 from .._retry import Attempts
 from .._socket import attempt, automatic_socket
@@ -55,6 +56,7 @@ class Client(Methods):
     def __init__(self, socket: Optional[str] = None, options: Optional[Options] = None) -> None:
         super().__init__(self._send)
         self.events: EventsCall = EventsCall(self)
+        self._origin = Origin()
         self._location = socket
         self._options = options or Options()
         #: The path of earlier connections, kept so that a reconnect never reaches another daemon.
@@ -96,6 +98,9 @@ class Client(Methods):
     async def close(self) -> None:
         """Closes the client. Its calls, events and delegates end."""
         self._is_closed = True
+        if not self._origin.is_here:
+            # The event loop and its descriptors are still those of the first process.
+            return
         for part in list(self._parts):
             part._end()
         if self._opening is not None:
@@ -124,6 +129,7 @@ class Client(Methods):
 
     async def _send(self, method: str, params: Dict[str, Any], is_read: bool, deadline: Optional[float]) -> Any:
         """Sends a call, and repeats it where that is safe."""
+        self._origin.check()
         if self._calls >= self._options.max_calls:
             raise Error("tooManyCalls", f"{self._calls} calls wait already. Call again when some have returned.")
         self._calls += 1
@@ -182,6 +188,7 @@ class Client(Methods):
 
     async def _open(self, on_request: Optional[OnRequest] = None, follows: bool = False) -> Connection:
         """Opens a connection and checks that its server is trusted."""
+        self._origin.check()
         if self._is_closed:
             raise self._closed_error()
         path = self._path or (automatic_socket() if self._location is None else self._location)
