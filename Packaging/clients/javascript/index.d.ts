@@ -87,7 +87,7 @@ export interface Events extends AsyncIterableIterator<Item> {
   /** Subscribes now instead of with the first item. If you call it before you read the state, you miss nothing after that. */
   start(): Promise<void>;
   /** Returns the next item, or `undefined` when `deadline` seconds have passed or the iterator was closed. */
-  take(deadline?: number): Promise<Item | undefined>;
+  take(deadline?: number | { deadline?: number }): Promise<Item | undefined>;
   /** Ends the iteration. */
   close(): void;
 }

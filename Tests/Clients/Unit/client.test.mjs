@@ -159,6 +159,31 @@ test('a connection goes to the socket that was checked, also when a link changes
     assert.ok(seen[good].join('').includes('secret-link'));
   } finally {
     for (const server of servers) server.close();
+  }
+});
+
+test('events take their deadline as calls do, in an object, and as a number', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sdkd-take-'));
+  const path = join(folder, 's');
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      for (const line of bytes.toString().split('\n').filter(Boolean)) {
+        const { id } = JSON.parse(line);
+        if (id) socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: { subscription: 's', cursor: 'c' } })}\n`);
+      }
+    });
+  });
+  await new Promise((resolve) => server.listen(path, resolve));
+  const daemon = await connect({ socket: path });
+  try {
+    const events = daemon.events();
+    for (const deadline of [0.05, { deadline: 0.05 }]) assert.equal(await events.take(deadline), undefined);
+    for (const wrong of ['1', { deadline: '1' }]) await assert.rejects(events.take(wrong), TypeError);
+    await events.close();
+  } finally {
+    await daemon.close();
+    server.close();
     rmSync(folder, { recursive: true });
   }
 });

@@ -35,7 +35,9 @@ export class Events {
     await this.#take(this.#client.until(), true);
   }
 
-  async take(deadline = Infinity) {
+  async take(options) {
+    // Calls take their deadline in an object, so that both forms are read here.
+    const deadline = (typeof options === 'object' ? options?.deadline : options) ?? Infinity;
     return await this.#take(this.#client.until(deadline), false);
   }
 
